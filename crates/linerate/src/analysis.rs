@@ -1,0 +1,1 @@
+//! A recording to numbers with uncertainty: summaries, curves, layers.

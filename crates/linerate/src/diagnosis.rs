@@ -1,0 +1,1 @@
+//! Findings with evidence: what binds, and what makes a number doubtful.

@@ -1,0 +1,1 @@
+//! Virtual hosts on this machine: topology, wire, complete removal.

@@ -1,0 +1,3 @@
+//! The program: see [`linerate::cli`].
+
+fn main() {}

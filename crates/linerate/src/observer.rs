@@ -1,0 +1,1 @@
+//! Watches a host during a trial without touching the data path.

@@ -1,0 +1,1 @@
+//! Who sends what when: the timed loops, and what they need of a link.

@@ -1,0 +1,53 @@
+//! What may be measured, validated against the vocabulary: a plan, and the steps that it is cut into.
+//!
+//! A plan > a session > a pass > a case > a trial > a slice > an exchange. A *pass* is one new
+//! connection of every rung and one visit of every case in one shuffled order; a *trial* is one timed
+//! visit; a *slice* is a part of a flow on the time axis.
+
+mod profile;
+mod setting;
+mod step;
+mod target;
+
+pub use profile::{PROFILES, Profile};
+pub use setting::{Placement, Setting, SettingError};
+pub use step::{Block, Case, Role, Step};
+pub use target::{Target, TargetError, Topology};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The share of runs whose interval is to hold the true median.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Everything that a run is asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The hosts.
+    pub target: Target,
+    /// How much is measured, and for how long.
+    pub profile: Profile,
+    /// The rungs, by name, from the bottom up.
+    pub rungs: Vec<String>,
+    /// The knobs that are set.
+    pub settings: Vec<Setting>,
+    /// Seeds every shuffled order.
+    pub seed: u64,
+    /// The time the run may take, when the user fixed it.
+    pub budget_ns: Option<u64>,
+}
+
+impl Plan {
+    /// A hash of all that decides what is measured: equal plans give equal hashes, whatever the seed.
+    pub fn hash(&self) -> String {
+        let unseeded = Plan { seed: 0, ..self.clone() };
+        let text = serde_json::to_string(&unseeded).unwrap_or_default();
+        Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The settings that apply to a rung: those for all rungs, then those for this one.
+    pub fn settings_for<'p>(&'p self, rung: &'p str) -> impl Iterator<Item = &'p Setting> {
+        self.settings.iter().filter(move |setting| setting.applies_to(rung))
+    }
+}

@@ -1,0 +1,164 @@
+//! A knob that the user set: `[RUNG:]KNOB=VALUE`.
+
+use crate::unit::{Bytes, Nanoseconds};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, find};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// One knob and the value asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// A rung's name or a prefix of it; none for all rungs.
+    pub rung: Option<String>,
+    /// The knob's name.
+    pub knob: String,
+    /// The value, checked against the knob's kind.
+    pub value: String,
+}
+
+/// Why a setting cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct SettingError {
+    /// What is wrong.
+    pub what: String,
+    /// What to try.
+    pub hint: String,
+}
+
+/// The CPUs of the two ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placement {
+    /// Left to the scheduler.
+    Unpinned,
+    /// The CPUs of the first end and of the second.
+    Pinned(Vec<u32>, Vec<u32>),
+}
+
+impl Setting {
+    /// Whether the setting is meant for this rung.
+    pub fn applies_to(&self, rung: &str) -> bool {
+        self.rung.as_deref().is_none_or(|prefix| is_prefix(prefix, rung))
+    }
+}
+
+/// Whether `prefix` names `id` or a dotted group that `id` belongs to.
+pub(crate) fn is_prefix(prefix: &str, id: &str) -> bool {
+    id.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl FromStr for Setting {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, SettingError> {
+        let fail = |what: String, hint: String| SettingError { what, hint };
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            fail(format!("`{text}` has no `=`"), "try --set socket.send-buffer=256KiB".into())
+        })?;
+        let (rung, name) = match name.split_once(':') {
+            Some((rung, name)) => (Some(rung.to_owned()), name),
+            None => (None, name),
+        };
+        if let Some(rung) = rung.as_deref().filter(|r| !RUNGS.iter().any(|known| is_prefix(r, known.id))) {
+            return Err(fail(
+                format!("no rung is called `{rung}`"),
+                "`linerate list` shows the rungs".into(),
+            ));
+        }
+        let knob = find(KNOBS, |knob| knob.name, name).map_err(|near| {
+            fail(format!("no knob is called `{name}`"), format!("did you mean {}?", near.join(" or ")))
+        })?;
+        if !is_value(knob, value) {
+            return Err(fail(format!("{name}={value}: not {}", wanted(knob.kind)), knob.about.into()));
+        }
+        Ok(Setting { rung, knob: name.into(), value: value.into() })
+    }
+}
+
+fn is_value(knob: &Knob, value: &str) -> bool {
+    match knob.kind {
+        KnobKind::Bytes => {
+            value.parse::<Bytes>().is_ok_and(|bytes| bytes.0 > 0 && bytes.0 <= i32::MAX as u64)
+        }
+        KnobKind::Duration => value.parse::<Nanoseconds>().is_ok_and(|time| time.0 <= 1e9),
+        KnobKind::Count => value.parse::<u32>().is_ok_and(|count| count <= 1000),
+        KnobKind::Switch => value == "on" || value == "off",
+        KnobKind::Name => {
+            let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            (1..16).contains(&value.len()) && value.chars().all(legal)
+        }
+        KnobKind::OneOf(words) => words.contains(&value),
+        KnobKind::Placement => value.parse::<Placement>().is_ok(),
+    }
+}
+
+fn wanted(kind: KnobKind) -> String {
+    match kind {
+        KnobKind::Bytes => "a size (try 256KiB)".into(),
+        KnobKind::Duration => "a duration of at most 1s (try 5us)".into(),
+        KnobKind::Count => "a whole number up to 1000".into(),
+        KnobKind::Switch => "on or off".into(),
+        KnobKind::Name => "a name".into(),
+        KnobKind::OneOf(words) => words.join(" or "),
+        KnobKind::Placement => "a placement (try 0/1, 0,2/1,3 or none)".into(),
+    }
+}
+
+impl FromStr for Placement {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        if text == "none" {
+            return Ok(Placement::Unpinned);
+        }
+        let (first, second) = text.split_once('/').ok_or(())?;
+        let cpus = |list: &str| -> Result<Vec<u32>, ()> {
+            list.split(',').map(|cpu| cpu.parse().ok().filter(|cpu| *cpu < 1024).ok_or(())).collect()
+        };
+        Ok(Placement::Pinned(cpus(first)?, cpus(second)?))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rung {
+            Some(rung) => write!(f, "{rung}:{}={}", self.knob, self.value),
+            None => write!(f, "{}={}", self.knob, self.value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_printed() {
+        for text in ["socket.send-buffer=256KiB", "network.tcp:shim.spin=5us", "cpu.placement=0,2/1,3"] {
+            assert_eq!(text.parse::<Setting>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let cases = [
+            ("socket.send-bufer=1", "socket.send-buffer"),
+            ("socket.send-buffer=", "a size"),
+            ("tcp.no-delay=maybe", "on or off"),
+            ("cpu.placement=0", "a placement"),
+            ("net.tcp:tcp.no-delay=on", "linerate list"),
+            ("tcp.mss", "no `=`"),
+        ];
+        for (text, part) in cases {
+            let error = text.parse::<Setting>().unwrap_err();
+            assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_scope_is_a_whole_dotted_part() {
+        let setting: Setting = "network:tcp.no-delay=on".parse().unwrap();
+        assert!(setting.applies_to("network.tcp") && !setting.applies_to("in-host.tcp"));
+    }
+}

@@ -1,0 +1,99 @@
+//! The unit of work between two decisions: one case, its roles, and the blocks of messages.
+
+use crate::vocabulary::{Cache, Does, Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is measured, apart from the message size.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// The rung's name.
+    pub rung: String,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// How the ends wait.
+    pub wait: Wait,
+    /// Parallel connections.
+    pub flows: u32,
+    /// The host that sends (or pings, or works alone).
+    pub from: String,
+    /// The host that receives (or echoes); the same one for in-host rungs.
+    pub to: String,
+    /// Whether this is the one long stream for the time line.
+    #[serde(default)]
+    pub timeline: bool,
+}
+
+/// Messages of one size that are timed together: `slices` stamps with `messages` before each.
+///
+/// Both ends run the same counts, so neither needs the other's word for where a block ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Block {
+    /// The size of one message.
+    pub message_bytes: u64,
+    /// Messages (or round trips) before each stamp.
+    pub messages: u64,
+    /// Stamps, the discarded ones included.
+    pub slices: u32,
+    /// How many of the first slices are warm-up and never enter statistics.
+    pub lead: u32,
+    /// Where the bytes of the messages lie.
+    pub cache: Cache,
+}
+
+impl Block {
+    /// The bytes that the whole block carries, in one direction.
+    pub fn bytes(&self) -> u64 {
+        self.message_bytes * self.messages * u64::from(self.slices)
+    }
+}
+
+/// One end of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Role {
+    /// The host.
+    pub host: String,
+    /// Which of the host's worker processes.
+    pub worker: u32,
+    /// What it does.
+    pub does: Does,
+    /// The CPUs of its threads, one flow after the other; empty for unpinned.
+    pub cpus: Vec<u32>,
+}
+
+/// One case, run once without a pause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Counts from 0 through the run.
+    pub number: u32,
+    /// The pass; 0 is the discarded one that finds the rates.
+    pub pass: u32,
+    /// What is measured.
+    pub case: Case,
+    /// Who does what. Passive ends come first: they bind before the active ones connect.
+    pub roles: Vec<Role>,
+    /// The blocks, in the order in which they run, without a pause between them.
+    pub blocks: Vec<Block>,
+    /// How often sockets and CPUs are sampled during the step, for time lines.
+    pub sample_ns: Option<u64>,
+    /// How long it should take.
+    pub predicted_ns: u64,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.rung, self.pattern)?;
+        if self.flows > 1 {
+            write!(f, " x {}", self.flows)?;
+        }
+        if self.pattern == Pattern::PingPong {
+            write!(f, " {}", self.wait)?;
+        }
+        if self.from == self.to {
+            write!(f, " {}", self.from)
+        } else {
+            write!(f, " {}>{}", self.from, self.to)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The artifact: versioned JSON Lines, append-only, readable after a crash.
+//!
+//! Each line is one [`Event`]. The recording is the only bridge between the live half, which emits
+//! events, and the desk half, which reads them. Reading is the one fallible step between the two:
+//! it returns the [`Recording`] and the lines that it could not read.
+
+mod environment;
+mod event;
+mod read;
+mod write;
+
+pub use environment::Environment;
+pub use event::{
+    End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
+    SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
+};
+pub use read::{BadLine, Unreadable, read};
+pub use write::Writer;
+
+use crate::plan::Plan;
+
+/// The version of the lines; readers accept every earlier one.
+pub const SCHEMA: &str = "linerate.recording/1";
+
+/// The longest line that is read or written.
+pub const LONGEST_LINE: usize = 1 << 20;
+
+/// The events of one run, sorted by kind, each kind in the order in which it happened.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recording {
+    /// The first line.
+    pub header: Option<Header>,
+    /// The hosts.
+    pub hosts: Vec<HostFacts>,
+    /// The sessions that were opened, a new one each pass.
+    pub sessions: Vec<SessionRecord>,
+    /// The steps that were completed.
+    pub steps: Vec<StepRecord>,
+    /// The trials.
+    pub trials: Vec<Trial>,
+    /// What was sampled during the long streams.
+    pub series: Vec<Series>,
+    /// What could not be measured, and why.
+    pub unavailable: Vec<Unavailable>,
+    /// How the run ended; none when it was cut off.
+    pub end: Option<End>,
+}
+
+impl Recording {
+    /// Adds one event.
+    pub fn push(&mut self, event: Event) {
+        match event {
+            Event::Header(header) => self.header = Some(header),
+            Event::Host(host) => self.hosts.push(host),
+            Event::Session(session) => self.sessions.push(session),
+            Event::Step(step) => self.steps.push(step),
+            Event::Trial(trial) => self.trials.push(trial),
+            Event::Series(series) => self.series.push(series),
+            Event::Unavailable(unavailable) => self.unavailable.push(unavailable),
+            Event::End(end) => self.end = Some(end),
+        }
+    }
+
+    /// The plan in the header.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.header.as_ref().map(|header| &header.plan)
+    }
+}

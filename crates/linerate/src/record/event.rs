@@ -1,0 +1,284 @@
+//! The lines of a recording.
+
+use super::Environment;
+use crate::plan::{Block, Case, Plan, Role};
+use crate::vocabulary::{Does, Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first line: what was asked for, by which program, when.
+    Header(Header),
+    /// A host: once, before the first step.
+    Host(HostFacts),
+    /// A session: a new connection or mapping of one rung.
+    Session(SessionRecord),
+    /// What was observed around one step, after its trials.
+    Step(StepRecord),
+    /// One timed visit of one case and message size.
+    Trial(Trial),
+    /// What was sampled during a step.
+    Series(Series),
+    /// Something that cannot be measured here.
+    Unavailable(Unavailable),
+    /// The last line.
+    End(End),
+}
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// `linerate.recording/1`.
+    pub schema: String,
+    /// The program's version.
+    pub version: String,
+    /// The start, by the controller's clock.
+    pub utc: String,
+    /// The arguments, as they were given.
+    pub command: Vec<String>,
+    /// The plan.
+    pub plan: Plan,
+    /// The plan's hash, the seed apart.
+    pub plan_hash: String,
+}
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFacts {
+    /// Its name in this recording: `a`, `b`.
+    pub host: String,
+    /// How it was reached: `lab`, `local`, `ssh://user@name`.
+    pub reached: String,
+    /// The address that its peer's data goes to.
+    pub address: Option<String>,
+    /// Tells machines apart: hosts with the same value share their CPUs.
+    pub machine: String,
+    /// The CPUs that the agent may use.
+    pub cpus: Vec<u32>,
+    /// The version of the program there.
+    pub version: String,
+    /// All that could be read about the host.
+    pub environment: Environment,
+}
+
+/// A knob, as asked and as read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Granted {
+    /// The knob.
+    pub knob: String,
+    /// The value asked for; none where the default was left alone.
+    pub asked: Option<String>,
+    /// The value read back; none where it cannot be read.
+    pub granted: Option<String>,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionRecord {
+    /// The pass that it belongs to.
+    pub pass: u32,
+    /// The rung.
+    pub rung: String,
+    /// Parallel connections.
+    pub flows: u32,
+    /// This end's host.
+    pub host: String,
+    /// This end's worker.
+    pub worker: u32,
+    /// The knobs.
+    pub granted: Vec<Granted>,
+    /// Both addresses of each connection.
+    pub endpoints: Vec<String>,
+}
+
+/// One flow of one role in one trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// When the block began, by this host's monotonic clock.
+    pub start_ns: u64,
+    /// The time of each slice, for the end that keeps time; empty where a histogram says it better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices_ns: Vec<u64>,
+    /// The time of the whole block.
+    pub duration_ns: u64,
+    /// Bytes that this end moved: received where it receives, sent where it sends.
+    pub bytes: u64,
+    /// CPU time of the thread.
+    pub cpu_ns: u64,
+    /// Time during which the thread could run and another one had its CPU.
+    pub run_delay_ns: Option<u64>,
+    /// Switches because the thread waited.
+    pub voluntary_switches: u64,
+    /// Switches because another one was given the CPU.
+    pub involuntary_switches: u64,
+    /// The CPU at the block's end.
+    pub cpu: Option<u32>,
+    /// Whether the thread changed its CPU during the block.
+    pub migrated: bool,
+}
+
+/// One role in one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoleRecord {
+    /// The host.
+    pub host: String,
+    /// What it did.
+    pub does: Does,
+    /// Its flows.
+    pub flows: Vec<Flow>,
+    /// Round trips (or copies) as an HDR histogram of nanoseconds a sample: V2, deflated, base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+}
+
+/// One timed visit of one case and message size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// The step that it belongs to.
+    pub step: u32,
+    /// The pass; 0 never enters statistics.
+    pub pass: u32,
+    /// What was measured.
+    pub case: Case,
+    /// The messages.
+    pub block: Block,
+    /// Both ends.
+    pub roles: Vec<RoleRecord>,
+}
+
+/// What was observed around one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepRecord {
+    /// The step's number.
+    pub step: u32,
+    /// The pass.
+    pub pass: u32,
+    /// What was measured.
+    pub case: Case,
+    /// Who did what.
+    pub roles: Vec<Role>,
+    /// Since the run began, by the controller's clock.
+    pub at_ns: u64,
+    /// From the first request to the last answer, by the controller's clock.
+    pub duration_ns: u64,
+    /// What the plan predicted.
+    pub predicted_ns: u64,
+    /// Whether the CPUs of sleeping ends were kept awake.
+    pub kept_awake: bool,
+    /// Whether timer slack was lowered in every measuring thread.
+    pub timer_slack_lowered: bool,
+    /// Each host's counters.
+    pub hosts: Vec<HostDelta>,
+    /// Each connection's counters, both ends.
+    pub sockets: Vec<SocketRecord>,
+}
+
+/// What a host's counters did during one step. Counters that did not move are left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostDelta {
+    /// The host.
+    pub host: String,
+    /// Between the two readings.
+    pub wall_ns: u64,
+    /// Busy time of each CPU that the host may use (ticks of 10 ms; the idle spinner included).
+    pub busy_ns: BTreeMap<u32, u64>,
+    /// Time that the hypervisor took, of all CPUs.
+    pub steal_ns: u64,
+    /// CPU time of all this host's linerate processes, the idle spinner included.
+    pub own_ns: u64,
+    /// Context switches of the machine.
+    pub context_switches: u64,
+    /// Each interface that moved something.
+    pub interfaces: Vec<InterfaceDelta>,
+    /// Packets that the stack's receive queues handled.
+    pub softnet_processed: u64,
+    /// Packets dropped there.
+    pub softnet_dropped: u64,
+    /// Times that the queue's budget ran out.
+    pub softnet_squeezed: u64,
+    /// Segments sent again by the network namespace.
+    pub tcp_retransmitted_segments: u64,
+}
+
+/// What an interface's counters did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InterfaceDelta {
+    /// The interface.
+    pub name: String,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Packets received, as the device counts them: a super-packet is one.
+    pub rx_packets: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Packets dropped or in error, either way.
+    pub drops: u64,
+}
+
+/// What a connection's `tcp_info` did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SocketRecord {
+    /// The host.
+    pub host: String,
+    /// The worker.
+    pub worker: u32,
+    /// The flow.
+    pub flow: u32,
+    /// The congestion control in force.
+    pub congestion_control: Option<String>,
+    /// Counters of `tcp_info` that moved, by the kernel's names without `tcpi_`.
+    pub moved: BTreeMap<String, u64>,
+    /// Values of `tcp_info` at the end.
+    pub last: BTreeMap<String, u64>,
+}
+
+/// What was sampled on one host during one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The step.
+    pub step: u32,
+    /// The host.
+    pub host: String,
+    /// The worker whose socket was sampled; none for the host's own counters.
+    pub worker: Option<u32>,
+    /// The flow whose socket was sampled.
+    pub flow: Option<u32>,
+    /// The times of the samples, by this host's monotonic clock.
+    pub at_ns: Vec<u64>,
+    /// Values by metric name, one a time.
+    pub values: BTreeMap<String, Vec<f64>>,
+}
+
+/// Something that cannot be measured here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unavailable {
+    /// The rung.
+    pub rung: String,
+    /// The pattern; none for all.
+    pub pattern: Option<Pattern>,
+    /// The wait mode; none for all.
+    pub wait: Option<Wait>,
+    /// The host, for in-host rungs; none for all.
+    pub host: Option<String>,
+    /// Why.
+    pub why: String,
+    /// What to try; empty where nothing helps.
+    pub hint: String,
+}
+
+/// The last line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// `completed`, `interrupted` or `failed`.
+    pub reason: String,
+    /// What failed, if something did.
+    pub error: Option<String>,
+    /// Since the run began.
+    pub at_ns: u64,
+}

@@ -1,0 +1,1 @@
+//! Analysis and findings to text, JSON and CSV; returns bytes, touches nothing.

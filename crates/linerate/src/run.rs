@@ -1,0 +1,1 @@
+//! Executes one step: offer, join, warm up, trial, observe, emit.

@@ -1,0 +1,1 @@
+//! Medians, distribution-free intervals, tests and fits: numbers in, numbers out.

@@ -1,0 +1,54 @@
+//! A duration in nanoseconds.
+
+use super::{ParseError, scaled, significant, split};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr, time::Duration};
+
+/// A duration, or a difference of two durations, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct Nanoseconds(pub f64);
+
+const UNITS: [(&str, f64); 6] =
+    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)];
+
+impl From<Nanoseconds> for Duration {
+    fn from(value: Nanoseconds) -> Duration {
+        Duration::from_nanos(value.0.max(0.0) as u64)
+    }
+}
+
+impl FromStr for Nanoseconds {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = || ParseError { found: text.into(), wanted: "a duration (try 10ms, 2.5min or 30s)" };
+        let (number, unit) = split(text).ok_or_else(error)?;
+        let unit = if unit == "m" { "min" } else { unit };
+        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
+        Ok(Nanoseconds(number * factor))
+    }
+}
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+        let (value, unit) = scaled(self.0, &steps);
+        f.pad(&format!("{} {unit}", significant(value, 3)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Nanoseconds;
+
+    #[test]
+    fn durations_are_read_and_printed() {
+        let cases = [("10ms", 1e7, "10.0 ms"), ("2.5min", 150e9, "150 s"), ("2610ns", 2610.0, "2.61 µs")];
+        for (text, nanoseconds, printed) in cases {
+            assert_eq!(text.parse(), Ok(Nanoseconds(nanoseconds)));
+            assert_eq!(Nanoseconds(nanoseconds).to_string(), printed);
+        }
+        assert_eq!(Nanoseconds(0.05).to_string(), "0.0500 ns");
+    }
+}

@@ -1,0 +1,56 @@
+//! A rate in bits a second: decimal units.
+
+use super::{ParseError, scaled, significant, split};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// Bits a second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct BitRate(pub f64);
+
+const UNITS: [(&str, f64); 5] = [("b/s", 1.0), ("kb/s", 1e3), ("Mb/s", 1e6), ("Gb/s", 1e9), ("Tb/s", 1e12)];
+
+impl FromStr for BitRate {
+    type Err = ParseError;
+
+    /// Reads `1Gb/s`, and as other tools write it: `1gbit`, `1Gbps`, `1G` is refused.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = || ParseError { found: text.into(), wanted: "a rate (try 1Gb/s or 100Mb/s)" };
+        let (number, unit) = split(text).ok_or_else(error)?;
+        let unit = unit.to_ascii_lowercase().replace("bit/s", "b/s").replace("bps", "b/s");
+        let unit = unit.replace("bit", "b/s");
+        let found = UNITS.iter().find(|(name, _)| name.to_ascii_lowercase() == unit);
+        let (_, factor) = found.ok_or_else(error)?;
+        if number <= 0.0 { Err(error()) } else { Ok(BitRate(number * factor)) }
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = scaled(self.0, &UNITS.map(|(name, factor)| (factor, name)));
+        f.pad(&format!("{} {unit}", significant(value, 3)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BitRate;
+
+    #[test]
+    fn rates_are_read_and_printed() {
+        let cases =
+            [("1Gb/s", 1e9, "1.00 Gb/s"), ("100Mbit", 1e8, "100 Mb/s"), ("57.12 Gbps", 57.12e9, "57.1 Gb/s")];
+        for (text, rate, printed) in cases {
+            assert_eq!(text.parse(), Ok(BitRate(rate)));
+            assert_eq!(BitRate(rate).to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_rate_is_refused() {
+        for text in ["", "1", "1G", "0Gb/s", "1GiB", "fast"] {
+            assert!(text.parse::<BitRate>().is_err(), "{text}");
+        }
+    }
+}

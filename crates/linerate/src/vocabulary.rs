@@ -1,0 +1,69 @@
+//! The tables of names: what may be written in a plan, a flag, a record or a report.
+//!
+//! Pure descriptors, so that the live half and the desk half read the same list. Flags, JSON keys,
+//! listings and reference pages are derived from these tables; every entry has one implementer.
+
+mod knob;
+mod pattern;
+mod rung;
+mod transport;
+mod warning;
+
+pub use knob::{KNOBS, Knob, KnobKind};
+pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
+pub use rung::{Place, RUNGS, Rung};
+pub use transport::{TRANSPORTS, TransportEntry};
+pub use warning::{WARNINGS, Warning};
+
+/// The entry of `table` with this name, or the names that come closest to it.
+pub fn find<'t, T>(
+    table: &'t [T],
+    name: impl Fn(&T) -> &'static str,
+    wanted: &str,
+) -> Result<&'t T, Vec<&'static str>> {
+    if let Some(entry) = table.iter().find(|entry| name(entry) == wanted) {
+        return Ok(entry);
+    }
+    let mut names: Vec<_> = table.iter().map(name).collect();
+    names.sort_by_key(|candidate| distance(candidate, wanted));
+    names.truncate(3);
+    Err(names)
+}
+
+/// Edits (insert, delete, replace) that turn `a` into `b`: Levenshtein's distance.
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rung_stands_on_known_names() {
+        for rung in RUNGS {
+            assert!(TRANSPORTS.iter().any(|t| t.name == rung.transport), "{}", rung.id);
+            if let Some(below) = rung.below {
+                let position = |id| RUNGS.iter().position(|r| r.id == id);
+                assert!(position(below) < position(rung.id), "{} stands on {below}", rung.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_finds_its_neighbours() {
+        let near = find(KNOBS, |k| k.name, "socket.send-bufer").unwrap_err();
+        assert_eq!(near[0], "socket.send-buffer");
+    }
+}

@@ -1,0 +1,111 @@
+//! Every setting that a run may change: applied, read back, recorded as asked and as granted.
+
+/// What a knob's value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnobKind {
+    /// A size: `256KiB`.
+    Bytes,
+    /// A duration: `5us`.
+    Duration,
+    /// A whole number.
+    Count,
+    /// `on` or `off`.
+    Switch,
+    /// A name that the kernel knows.
+    Name,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// CPUs of the two ends: `0/1`, `0,2/1,3`, or `none`.
+    Placement,
+}
+
+/// One setting.
+#[derive(Debug)]
+pub struct Knob {
+    /// The dotted name in flags, plans and records.
+    pub name: &'static str,
+    /// What a value looks like.
+    pub kind: KnobKind,
+    /// The transports it applies to; empty for all.
+    pub transports: &'static [&'static str],
+    /// What holds when it is not set.
+    pub default: &'static str,
+    /// One line for `linerate list`.
+    pub about: &'static str,
+}
+
+const SOCKETS: &[&str] = &["tcp"];
+
+/// Every knob.
+pub const KNOBS: &[Knob] = &[
+    Knob {
+        name: "socket.send-buffer",
+        kind: KnobKind::Bytes,
+        transports: SOCKETS,
+        default: "the kernel's autotuning",
+        about: "SO_SNDBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
+    },
+    Knob {
+        name: "socket.receive-buffer",
+        kind: KnobKind::Bytes,
+        transports: SOCKETS,
+        default: "the kernel's autotuning",
+        about: "SO_RCVBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
+    },
+    Knob {
+        name: "tcp.congestion-control",
+        kind: KnobKind::Name,
+        transports: SOCKETS,
+        default: "cubic in the lab, the host's own elsewhere",
+        about: "TCP_CONGESTION of every test socket",
+    },
+    Knob {
+        name: "tcp.no-delay",
+        kind: KnobKind::Switch,
+        transports: SOCKETS,
+        default: "on",
+        about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
+    },
+    Knob {
+        name: "tcp.mss",
+        kind: KnobKind::Bytes,
+        transports: SOCKETS,
+        default: "from the MTU",
+        about: "TCP_MAXSEG: the largest segment that is offered to the peer",
+    },
+    Knob {
+        name: "cpu.placement",
+        kind: KnobKind::Placement,
+        transports: &[],
+        default: "one CPU for each end",
+        about: "the CPUs of the two ends, `0/1`; `none` leaves it to the scheduler",
+    },
+    Knob {
+        name: "cache.mode",
+        kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
+        transports: &["tcp", "shared-memory"],
+        default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
+        about: "whether a message comes from one buffer or from a walk through 64 MiB",
+    },
+    Knob {
+        name: "shim.spin",
+        kind: KnobKind::Duration,
+        transports: &["tcp", "shared-memory"],
+        default: "0ns",
+        about: "a known fault: the sender wastes this time before each message",
+    },
+    Knob {
+        name: "shim.copies",
+        kind: KnobKind::Count,
+        transports: &["tcp", "shared-memory"],
+        default: "0",
+        about: "a known fault: the sender copies each message this many times before it goes",
+    },
+    Knob {
+        name: "shim.overclaim",
+        kind: KnobKind::Count,
+        transports: &["tcp", "shared-memory"],
+        default: "1",
+        about: "a known fault: the sender reports this many times the bytes it sent",
+    },
+];

@@ -1,0 +1,106 @@
+//! The rungs of the ladder, from the bottom up.
+
+use super::{Cache, Pattern};
+use Pattern::{Bidirectional, PingPong, Stream};
+
+/// Where the two ends of a rung stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Both ends (or the only one) on the same host.
+    InHost,
+    /// One end on each host, with the wire between.
+    Network,
+}
+
+/// One layer, measured the same way as every other.
+#[derive(Debug)]
+pub struct Rung {
+    /// The dotted name: `network.tcp`.
+    pub id: &'static str,
+    /// Its transport's name.
+    pub transport: &'static str,
+    /// Where its ends stand.
+    pub place: Place,
+    /// The rung whose cost is contained in this one.
+    pub below: Option<&'static str>,
+    /// What is measured on it.
+    pub patterns: &'static [Pattern],
+    /// The numbers of parallel connections that streams are measured with.
+    pub flows: &'static [u32],
+    /// The cache mode, where the rung is defined by it; otherwise it follows the message size.
+    pub cache: Option<Cache>,
+    /// What the terminal shows.
+    pub title: &'static str,
+    /// One line for `linerate list`.
+    pub about: &'static str,
+}
+
+/// The ladder.
+pub const RUNGS: &[Rung] = &[
+    Rung {
+        id: "memory.copy",
+        transport: "memory-copy",
+        place: Place::InHost,
+        below: None,
+        patterns: &[Stream],
+        flows: &[1],
+        cache: Some(Cache::Hot),
+        title: "memory.copy, in cache",
+        about: "memcpy of one message again and again: the copy that every socket pays twice",
+    },
+    Rung {
+        id: "memory.copy-cold",
+        transport: "memory-copy",
+        place: Place::InHost,
+        below: None,
+        patterns: &[Stream],
+        flows: &[1],
+        cache: Some(Cache::Cold),
+        title: "memory.copy, DRAM",
+        about: "memcpy that walks through 64 MiB: what is left when the caches do not help",
+    },
+    Rung {
+        id: "memory.triad",
+        transport: "memory-triad",
+        place: Place::InHost,
+        below: None,
+        patterns: &[Stream],
+        flows: &[1],
+        cache: Some(Cache::Cold),
+        title: "memory.triad (STREAM)",
+        about: "STREAM triad through 64 MiB arrays: the memory bandwidth as it is usually quoted",
+    },
+    Rung {
+        id: "in-host.shared-memory",
+        transport: "shared-memory",
+        place: Place::InHost,
+        below: Some("memory.copy"),
+        patterns: &[PingPong, Stream],
+        flows: &[1],
+        cache: None,
+        title: "in-host.shared-memory",
+        about: "two processes over a shared ring: two copies and no kernel",
+    },
+    Rung {
+        id: "in-host.tcp",
+        transport: "tcp",
+        place: Place::InHost,
+        below: Some("in-host.shared-memory"),
+        patterns: &[PingPong, Stream],
+        flows: &[1],
+        cache: None,
+        title: "in-host.tcp",
+        about: "TCP over the loopback interface: the kernel's stack without a wire",
+    },
+    Rung {
+        id: "network.tcp",
+        transport: "tcp",
+        place: Place::Network,
+        below: Some("in-host.tcp"),
+        patterns: &[PingPong, Stream, Bidirectional],
+        flows: &[1, 4],
+        cache: None,
+        title: "network.tcp",
+        about: "TCP between the two hosts",
+    },
+];

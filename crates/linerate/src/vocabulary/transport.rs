@@ -1,0 +1,42 @@
+//! What carries the bytes.
+
+/// A transport in the listing.
+#[derive(Debug)]
+pub struct TransportEntry {
+    /// Its name in plans and records.
+    pub name: &'static str,
+    /// Whether one process does all the work (memory), or two ends meet.
+    pub ends: u32,
+    /// Whether the two ends may be on different hosts.
+    pub crosses_hosts: bool,
+    /// One line for `linerate list`.
+    pub about: &'static str,
+}
+
+/// Every transport.
+pub const TRANSPORTS: &[TransportEntry] = &[
+    TransportEntry {
+        name: "memory-copy",
+        ends: 1,
+        crosses_hosts: false,
+        about: "memcpy by one thread; a byte copied counts once",
+    },
+    TransportEntry {
+        name: "memory-triad",
+        ends: 1,
+        crosses_hosts: false,
+        about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
+    },
+    TransportEntry {
+        name: "shared-memory",
+        ends: 2,
+        crosses_hosts: false,
+        about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
+    },
+    TransportEntry {
+        name: "tcp",
+        ends: 2,
+        crosses_hosts: true,
+        about: "TCP sockets, one write a message, reads of at least 64 KiB",
+    },
+];
