@@ -43,7 +43,7 @@ impl fmt::Display for Bytes {
     /// Exact: the largest binary unit that divides the size, so that 65537 stays `65537 B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-        let text = match steps.iter().find(|(_, step)| self.0 >= *step && self.0 % step == 0) {
+        let text = match steps.iter().find(|(_, step)| self.0 >= *step && self.0.is_multiple_of(*step)) {
             Some((name, step)) => format!("{} {name}", self.0 / step),
             None => format!("{} B", self.0),
         };
