@@ -5,5 +5,8 @@
 //! benchmark is.
 
 mod error;
+pub mod handover;
+pub mod namespace;
+pub mod spawn;
 
 pub use error::{Error, Result};

@@ -1,0 +1,78 @@
+//! Namespaces: made by leaving the present ones, and held by a file descriptor alone.
+//!
+//! Nothing is mounted or named anywhere: a namespace lives as long as a process is in it or holds its
+//! descriptor, so that the death of the processes is its removal.
+
+use crate::{Error, Result};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::thread::{CapabilitySet, UnshareFlags};
+use std::{fs, io};
+
+/// A kind of namespace, by its name under `/proc/PID/ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Interfaces, addresses, routes, sockets, counters.
+    Network,
+    /// The host's name.
+    HostName,
+    /// Users and what they may do.
+    User,
+}
+
+impl Kind {
+    fn file(self) -> &'static str {
+        match self {
+            Kind::Network => "net",
+            Kind::HostName => "uts",
+            Kind::User => "user",
+        }
+    }
+}
+
+/// Whether the calling thread may make network namespaces and interfaces as it is.
+pub fn may_administer() -> Result<bool> {
+    let sets = rustix::thread::capabilities(None)
+        .map_err(|errno| Error::new("capget", "this process", io::Error::from(errno)))?;
+    Ok(sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN))
+}
+
+/// Leaves the user namespace for a new one, in which the present user is root: the kernel then allows
+/// what the new namespace owns. Works only while the process has a single thread.
+pub fn become_root_of_new_user_namespace() -> Result<()> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    unshare(UnshareFlags::NEWUSER, "user namespace")?;
+    // user_namespaces(7): an ordinary user may map its own group only after giving up setgroups(2).
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("0 {} 1", user.as_raw()))?;
+    write("/proc/self/gid_map", &format!("0 {} 1", group.as_raw()))
+}
+
+/// Leaves the network and host name namespaces for new ones.
+pub fn become_another_host() -> Result<()> {
+    unshare(UnshareFlags::NEWNET | UnshareFlags::NEWUTS, "network and host name namespaces")
+}
+
+/// Names the host in the present host name namespace.
+pub fn set_host_name(name: &str) -> Result<()> {
+    rustix::system::sethostname(name.as_bytes())
+        .map_err(|errno| Error::new("sethostname", name, io::Error::from(errno)))
+}
+
+/// A descriptor of the calling thread's namespace of this kind.
+pub fn current(kind: Kind) -> Result<OwnedFd> {
+    let path = format!("/proc/thread-self/ns/{}", kind.file());
+    rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| Error::new("open", path, io::Error::from(errno)))
+}
+
+fn unshare(flags: UnshareFlags, object: &str) -> Result<()> {
+    // SAFETY: only `CLONE_FILES` endangers memory safety, by giving threads different descriptor tables;
+    // it is in none of the callers' flags.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+        .map_err(|errno| Error::new("unshare", object, io::Error::from(errno)))
+}
+
+fn write(path: &'static str, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|source| Error::new("write", path, source))
+}

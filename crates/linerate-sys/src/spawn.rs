@@ -1,0 +1,43 @@
+//! Children that live elsewhere and never outlive their parent: what is done between fork and exec.
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::thread::move_into_link_name_space;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Makes the child join these namespaces, in this order. A user namespace goes first, since it gives
+/// the right to join those that it owns.
+pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
+    let join = move || {
+        for namespace in &namespaces {
+            move_into_link_name_space(namespace.as_fd(), None)?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(join) };
+}
+
+/// Ties the child to its parent: it is killed when the *thread* that started it ends, for whatever
+/// reason (`PR_SET_PDEATHSIG` in prctl(2)), and it is in a process group of its own, so that Ctrl-C on
+/// the terminal reaches the parent alone.
+///
+/// Call it after [`join_namespaces`]: a change of credentials clears the signal.
+pub fn tie_to_parent(command: &mut Command) {
+    let parent = std::process::id().cast_signed();
+    let tie = move || -> io::Result<()> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the signal was asked for; the child then has another one.
+        match getppid() {
+            Some(now) if now.as_raw_pid() == parent => Ok(()),
+            _ => Err(Errno::SRCH.into()),
+        }
+    };
+    command.process_group(0);
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(tie) };
+}
