@@ -7,6 +7,7 @@
 mod error;
 pub mod handover;
 pub mod namespace;
+pub mod netlink;
 pub mod spawn;
 
 pub use error::{Error, Result};

@@ -1,0 +1,142 @@
+//! Route netlink, without an async runtime: links, addresses and queueing disciplines.
+//!
+//! A [`Netlink`] socket speaks for the network namespace in which it was opened, wherever its owner
+//! goes later: a process that makes many namespaces keeps one socket for each and needs no way back.
+
+mod link;
+mod qdisc;
+
+pub use link::{Counters, Link, Port};
+pub use qdisc::{Qdisc, TokenBucket};
+
+use crate::{Error, Result};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL, NLM_F_REQUEST};
+use netlink_packet_core::{NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::io;
+
+/// Change something that exists, or read one object.
+const ONE: u16 = NLM_F_ACK;
+
+/// Make it, and fail where it exists.
+const NEW: u16 = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+
+/// Read the whole table.
+const ALL: u16 = NLM_F_DUMP;
+
+/// How often a table is read again that changed while it was read.
+const READINGS: u32 = 16;
+
+/// A socket to the routing half of the kernel.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+/// What the kernel answered to one request, so far.
+#[derive(Default)]
+struct Answer {
+    messages: Vec<RouteNetlinkMessage>,
+    complete: bool,
+    interrupted: bool,
+}
+
+impl Netlink {
+    /// Opens a socket in the network namespace of the calling thread.
+    pub fn open() -> Result<Self> {
+        let fail = |call| move |source| Error::new(call, "netlink", source);
+        let mut socket = Socket::new(NETLINK_ROUTE).map_err(fail("socket"))?;
+        socket.bind_auto().map_err(fail("bind"))?;
+        socket.connect(&SocketAddr::new(0, 0)).map_err(fail("connect"))?;
+        Ok(Netlink { socket, sequence: 0 })
+    }
+
+    /// Sends `message`, named `call` in rtnetlink(7), and returns all that the kernel answers.
+    fn ask(
+        &mut self,
+        call: &'static str,
+        object: &str,
+        flags: u16,
+        message: RouteNetlinkMessage,
+    ) -> Result<Vec<RouteNetlinkMessage>> {
+        for _ in 0..READINGS {
+            let fail = |source| Error::new(call, object, source);
+            let answer = self.exchange(flags, message.clone()).map_err(fail)?;
+            if !answer.interrupted {
+                return Ok(answer.messages);
+            }
+        }
+        Err(Error::new(call, object, io::Error::other("the table never stopped changing")))
+    }
+
+    /// One request and its answer.
+    fn exchange(&mut self, flags: u16, message: RouteNetlinkMessage) -> io::Result<Answer> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        header.sequence_number = self.sequence;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+
+        let mut answer = Answer::default();
+        while !answer.complete {
+            let (datagram, _) = self.socket.recv_from_full()?;
+            self.digest(&datagram, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// Takes one datagram apart. It ends the answer if it holds an acknowledgement or the end of a table.
+    fn digest(&self, mut rest: &[u8], answer: &mut Answer) -> io::Result<()> {
+        while !rest.is_empty() {
+            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+            // Messages are aligned to four bytes.
+            let length = (message.header.length as usize).next_multiple_of(4);
+            rest = rest.get(length..).unwrap_or_default();
+            if message.header.sequence_number != self.sequence {
+                continue;
+            }
+            answer.interrupted |= message.header.flags & NLM_F_DUMP_INTR != 0;
+            let code = match message.payload {
+                NetlinkPayload::InnerMessage(inner) => {
+                    answer.messages.push(inner);
+                    continue;
+                }
+                NetlinkPayload::Error(error) => error.raw_code(),
+                NetlinkPayload::Done(done) => done.code,
+                _ => continue,
+            };
+            answer.complete = true;
+            // The kernel sends error numbers negated, and 0 for success.
+            if code != 0 {
+                return Err(io::Error::from_raw_os_error(code.abs()));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_interface_is_listed_and_found() {
+        let mut netlink = Netlink::open().unwrap();
+        let listed = netlink.links().unwrap().into_iter().find(|link| link.index == 1).unwrap();
+        let found = netlink.link(&listed.name).unwrap();
+        assert_eq!((found.index, found.mtu, found.name), (1, listed.mtu, listed.name));
+    }
+
+    #[test]
+    fn a_refusal_carries_the_call_the_object_and_the_reason() {
+        let error = Netlink::open().unwrap().link("no-such-link").unwrap_err();
+        assert_eq!(error.to_string(), "RTM_GETLINK no-such-link");
+        assert_eq!(error.source.raw_os_error(), Some(libc::ENODEV));
+    }
+}

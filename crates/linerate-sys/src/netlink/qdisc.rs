@@ -1,0 +1,177 @@
+//! Queueing disciplines at the root of an interface: made and read.
+//!
+//! The crate that encodes the rest of route netlink knows neither tbf nor netem, so their options are
+//! written here, byte by byte, as `include/uapi/linux/pkt_sched.h` lays them out.
+
+use super::{ALL, Link, NEW, Netlink};
+use crate::Result;
+use netlink_packet_core::{DefaultNla, Nla, NlasIterator};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
+
+const TCA_OPTIONS: u16 = 2;
+const TCA_TBF_PARMS: u16 = 1;
+const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_BURST: u16 = 6;
+const TC_LINKLAYER_ETHERNET: u8 = 1;
+
+/// Where the fields of `struct tc_tbf_qopt` lie, and its size.
+const RATE_AT: usize = 8;
+const LIMIT_AT: usize = 24;
+const BUFFER_AT: usize = 28;
+const PARAMETERS: usize = 36;
+
+/// The kernel counts a bucket's depth in ticks of 64 ns (`PSCHED_SHIFT` in `net/pkt_sched.h`).
+const TICK_NS: u64 = 64;
+
+/// Packets that netem holds at most, as `tc` sets it.
+const NETEM_LIMIT: u32 = 1000;
+
+/// A queueing discipline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Qdisc {
+    /// tbf: lets a rate pass, and a burst at the speed of the device.
+    TokenBucket(TokenBucket),
+    /// netem, with no delay and no loss.
+    Netem,
+    /// One that can only be named: `noqueue`, `fq_codel`.
+    Other(String),
+}
+
+/// The settings of tbf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenBucket {
+    /// Bytes a second, the link's header included.
+    pub bytes_per_s: u64,
+    /// Bytes that pass at the speed of the device after a pause. What is read back comes from a time in
+    /// ticks of 64 ns, and so is a little less than what was set.
+    pub burst_bytes: u32,
+    /// Bytes that may wait; more are dropped.
+    pub limit_bytes: u32,
+}
+
+impl Netlink {
+    /// Puts a queueing discipline at the root of an interface that has only its default.
+    pub fn add_qdisc(&mut self, link: &Link, qdisc: &Qdisc) -> Result<()> {
+        let (kind, options) = match qdisc {
+            Qdisc::TokenBucket(bucket) => ("tbf", tbf_options(bucket)),
+            Qdisc::Netem => ("netem", netem_options()),
+            Qdisc::Other(kind) => (kind.as_str(), Vec::new()),
+        };
+        let mut message = TcMessage::with_index(link.index.cast_signed());
+        message.header.parent = TcHandle::ROOT;
+        message.header.handle = TcHandle { major: 1, minor: 0 };
+        message.attributes = vec![TcAttribute::Kind(kind.into())];
+        if !options.is_empty() {
+            message.attributes.push(TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, options)));
+        }
+        let object = format!("{} {kind}", link.name);
+        let message = RouteNetlinkMessage::NewQueueDiscipline(message);
+        self.ask("RTM_NEWQDISC", &object, NEW, message).map(drop)
+    }
+
+    /// The queueing discipline at the root of an interface; none for one that has no queue at all.
+    pub fn qdisc(&mut self, link: &Link) -> Result<Option<Qdisc>> {
+        let message = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+        let answer = self.ask("RTM_GETQDISC", &link.name, ALL, message)?;
+        Ok(answer.into_iter().find_map(|message| match message {
+            RouteNetlinkMessage::NewQueueDiscipline(message) if is_root_of(&message, link) => read(&message),
+            _ => None,
+        }))
+    }
+}
+
+fn is_root_of(message: &TcMessage, link: &Link) -> bool {
+    message.header.index == link.index.cast_signed() && message.header.parent == TcHandle::ROOT
+}
+
+fn read(message: &TcMessage) -> Option<Qdisc> {
+    let kind = message.attributes.iter().find_map(|attribute| match attribute {
+        TcAttribute::Kind(kind) => Some(kind.clone()),
+        _ => None,
+    })?;
+    let bucket = || {
+        message.attributes.iter().find_map(|attribute| match attribute {
+            TcAttribute::Options(options) => options.iter().find_map(read_tbf),
+            _ => None,
+        })
+    };
+    Some(match kind.as_str() {
+        "netem" => Qdisc::Netem,
+        "tbf" => bucket().map_or(Qdisc::Other(kind), Qdisc::TokenBucket),
+        _ => Qdisc::Other(kind),
+    })
+}
+
+/// `struct tc_tbf_qopt` with the rate of a `struct tc_ratespec` inside, then what does not fit into it.
+fn tbf_options(bucket: &TokenBucket) -> Vec<u8> {
+    let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let ticks = u128::from(bucket.burst_bytes) * 1_000_000_000
+        / u128::from(bucket.bytes_per_s.max(1))
+        / u128::from(TICK_NS);
+    let mut parameters = [0u8; PARAMETERS];
+    parameters[1] = TC_LINKLAYER_ETHERNET;
+    let mut put = |at: usize, value: u32| parameters[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+    put(RATE_AT, narrow(bucket.bytes_per_s));
+    put(LIMIT_AT, bucket.limit_bytes);
+    put(BUFFER_AT, u32::try_from(ticks).unwrap_or(u32::MAX));
+
+    let mut bytes = attribute(TCA_TBF_PARMS, &parameters);
+    bytes.extend(attribute(TCA_TBF_BURST, &bucket.burst_bytes.to_ne_bytes()));
+    if bucket.bytes_per_s > u64::from(u32::MAX) {
+        bytes.extend(attribute(TCA_TBF_RATE64, &bucket.bytes_per_s.to_ne_bytes()));
+    }
+    bytes
+}
+
+/// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter.
+fn netem_options() -> Vec<u8> {
+    [0, NETEM_LIMIT, 0, 0, 0, 0].iter().flat_map(|field: &u32| field.to_ne_bytes()).collect()
+}
+
+/// One attribute of a multiple of four bytes: length, kind, value.
+fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+    [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat()
+}
+
+fn read_tbf(option: &TcOption) -> Option<TokenBucket> {
+    let mut nested = vec![0; option.value_len()];
+    option.emit_value(&mut nested);
+    let (mut parameters, mut rate64) = (None, None);
+    for attribute in NlasIterator::new(nested.as_slice()).flatten() {
+        let value = attribute.value();
+        match attribute.kind() {
+            TCA_TBF_PARMS => parameters = <[u8; PARAMETERS]>::try_from(value).ok(),
+            TCA_TBF_RATE64 => rate64 = value.try_into().ok().map(u64::from_ne_bytes),
+            _ => {}
+        }
+    }
+    let parameters = parameters?;
+    let field = |at: usize| parameters[at..at + 4].try_into().ok().map(u32::from_ne_bytes);
+    let bytes_per_s = rate64.unwrap_or(u64::from(field(RATE_AT)?));
+    let burst = u128::from(field(BUFFER_AT)?) * u128::from(TICK_NS) * u128::from(bytes_per_s) / 1_000_000_000;
+    Some(TokenBucket {
+        bytes_per_s,
+        burst_bytes: u32::try_from(burst).unwrap_or(u32::MAX),
+        limit_bytes: field(LIMIT_AT)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_bucket_survives_its_bytes() {
+        for bytes_per_s in [125_000, 125_000_000, 50_000_000_000] {
+            let bucket = TokenBucket { bytes_per_s, burst_bytes: 262_144, limit_bytes: 1 << 20 };
+            let option = TcOption::Other(DefaultNla::new(TCA_OPTIONS, tbf_options(&bucket)));
+            let read = read_tbf(&option).unwrap();
+            assert_eq!((read.bytes_per_s, read.limit_bytes), (bytes_per_s, 1 << 20));
+            // One tick of the bucket's rate is lost at most.
+            let tick = bytes_per_s * TICK_NS / 1_000_000_000 + 1;
+            assert!(u64::from(read.burst_bytes.abs_diff(262_144)) <= tick, "{read:?}");
+        }
+    }
+}
