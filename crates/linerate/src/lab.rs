@@ -1,1 +1,120 @@
 //! Virtual hosts on this machine: topology, wire, complete removal.
+//!
+//! A virtual host is a network and a host name namespace. The hosts of a [`Lab`] are wired by one
+//! virtual cable, or from three hosts on by one cable each to a bridge. Neither `ip` nor `tc` is used,
+//! and an ordinary user may do it all: in a user namespace in which that user is root.
+//!
+//! Namespaces are held by file descriptors and nothing else. A child, the [`builder`], makes them,
+//! because a user namespace takes a process with a single thread; it hands the descriptors over and
+//! ends. So the lab lives as long as the [`Lab`] and the processes inside: after a crash, or `kill -9`
+//! of anything, nothing is left. Nothing outside the new namespaces is changed.
+//!
+//! A process inside sees its own host in `/proc/net`, `/proc/sys/net` and through netlink. `/sys` is the
+//! machine's own: `/sys/class/net` does not show the lab.
+
+pub mod builder;
+mod ground;
+mod refusal;
+mod request;
+mod wiring;
+
+use crate::plan::Topology;
+use crate::{Error, Result};
+use linerate_sys::spawn;
+use request::{Request, Site};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// How many hosts a lab may have.
+const HOSTS: RangeInclusive<u32> = 2..=64;
+
+/// Virtual hosts, wired. Dropping it removes what no process inside still uses.
+#[derive(Debug)]
+pub struct Lab {
+    hosts: Vec<VirtualHost>,
+    has_user_namespace: bool,
+    /// The bridge's network namespace, which no process is in.
+    _switch: Option<OwnedFd>,
+}
+
+/// One host.
+#[derive(Debug)]
+pub struct VirtualHost {
+    /// `a`, `b` and so on; also its host name.
+    pub name: String,
+    /// Its address on the wire.
+    pub address: IpAddr,
+    /// Its interface on the wire.
+    pub interface: String,
+    /// What a process joins to be on this host, in this order.
+    namespaces: Vec<Arc<OwnedFd>>,
+}
+
+/// What this machine lets this user do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// Whether a user namespace is needed: the user is not root, or a root without its capabilities.
+    pub user_namespace: bool,
+    /// Whether the kernel has tbf, which limits a lab's rate.
+    pub token_bucket: bool,
+    /// Whether the kernel has netem, which delays and drops packets.
+    pub netem: bool,
+}
+
+impl Lab {
+    /// Builds the hosts and waits until their wires carry packets. `program` is linerate itself:
+    /// `/proc/self/exe`.
+    pub fn build(topology: &Topology, program: &Path) -> Result<Lab> {
+        if !HOSTS.contains(&topology.hosts) {
+            let what = format!("a lab of {} hosts", topology.hosts);
+            return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
+        }
+        let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
+        let lost = || request::broken(program, "did not hand over what it announced");
+        let mut descriptors = descriptors.into_iter();
+        let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
+        let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
+        let mut hosts = Vec::new();
+        for Site { name, address, interface } in layout.hosts {
+            let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
+            hosts.push(VirtualHost { name, address, interface, namespaces });
+        }
+        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, _switch: descriptors.next() })
+    }
+
+    /// The hosts, in the order of their names.
+    pub fn hosts(&self) -> &[VirtualHost] {
+        &self.hosts
+    }
+
+    /// Whether the hosts are in a user namespace of their own.
+    pub fn has_user_namespace(&self) -> bool {
+        self.has_user_namespace
+    }
+}
+
+impl VirtualHost {
+    /// A command that runs on this host, with its standard input and output piped to the caller.
+    ///
+    /// The process is killed when the thread that spawned it ends, and it does not hear the terminal's
+    /// Ctrl-C: its end is the caller's business.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        spawn::join_namespaces(&mut command, self.namespaces.clone());
+        spawn::tie_to_parent(&mut command);
+        command
+    }
+}
+
+/// Finds out what is possible, by building a scratch lab; the error says why none can be built.
+pub fn probe(program: &Path) -> Result<Abilities> {
+    let (layout, _) = request::send(program, &Request::Probe)?;
+    layout.abilities.ok_or_else(|| request::broken(program, "did not say what it can do"))
+}

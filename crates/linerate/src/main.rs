@@ -1,3 +1,5 @@
 //! The program: see [`linerate::cli`].
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    linerate::cli::main()
+}

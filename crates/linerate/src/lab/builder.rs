@@ -1,0 +1,98 @@
+//! The child that makes a lab's namespaces, hands them to the controller, and ends.
+//!
+//! It is the program itself, started anew, so that it has a single thread: a user namespace cannot be
+//! entered otherwise. One message comes on standard input, a Unix socket; one goes back.
+
+use super::ground::Ground;
+use super::request::{Answer, Layout, Request, encode};
+use super::{Abilities, refusal, wiring};
+use crate::plan::Topology;
+use crate::unit::BitRate;
+use crate::{Error, Result};
+use linerate_sys::handover;
+use linerate_sys::namespace::{self, Kind};
+use linerate_sys::netlink::Qdisc;
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The hidden subcommand under which [`main`] is reached.
+pub const SUBCOMMAND: &str = "lab-builder";
+
+/// A lab before it is handed over. The descriptors are the user namespace's if there is one, then each
+/// host's network and host name namespace, then the switch's network namespace if there is one.
+struct Building {
+    layout: Layout,
+    descriptors: Vec<OwnedFd>,
+}
+
+/// Reads a request from `socket`, builds, answers. What cannot be built is an answer; an error means
+/// that nobody is there to hear one.
+pub fn main(socket: impl AsFd) -> Result<()> {
+    let stranger = |what: String| {
+        Error::usage(what, "linerate starts this command itself, with a socket as standard input")
+    };
+    let (message, _) = handover::receive(&socket).map_err(|error| stranger(error.to_string()))?;
+    let request = serde_json::from_slice(&message).map_err(|error| stranger(error.to_string()))?;
+    let (answer, descriptors) = match build(&request) {
+        Ok(building) => (Answer::Built(building.layout), building.descriptors),
+        Err(error) => (Answer::from(error), Vec::new()),
+    };
+    let descriptors: Vec<_> = descriptors.iter().map(OwnedFd::as_fd).collect();
+    Ok(handover::send(&socket, &encode(&answer)?, &descriptors)?)
+}
+
+fn build(request: &Request) -> Result<Building> {
+    let ordinary = !namespace::may_administer()?;
+    let built = match request {
+        Request::Build(topology) => raise(topology, ordinary),
+        Request::Probe => try_out(ordinary),
+    };
+    built.map_err(|error| refusal::explain(error, ordinary))
+}
+
+/// Makes the namespaces, and wires them.
+fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> {
+    let mut descriptors = Vec::new();
+    if ordinary {
+        namespace::become_root_of_new_user_namespace()?;
+        descriptors.push(namespace::current(Kind::User)?);
+    }
+    let mut hosts = Vec::new();
+    for number in 0..topology.hosts {
+        hosts.push(Ground::new(&wiring::name_of(number))?);
+    }
+    let switch = wiring::wire(topology, &mut hosts)?;
+    let layout = Layout {
+        hosts: (0..topology.hosts).map(wiring::site).collect(),
+        user_namespace: ordinary,
+        abilities: None,
+    };
+    for ground in hosts {
+        descriptors.extend([ground.network, ground.host_name]);
+    }
+    descriptors.extend(switch.map(|switch| switch.network));
+    Ok(Building { layout, descriptors })
+}
+
+/// Builds the smallest lab, and tries elsewhere what a larger one may need.
+fn try_out(ordinary: bool) -> linerate_sys::Result<Building> {
+    let mut building = raise(&Topology::default(), ordinary)?;
+    building.descriptors.clear();
+    building.layout.abilities = Some(Abilities {
+        user_namespace: ordinary,
+        token_bucket: is_known(&Qdisc::TokenBucket(wiring::token_bucket(BitRate(1e9))))?,
+        netem: is_known(&Qdisc::Netem)?,
+    });
+    Ok(building)
+}
+
+/// Whether the kernel has this queueing discipline.
+fn is_known(qdisc: &Qdisc) -> linerate_sys::Result<bool> {
+    let mut scratch = Ground::new("scratch")?;
+    let loopback = scratch.netlink.link("lo")?;
+    match scratch.netlink.add_qdisc(&loopback, qdisc) {
+        Ok(()) => Ok(true),
+        Err(error) if error.source.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,107 @@
+//! What the controller and the builder say to each other: one message each way on a Unix socket.
+
+use super::{Abilities, builder};
+use crate::plan::Topology;
+use crate::{Error, Result};
+use linerate_sys::{handover, spawn};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What the builder is asked for.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Hosts and wires.
+    Build(Topology),
+    /// Only what could be built.
+    Probe,
+}
+
+/// What the builder answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// It stands; its descriptors come with the message.
+    Built(Layout),
+    /// It is not possible here.
+    Refused { what: String, hint: String },
+    /// A call failed that should not.
+    Failed { what: String, errno: Option<i32>, why: String },
+}
+
+/// What was built.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Layout {
+    pub hosts: Vec<Site>,
+    pub user_namespace: bool,
+    pub abilities: Option<Abilities>,
+}
+
+/// A host, as others see it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Site {
+    pub name: String,
+    pub address: IpAddr,
+    pub interface: String,
+}
+
+/// Starts a builder, asks it, and waits for its answer and its end.
+pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<OwnedFd>)> {
+    let (here, there) = handover::pair()?;
+    let mut command = Command::new(program);
+    command.arg(builder::SUBCOMMAND).stdin(there).stdout(Stdio::null());
+    spawn::tie_to_parent(&mut command);
+    let fail = |call| move |source| Error::io(call, program.display().to_string(), source);
+    let mut child = command.spawn().map_err(fail("spawn"))?;
+    // The command holds the other end of the socket, which must close when the child's does.
+    drop(command);
+    let received = exchange(&here, request);
+    drop(here);
+    let status = child.wait().map_err(fail("wait for"))?;
+
+    let (message, descriptors) = received?;
+    match serde_json::from_slice(&message) {
+        Ok(Answer::Built(layout)) => Ok((layout, descriptors)),
+        Ok(Answer::Refused { what, hint }) => Err(Error::unavailable(what, hint)),
+        Ok(Answer::Failed { what, errno, why }) => {
+            let source = errno.map_or_else(|| io::Error::other(why), io::Error::from_raw_os_error);
+            Err(Error::io("build the lab:", what, source))
+        }
+        Err(_) => Err(broken(program, &format!("ended without an answer, with {status}"))),
+    }
+}
+
+fn exchange(socket: &OwnedFd, request: &Request) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
+    // Where the builder is gone already, receiving says so: there is no message.
+    let _ = handover::send(socket, &encode(request)?, &[]);
+    Ok(handover::receive(socket)?)
+}
+
+/// The error of a builder that does not keep to the protocol.
+pub(super) fn broken(program: &Path, what: &str) -> Error {
+    let who = format!("the lab's builder, `{} {}`", program.display(), builder::SUBCOMMAND);
+    Error::peer(who, what, "")
+}
+
+/// A message's bytes.
+pub(super) fn encode(message: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(message).map_err(|error| Error::io("encode", "a message", error.into()))
+}
+
+impl From<Error> for Answer {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::System(error) => Answer::Failed {
+                what: error.to_string(),
+                errno: error.source.raw_os_error(),
+                why: error.source.to_string(),
+            },
+            other => {
+                let hint = other.hint().unwrap_or_default().into();
+                Answer::Refused { what: other.to_string(), hint }
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The wires between the hosts: one cable between two, a cable each to a bridge for more.
+
+use super::ground::Ground;
+use super::request::Site;
+use crate::plan::Topology;
+use crate::unit::BitRate;
+use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
+use linerate_sys::{Error, Result};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::AsFd;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Every host's interface on the wire.
+const PORT: &str = "wire0";
+
+/// The bridge's name, in its own namespace.
+const BRIDGE: &str = "bridge0";
+
+/// RFC 2544 sets 198.18.0.0/15 aside for benchmarks: it collides with nobody's network.
+const NETWORK: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
+const PREFIX: u8 = 24;
+
+/// A bucket holds at least this much, so that a super-packet of 64 KiB never has to be cut up, and at
+/// least what passes in this time, so that a timer that fires late loses no rate.
+const SMALLEST_BURST: f64 = (256 << 10) as f64;
+const BURST_SECONDS: f64 = 0.002;
+
+/// How long a packet may wait for tokens before the queue is full.
+const QUEUE_SECONDS: f64 = 0.050;
+
+/// Wires are up within milliseconds; this bounds the wait for one that never will be.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// The host with this number, as others see it.
+pub(super) fn site(number: u32) -> Site {
+    let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
+    Site { name: name_of(number), address, interface: PORT.into() }
+}
+
+/// `a` to `z`, then `aa`, `ab` and so on.
+pub(super) fn name_of(number: u32) -> String {
+    let letter = char::from(b'a' + (number % 26) as u8);
+    match number / 26 {
+        0 => letter.to_string(),
+        rest => name_of(rest - 1) + &letter.to_string(),
+    }
+}
+
+/// The bucket for a rate.
+pub(super) fn token_bucket(rate: BitRate) -> TokenBucket {
+    let bytes_per_s = (rate.0 / 8.0).round();
+    let burst = (bytes_per_s * BURST_SECONDS).max(SMALLEST_BURST);
+    TokenBucket {
+        bytes_per_s: bytes_per_s as u64,
+        burst_bytes: burst as u32,
+        limit_bytes: (burst + bytes_per_s * QUEUE_SECONDS) as u32,
+    }
+}
+
+/// Wires the hosts, and waits until packets pass. Returns the bridge's ground, if one was needed.
+pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<Option<Ground>> {
+    let mut switch = None;
+    if let [a, b] = hosts {
+        lay_cable((a, PORT), (b, PORT), topology.mtu)?;
+    } else {
+        switch = Some(switch_with_cables(topology, hosts)?);
+    }
+    for (number, host) in (0..).zip(hosts.iter_mut()) {
+        configure(host, &site(number), topology)?;
+    }
+    for host in hosts {
+        await_carrier(&mut host.netlink, PORT)?;
+    }
+    if let Some(switch) = &mut switch {
+        for number in 0..topology.hosts {
+            await_carrier(&mut switch.netlink, &name_of(number))?;
+        }
+        await_carrier(&mut switch.netlink, BRIDGE)?;
+    }
+    Ok(switch)
+}
+
+fn lay_cable(near: (&mut Ground, &str), far: (&Ground, &str), mtu: u32) -> Result<()> {
+    let (near, near_name) = near;
+    let (far, far_name) = far;
+    let near_port = Port { name: near_name, namespace: near.network.as_fd() };
+    let far_port = Port { name: far_name, namespace: far.network.as_fd() };
+    near.netlink.add_cable(&near_port, &far_port, mtu)
+}
+
+/// A bridge with a port for each host, named as the host.
+fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Ground> {
+    let mut switch = Ground::new("switch")?;
+    switch.netlink.add_bridge(BRIDGE)?;
+    let bridge = quiet(&mut switch.netlink, BRIDGE)?;
+    for (number, host) in (0..).zip(hosts) {
+        let name = name_of(number);
+        lay_cable((host, PORT), (&switch, &name), topology.mtu)?;
+        let port = quiet(&mut switch.netlink, &name)?;
+        switch.netlink.enslave(&port, &bridge)?;
+        switch.netlink.set_up(&port)?;
+    }
+    switch.netlink.set_up(&bridge)?;
+    Ok(switch)
+}
+
+/// A host's own end: address, rate, up.
+fn configure(host: &mut Ground, site: &Site, topology: &Topology) -> Result<()> {
+    let link = quiet(&mut host.netlink, PORT)?;
+    if link.mtu != topology.mtu {
+        let what = format!("{PORT}: MTU {} instead of {}", link.mtu, topology.mtu);
+        return Err(Error::new("RTM_NEWLINK", what, ErrorKind::InvalidInput));
+    }
+    host.netlink.add_address(&link, site.address, PREFIX)?;
+    if let Some(rate) = topology.rate {
+        host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
+    }
+    host.netlink.set_up(&link)
+}
+
+/// The link with this name, which from now on sends nothing of its own accord.
+fn quiet(netlink: &mut Netlink, name: &str) -> Result<Link> {
+    let link = netlink.link(name)?;
+    netlink.set_no_automatic_ipv6(&link)?;
+    Ok(link)
+}
+
+/// The kernel may bring a carrier up in a work queue of its own; it drops what is sent before.
+fn await_carrier(netlink: &mut Netlink, name: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while netlink.link(name)?.state != "up" {
+        if Instant::now() > deadline {
+            return Err(Error::new("await the carrier of", name, ErrorKind::TimedOut));
+        }
+        sleep(PAUSE);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_addresses_are_unlike() {
+        let sites: Vec<_> = (0..64).map(site).collect();
+        assert_eq!(sites[0].name, "a");
+        assert_eq!(sites[25].name, "z");
+        assert_eq!(sites[26].name, "aa");
+        assert_eq!(sites[63].name, "bl");
+        assert_eq!(sites[63].address.to_string(), "198.18.0.64");
+    }
+
+    #[test]
+    fn a_bucket_holds_enough_for_its_rate() {
+        let cases = [(1e6, 262_144), (1e9, 262_144), (1e10, 2_500_000), (4e11, 100_000_000)];
+        for (rate, burst_bytes) in cases {
+            let bucket = token_bucket(BitRate(rate));
+            assert_eq!(bucket.burst_bytes, burst_bytes, "{rate}");
+            assert_eq!(bucket.bytes_per_s as f64 * 8.0, rate);
+            assert_eq!(f64::from(bucket.limit_bytes - burst_bytes), rate / 8.0 * 0.05, "{rate}");
+        }
+    }
+}
