@@ -1,0 +1,149 @@
+//! Whether this kernel, these privileges and this CPU allow something: tried, on a thread or socket that
+//! is thrown away.
+
+use crate::{Error, Result};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::thread;
+
+/// Runs a probe on a thread of its own, so that what it changes ends with it.
+fn on_a_thread<T: Send + 'static>(probe: fn() -> Result<T>) -> Result<T> {
+    let spawned = thread::Builder::new().name("probe".into()).spawn(probe);
+    let thread = spawned.map_err(|e| Error::new("pthread_create", "a probe", e))?;
+    thread.join().unwrap_or_else(|_| Err(Error::new("pthread_join", "a probe", std::io::ErrorKind::Other)))
+}
+
+/// The timer slack of a new thread, and the one that it has after asking for 1 ns.
+pub fn timer_slack_ns() -> Result<(u64, u64)> {
+    fn slack() -> Result<u64> {
+        // SAFETY: PR_GET_TIMERSLACK takes no pointer.
+        let answer = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0u64, 0u64, 0u64, 0u64) };
+        u64::try_from(answer).map_err(|_| Error::last("prctl(PR_GET_TIMERSLACK)", "this thread"))
+    }
+    on_a_thread(|| {
+        let before = slack()?;
+        // SAFETY: PR_SET_TIMERSLACK takes a number and no pointer.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64, 0u64, 0u64, 0u64) };
+        Ok((before, slack()?))
+    })
+}
+
+/// Whether a thread may give itself the idle priority.
+pub fn idle_priority() -> Result<()> {
+    on_a_thread(|| {
+        let parameters = libc::sched_param { sched_priority: 0 };
+        // SAFETY: the structure lives through the call; 0 is the calling thread.
+        match unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) } {
+            0 => Ok(()),
+            _ => Err(Error::last("sched_setscheduler(SCHED_IDLE)", "a thread")),
+        }
+    })
+}
+
+/// Whether a TCP socket may use this congestion control.
+///
+/// A privileged caller makes the kernel load the module of that name, so ask only for what may be loaded.
+pub fn congestion_control(name: &str) -> Result<()> {
+    let fail = |call, source| Error::new(call, name, source);
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+    let socket = socket.map_err(|e| fail("socket", e))?;
+    socket.set_tcp_congestion(name.as_bytes()).map_err(|e| fail("setsockopt(TCP_CONGESTION)", e))
+}
+
+/// Whether raw frames may be sent and received (`CAP_NET_RAW`). The socket is bound to no protocol, so
+/// nothing is received.
+pub fn raw_frames() -> Result<()> {
+    let socket = Socket::new(Domain::PACKET, Type::RAW, None);
+    socket.map(drop).map_err(|e| Error::new("socket(AF_PACKET)", "raw frames", e))
+}
+
+/// Whether the process acts as the superuser, of its user namespace at least.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The first 64 bytes of `struct perf_event_attr`: `PERF_ATTR_SIZE_VER0`.
+#[repr(C)]
+#[derive(Default)]
+struct PerfEvent {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint: u32,
+    config1: u64,
+}
+
+/// Whether the CPU's cycles can be counted in user code (`perf_event_open`).
+pub fn cycle_counter() -> Result<()> {
+    const EXCLUDE_KERNEL: u64 = 1 << 5;
+    const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+    // Type 0 is hardware and its configuration 0 is CPU cycles.
+    let event = PerfEvent {
+        size: size_of::<PerfEvent>() as u32,
+        flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
+        ..PerfEvent::default()
+    };
+    let (this_thread, any_cpu, no_group, flags) = (0, -1, -1, 0);
+    // SAFETY: `event` begins like perf_event_attr, tells its own size, and lives through the call.
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, &event, this_thread, any_cpu, no_group, flags as u64)
+    };
+    match i32::try_from(fd) {
+        Ok(fd) if fd >= 0 => {
+            // SAFETY: the kernel has just given this descriptor to us, and nothing else uses it.
+            unsafe { libc::close(fd) };
+            Ok(())
+        }
+        _ => Err(Error::last("perf_event_open", "CPU cycles")),
+    }
+}
+
+/// The hypervisor's signature (`KVMKVMKVM`, `VMwareVMware`, `Microsoft Hv`), where the CPU has one to tell.
+#[cfg(target_arch = "x86_64")]
+pub fn hypervisor() -> Option<String> {
+    use std::arch::x86_64::__cpuid;
+    const PRESENT: u32 = 1 << 31;
+    const SIGNATURE: u32 = 0x4000_0000;
+    #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 CPU has the instruction, and leaf 1; the other leaf is there when leaf 1 says so.
+    let (features, leaf) = unsafe { (__cpuid(1), __cpuid(SIGNATURE)) };
+    if features.ecx & PRESENT == 0 {
+        return None;
+    }
+    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+    Some(String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned())
+}
+
+/// The hypervisor's signature: only x86 has an instruction for it.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn hypervisor() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_leaves_the_caller_as_it_was() {
+        let (first, lowered) = timer_slack_ns().unwrap();
+        assert!(lowered <= first);
+        assert_eq!(timer_slack_ns().unwrap().0, first, "the next thread inherits from the caller");
+    }
+
+    #[test]
+    fn reno_is_always_there_and_nonsense_is_refused() {
+        congestion_control("reno").unwrap();
+        let error = congestion_control("none-such").unwrap_err();
+        assert!(error.to_string().contains("none-such"), "{error}");
+    }
+
+    #[test]
+    fn the_event_has_the_size_of_its_first_version() {
+        assert_eq!(size_of::<PerfEvent>(), 64);
+    }
+}
