@@ -1,7 +1,7 @@
 //! CPU time of any process, and the ticks in which the kernel counts.
 
 use crate::{Error, Result};
-use rustix::time::{ClockId, clock_getres};
+use rustix::time::{ClockId, clock_getres, clock_gettime};
 use std::mem::MaybeUninit;
 
 /// CPU time of a process since it began, all its threads together, those that ended included.
@@ -22,6 +22,12 @@ pub fn process_ns(pid: u32) -> Result<u64> {
         return Err(fail("clock_gettime", std::io::Error::last_os_error()));
     }
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Nanoseconds since some fixed moment, by `CLOCK_MONOTONIC`; equal in all processes of one machine.
+pub fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The length of the ticks in which `/proc/stat` counts: 10 ms nearly everywhere.
