@@ -24,7 +24,7 @@ pub struct Link {
     pub kind: Option<String>,
     /// Whether it is administratively up.
     pub up: bool,
-    /// Its operational state, as `ip link` prints it.
+    /// Its operational state: `up`, `lowerlayerdown`.
     pub state: Option<String>,
     /// Largest packet.
     pub mtu: Option<u32>,
@@ -179,7 +179,7 @@ fn link(answer: &RouteNetlinkMessage) -> Option<Link> {
 fn take(link: &mut Link, attribute: &LinkAttribute) {
     match attribute {
         LinkAttribute::IfName(name) => link.name = name.clone(),
-        LinkAttribute::OperState(state) => link.state = Some(state.to_string()),
+        LinkAttribute::OperState(state) => link.state = Some(state.to_string().to_lowercase()),
         LinkAttribute::Mtu(bytes) => link.mtu = Some(*bytes),
         LinkAttribute::MaxMtu(bytes) => link.mtu_max = Some(*bytes).filter(|bytes| *bytes > 0),
         LinkAttribute::Qdisc(kind) => link.qdisc = Some(kind.clone()),

@@ -6,11 +6,23 @@
 
 use crate::record::{HostDelta, InterfaceDelta};
 use linerate_sys::cpu_time;
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
+use std::os::unix::fs::FileExt;
 
 /// Room for `/proc/stat` of a small machine; larger ones make it grow once.
 const ROOM: usize = 16 << 10;
+
+/// The files that are read. `thread-self` leads to the calling thread's network namespace.
+const FILES: [&str; 4] =
+    ["/proc/stat", "/proc/thread-self/net/dev", "/proc/net/softnet_stat", "/proc/thread-self/net/snmp"];
+
+/// The files, kept open, and a buffer: to read again costs half of opening again.
+#[derive(Debug)]
+pub(super) struct Reader {
+    files: [Option<File>; 4],
+    buffer: Vec<u8>,
+}
 
 /// A host's counters at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,24 +47,43 @@ struct Softnet {
 
 /// Reads the counters, with the busy times of `cpus` and the CPU time of this process and `own_pids`.
 pub fn snapshot(cpus: &[u32], own_pids: &[u32]) -> Snapshot {
-    Snapshot::read(cpus, own_pids, &mut Vec::with_capacity(ROOM))
+    Snapshot::read(cpus, own_pids, &mut Reader::open())
+}
+
+impl Reader {
+    /// Opens the files, for the namespace of the calling thread.
+    pub(super) fn open() -> Reader {
+        Reader { files: FILES.map(|path| File::open(path).ok()), buffer: vec![0; ROOM] }
+    }
+
+    /// A file's text, from its beginning. What cannot be read is empty.
+    fn text(&mut self, index: usize) -> Cow<'_, str> {
+        let mut length = 0;
+        if let Some(file) = &self.files[index] {
+            // What was read before an error is as good as a file that was cut off.
+            while let Ok(count @ 1..) = file.read_at(&mut self.buffer[length..], length as u64) {
+                length += count;
+                if length == self.buffer.len() {
+                    self.buffer.resize(length * 2, 0);
+                }
+            }
+        }
+        String::from_utf8_lossy(&self.buffer[..length])
+    }
 }
 
 impl Snapshot {
-    /// Reads the counters with a buffer that is used again.
-    pub(super) fn read(cpus: &[u32], own_pids: &[u32], buffer: &mut Vec<u8>) -> Snapshot {
+    /// Reads the counters from files that are open already.
+    pub(super) fn read(cpus: &[u32], own_pids: &[u32], reader: &mut Reader) -> Snapshot {
         let this = std::process::id();
         let others = own_pids.iter().copied().filter(|pid| *pid != this);
+        let own = [this].into_iter().chain(others);
         let mut snapshot = Snapshot { at_ns: cpu_time::monotonic_ns(), ..Snapshot::default() };
-        snapshot.take_stat(&text("/proc/stat", buffer), cpus, cpu_time::tick_ns());
-        snapshot.own_ns = [this]
-            .into_iter()
-            .chain(others)
-            .filter_map(|pid| Some((pid, cpu_time::process_ns(pid).ok()?)))
-            .collect();
-        snapshot.interfaces = interfaces(&text("/proc/thread-self/net/dev", buffer));
-        snapshot.softnet = softnet(&text("/proc/net/softnet_stat", buffer));
-        snapshot.tcp_retransmitted_segments = retransmitted(&text("/proc/thread-self/net/snmp", buffer));
+        snapshot.take_stat(&reader.text(0), cpus, cpu_time::tick_ns());
+        snapshot.own_ns = own.filter_map(|pid| Some((pid, cpu_time::process_ns(pid).ok()?))).collect();
+        snapshot.interfaces = interfaces(&reader.text(1));
+        snapshot.softnet = softnet(&reader.text(2));
+        snapshot.tcp_retransmitted_segments = retransmitted(&reader.text(3));
         snapshot
     }
 
@@ -110,14 +141,6 @@ impl Snapshot {
             }
         }
     }
-}
-
-/// Reads a file whole. What cannot be read is empty.
-fn text<'b>(path: &str, buffer: &'b mut Vec<u8>) -> std::borrow::Cow<'b, str> {
-    buffer.clear();
-    // What was read before an error is as good as a file that was cut off.
-    let _ = File::open(path).and_then(|mut file| file.read_to_end(buffer));
-    String::from_utf8_lossy(buffer)
 }
 
 fn number(text: &str) -> u64 {

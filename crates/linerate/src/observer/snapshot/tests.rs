@@ -94,6 +94,19 @@ fn text_that_is_cut_off_anywhere_is_read_without_a_panic() {
 }
 
 #[test]
+fn a_file_that_is_larger_than_the_room_is_read_whole() {
+    let mut reader = Reader { files: FILES.map(|path| File::open(path).ok()), buffer: vec![0; 16] };
+    let names = |text: &str| text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    let whole: Vec<String> = names(&std::fs::read_to_string(FILES[0]).unwrap());
+    for _ in 0..2 {
+        let read: Vec<String> = names(&reader.text(0));
+        assert_eq!(read, whole);
+    }
+    reader.files[0] = None;
+    assert_eq!(reader.text(0), "");
+}
+
+#[test]
 fn what_came_counts_from_zero_and_what_went_or_stood_still_is_left_out() {
     let before = Snapshot {
         at_ns: 1_000,
@@ -131,20 +144,4 @@ fn this_host_counts_its_own_work_and_bytes() {
     let lo = delta.interfaces.iter().find(|interface| interface.name == "lo").unwrap();
     assert!(lo.rx_bytes >= 10_000 && lo.tx_bytes >= 10_000, "{lo:?}");
     assert!(delta.own_ns >= 1_000_000 && delta.wall_ns >= 1, "{delta:?}");
-}
-
-/// `cargo test --release snapshot_cost -- --ignored --nocapture`: what one reading costs.
-#[test]
-#[ignore = "a measurement, not a test"]
-fn snapshot_cost() {
-    let mut times: Vec<u128> = (0..2000)
-        .map(|_| {
-            let begin = std::time::Instant::now();
-            std::hint::black_box(snapshot(&[0, 1], &[]));
-            begin.elapsed().as_nanos()
-        })
-        .collect();
-    times.sort_unstable();
-    let text = format!("median {} ns, 99 % {} ns, most {} ns\n", times[1000], times[1980], times[1999]);
-    std::io::stderr().write_all(text.as_bytes()).unwrap();
 }

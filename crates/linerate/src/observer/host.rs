@@ -1,0 +1,158 @@
+//! Facts about the machine: kernel, clock, memory, load, firmware. The CPU's are in `cpu`.
+
+use super::confinement::{container, cpu_limit, memory_limit, throttled};
+use super::cpu;
+use super::fact::{Fact, Facts, Source, chosen, read, shortened, text, value_of};
+use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
+use linerate_sys::{cpu_time, probe};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const OS: &str = "/etc/os-release";
+
+const FACTS: &[Fact] = &[
+    ("host.name", Text("/proc/sys/kernel/hostname")),
+    ("host.distribution", Key(OS, &["PRETTY_NAME"])),
+    ("host.uptime_s", Number("/proc/uptime", 0)),
+    ("host.root", Call(|| probe::is_root().into())),
+    ("kernel.release", Text("/proc/sys/kernel/osrelease")),
+    ("kernel.version", Text("/proc/sys/kernel/version")),
+    ("kernel.cmdline", Call(command_line)),
+    ("kernel.architecture", Call(|| std::env::consts::ARCH.into())),
+    ("kernel.hz", Call(|| cpu_time::scheduler_hz().into())),
+    ("kernel.preemption", Call(preemption)),
+    ("kernel.tainted", File("/proc/sys/kernel/tainted")),
+    ("kernel.modules", Call(modules)),
+    ("kernel.timer_migration", File("/proc/sys/kernel/timer_migration")),
+    ("kernel.numa_balancing", File("/proc/sys/kernel/numa_balancing")),
+    ("kernel.perf_event_paranoid", File("/proc/sys/kernel/perf_event_paranoid")),
+    ("kernel.watchdog", File("/proc/sys/kernel/watchdog")),
+    ("clock.source", File("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+    ("clock.sources", Words("/sys/devices/system/clocksource/clocksource0/available_clocksource")),
+    ("clock.tsc_flags", Call(|| cpu::flags(cpu::TSC_FLAGS))),
+    ("load.1_min", Number("/proc/loadavg", 0)),
+    ("load.5_min", Number("/proc/loadavg", 1)),
+    ("load.15_min", Number("/proc/loadavg", 2)),
+    ("memory.total_bytes", Memory("MemTotal")),
+    ("memory.available_bytes", Memory("MemAvailable")),
+    ("memory.swap_bytes", Memory("SwapTotal")),
+    ("memory.swap_free_bytes", Memory("SwapFree")),
+    ("memory.huge_page_bytes", Memory("Hugepagesize")),
+    ("memory.huge_pages", Memory("HugePages_Total")),
+    ("memory.huge_pages_free", Memory("HugePages_Free")),
+    ("memory.transparent_huge_pages", Chosen("/sys/kernel/mm/transparent_hugepage/enabled")),
+    ("memory.transparent_huge_pages_defrag", Chosen("/sys/kernel/mm/transparent_hugepage/defrag")),
+    ("memory.transparent_huge_pages_shared", Chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled")),
+    ("memory.same_page_merging", File("/sys/kernel/mm/ksm/run")),
+    ("dmi.system_vendor", Text("/sys/class/dmi/id/sys_vendor")),
+    ("dmi.product", Text("/sys/class/dmi/id/product_name")),
+    ("dmi.board_vendor", Text("/sys/class/dmi/id/board_vendor")),
+    ("dmi.board", Text("/sys/class/dmi/id/board_name")),
+    ("dmi.bios", Text("/sys/class/dmi/id/bios_version")),
+    ("dmi.bios_date", Text("/sys/class/dmi/id/bios_date")),
+    ("virtual.flag", Call(|| cpu::is_virtual().into())),
+    ("virtual.hypervisor", Call(|| probe::hypervisor().into())),
+    ("virtual.hypervisor_type", File("/sys/hypervisor/type")),
+    ("virtual.container", Call(container)),
+    ("cgroup.cpus", Call(cpu_limit)),
+    ("cgroup.throttled", Call(throttled)),
+    ("cgroup.memory_bytes", Call(memory_limit)),
+];
+
+/// Every fact about the machine.
+pub(super) fn facts() -> Facts {
+    let mut facts = read(FACTS);
+    facts.extend(read(cpu::FACTS));
+    facts
+}
+
+/// Tells machines apart: the same in every namespace and container of one running kernel.
+pub fn machine_id() -> String {
+    let boot = text("/proc/sys/kernel/random/boot_id").or_else(|| text("/proc/sys/kernel/hostname"));
+    boot.unwrap_or_default()
+}
+
+/// The kernel's command line; what looks like a secret is hidden, because recordings are shown around.
+fn command_line() -> Value {
+    text("/proc/cmdline").map(|line| shortened(&hidden(&line))).into()
+}
+
+/// Hides the values of words whose names look like a secret's.
+fn hidden(line: &str) -> String {
+    const SECRET: &[&str] = &["pass", "secret", "token", "key", "auth"];
+    let word = |word: &str| match word.split_once('=') {
+        Some((name, _)) if SECRET.iter().any(|part| name.to_ascii_lowercase().contains(part)) => {
+            format!("{name}=...")
+        }
+        _ => word.to_owned(),
+    };
+    line.split_ascii_whitespace().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// How willingly the kernel interrupts itself: chosen at run time where debugfs tells, else built in.
+fn preemption() -> Value {
+    if let Some(mode) = text("/sys/kernel/debug/sched/preempt").as_deref().and_then(chosen) {
+        return mode.into();
+    }
+    let version = text("/proc/sys/kernel/version").unwrap_or_default();
+    let built = version.split_ascii_whitespace().find(|word| word.starts_with("PREEMPT"));
+    built.map_or(Value::Null, Value::from)
+}
+
+/// The number of loaded modules, and a hash of their names: equal hosts have equal hashes.
+fn modules() -> Value {
+    let Some(text) = text("/proc/modules") else { return Value::Null };
+    let mut names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    names.sort_unstable();
+    let hash: String =
+        Sha256::digest(names.join(" ")).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    json!({ "count": names.len(), "sha256": hash })
+}
+
+/// The CPUs that this thread may use, as the kernel writes them: `0-3,8`.
+pub(super) fn allowed_cpus() -> Option<String> {
+    value_of(&text("/proc/thread-self/status")?, &["Cpus_allowed_list"]).map(str::to_owned)
+}
+
+/// The share of all CPU time since the start that the hypervisor took.
+pub(super) fn steal_share() -> Option<f64> {
+    stolen(&text("/proc/stat")?)
+}
+
+/// The eighth number of the first line over the sum of the first eight: the rest is part of them.
+fn stolen(stat: &str) -> Option<f64> {
+    let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let ticks: Vec<f64> = numbers.take(8).filter_map(|number| number.parse().ok()).collect();
+    let all: f64 = ticks.iter().sum();
+    ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stolen_share_is_of_all_time() {
+        assert_eq!(stolen("cpu  10 0 10 70 0 0 5 5 60 2\ncpu0 1\n"), Some(0.05));
+        for text in ["", "cpu", "cpu  ", "cpu  1 2 3", "cpu  0 0 0 0 0 0 0 0", "intr 1 2 3 4 5 6 7 8"] {
+            assert_eq!(stolen(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_of_the_command_line_are_hidden() {
+        let line = "quiet root=/dev/sda rd.iscsi.Password=hunter2 api_token=a=b tokens";
+        assert_eq!(hidden(line), "quiet root=/dev/sda rd.iscsi.Password=... api_token=... tokens");
+        assert_eq!(hidden(""), "");
+    }
+
+    #[test]
+    fn this_host_has_its_plainest_facts() {
+        let facts = facts();
+        assert_eq!(facts.len(), FACTS.len() + cpu::FACTS.len(), "two facts have one name");
+        assert!(!machine_id().is_empty());
+        for name in ["kernel.release", "kernel.hz", "memory.total_bytes", "load.1_min", "cpu.online"] {
+            assert!(!facts[name].is_null(), "{name}");
+        }
+    }
+}
