@@ -1,0 +1,156 @@
+//! Lengths, module docs, module names, prints, `unsafe`, and that every file is in the build.
+
+use crate::assert_kept;
+use crate::source::{File, rust_files};
+use std::collections::BTreeSet;
+
+const LONGEST_FUNCTION: usize = 60;
+const LONGEST_FILE: usize = 400;
+/// `room.rs` states a contract; its implementers are in `room/`.
+const LONGEST_ROOM: usize = 200;
+
+/// Names that say nothing about what is inside.
+const DRAWERS: &[&str] =
+    &["core", "common", "util", "utils", "types", "helper", "helpers", "manager", "managers", "misc"];
+
+const PRINTS: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
+
+/// Each function's name, first line and length, its signature and both braces included.
+fn functions(file: &File) -> Vec<(String, usize, usize)> {
+    let mut found = Vec::new();
+    for (at, token) in file.tokens.iter().enumerate() {
+        let Some(name) = file.tokens.get(at + 1).filter(|name| token.text == "fn" && name.text != "(") else {
+            continue; // `fn(u8)` is a type
+        };
+        let same_depth = file.tokens[at..].iter().filter(|t| t.depth == token.depth);
+        let mut body = same_depth.skip_while(|t| t.text != "{" && t.text != ";");
+        if body.next().is_some_and(|t| t.text == "{")
+            && let Some(end) = body.find(|t| t.text == "}")
+        {
+            found.push((name.text.clone(), token.line, end.line - token.line + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    let mut breaches = Vec::new();
+    for file in rust_files() {
+        let long = functions(&file).into_iter().filter(|(_, _, lines)| *lines > LONGEST_FUNCTION);
+        breaches.extend(long.map(|(name, line, lines)| {
+            format!(
+                "{}:{line}: `{name}` has {lines} of at most {LONGEST_FUNCTION} lines: name its parts",
+                file.path
+            )
+        }));
+    }
+    assert_kept(breaches);
+}
+
+#[test]
+fn files_are_short() {
+    let mut breaches = Vec::new();
+    for file in rust_files() {
+        let is_room = file.in_src("linerate").is_some_and(|path| !path.contains('/'));
+        let limit = if is_room { LONGEST_ROOM } else { LONGEST_FILE };
+        let lines = file.text.lines().count();
+        if lines > limit {
+            let remedy = if is_room { "move implementers into the room's folder" } else { "cut it by duty" };
+            breaches.push(format!("{}:{lines}: {lines} of at most {limit} lines: {remedy}", file.path));
+        }
+    }
+    assert_kept(breaches);
+}
+
+#[test]
+fn files_say_what_they_are() {
+    let silent = rust_files().into_iter().filter(|file| !file.text.starts_with("//! "));
+    assert_kept(silent.map(|file| format!("{}:1: begin with `//!` and a sentence", file.path)).collect());
+}
+
+#[test]
+fn modules_are_named_after_what_they_hold() {
+    let mut breaches = Vec::new();
+    for file in rust_files() {
+        let bad = file.declared.iter().filter(|module| DRAWERS.contains(&module.name.as_str()));
+        breaches.extend(bad.map(|module| {
+            format!(
+                "{}:{}: a module called `{}`: name it after its duty",
+                file.path, module.line, module.name
+            )
+        }));
+        let parts = file.path.trim_end_matches(".rs").split('/');
+        let bad = parts.filter(|part| DRAWERS.contains(part));
+        breaches
+            .extend(bad.map(|part| format!("{}:1: `{part}` in the path: name it after its duty", file.path)));
+    }
+    assert_kept(breaches);
+}
+
+#[test]
+fn only_cli_prints() {
+    let mut breaches = Vec::new();
+    for file in rust_files().iter().filter(|file| file.path.contains("/src/")) {
+        if file.in_src("linerate").is_some_and(|path| path == "cli.rs" || path.starts_with("cli/")) {
+            continue;
+        }
+        for (at, token) in file.tokens.iter().enumerate().filter(|(_, token)| !token.scope.test) {
+            if PRINTS.contains(&token.text.as_str()) && file.reads(at + 1, &["!"]) {
+                let place = file.at(token);
+                breaches.push(format!(
+                    "{place}: `{}!` outside `cli`: return the text or emit an event",
+                    token.text
+                ));
+            }
+        }
+    }
+    assert_kept(breaches);
+}
+
+#[test]
+fn unsafe_code_is_in_linerate_sys() {
+    let mut breaches = Vec::new();
+    for file in rust_files().iter().filter(|file| !file.path.starts_with("crates/linerate-sys/")) {
+        let found = file.tokens.iter().filter(|token| token.text == "unsafe");
+        breaches.extend(found.map(|token| {
+            format!("{}: `unsafe` outside linerate-sys: make a safe function there", file.at(token))
+        }));
+    }
+    assert_kept(breaches);
+}
+
+/// The files that `mod` lines reach from `start`, itself included.
+fn reach(files: &[File], start: &str, reached: &mut BTreeSet<String>) {
+    let Some(file) = files.iter().find(|file| file.path == start) else { return };
+    reached.insert(start.into());
+    let (folder, name) = start.rsplit_once('/').unwrap();
+    let folder = match name {
+        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+        _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
+    };
+    for module in file.declared.iter().filter(|module| !module.inline) {
+        reach(files, &format!("{folder}/{}.rs", module.name), reached);
+        reach(files, &format!("{folder}/{}/mod.rs", module.name), reached);
+    }
+}
+
+#[test]
+fn every_file_is_in_the_build() {
+    let files = rust_files();
+    let mut reached = BTreeSet::new();
+    for start in ["linerate/src/lib.rs", "linerate/src/main.rs", "linerate-sys/src/lib.rs"] {
+        reach(&files, &format!("crates/{start}"), &mut reached);
+    }
+    let sources = files.iter().filter(|file| file.path.contains("/src/"));
+    let lost = sources.filter(|file| !reached.contains(&file.path));
+    assert_kept(
+        lost.map(|file| format!("{}:1: no `mod` line reaches it: declare or delete it", file.path)).collect(),
+    );
+}
+
+#[test]
+fn functions_are_measured() {
+    let text = "trait T { fn declared(); }\nimpl T for X {\n    fn one(\n        a: fn(u8) -> u8,\n    ) {\n        { }\n    }\n}\n";
+    assert_eq!(functions(&File::parse("x.rs", text)), [("one".to_owned(), 3, 5)]);
+}
