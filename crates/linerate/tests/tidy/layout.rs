@@ -124,14 +124,8 @@ fn unsafe_code_is_in_linerate_sys() {
 fn reach(files: &[File], start: &str, reached: &mut BTreeSet<String>) {
     let Some(file) = files.iter().find(|file| file.path == start) else { return };
     reached.insert(start.into());
-    let (folder, name) = start.rsplit_once('/').unwrap();
-    let folder = match name {
-        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
-        _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
-    };
     for module in file.declared.iter().filter(|module| !module.inline) {
-        reach(files, &format!("{folder}/{}.rs", module.name), reached);
-        reach(files, &format!("{folder}/{}/mod.rs", module.name), reached);
+        file.places(module).iter().for_each(|place| reach(files, place, reached));
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! | module | law |
 //! |---|---|
+//! | [`counts`] | what `./test` counts |
 //! | [`imports`] | which room may import which; what a room must never touch |
 //! | [`layout`] | lengths, module docs, module names, every file in the build |
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
 //! | [`pages`] | links resolve, no machine's paths, dependencies and expected skips are listed |
 
+mod counts;
 mod imports;
 mod layout;
 mod pages;

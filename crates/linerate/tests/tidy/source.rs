@@ -4,7 +4,7 @@
 
 use crate::root;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use std::{fs, path::Path, rc::Rc};
+use std::{collections::BTreeSet, fs, path::Path, rc::Rc};
 
 /// The modules around a token, inside its file.
 #[derive(Debug, Default)]
@@ -59,10 +59,25 @@ pub struct File {
 impl File {
     /// The file's tokens.
     pub fn parse(path: &str, text: &str) -> File {
+        File::parse_as(path, text, false)
+    }
+
+    /// The file's tokens, all of them for tests only where the file is.
+    fn parse_as(path: &str, text: &str, test: bool) -> File {
         let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut file = File { path: path.into(), text: text.into(), ..File::default() };
-        file.flatten(stream, 0, &Rc::default());
+        file.flatten(stream, 0, &Rc::new(Scope { modules: Vec::new(), test }));
         file
+    }
+
+    /// The files in which a module may be that this file declares.
+    pub fn places(&self, module: &Declared) -> [String; 2] {
+        let (folder, name) = self.path.rsplit_once('/').unwrap_or_default();
+        let folder = match name {
+            "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+            _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
+        };
+        [format!("{folder}/{}.rs", module.name), format!("{folder}/{}/mod.rs", module.name)]
     }
 
     /// `path:line` of a token.
@@ -153,7 +168,26 @@ fn signs(delimiter: Delimiter) -> (&'static str, &'static str) {
 /// Every Rust file of the workspace.
 pub fn rust_files() -> Vec<File> {
     let files = paths().into_iter().filter(|path| path.starts_with("crates/") && path.ends_with(".rs"));
-    files.map(|path| File::parse(&path, &fs::read_to_string(root().join(&path)).unwrap())).collect()
+    let mut files: Vec<_> =
+        files.map(|path| File::parse(&path, &fs::read_to_string(root().join(&path)).unwrap())).collect();
+    let mut known = 0;
+    loop {
+        let tests = for_tests(&files);
+        if tests.len() == known {
+            return files;
+        }
+        known = tests.len();
+        for file in files.iter_mut().filter(|file| tests.contains(&file.path)) {
+            *file = File::parse_as(&file.path, &file.text, true);
+        }
+    }
+}
+
+/// The files that are declared by `#[cfg(test)] mod NAME;`, as far as the scopes are known.
+fn for_tests(files: &[File]) -> BTreeSet<String> {
+    let declared = files.iter().flat_map(|file| file.declared.iter().map(move |module| (file, module)));
+    let tests = declared.filter(|(_, module)| module.test && !module.inline);
+    tests.flat_map(|(file, module)| file.places(module)).collect()
 }
 
 /// Every file of the repository by its path from the top; what is built or measured there is left out.

@@ -25,8 +25,10 @@ fn each_transport_has_one_implementer() {
             files.iter().filter(|f| is_in(f, "transport") && !says(f, entry.name).is_empty()).collect();
         if implementers.len() != 1 {
             let found: Vec<_> = implementers.iter().map(|file| file.path.as_str()).collect();
+            let table = files.iter().find(|file| file.in_src("linerate") == Some("vocabulary/transport.rs"));
+            let place = table.and_then(|table| says(table, entry.name).pop()).unwrap_or_default();
             breaches.push(format!(
-                "crates/linerate/src/vocabulary/transport.rs: the name \"{}\" is in {} files of src/transport {found:?}: \
+                "{place}: the name \"{}\" is in {} files of src/transport {found:?}: \
                  exactly one implements it and carries its name",
                 entry.name,
                 found.len(),
