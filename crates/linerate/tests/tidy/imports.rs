@@ -4,7 +4,7 @@ use crate::assert_kept;
 use crate::source::{File, rust_files};
 
 /// Where a room stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Floor {
     /// The live half, and below it what both halves share: imports lower levels.
     Level(u32),
@@ -65,6 +65,16 @@ const CLI_ONLY: &[&[&str]] = &[
 
 fn floor(room: &str) -> Option<Floor> {
     ROOMS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
+}
+
+impl std::fmt::Display for Floor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Level(level) => write!(f, "level {level}"),
+            Desk(level) => write!(f, "desk {level}"),
+            Top => write!(f, "top"),
+        }
+    }
 }
 
 fn may_import(from: Floor, to: Floor) -> bool {
@@ -131,7 +141,8 @@ fn rooms_import_only_what_the_law_allows() {
         for (other, place) in rooms_named(&file) {
             let allowed = other == room || floor(&other).is_some_and(|to| may_import(from, to));
             if !allowed {
-                let what = format!("`{room}` ({from:?}) imports `{other}` ({:?})", floor(&other));
+                let to = floor(&other).map_or("no room".into(), |to| to.to_string());
+                let what = format!("`{room}` ({from}) imports `{other}` ({to})");
                 breaches.push(format!("{place}: {what}: move the code down, or pass the value in"));
             }
         }
