@@ -123,7 +123,7 @@ fn driver_facts(ethtool: Option<&Ethtool>, name: &str, facts: &mut Facts) -> Str
     let driver = ethtool.and_then(|door| door.driver(name).ok()).unwrap_or_default();
     let link = ethtool.and_then(|door| door.link(name).ok());
     let features = ethtool.and_then(|door| door.features(name).ok());
-    let told = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty()).into();
+    let told = |text: &str| Some(text.to_owned()).filter(|text| is_told(text)).into();
     let mut add = |name: &str, value: Value| facts.insert(name.to_owned(), value);
     add("driver", told(&driver.name));
     add("driver_version", told(&driver.version));
@@ -141,7 +141,12 @@ fn driver_facts(ethtool: Option<&Ethtool>, name: &str, facts: &mut Facts) -> Str
         };
         add(group, numbers.map_or(Value::Null, map));
     }
-    driver.bus_address
+    if is_told(&driver.bus_address) { driver.bus_address } else { String::new() }
+}
+
+/// Drivers without something say nothing, or that it is not applicable.
+fn is_told(text: &str) -> bool {
+    !text.is_empty() && text != "N/A"
 }
 
 /// Whether each offload is on; null where the kernel does not know it.
