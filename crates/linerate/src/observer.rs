@@ -2,11 +2,11 @@
 //!
 //! | what | when | gives |
 //! |---|---|---|
-//! | [`environment`] | once a run | all facts about the host, a missing one as null |
-//! | [`snapshot`] | before and after a step | the host's counters; [`Snapshot::delta`] is what they did |
+//! | [`environment()`] | once a run | all facts about the host, a missing one as null |
+//! | [`snapshot()`] | before and after a step | the host's counters; [`Snapshot::delta`] is what they did |
 //! | [`tcp_info`] | before and after a step | a connection's counters that moved, and its last state |
 //! | [`Sampler`] | during a long stream | time lines of the host and of the sockets |
-//! | [`doctor`] | when asked | whether this host can be measured well |
+//! | [`doctor()`] | when asked | whether this host can be measured well |
 //!
 //! Nothing here needs a privilege or changes anything. Interfaces, sockets and settings of the network are
 //! those of the calling thread's network namespace: `/sys/class/net` is not read, because it shows the

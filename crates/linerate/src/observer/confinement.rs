@@ -1,6 +1,6 @@
 //! What confines the process: control groups and containers (cgroups(7)).
 
-use super::fact::text;
+use super::fact::{rounded, text};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn tightest<T: PartialOrd + Into<Value>>(directories: &[String], limits: impl It
 fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.trim().parse().ok()?);
-    (quota > 0.0 && period > 0.0).then_some(quota / period)
+    (quota > 0.0 && period > 0.0).then(|| rounded(quota / period))
 }
 
 /// The directories of the process's groups, from its own to the root.

@@ -30,6 +30,11 @@ pub(super) enum Source {
     Call(fn() -> Value),
 }
 
+/// A share with six decimals: more digits would say nothing, and might not survive being read back.
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
 /// The longest text that is kept of one fact.
 const LONGEST: usize = 1024;
 

@@ -2,7 +2,7 @@
 
 use super::confinement::{container, cpu_limit, memory_limit, throttled};
 use super::cpu;
-use super::fact::{Fact, Facts, Source, chosen, read, shortened, text, value_of};
+use super::fact::{Fact, Facts, Source, chosen, read, rounded, shortened, text, value_of};
 use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
 use linerate_sys::{cpu_time, probe};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn stolen(stat: &str) -> Option<f64> {
     let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
     let ticks: Vec<f64> = numbers.take(8).filter_map(|number| number.parse().ok()).collect();
     let all: f64 = ticks.iter().sum();
-    ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
+    ticks.get(7).filter(|_| all > 0.0).map(|steal| rounded(steal / all))
 }
 
 #[cfg(test)]
@@ -134,6 +134,7 @@ mod tests {
     #[test]
     fn the_stolen_share_is_of_all_time() {
         assert_eq!(stolen("cpu  10 0 10 70 0 0 5 5 60 2\ncpu0 1\n"), Some(0.05));
+        assert_eq!(stolen("cpu  2 0 0 0 0 0 0 1"), Some(0.333_333));
         for text in ["", "cpu", "cpu  ", "cpu  1 2 3", "cpu  0 0 0 0 0 0 0 0", "intr 1 2 3 4 5 6 7 8"] {
             assert_eq!(stolen(text), None, "{text}");
         }
