@@ -4,16 +4,22 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod clock;
 pub mod cpu_time;
 mod error;
-pub mod handover;
-pub mod namespace;
-pub mod netlink;
-pub mod spawn;
 pub mod ethtool;
 pub mod firewall;
+pub mod handover;
 pub mod link;
+pub mod namespace;
+pub mod netlink;
+pub mod pages;
 pub mod probe;
+pub mod shared_ring;
+pub mod socket;
+pub mod spawn;
 pub mod tcp_info;
+pub mod terminal;
+pub mod thread;
 
 pub use error::{Error, Result};

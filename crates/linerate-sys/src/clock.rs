@@ -1,0 +1,25 @@
+//! Clocks: the monotonic one for everything that is timed, and each thread's own CPU clock.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds since some fixed moment, by `CLOCK_MONOTONIC`; equal in all processes of one machine.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    nanoseconds(ClockId::Monotonic)
+}
+
+/// CPU time of the calling thread, to the nanosecond.
+pub fn thread_cpu_ns() -> u64 {
+    nanoseconds(ClockId::ThreadCPUTime)
+}
+
+/// CPU time of the calling process, all its threads together.
+pub fn process_cpu_ns() -> u64 {
+    nanoseconds(ClockId::ProcessCPUTime)
+}
+
+#[inline]
+fn nanoseconds(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,105 @@
+//! The calling thread: its CPU, its priority, its timers and what the scheduler did to it.
+
+use crate::{Error, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::{fs, io};
+
+/// What the scheduler did to a thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Scheduling {
+    /// Time on a CPU.
+    pub cpu_ns: u64,
+    /// Time during which it could run and another thread had the CPU; none where the kernel keeps no count.
+    pub run_delay_ns: Option<u64>,
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because another thread was given the CPU.
+    pub involuntary_switches: u64,
+}
+
+/// The CPUs that the calling thread may use, ascending.
+pub fn allowed_cpus() -> Result<Vec<u32>> {
+    let set = sched_getaffinity(None).map_err(|e| Error::new("sched_getaffinity", "this thread", e))?;
+    Ok((0..CpuSet::MAX_CPU as u32).filter(|cpu| set.is_set(*cpu as usize)).collect())
+}
+
+/// Binds the calling thread to these CPUs.
+pub fn pin(cpus: &[u32]) -> Result<()> {
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
+        set.set(*cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|e| Error::new("sched_setaffinity", format!("CPUs {cpus:?}"), e))
+}
+
+/// The CPU on which the calling thread runs.
+pub fn current_cpu() -> u32 {
+    rustix::thread::sched_getcpu() as u32
+}
+
+/// Lowers the calling thread's timer slack from 50 µs to 1 ns, so that timed waits end in time.
+pub fn lower_timer_slack() -> Result<()> {
+    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
+    let answer = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64, 0u64, 0u64, 0u64) };
+    if answer == 0 { Ok(()) } else { Err(Error::last("prctl(PR_SET_TIMERSLACK)", "this thread")) }
+}
+
+/// Gives the calling thread a CPU only when nothing else wants it.
+pub fn run_when_idle() -> Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the structure lives through the call; 0 means the calling thread.
+    let answer = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };
+    if answer == 0 { Ok(()) } else { Err(Error::last("sched_setscheduler(SCHED_IDLE)", "this thread")) }
+}
+
+/// What the scheduler did to the calling thread since it began.
+pub fn scheduling() -> Scheduling {
+    let usage = thread_usage();
+    Scheduling {
+        cpu_ns: crate::clock::thread_cpu_ns(),
+        run_delay_ns: run_delay_ns().ok(),
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
+    }
+}
+
+fn thread_usage() -> libc::rusage {
+    // SAFETY: rusage is plain numbers, for which all zeroes is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call; RUSAGE_THREAD cannot fail with a valid pointer.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+    usage
+}
+
+/// The second number of `schedstat` (Documentation/scheduler/sched-stats.rst).
+fn run_delay_ns() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let delay = text.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok());
+    delay.ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_stays_on_its_cpu() {
+        std::thread::spawn(|| {
+            let last = *allowed_cpus().unwrap().last().unwrap();
+            pin(&[last]).unwrap();
+            assert_eq!(allowed_cpus().unwrap(), [last]);
+            assert_eq!(current_cpu(), last);
+            assert!(pin(&[]).is_err());
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn work_is_counted_as_cpu_time() {
+        let before = scheduling();
+        while scheduling().cpu_ns - before.cpu_ns < 1_000_000 {}
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert!(scheduling().voluntary_switches > before.voluntary_switches);
+    }
+}
