@@ -69,6 +69,16 @@ impl Error {
         Error::System(linerate_sys::Error::new(call, object, source))
     }
 
+    /// Says during what it happened.
+    pub fn during(self, activity: &dyn std::fmt::Display) -> Self {
+        match self {
+            Error::Peer { who, what, hint } => {
+                Error::Peer { who, what: format!("{what} (during {activity})"), hint }
+            }
+            other => other,
+        }
+    }
+
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -1,1 +1,143 @@
 //! Opens a session between roles on hosts; says what this host can do, and if not why.
+//!
+//! Both ends make an *offer* (a bound port, a mapping), the offers travel by control, and both ends
+//! *join*. A session outlives many trials; one virtual call runs a trial. How bytes reach the kernel
+//! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
+
+mod memory;
+mod shared_memory;
+mod shim;
+mod tcp;
+
+use crate::pattern::Measured;
+use crate::plan::{Block, Setting};
+use crate::record::Granted;
+use crate::vocabulary::{Does, Wait};
+use crate::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Everything that one end needs to open its side of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spec {
+    /// The transport's name.
+    pub transport: String,
+    /// Parallel connections.
+    pub flows: u32,
+    /// Whether this end binds and waits; the other one connects.
+    pub passive: bool,
+    /// The address that a passive end binds.
+    pub address: Option<IpAddr>,
+    /// The knobs that are set.
+    pub settings: Vec<Setting>,
+    /// How long nothing may move before a trial fails.
+    pub patience_ms: u64,
+}
+
+/// What the passive end tells the active one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Offer {
+    /// Nothing: this end connects, or works alone.
+    Nothing,
+    /// A port, and the secret that each connection must present first.
+    Socket {
+        /// Where the other end connects to.
+        address: SocketAddr,
+        /// The secret.
+        secret: String,
+    },
+    /// A mapping, by process and descriptor.
+    Mapping {
+        /// The process that holds it.
+        process: u32,
+        /// Its descriptor there.
+        descriptor: i32,
+    },
+}
+
+/// A way to carry bytes.
+pub trait Transport: Sync {
+    /// Its name in the vocabulary.
+    fn name(&self) -> &'static str;
+    /// Prepares this end: a passive end is bound when this returns.
+    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)>;
+}
+
+/// An end that is prepared.
+pub trait Pending: Send {
+    /// Meets the other end.
+    fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>>;
+}
+
+/// What one thread group does during a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Task {
+    /// What it does.
+    pub does: Does,
+    /// The CPUs of its flows, used in turn; empty for unpinned.
+    pub cpus: Vec<u32>,
+}
+
+impl Task {
+    /// The CPU of one flow.
+    fn cpu(&self, flow: usize) -> Option<u32> {
+        self.cpus.get(flow % self.cpus.len().max(1)).copied()
+    }
+}
+
+/// An open session.
+pub trait Session: Send {
+    /// The knobs as read back.
+    fn granted(&self) -> Vec<Granted>;
+    /// Both addresses of each connection.
+    fn endpoints(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// The sockets, for observers.
+    fn sockets(&self) -> Vec<&TcpStream> {
+        Vec::new()
+    }
+    /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
+    fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
+}
+
+/// Every transport, in the vocabulary's order.
+pub const TRANSPORTS: &[&dyn Transport] =
+    &[&memory::COPY, &memory::TRIAD, &shared_memory::SharedMemory, &tcp::Tcp];
+
+/// The transport with this name.
+pub fn named(name: &str) -> Result<&'static dyn Transport> {
+    let found = TRANSPORTS.iter().find(|transport| transport.name() == name);
+    found
+        .copied()
+        .ok_or_else(|| Error::usage(format!("no transport is called `{name}`"), "see `linerate list`"))
+}
+
+impl Spec {
+    /// The value of a knob, if it is set; the last setting counts.
+    fn value(&self, knob: &str) -> Option<&str> {
+        self.settings.iter().rev().find(|setting| setting.knob == knob).map(|setting| setting.value.as_str())
+    }
+
+    /// The value of a knob in its own type, if it is set. Settings were checked when they were read.
+    fn parsed<T: std::str::FromStr>(&self, knob: &str) -> Option<T> {
+        self.value(knob).and_then(|value| value.parse().ok())
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_millis(self.patience_ms.clamp(100, 600_000))
+    }
+}
+
+/// A knob's record, from what was asked and what was read back.
+fn granted(spec: &Spec, knob: &str, value: impl ToString) -> Granted {
+    Granted { knob: knob.into(), asked: spec.value(knob).map(String::from), granted: Some(value.to_string()) }
+}
+
+/// Groups the measured parts by task: parts are in the order task by task, flow by flow.
+fn by_task(parts: Vec<Vec<Measured>>, flows: usize) -> Vec<Vec<Vec<Measured>>> {
+    parts.chunks(flows.max(1)).map(<[Vec<Measured>]>::to_vec).collect()
+}

@@ -1,0 +1,100 @@
+//! Where messages lie: one buffer that stays in the caches, or a walk through more than they hold.
+
+use super::stream::RECEIVE_BYTES;
+use crate::plan::Block;
+use crate::vocabulary::{Cache, Does};
+use crate::{Error, Result};
+use linerate_sys::pages::Pages;
+use std::sync::Mutex;
+
+/// A cold walk's region: twice the last level of most caches, and at most this much however large
+/// a cache a virtual machine claims to have.
+pub const COLD_BYTES: usize = 64 << 20;
+
+/// A message starts on a cache line of its own.
+const LINE: usize = 64;
+
+/// Regions that are not in use. Filling one takes long, so a worker keeps them from trial to trial.
+static FREE: Mutex<Vec<Pages>> = Mutex::new(Vec::new());
+
+/// A region, given back when dropped.
+#[derive(Debug)]
+pub struct Region(Option<Pages>);
+
+impl Region {
+    /// A region that is large enough for all these blocks.
+    pub fn for_blocks(blocks: &[Block], does: Does) -> Result<Region> {
+        let len = blocks.iter().map(|block| span(block, does)).max().unwrap_or(0);
+        let mut free = FREE.lock().map_err(|_| Error::peer("this worker", "a thread panicked", ""))?;
+        let fitting = free.iter().enumerate().filter(|(_, pages)| pages.len() >= len);
+        let best = fitting.min_by_key(|(_, pages)| pages.len()).map(|(index, _)| index);
+        match best {
+            Some(index) => Ok(Region(Some(free.swap_remove(index)))),
+            None => Ok(Region(Some(Pages::filled(len)?))),
+        }
+    }
+
+    /// The walk that a block asks for.
+    pub fn walk(&mut self, block: &Block, does: Does) -> Walk<'_> {
+        let bytes = self.0.as_deref_mut().unwrap_or_default();
+        let len = span(block, does).min(bytes.len());
+        Walk { bytes: &mut bytes[..len], at: 0 }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        if let (Some(pages), Ok(mut free)) = (self.0.take(), FREE.lock()) {
+            free.push(pages);
+        }
+    }
+}
+
+/// The bytes that a block's messages walk through.
+fn span(block: &Block, does: Does) -> usize {
+    let message = block.message_bytes as usize;
+    let least = if does == Does::Receives { RECEIVE_BYTES.max(message) } else { message };
+    match block.cache {
+        Cache::Hot => least,
+        Cache::Cold => least.max(COLD_BYTES),
+    }
+}
+
+/// Gives out one message's bytes after the other, from the start again at the end.
+#[derive(Debug)]
+pub struct Walk<'r> {
+    bytes: &'r mut [u8],
+    at: usize,
+}
+
+impl Walk<'_> {
+    /// The next `len` bytes; `len` must not exceed the region.
+    #[inline]
+    pub fn next(&mut self, len: usize) -> &mut [u8] {
+        let start = if self.at + len > self.bytes.len() { 0 } else { self.at };
+        self.at = start + len.next_multiple_of(LINE);
+        &mut self.bytes[start..start + len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(message_bytes: u64, cache: Cache) -> Block {
+        Block { message_bytes, messages: 1, slices: 1, lead: 0, cache }
+    }
+
+    fn distinct_starts(block: Block, calls: usize) -> usize {
+        let mut region = Region::for_blocks(&[block], Does::Sends).unwrap();
+        let mut walk = region.walk(&block, Does::Sends);
+        let starts = (0..calls).map(|_| walk.next(block.message_bytes as usize).as_ptr() as usize);
+        starts.collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn a_hot_walk_stays_and_a_cold_walk_moves_through_all() {
+        assert_eq!(distinct_starts(block(1 << 20, Cache::Hot), 10), 1);
+        assert_eq!(distinct_starts(block(1 << 20, Cache::Cold), 1000), 64);
+    }
+}

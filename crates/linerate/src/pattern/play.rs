@@ -1,0 +1,180 @@
+//! Plays the parts of one end: a thread each, pinned, with its memory ready before the first message.
+
+use super::awake::Awake;
+use super::buffer::Region;
+use super::{Link, Monotonic, pull_all, push_all, run};
+use crate::plan::Block;
+use crate::record::Flow;
+use crate::vocabulary::{Does, Wait};
+use crate::{Error, Result};
+use linerate_sys::clock;
+use linerate_sys::thread::{self, Scheduling};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Barrier;
+
+/// One thread's part.
+#[derive(Debug)]
+pub struct Part<L> {
+    /// The connection, as the engine drives it.
+    pub link: L,
+    /// What this end does.
+    pub does: Does,
+    /// The CPU; none leaves it to the scheduler.
+    pub cpu: Option<u32>,
+}
+
+/// What one thread measured of one block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The flow's figures, slices included for an end that keeps time.
+    pub flow: Flow,
+    /// Whether timer slack was lowered.
+    pub timer_slack_lowered: bool,
+    /// Whether a spinner kept the CPU awake.
+    pub kept_awake: bool,
+}
+
+/// Runs all parts at once, every block after the other; gives a list of blocks a part.
+pub fn play<L: Link + Send>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
+    let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
+    let awake = (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten();
+    let stage = Stage {
+        blocks,
+        barrier: Barrier::new(parts.len()),
+        duplex: parts.iter().map(|part| part.does).collect::<BTreeSet<_>>().len() > 1,
+        kept_awake: awake.is_some(),
+    };
+    let answers: Vec<Result<Vec<Measured>>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
+        let panicked = || Err(Error::peer("a measuring thread", "panicked", "please report it"));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
+    });
+    answers.into_iter().collect()
+}
+
+/// What all threads of one end share.
+struct Stage<'b> {
+    blocks: &'b [Block],
+    barrier: Barrier,
+    /// Whether data flows both ways over each connection.
+    duplex: bool,
+    kept_awake: bool,
+}
+
+impl Stage<'_> {
+    /// A thread that failed still meets the others at every barrier, or they would wait for ever.
+    fn play<L: Link>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
+        let mut prepared = prepare(&part, self.blocks);
+        self.barrier.wait();
+        let mut measured = Vec::with_capacity(self.blocks.len());
+        for block in self.blocks {
+            let started = prepared.and_then(|ready| {
+                let start = Start::now();
+                self.agree(&mut part).map_err(|error| broken(&error))?;
+                Ok((ready, start))
+            });
+            if self.duplex {
+                self.barrier.wait();
+            }
+            prepared = started.and_then(|(mut ready, start)| {
+                let flow = ready.play(&mut part, block, start).map_err(|error| broken(&error))?;
+                let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.kept_awake);
+                measured.push(Measured { flow, timer_slack_lowered, kept_awake });
+                Ok(ready)
+            });
+        }
+        prepared.map(|_| measured)
+    }
+
+    /// The receiver says go, after it has taken the time and all of the block before. Without it the
+    /// sender would run ahead by what the buffers hold, and a receiver that was late would find a
+    /// whole block waiting and read it faster than any wire can bring it. A rate may come out low by a
+    /// round trip this way, never high. The pause is too short for the sender's window to shrink.
+    fn agree<L: Link>(&self, part: &mut Part<L>) -> io::Result<()> {
+        match (part.does, self.duplex) {
+            (Does::Receives, false) => push_all(&mut part.link, &[0]).map(drop),
+            (Does::Sends, false) => pull_all(&mut part.link, &mut [0]).map(drop),
+            // Both ends' receivers say go, each before its own end's sender uses the same direction.
+            (Does::Receives, true) => {
+                push_all(&mut part.link, &[0])?;
+                pull_all(&mut part.link, &mut [0]).map(drop)
+            }
+            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies, _) => Ok(()),
+        }
+    }
+}
+
+/// The moment before a block, and what the scheduler had done to the thread by then.
+struct Start {
+    at_ns: u64,
+    cpu: u32,
+    scheduling: Scheduling,
+}
+
+impl Start {
+    fn now() -> Start {
+        let (cpu, scheduling) = (thread::current_cpu(), thread::scheduling());
+        Start { at_ns: clock::monotonic_ns(), cpu, scheduling }
+    }
+}
+
+/// A thread's memory.
+struct Ready {
+    region: Region,
+    stamps: Vec<u64>,
+    timer_slack_lowered: bool,
+}
+
+fn prepare<L>(part: &Part<L>, blocks: &[Block]) -> Result<Ready> {
+    if let Some(cpu) = part.cpu {
+        thread::pin(&[cpu])?;
+    }
+    let timer_slack_lowered = thread::lower_timer_slack().is_ok();
+    let stamps = blocks.iter().map(|block| block.slices as usize).max().unwrap_or(0);
+    let region = Region::for_blocks(blocks, part.does)?;
+    Ok(Ready { region, stamps: Vec::with_capacity(stamps), timer_slack_lowered })
+}
+
+impl Ready {
+    fn play<L: Link>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
+        self.stamps.clear();
+        let mut walk = self.region.walk(block, part.does);
+        let bytes = run(part.does, &mut part.link, &Monotonic, block, &mut walk, &mut self.stamps)?;
+        let end = Start::now();
+        let (before, after) = (start.scheduling, end.scheduling);
+        let slices_ns =
+            if part.does.keeps_time() { differences(start.at_ns, &self.stamps) } else { Vec::new() };
+        Ok(Flow {
+            start_ns: start.at_ns,
+            slices_ns,
+            duration_ns: end.at_ns - start.at_ns,
+            bytes,
+            cpu_ns: after.cpu_ns - before.cpu_ns,
+            run_delay_ns: after.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before),
+            voluntary_switches: after.voluntary_switches - before.voluntary_switches,
+            involuntary_switches: after.involuntary_switches - before.involuntary_switches,
+            cpu: Some(end.cpu),
+            migrated: start.cpu != end.cpu,
+        })
+    }
+}
+
+fn differences(start: u64, stamps: &[u64]) -> Vec<u64> {
+    let before = std::iter::once(&start).chain(stamps);
+    stamps.iter().zip(before).map(|(stamp, before)| stamp - before).collect()
+}
+
+fn broken(error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::peer(
+            "the other end",
+            "moved no byte within the time limit",
+            "see whether its host still answers",
+        ),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            Error::peer("the other end", "closed its connection in mid-trial", "see what ended its worker")
+        }
+        _ => Error::peer("the connection", error.to_string(), ""),
+    }
+}

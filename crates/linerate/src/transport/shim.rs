@@ -1,0 +1,86 @@
+//! Known faults, put in by hand between a pattern and a link: the ladder must find them where they are.
+
+use super::Spec;
+use crate::Result;
+use crate::pattern::{Link, Measured, Part, play};
+use crate::plan::Block;
+use crate::unit::Nanoseconds;
+use crate::vocabulary::{Does, Wait};
+use std::hint::black_box;
+use std::io;
+
+/// The faults that a session was asked to have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Faults {
+    spin_ns: u64,
+    copies: u32,
+    overclaim: u64,
+}
+
+/// A link with faults before each push.
+#[derive(Debug)]
+struct Shim<L> {
+    link: L,
+    faults: Faults,
+    scratch: Vec<u8>,
+}
+
+impl Faults {
+    /// The faults among a session's settings.
+    pub fn of(spec: &Spec) -> Faults {
+        Faults {
+            spin_ns: spec.parsed::<Nanoseconds>("shim.spin").map_or(0, |time| time.0 as u64),
+            copies: spec.parsed("shim.copies").unwrap_or(0),
+            overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
+        }
+    }
+
+    /// Plays the parts with the faults in place; without any the loops run on the bare links.
+    pub fn play<L: Link + Send>(
+        self,
+        parts: Vec<Part<L>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
+        let mut measured = if self.spin_ns > 0 || self.copies > 0 {
+            let wrap =
+                |part: Part<L>| Part { link: self.wrap(part.link, blocks), does: part.does, cpu: part.cpu };
+            play(parts.into_iter().map(wrap).collect(), wait, blocks)?
+        } else {
+            play(parts, wait, blocks)?
+        };
+        let senders = measured.iter_mut().zip(does).filter(|(_, does)| *does == Does::Sends);
+        for measured in senders.flat_map(|(blocks, _)| blocks) {
+            measured.flow.bytes *= self.overclaim;
+        }
+        Ok(measured)
+    }
+
+    /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
+    fn wrap<L>(self, link: L, blocks: &[Block]) -> Shim<L> {
+        let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
+        Shim { link, faults: self, scratch: vec![0; if self.copies > 0 { largest } else { 0 }] }
+    }
+}
+
+impl<L: Link> Link for Shim<L> {
+    /// A push that could move only part of a message is followed by others; each pays for what it carries.
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
+        for _ in 0..self.faults.copies {
+            self.scratch[..bytes.len()].copy_from_slice(bytes);
+            black_box(&mut self.scratch);
+        }
+        while linerate_sys::clock::monotonic_ns() < until {}
+        let mut moved = 0;
+        while moved < bytes.len() {
+            moved += self.link.push(&bytes[moved..])?;
+        }
+        Ok(moved)
+    }
+
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.link.pull(bytes)
+    }
+}
