@@ -10,6 +10,7 @@ mod step;
 mod target;
 
 pub use profile::{PROFILES, Profile};
+pub(crate) use setting::is_prefix;
 pub use setting::{Placement, Setting, SettingError};
 pub use step::{Block, Case, Role, Step};
 pub use target::{Target, TargetError, Topology};
@@ -17,6 +18,8 @@ pub use target::{Target, TargetError, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// The share of runs whose interval is to hold the true median.
 pub const CONFIDENCE: f64 = 0.95;
@@ -32,6 +35,9 @@ pub struct Plan {
     pub rungs: Vec<String>,
     /// The knobs that are set.
     pub settings: Vec<Setting>,
+    /// The address that a host's peer sends to, where it is not the one that the host was reached at.
+    #[serde(default)]
+    pub addresses: BTreeMap<String, IpAddr>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.

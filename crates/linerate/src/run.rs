@@ -1,1 +1,257 @@
-//! Executes one step: offer, join, warm up, trial, observe, emit.
+//! Executes one step: offer, join, trial, observe, emit. It decides nothing and computes no statistic.
+//!
+//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened
+//! when a step first asks for it, and all are closed when the pass changes, so that every pass has
+//! new connections.
+
+pub mod agent;
+mod host;
+mod protocol;
+mod ssh;
+pub mod worker;
+
+pub use host::{Means, this_program};
+
+use crate::control::Call;
+use crate::plan::{Plan, Role, Step};
+use crate::record::{Event, RoleRecord, SessionRecord, StepRecord, Trial};
+use crate::transport::{Offer, Spec, Task};
+use crate::vocabulary::{Place, RUNGS, Rung};
+use crate::{Error, Result};
+use host::{Host, Hosts};
+use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, TrialRequest, WorkerPart};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How long nothing may move before a trial fails.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The hosts of a run and the sessions of the current pass.
+pub struct Runner<'r> {
+    plan: &'r Plan,
+    hosts: Hosts,
+    stop: &'r dyn Fn() -> bool,
+    begun: Instant,
+    pass: u32,
+    open: BTreeSet<String>,
+}
+
+/// One end of a session.
+struct End {
+    host: usize,
+    worker: u32,
+}
+
+impl<'r> Runner<'r> {
+    /// Builds or reaches the hosts; `stop` is asked while waiting.
+    pub fn start(plan: &'r Plan, means: &Means, stop: &'r dyn Fn() -> bool) -> Result<Runner<'r>> {
+        let hosts = Hosts::reach(plan, means, stop)?;
+        Ok(Runner { plan, hosts, stop, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
+    }
+
+    /// What is known of the hosts.
+    pub fn hosts(&self) -> Vec<Event> {
+        self.hosts.pair.iter().map(|host| Event::Host(host.facts.clone())).collect()
+    }
+
+    /// Since the run began.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    /// Runs one step and emits what came of it: nothing at all when it failed.
+    pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+        if step.pass != self.pass {
+            self.close()?;
+            self.pass = step.pass;
+        }
+        let session = session_name(step);
+        if !self.open.contains(&session) {
+            self.open(step, &session)?.into_iter().map(Event::Session).try_for_each(&mut *emit)?;
+            self.open.insert(session.clone());
+        }
+        let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
+        let answers = self.trial(step, &session).map_err(|error| error.during(&step.case))?;
+        let duration_ns = begun.elapsed().as_nanos() as u64;
+        events(step, answers, at_ns, duration_ns).into_iter().try_for_each(emit)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.open.clear();
+        for host in &mut self.hosts.pair {
+            host.client.call::<()>("close", &CloseRequest {}, PATIENCE, self.stop)?;
+        }
+        Ok(())
+    }
+
+    /// The passive end is asked first and is bound when it answers; then both join at once.
+    fn open(&mut self, step: &Step, session: &str) -> Result<Vec<SessionRecord>> {
+        let rung = rung(&step.case.rung)?;
+        let ends = self.ends(step)?;
+        let mut offers = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            let spec = self.spec(step, rung, end, index == 0 && ends.len() > 1);
+            let request = OfferRequest { worker: end.worker, session: session.into(), spec };
+            let client = &mut self.hosts.pair[end.host].client;
+            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, self.stop)?);
+        }
+        let mut calls: Vec<Call<Joined>> = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            let other = offers[(index + 1) % offers.len()].clone();
+            let request = JoinRequest { worker: end.worker, session: session.into(), other };
+            calls.push(self.hosts.pair[end.host].client.begin("join", &request)?);
+        }
+        let mut records = Vec::new();
+        for (end, call) in ends.iter().zip(calls) {
+            let host = &mut self.hosts.pair[end.host];
+            let joined = host.client.finish(call, 3 * PATIENCE, self.stop)?;
+            records.push(SessionRecord {
+                pass: step.pass,
+                rung: step.case.rung.clone(),
+                flows: step.case.flows,
+                host: host.facts.host.clone(),
+                worker: end.worker,
+                granted: joined.granted,
+                endpoints: joined.endpoints,
+            });
+        }
+        Ok(records)
+    }
+
+    /// The ends of a step's session, the passive one first; a session serves both directions, so the
+    /// order must not follow the roles.
+    fn ends(&self, step: &Step) -> Result<Vec<End>> {
+        let mut ends: Vec<End> = Vec::new();
+        for role in &step.roles {
+            let host = self.host(role)?;
+            if !ends.iter().any(|end| (end.host, end.worker) == (host, role.worker)) {
+                ends.push(End { host, worker: role.worker });
+            }
+        }
+        ends.sort_by_key(|end| std::cmp::Reverse((end.host, end.worker)));
+        Ok(ends)
+    }
+
+    fn host(&self, role: &Role) -> Result<usize> {
+        let index = self.hosts.pair.iter().position(|host| host.facts.host == role.host);
+        index.ok_or_else(|| Error::usage(format!("no host is called `{}`", role.host), ""))
+    }
+
+    fn spec(&self, step: &Step, rung: &Rung, end: &End, passive: bool) -> Spec {
+        let host: &Host = &self.hosts.pair[end.host];
+        Spec {
+            transport: rung.transport.into(),
+            flows: step.case.flows,
+            passive,
+            address: (rung.place == Place::Network).then_some(host.address),
+            settings: self.plan.settings_for(rung.id).cloned().collect(),
+            patience_ms: PATIENCE.as_millis() as u64,
+        }
+    }
+
+    /// Asks every host that has a role, then waits for all answers.
+    fn trial(&mut self, step: &Step, session: &str) -> Result<Vec<(String, TrialAnswer)>> {
+        let limit = Duration::from_nanos(step.predicted_ns) * 10 + 3 * PATIENCE;
+        let mut calls = Vec::new();
+        for index in 0..self.hosts.pair.len() {
+            let host = &mut self.hosts.pair[index];
+            let parts = parts(step, &host.facts.host);
+            if !parts.is_empty() {
+                let request = TrialRequest {
+                    session: session.into(),
+                    wait: step.case.wait,
+                    blocks: step.blocks.clone(),
+                    parts,
+                    sample_ns: step.sample_ns,
+                };
+                calls.push((index, host.client.begin("trial", &request)?));
+            }
+        }
+        let mut answers = Vec::new();
+        for (index, call) in calls {
+            let host = &mut self.hosts.pair[index];
+            answers.push((host.facts.host.clone(), host.client.finish(call, limit, self.stop)?));
+        }
+        Ok(answers)
+    }
+}
+
+/// One session a rung, number of flows and pair of hosts; its direction and wait mode change freely.
+fn session_name(step: &Step) -> String {
+    let mut hosts = [step.case.from.as_str(), step.case.to.as_str()];
+    hosts.sort_unstable();
+    format!("{} x {} {}", step.case.rung, step.case.flows, hosts.join("-"))
+}
+
+fn rung(id: &str) -> Result<&'static Rung> {
+    let found = RUNGS.iter().find(|rung| rung.id == id);
+    found.ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
+}
+
+/// What each worker of one host does in a step.
+fn parts(step: &Step, host: &str) -> Vec<WorkerPart> {
+    let mut parts: Vec<WorkerPart> = Vec::new();
+    for role in step.roles.iter().filter(|role| role.host == host) {
+        let task = Task { does: role.does, cpus: role.cpus.clone() };
+        match parts.iter_mut().find(|part| part.worker == role.worker) {
+            Some(part) => part.tasks.push(task),
+            None => parts.push(WorkerPart { worker: role.worker, tasks: vec![task] }),
+        }
+    }
+    parts
+}
+
+/// The events of a step: its trials, what was sampled, and last the step itself.
+fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, duration_ns: u64) -> Vec<Event> {
+    let mut record = StepRecord {
+        step: step.number,
+        pass: step.pass,
+        case: step.case.clone(),
+        roles: step.roles.clone(),
+        at_ns,
+        duration_ns,
+        predicted_ns: step.predicted_ns,
+        kept_awake: true,
+        timer_slack_lowered: true,
+        hosts: Vec::new(),
+        sockets: Vec::new(),
+    };
+    let mut roles: Vec<Vec<RoleRecord>> = step.blocks.iter().map(|_| Vec::new()).collect();
+    let mut events = Vec::new();
+    for (host, answer) in answers {
+        let mut series = answer.series;
+        for worker in answer.workers {
+            record.kept_awake &= worker.kept_awake;
+            record.timer_slack_lowered &= worker.timer_slack_lowered;
+            let sockets = worker.sockets.into_iter().map(|mut socket| {
+                socket.host.clone_from(&host);
+                socket
+            });
+            record.sockets.extend(sockets);
+            series.extend(worker.series.into_iter().map(|mut series| {
+                series.worker = Some(worker.worker);
+                series
+            }));
+            for task in worker.tasks {
+                for (block, roles) in task.blocks.into_iter().zip(&mut roles) {
+                    let (flows, histogram) = (block.flows, block.histogram);
+                    roles.push(RoleRecord { host: host.clone(), does: task.does, flows, histogram });
+                }
+            }
+        }
+        for mut series in series {
+            (series.step, series.host) = (step.number, host.clone());
+            events.push(Event::Series(series));
+        }
+        let mut delta = answer.host;
+        delta.host = host;
+        record.hosts.push(delta);
+    }
+    let trials = step.blocks.iter().zip(roles).filter(|(block, _)| block.lead < block.slices);
+    events.extend(trials.map(|(block, roles)| {
+        let (case, block) = (step.case.clone(), *block);
+        Event::Trial(Trial { step: step.number, pass: step.pass, case, block, roles })
+    }));
+    events.push(Event::Step(record));
+    events
+}

@@ -45,7 +45,7 @@ pub struct Block {
 impl Block {
     /// The bytes that the whole block carries, in one direction.
     pub fn bytes(&self) -> u64 {
-        self.message_bytes * self.messages * u64::from(self.slices)
+        self.message_bytes.saturating_mul(self.messages).saturating_mul(u64::from(self.slices))
     }
 }
 

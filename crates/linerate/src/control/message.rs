@@ -1,0 +1,83 @@
+//! Requests and answers, and how an [`Error`] travels.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// `2.0`.
+    pub jsonrpc: String,
+    /// Ties the answer to it.
+    pub id: u64,
+    /// What to do.
+    pub method: String,
+    /// With what.
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// An answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// `2.0`.
+    pub jsonrpc: String,
+    /// The request's.
+    pub id: u64,
+    /// What came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// Why nothing came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Why nothing came of a request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Failure {
+    /// The error's exit code.
+    pub code: i64,
+    /// The whole chain of causes.
+    pub message: String,
+    /// The hint.
+    #[serde(default)]
+    pub data: Option<String>,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Failure {
+        Failure {
+            code: i64::from(error.exit_code()),
+            message: chain(error),
+            data: error.hint().map(String::from),
+        }
+    }
+}
+
+impl Failure {
+    /// The error as the asking side sees it: what is unavailable or wrongly asked stays so; all else
+    /// is a failure of the other side.
+    pub fn into_error(self, who: &str) -> Error {
+        let hint = self.data.unwrap_or_default();
+        match self.code {
+            2 => Error::usage(self.message, hint),
+            3 => Error::unavailable(self.message, hint),
+            _ => Error::peer(who, self.message, hint),
+        }
+    }
+}
+
+/// An error and its causes, each once.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.ends_with(&part) {
+            text = format!("{text}: {part}");
+        }
+        cause = error.source();
+    }
+    text
+}

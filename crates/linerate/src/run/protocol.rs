@@ -1,0 +1,135 @@
+//! What the controller asks of agents, and agents of their workers.
+
+use crate::plan::Block;
+use crate::record::{Environment, Flow, Granted, HostDelta, Series, SocketRecord};
+use crate::transport::{Offer, Spec, Task};
+use crate::vocabulary::{Does, Wait};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// The version of these messages: both ends must be of the same program.
+pub const PROTOCOL: &str = concat!("linerate.control/1 ", env!("CARGO_PKG_VERSION"));
+
+/// What an agent says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: String,
+    /// The program's version.
+    pub version: String,
+    /// Equal for hosts that share their CPUs.
+    pub machine: String,
+    /// The CPUs that may be used.
+    pub cpus: Vec<u32>,
+    /// Over ssh: the address at which this host was reached, and the one that reached it.
+    pub reached_at: Option<IpAddr>,
+    /// See above.
+    pub reached_from: Option<IpAddr>,
+    /// All that could be read about the host.
+    pub environment: Environment,
+}
+
+/// Prepare one end of a session.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct OfferRequest {
+    /// Which worker.
+    pub worker: u32,
+    /// The session's name.
+    pub session: String,
+    /// What to open.
+    pub spec: Spec,
+}
+
+/// Meet the other end.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct JoinRequest {
+    /// Which worker.
+    pub worker: u32,
+    /// The session's name.
+    pub session: String,
+    /// What the other end offered.
+    pub other: Offer,
+}
+
+/// What came of a join.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Joined {
+    /// The knobs as read back.
+    pub granted: Vec<Granted>,
+    /// Both addresses of each connection.
+    pub endpoints: Vec<String>,
+}
+
+/// Close sessions: all of them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CloseRequest {}
+
+/// Run one step's part on one host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrialRequest {
+    /// The session's name.
+    pub session: String,
+    /// How the ends wait.
+    pub wait: Wait,
+    /// The blocks, one after the other.
+    pub blocks: Vec<Block>,
+    /// What each of this host's workers does.
+    pub parts: Vec<WorkerPart>,
+    /// How often sockets and CPUs are sampled.
+    pub sample_ns: Option<u64>,
+}
+
+/// What one worker does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkerPart {
+    /// Which worker.
+    pub worker: u32,
+    /// Its tasks, at once.
+    pub tasks: Vec<Task>,
+}
+
+/// What came of one step on one host.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TrialAnswer {
+    /// The host's counters.
+    pub host: HostDelta,
+    /// The workers' answers, in the order of the request.
+    pub workers: Vec<WorkerAnswer>,
+    /// What was sampled of the host.
+    pub series: Vec<Series>,
+}
+
+/// What one worker measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WorkerAnswer {
+    /// Which worker.
+    pub worker: u32,
+    /// A task, a block.
+    pub tasks: Vec<TaskAnswer>,
+    /// Its connections' counters.
+    pub sockets: Vec<SocketRecord>,
+    /// What was sampled of its connections.
+    pub series: Vec<Series>,
+    /// Whether every sleeping end's CPU was kept awake.
+    pub kept_awake: bool,
+    /// Whether every thread's timer slack was lowered.
+    pub timer_slack_lowered: bool,
+}
+
+/// What one task measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TaskAnswer {
+    /// What it did.
+    pub does: Does,
+    /// Its blocks.
+    pub blocks: Vec<BlockAnswer>,
+}
+
+/// What one task measured of one block.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BlockAnswer {
+    /// A flow each.
+    pub flows: Vec<Flow>,
+    /// The round trips.
+    pub histogram: Option<String>,
+}

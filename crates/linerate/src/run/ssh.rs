@@ -1,0 +1,143 @@
+//! Hosts reached by ssh: the binary is copied over when it is missing there, or another one.
+
+use crate::{Error, Result};
+use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// How to call ssh, and whom.
+#[derive(Debug, Clone)]
+pub struct Ssh {
+    words: Vec<String>,
+    host: String,
+}
+
+/// Where a copy of the program lies on the other host: one folder a version, so that a running one
+/// is never overwritten.
+#[derive(Debug)]
+struct Copied {
+    folder: String,
+    bytes: Vec<u8>,
+}
+
+impl Ssh {
+    /// `host` is `[user@]host[:port]`; `command` is `ssh` or what stands for it, with its options.
+    pub fn new(command: &str, host: &str) -> Result<Ssh> {
+        let mut words: Vec<String> = command.split_whitespace().map(String::from).collect();
+        if words.is_empty() {
+            return Err(Error::usage("the ssh command is empty", "try --ssh 'ssh -F my_config'"));
+        }
+        let (name, port) = split_port(host);
+        if let Some(port) = port {
+            words.extend(["-p".into(), port.into()]);
+        }
+        Ok(Ssh { words, host: name.into() })
+    }
+
+    /// The command that runs an agent there, once the program is there.
+    pub fn agent(&self, program: &Path) -> Result<Command> {
+        let copied = Copied::of(program)?;
+        self.provide(&copied)?;
+        Ok(self.remote(&format!("exec {}/linerate agent", copied.folder)))
+    }
+
+    fn remote(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).arg("-T").arg("--").arg(&self.host).arg(script);
+        command
+    }
+
+    fn provide(&self, copied: &Copied) -> Result<()> {
+        let look = format!("if test -x {0}/linerate; then echo present; else uname -sm; fi", copied.folder);
+        let found = self.output(&look)?;
+        // A login script may greet first; the last line is the answer.
+        let found = found.lines().last().unwrap_or_default().trim();
+        if found == "present" {
+            return Ok(());
+        }
+        let ours = format!("Linux {}", std::env::consts::ARCH);
+        if found != ours {
+            let what = format!("is `{found}`, and this program is for `{ours}`");
+            return Err(Error::unavailable(format!("{} {what}", self.host), "build linerate on that host"));
+        }
+        self.copy(copied)
+    }
+
+    fn output(&self, script: &str) -> Result<String> {
+        let output = self.remote(script).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+        let output = output.map_err(|e| Error::io("start", &self.words[0], e))?;
+        if !output.status.success() {
+            return Err(self.failed("cannot be reached by ssh"));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// The copy is given its name only when it is whole.
+    fn copy(&self, copied: &Copied) -> Result<()> {
+        let (folder, len) = (&copied.folder, copied.bytes.len());
+        let script = format!(
+            "umask 077; mkdir -p {folder} && cat > {folder}/part.$$ && \
+             test $(wc -c < {folder}/part.$$) -eq {len} && \
+             chmod 700 {folder}/part.$$ && mv -f {folder}/part.$$ {folder}/linerate"
+        );
+        let child = self.remote(&script).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let mut child = child.map_err(|e| Error::io("start", &self.words[0], e))?;
+        let written = match child.stdin.take() {
+            Some(mut input) => input.write_all(&copied.bytes),
+            None => Ok(()),
+        };
+        let status = child.wait().map_err(|e| Error::io("wait", &self.words[0], e))?;
+        match (written, status.success()) {
+            (Ok(()), true) => Ok(()),
+            _ => Err(self.failed("did not take the program's copy")),
+        }
+    }
+
+    fn failed(&self, what: &str) -> Error {
+        let host = &self.host;
+        Error::peer(
+            format!("ssh {host}"),
+            what,
+            format!("see whether this works: {} {host} true", self.words.join(" ")),
+        )
+    }
+}
+
+impl Copied {
+    fn of(program: &Path) -> Result<Copied> {
+        let bytes =
+            std::fs::read(program).map_err(|e| Error::io("read", program.display().to_string(), e))?;
+        let hash: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(Copied { folder: format!("\"$HOME\"/.cache/linerate/{hash}"), bytes })
+    }
+}
+
+/// Splits `host:port` and `[address]:port`; an address in brackets loses them.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    if let Some((name, rest)) = host.split_once(']') {
+        return (name.trim_start_matches('['), rest.strip_prefix(':'));
+    }
+    match host.split_once(':') {
+        Some((name, port)) if !port.contains(':') => (name, Some(port)),
+        _ => (host, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_port;
+
+    #[test]
+    fn ports_are_told_from_addresses() {
+        let cases = [
+            ("b", ("b", None)),
+            ("root@b:2222", ("root@b", Some("2222"))),
+            ("[fd00::1]:22", ("fd00::1", Some("22"))),
+            ("fd00::1", ("fd00::1", None)),
+        ];
+        for (host, parts) in cases {
+            assert_eq!(split_port(host), parts);
+        }
+    }
+}
