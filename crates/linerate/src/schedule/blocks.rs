@@ -1,0 +1,174 @@
+//! How many messages a block has: as many as the latest rate on record fits into a trial.
+
+use super::Entry;
+use crate::plan::{Block, Plan};
+use crate::record::{HostFacts, Recording, Trial};
+use crate::vocabulary::{Cache, Pattern, RUNGS};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// What a probing visit should take about.
+pub const PROBE_NS: u64 = 10_000_000;
+
+/// Slices of a stream's block.
+const STREAM_SLICES: u64 = 15;
+
+/// Slices a second on a time line.
+const TIMELINE_SLICES_PER_S: u64 = 10;
+
+/// Most samples of a ping-pong's block.
+const MOST_SAMPLES: u64 = 20_000;
+
+/// A stamp costs about 20 ns: at 500 ns a sample it stays below 5 % (method B2).
+const LEAST_SAMPLE_NS: u64 = 500;
+
+/// The size that a flow warms up with.
+const WARM_UP_BYTES: u64 = 64 << 10;
+
+/// A message of this size or more comes from memory; used when a host does not say how large its L2 is.
+const COLD_FROM: u64 = 2 << 20;
+
+/// Nothing that is predicted to take longer than this is sent more than once in a slice.
+const LONGEST_MESSAGE_NS: f64 = 1e9;
+
+/// A stream's trial lasts at least this many round trips: it pays one to agree on its start, and so
+/// reads low by at most 1 % (method B1 asks for 20).
+const LEAST_ROUND_TRIPS: f64 = 100.0;
+
+/// The blocks of an entry's next visit, in an order that follows from the seed.
+pub fn of(plan: &Plan, entry: &Entry, recording: &Recording, probe: Option<usize>, seed: u64) -> Vec<Block> {
+    let trial_ns = match probe {
+        Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
+        None if entry.warm_up_ns == 0 => entry.trial_ns,
+        None => entry.trial_ns.max((LEAST_ROUND_TRIPS * round_trip_ns(entry, recording)) as u64),
+    };
+    let mut sizes = entry.sizes.clone();
+    sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let cold_from = cold_from(&recording.hosts);
+    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from) };
+    let mut blocks = Vec::with_capacity(sizes.len() + 1);
+    let first_probe = probe == Some(0);
+    if entry.warm_up_ns > 0 && !first_probe {
+        let ns = known_ns(entry, WARM_UP_BYTES, recording);
+        blocks.extend(ns.map(|ns| block(WARM_UP_BYTES).warm_up(entry.warm_up_ns, ns)));
+    }
+    blocks.extend(sizes.into_iter().map(|size| match known_ns(entry, size, recording) {
+        Some(ns) if !first_probe => block(size).lasting(trial_ns, ns),
+        _ => block(size).probing(),
+    }));
+    blocks
+}
+
+/// How long a step's blocks should take.
+pub fn predicted_ns(entry: &Entry, blocks: &[Block], recording: &Recording) -> u64 {
+    let total = |block: &Block| {
+        let ns = known_ns(entry, block.message_bytes, recording);
+        ns.map_or(PROBE_NS, |ns| (ns * (block.messages * u64::from(block.slices)) as f64) as u64)
+    };
+    blocks.iter().map(total).sum()
+}
+
+/// A block to be made.
+struct Shape<'e> {
+    entry: &'e Entry,
+    size: u64,
+    cache: Cache,
+}
+
+impl Shape<'_> {
+    fn block(&self, messages: u64, slices: u64, lead: u64) -> Block {
+        Block {
+            message_bytes: self.size,
+            messages: messages.max(1),
+            slices: slices as u32,
+            lead: lead as u32,
+            cache: self.cache,
+        }
+    }
+
+    /// A few messages, few enough for a slow link.
+    fn probing(&self) -> Block {
+        match self.entry.case.pattern {
+            Pattern::PingPong if self.size <= 64 << 10 => self.block(1, 40, 8),
+            Pattern::PingPong => self.block(1, 6, 2),
+            _ => self.block(((4 << 20) / self.size).clamp(1, 2000), 1, 0),
+        }
+    }
+
+    /// As many messages as fit into the time, at so many nanoseconds each.
+    fn lasting(&self, trial_ns: u64, ns: f64) -> Block {
+        let fitting = (trial_ns as f64 / ns.max(1.0)).max(1.0) as u64;
+        if self.entry.case.timeline {
+            let slices = (trial_ns * TIMELINE_SLICES_PER_S / 1_000_000_000).max(1);
+            return self.block(fitting / slices, slices, 0);
+        }
+        if self.entry.case.pattern == Pattern::PingPong {
+            let messages = (LEAST_SAMPLE_NS as f64 / ns.max(1.0)).ceil().max(1.0) as u64;
+            let samples = (fitting / messages).clamp(3, MOST_SAMPLES);
+            return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
+        }
+        // Above a second a message, one is enough to say so.
+        let least = if ns > LONGEST_MESSAGE_NS { 1 } else { 3 };
+        let slices = fitting.clamp(least, STREAM_SLICES);
+        self.block(fitting / slices, slices, 0)
+    }
+
+    /// One block that is all warm-up.
+    fn warm_up(&self, warm_up_ns: u64, ns: f64) -> Block {
+        let fitting = (warm_up_ns as f64 / ns.max(1.0)).max(1.0) as u64;
+        self.block(fitting, 1, 1)
+    }
+}
+
+fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
+    let rung = RUNGS.iter().find(|rung| rung.id == entry.rung);
+    if let Some(cache) = rung.and_then(|rung| rung.cache) {
+        return cache;
+    }
+    let set = plan.settings_for(entry.rung).filter(|setting| setting.knob == "cache.mode").last();
+    match set.map(|setting| setting.value.as_str()) {
+        Some("hot") => Cache::Hot,
+        Some("cold") => Cache::Cold,
+        _ if entry.case.pattern == Pattern::PingPong || size < cold_from => Cache::Hot,
+        _ => Cache::Cold,
+    }
+}
+
+/// The size of the smallest L2 among the hosts.
+fn cold_from(hosts: &[HostFacts]) -> u64 {
+    let l2 = |host: &HostFacts| host.environment.host.get("l2_bytes").and_then(serde_json::Value::as_u64);
+    hosts.iter().filter_map(l2).min().unwrap_or(COLD_FROM)
+}
+
+/// The time of one message (or round trip) of this size, by the latest trial on record: of this size,
+/// or of the nearest one, scaled.
+fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
+    let of_case = |trial: &&Trial| {
+        let case = &trial.case;
+        (case.pattern, case.wait, case.flows) == (entry.case.pattern, entry.case.wait, entry.case.flows)
+            && case.rung == entry.case.rung
+            && case.from == entry.case.from
+            && case.to == entry.case.to
+    };
+    let trials = || recording.trials.iter().rev().filter(of_case);
+    if let Some(trial) = trials().find(|trial| trial.block.message_bytes == size) {
+        return message_ns(trial);
+    }
+    let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
+    Some(message_ns(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64)
+}
+
+/// The latest round trip of the smallest message on this rung; 0 where none is known.
+fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
+    let ping_pong = |trial: &&Trial| trial.case.rung == entry.rung && trial.case.pattern == Pattern::PingPong;
+    let trials = recording.trials.iter().rev().filter(ping_pong);
+    trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns).unwrap_or(0.0)
+}
+
+fn message_ns(trial: &Trial) -> Option<f64> {
+    let role = trial.roles.iter().find(|role| role.does.keeps_time())?;
+    let duration = role.flows.iter().map(|flow| flow.duration_ns).max()?;
+    let messages = trial.block.messages * u64::from(trial.block.slices);
+    Some((duration as f64 / messages.max(1) as f64).max(1.0))
+}

@@ -1,0 +1,185 @@
+//! What a pass visits: the rungs of the plan, on these hosts, with what each can do.
+
+use super::placement::{ends, share_machine};
+use crate::plan::{Case, Plan, Target};
+use crate::record::{Recording, Unavailable};
+use crate::unit::BitRate;
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
+
+/// The size at which rungs are compared by their streams (method: 1 MiB).
+pub const LADDER_BYTES: u64 = 1 << 20;
+
+/// On a link with a token bucket a trial is true only when it outlasts the burst by far.
+const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
+
+/// What the controller, the agents and the warm-up of threads cost a step, in one machine.
+const STEP_NS: u64 = 3_000_000;
+
+/// The least message of the triad: below it an element is more than a message.
+const TRIAD_LEAST: u64 = 1 << 10;
+
+/// One case of a pass: its sizes run in one step when they are a stream's, else there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// What is measured.
+    pub case: Case,
+    /// Where its ends stand.
+    pub place: Place,
+    /// How many ends it has.
+    pub ends: u32,
+    /// The rung.
+    pub rung: &'static str,
+    /// The message sizes of its blocks.
+    pub sizes: Vec<u64>,
+    /// How long each block lasts.
+    pub trial_ns: u64,
+    /// How long the flow runs before the first block.
+    pub warm_up_ns: u64,
+    /// How long one visit should take.
+    pub nominal_ns: u64,
+}
+
+/// Every entry of a pass, and what cannot be measured.
+pub fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Unavailable>) {
+    let mut found = (Vec::new(), Vec::new());
+    let rungs = RUNGS.iter().filter(|rung| plan.rungs.iter().any(|id| id == rung.id));
+    for rung in rungs {
+        for (from, to) in directions(rung, recording) {
+            for pattern in rung.patterns {
+                visit(plan, recording, rung, *pattern, (&from, &to), &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// From and to: each machine by itself, or across in both directions.
+fn directions(rung: &Rung, recording: &Recording) -> Vec<(String, String)> {
+    let hosts = &recording.hosts;
+    match (rung.place, hosts.as_slice()) {
+        (Place::Network, [a, b, ..]) => {
+            vec![(a.host.clone(), b.host.clone()), (b.host.clone(), a.host.clone())]
+        }
+        (Place::Network, _) => Vec::new(),
+        (Place::InHost, _) => {
+            let machines = if share_machine(hosts) { 1 } else { hosts.len() };
+            hosts.iter().take(machines).map(|host| (host.host.clone(), host.host.clone())).collect()
+        }
+    }
+}
+
+fn visit(
+    plan: &Plan,
+    recording: &Recording,
+    rung: &'static Rung,
+    pattern: Pattern,
+    (from, to): (&str, &str),
+    (entries, unavailable): &mut (Vec<Entry>, Vec<Unavailable>),
+) {
+    // Both directions of a round trip, or of a stream both ways, are one measurement.
+    if pattern != Pattern::Stream && from > to {
+        return;
+    }
+    let waits: &[Wait] =
+        if pattern == Pattern::PingPong { &[Wait::Polling, Wait::Sleeping] } else { &[Wait::Sleeping] };
+    let flows = if pattern == Pattern::PingPong { &rung.flows[..1] } else { rung.flows };
+    for wait in waits {
+        for flows in flows {
+            let case = Case {
+                rung: rung.id.into(),
+                pattern,
+                wait: *wait,
+                flows: *flows,
+                from: from.into(),
+                to: to.into(),
+                timeline: false,
+            };
+            match refused(plan, recording, rung, &case) {
+                Some((why, hint)) => unavailable.push(Unavailable {
+                    rung: rung.id.into(),
+                    pattern: Some(pattern),
+                    wait: Some(*wait),
+                    host: (rung.place == Place::InHost).then(|| from.into()),
+                    why,
+                    hint,
+                }),
+                None => entries.extend(of_case(plan, rung, case)),
+            }
+        }
+    }
+}
+
+/// Why a case cannot be measured truly on these hosts, and what to try.
+fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+    if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
+        let why = "token bucket: it passes a burst at line rate, so a round trip over it would read too fast";
+        return Some((why.into(), "measure latency on a lab without rate".into()));
+    }
+    let same_machine = rung.place == Place::InHost || share_machine(&recording.hosts);
+    if case.wait == Wait::Polling && !ends(plan, recording, case).are_apart(same_machine) {
+        let why =
+            "polling needs a CPU for each end: on one CPU the ends would wait for each other's time slice";
+        return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
+    }
+    None
+}
+
+/// The rate of the lab's token bucket.
+fn bucket(plan: &Plan) -> Option<BitRate> {
+    match &plan.target {
+        Target::Lab(topology) => topology.rate,
+        Target::Ssh(_) => None,
+    }
+}
+
+/// The entries of one case: a stream's sizes follow each other in one flow, a ping-pong's are visited
+/// apart, in the pass's shuffled order.
+fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
+    let ends =
+        TRANSPORTS.iter().find(|transport| transport.name == rung.transport).map_or(2, |found| found.ends);
+    let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
+    let trial_ns = if network_bucket.is_some() { BUCKET_TRIAL_NS } else { plan.profile.trial_ns };
+    let warm_up_ns = match (case.pattern, ends) {
+        (Pattern::PingPong, _) | (_, 1) => 0,
+        _ => plan.profile.warm_up_ns,
+    };
+    let sizes = sizes(plan, rung, &case, network_bucket.is_some());
+    let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64| Entry {
+        nominal_ns: STEP_NS + warm_up_ns + trial_ns * sizes.len() as u64,
+        case,
+        place: rung.place,
+        ends,
+        rung: rung.id,
+        sizes,
+        trial_ns,
+        warm_up_ns,
+    };
+    if case.pattern == Pattern::PingPong {
+        return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns)).collect();
+    }
+    let mut entries = vec![entry(case.clone(), sizes, trial_ns)];
+    if has_timeline(plan, rung, &case) {
+        let long = Case { timeline: true, ..case };
+        entries.push(entry(long, vec![LADDER_BYTES], plan.profile.timeline_ns));
+    }
+    entries
+}
+
+/// One long stream a network rung.
+fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
+    rung.place == Place::Network
+        && case.pattern == Pattern::Stream
+        && case.from < case.to
+        && case.flows == rung.flows[0]
+        && plan.profile.timeline_ns > 0
+}
+
+/// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.
+fn sizes(plan: &Plan, rung: &Rung, case: &Case, bucket: bool) -> Vec<u64> {
+    let curve = case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.from <= case.to;
+    if bucket || !curve {
+        return vec![LADDER_BYTES];
+    }
+    let least = if rung.transport == "memory-triad" { TRIAD_LEAST } else { 1 };
+    plan.profile.sizes.iter().copied().filter(|size| *size >= least).collect()
+}
