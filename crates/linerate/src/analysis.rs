@@ -1,1 +1,60 @@
-//! A recording to numbers with uncertainty: summaries, curves, layers.
+//! A recording to numbers with uncertainty: curves against message size, and the ladder of layers.
+//!
+//! Each trial gives its own numbers; each pass one value a case and size; each value an interval over
+//! the passes. Whatever compares two layers is taken within a pass first, so that what both share
+//! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
+
+mod curve;
+mod ladder;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod trial;
+
+pub use curve::{Curve, Point, Segment};
+pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
+pub use timeline::{Sampled, Timeline};
+pub use trial::{Load, Values};
+
+use crate::record::Recording;
+
+/// The message size at which the throughput of rungs is compared.
+pub const LADDER_BYTES: u64 = 1 << 20;
+/// The message size at which the latency of rungs is compared.
+pub const LATENCY_BYTES: u64 = 64;
+
+/// All numbers of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// The measured size nearest to [`LADDER_BYTES`]: every throughput of the ladder is taken at it.
+    pub ladder_bytes: u64,
+    /// The measured size nearest to [`LATENCY_BYTES`].
+    pub latency_bytes: u64,
+    /// One curve a case, from the bottom of the ladder up.
+    pub curves: Vec<Curve>,
+    /// The ladder, from the bottom up.
+    pub layers: Vec<Layer>,
+    /// One for each long stream.
+    pub timelines: Vec<Timeline>,
+}
+
+/// Turns a recording into numbers.
+pub fn analyse(recording: &Recording) -> Analysis {
+    let curves = curve::curves(recording);
+    let ladder_bytes = nearest(&curves, LADDER_BYTES);
+    let latency_bytes = nearest(&curves, LATENCY_BYTES);
+    let layers = ladder::layers(recording, &curves, ladder_bytes, latency_bytes);
+    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines: timeline::timelines(recording) }
+}
+
+/// The measured size whose ratio to `wanted` is nearest to one; `wanted` itself of nothing.
+fn nearest(curves: &[Curve], wanted: u64) -> u64 {
+    let distance = |size: &u64| ((*size).max(1) as f64 / wanted as f64).ln().abs();
+    let sizes = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.message_bytes));
+    sizes.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(wanted)
+}
+
+/// Where a rung stands on the ladder; an unknown one above all others.
+fn height(rung: &str) -> usize {
+    crate::vocabulary::RUNGS.iter().position(|known| known.id == rung).unwrap_or(usize::MAX)
+}

@@ -15,14 +15,13 @@ pub use setting::{Placement, Setting, SettingError};
 pub use step::{Block, Case, Role, Step};
 pub use target::{Target, TargetError, Topology};
 
+pub use crate::statistic::CONFIDENCE;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-
-/// The share of runs whose interval is to hold the true median.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// Everything that a run is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@
 
 mod environment;
 mod event;
+mod histogram;
 mod read;
 mod write;
 
@@ -14,8 +15,12 @@ pub use event::{
     End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
     SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
 };
+pub use histogram::{decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
 pub use write::Writer;
+
+#[cfg(test)]
+pub(crate) mod synthetic;
 
 use crate::plan::Plan;
 

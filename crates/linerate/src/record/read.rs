@@ -3,6 +3,9 @@
 use super::{Event, LONGEST_LINE, Recording, SCHEMA};
 use std::io::{BufRead, Read};
 
+/// What every version of the schema's name begins with.
+const FAMILY: &str = "linerate.recording/";
+
 /// A line that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -40,11 +43,18 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
             break;
         }
         if line.len() > LONGEST_LINE {
-            bad.push(BadLine { line: number, why: format!("longer than {LONGEST_LINE} bytes") });
+            let why = format!("longer than {LONGEST_LINE} bytes");
+            if number == 1 {
+                return Err(Unreadable::NotARecording(format!("its first line is {why}")));
+            }
+            bad.push(BadLine { line: number, why });
             skip_line(&mut source).map_err(Unreadable::Io)?;
             continue;
         }
         match serde_json::from_slice::<Event>(&line) {
+            Ok(Event::Header(_)) if number > 1 => {
+                bad.push(BadLine { line: number, why: "a second header".into() });
+            }
             Ok(event) => recording.push(event),
             Err(error) if number == 1 => return Err(not_a_recording(&line, &error)),
             Err(error) => bad.push(BadLine { line: number, why: error.to_string() }),
@@ -79,7 +89,7 @@ fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
 fn check_header(recording: &Recording) -> Result<(), Unreadable> {
     match &recording.header {
         Some(header) if header.schema == SCHEMA => Ok(()),
-        Some(header) => Err(Unreadable::TooNew(header.schema.clone())),
+        Some(header) => Err(other_schema(&header.schema)),
         None => Err(Unreadable::NotARecording("its first line is no header".into())),
     }
 }
@@ -89,7 +99,16 @@ fn not_a_recording(line: &[u8], error: &serde_json::Error) -> Unreadable {
         .ok()
         .and_then(|value| Some(value.get("schema")?.as_str()?.to_owned()));
     match schema {
-        Some(schema) if schema != SCHEMA => Unreadable::TooNew(schema),
+        Some(schema) if schema != SCHEMA => other_schema(&schema),
         _ => Unreadable::NotARecording(format!("its first line is no header ({error})")),
+    }
+}
+
+/// A schema of the same family with a higher number is newer; any other is not ours.
+fn other_schema(schema: &str) -> Unreadable {
+    let number = |schema: &str| schema.strip_prefix(FAMILY)?.parse::<u32>().ok();
+    match number(schema) > number(SCHEMA) {
+        true => Unreadable::TooNew(schema.into()),
+        false => Unreadable::NotARecording(format!("its schema is `{schema}`")),
     }
 }

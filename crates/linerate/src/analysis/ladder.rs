@@ -1,0 +1,340 @@
+//! The ladder: each layer's figures at the stated sizes, and what it costs over the layer below.
+//!
+//! Layers are compared only at equal size, wait and number of flows, and within one pass. A rung with
+//! one end (memory) does not wait, so any wait may stand on it; it carries no message across, so
+//! only its time per byte can be taken from the layer above: the constant stays unsaid.
+
+use super::{Curve, Values, height};
+use crate::plan::{Case, Role};
+use crate::record::{Recording, StepRecord, Unavailable};
+use crate::statistic::Estimate;
+use crate::vocabulary::{Does, Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
+use std::collections::BTreeSet;
+
+/// One line of the ladder: a rung in one direction, with one number of flows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// The rung's name.
+    pub rung: String,
+    /// The rung below.
+    pub below: Option<&'static str>,
+    /// The host whose layer below is compared, where there is one.
+    pub below_host: Option<String>,
+    /// Where its ends stand.
+    pub place: Place,
+    /// The host that sends, or works alone; none where nothing was measured.
+    pub from: Option<String>,
+    /// The host that receives.
+    pub to: Option<String>,
+    /// Whether both ends send at once.
+    pub both_ways: bool,
+    /// Parallel connections.
+    pub flows: u32,
+    /// How the ends of the stream wait.
+    pub wait: Option<Wait>,
+    /// The CPUs of the sending end, then of the receiving end.
+    pub placement: Vec<u32>,
+    /// Throughput at the ladder's size.
+    pub throughput_bps: Option<Estimate>,
+    /// Half a round trip at the latency's size, polling.
+    pub polling_ns: Option<Estimate>,
+    /// Half a round trip at the latency's size, sleeping.
+    pub sleeping_ns: Option<Estimate>,
+    /// Throughput as a share of the layer below.
+    pub kept_of_below: Option<Estimate>,
+    /// What it adds to the layer below.
+    pub cost: Option<Cost>,
+    /// The CPU time of its stream.
+    pub cpu: Option<CpuTime>,
+    /// Segments sent again during its streams; none where no socket was read.
+    pub retransmits: Option<u64>,
+    /// Why nothing was measured; none where something was.
+    pub unavailable: Option<NotMeasured>,
+    /// What was left out of it.
+    pub not_measured: Vec<NotMeasured>,
+}
+
+/// The difference between two layers' half round trips, as a line over message size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// How the ends waited.
+    pub wait: Wait,
+    /// What each message pays; none over a layer that carries no message.
+    pub constant_ns: Option<Estimate>,
+    /// What each byte pays.
+    pub ns_per_byte: Estimate,
+}
+
+/// CPU time for each byte of a stream, and how busy it kept its busiest CPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuTime {
+    /// Of all sending threads, in ns a byte.
+    pub sender: Option<f64>,
+    /// Of all receiving threads, in ns a byte.
+    pub receiver: Option<f64>,
+}
+
+/// Something that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotMeasured {
+    /// The pattern; none for all.
+    pub pattern: Option<Pattern>,
+    /// The wait mode; none for all.
+    pub wait: Option<Wait>,
+    /// Why.
+    pub why: String,
+    /// What to try; empty where nothing helps.
+    pub hint: String,
+}
+
+/// What tells layers apart.
+type Key<'r> = (usize, &'r str, bool, u32, &'r str, &'r str);
+
+impl Layer {
+    /// Whether a case belongs to this layer; long streams do.
+    pub fn owns(&self, case: &Case) -> bool {
+        self.rung == case.rung
+            && self.flows == case.flows
+            && self.both_ways == (case.pattern == Pattern::Bidirectional)
+            && self.from.as_ref() == Some(&case.from)
+            && self.to.as_ref() == Some(&case.to)
+    }
+
+    /// The name for a reader: `network.tcp x 4 a>b`.
+    pub fn name(&self) -> String {
+        let flows = if self.flows > 1 { format!(" x {}", self.flows) } else { String::new() };
+        let place = match self.place {
+            Place::Network => self.direction(),
+            Place::InHost => self.from.clone(),
+        };
+        let place = place.map_or(String::new(), |place| format!(" {place}"));
+        format!("{}{flows}{place}", self.rung)
+    }
+
+    /// `a>b`, or `a<>b` for both ways; none in host and where nothing was measured.
+    pub fn direction(&self) -> Option<String> {
+        let sign = if self.both_ways { "<>" } else { ">" };
+        (self.place == Place::Network).then_some(())?;
+        Some(format!("{}{sign}{}", self.from.as_ref()?, self.to.as_ref()?))
+    }
+
+    /// The curve of this layer's stream; a sleeping one before a polling one.
+    pub fn stream<'c>(&self, curves: &'c [Curve]) -> Option<&'c Curve> {
+        let wanted = |wait| self.curve(curves, |case| case.pattern != Pattern::PingPong && case.wait == wait);
+        wanted(Wait::Sleeping).or_else(|| wanted(Wait::Polling))
+    }
+
+    /// The curve of this layer's ping-pong.
+    pub fn ping_pong<'c>(&self, curves: &'c [Curve], wait: Wait) -> Option<&'c Curve> {
+        self.curve(curves, |case| case.pattern == Pattern::PingPong && case.wait == wait)
+    }
+
+    fn curve<'c>(&self, curves: &'c [Curve], wanted: impl Fn(&Case) -> bool) -> Option<&'c Curve> {
+        curves.iter().find(|curve| self.owns(&curve.case) && wanted(&curve.case))
+    }
+}
+
+/// All layers, from the bottom up, with what could not be measured.
+pub(super) fn layers(
+    recording: &Recording,
+    curves: &[Curve],
+    ladder_bytes: u64,
+    latency_bytes: u64,
+) -> Vec<Layer> {
+    let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
+    let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
+    for layer in &mut layers {
+        figures(layer, curves, ladder_bytes, latency_bytes);
+        observed(layer, recording);
+    }
+    for index in 0..layers.len() {
+        over_below(index, &mut layers, curves, ladder_bytes);
+    }
+    for unavailable in &recording.unavailable {
+        leave_out(&mut layers, unavailable);
+    }
+    let planned = recording.plan().map_or(&[][..], |plan| &plan.rungs);
+    for rung in
+        planned.iter().filter(|rung| !layers.iter().any(|layer| layer.rung == **rung)).collect::<Vec<_>>()
+    {
+        let why = "no trial was completed".to_owned();
+        let not = NotMeasured { pattern: None, wait: None, why, hint: String::new() };
+        layers.push(Layer { unavailable: Some(not), ..bare((height(rung), rung, false, 1, "", "")) });
+    }
+    layers.sort_by_key(|layer| height(&layer.rung));
+    layers
+}
+
+fn key(case: &Case) -> Key<'_> {
+    let both_ways = case.pattern == Pattern::Bidirectional;
+    (height(&case.rung), &case.rung, both_ways, case.flows, &case.from, &case.to)
+}
+
+fn rung(id: &str) -> Option<&'static Rung> {
+    RUNGS.iter().find(|rung| rung.id == id)
+}
+
+/// Whether both ends of this rung are one thread, which never waits.
+fn is_one_ended(id: &str) -> bool {
+    let transport = rung(id).and_then(|rung| TRANSPORTS.iter().find(|t| t.name == rung.transport));
+    transport.is_some_and(|transport| transport.ends == 1)
+}
+
+fn bare((_, id, both_ways, flows, from, to): Key) -> Layer {
+    let known = rung(id);
+    let host = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+    Layer {
+        rung: id.to_owned(),
+        below: known.and_then(|rung| rung.below),
+        below_host: None,
+        place: known.map_or(if from == to { Place::InHost } else { Place::Network }, |rung| rung.place),
+        from: host(from),
+        to: host(to),
+        both_ways,
+        flows,
+        wait: None,
+        placement: Vec::new(),
+        throughput_bps: None,
+        polling_ns: None,
+        sleeping_ns: None,
+        kept_of_below: None,
+        cost: None,
+        cpu: None,
+        retransmits: None,
+        unavailable: None,
+        not_measured: Vec::new(),
+    }
+}
+
+/// Fills in what the curves say at the stated sizes.
+fn figures(layer: &mut Layer, curves: &[Curve], ladder_bytes: u64, latency_bytes: u64) {
+    let half_round_trip = |wait| {
+        let point = layer.ping_pong(curves, wait)?.at(latency_bytes)?;
+        point.estimate(|values| values.half_round_trip_ns)
+    };
+    let polling_ns = half_round_trip(Wait::Polling);
+    let sleeping_ns = half_round_trip(Wait::Sleeping);
+    let stream = layer.stream(curves);
+    let wait = stream.map(|curve| curve.case.wait).filter(|_| !is_one_ended(&layer.rung));
+    let point = stream.and_then(|curve| curve.at(ladder_bytes));
+    let middle = |number: fn(&Values) -> Option<f64>| Some(point?.estimate(number)?.median);
+    let sender = middle(|values| Some(values.sender?.cpu_ns_per_byte));
+    let receiver = middle(|values| Some(values.receiver?.cpu_ns_per_byte));
+    let throughput_bps = point.and_then(|point| point.estimate(|values| values.throughput_bps));
+    let cpu = (sender.is_some() || receiver.is_some()).then_some(CpuTime { sender, receiver });
+    *layer = Layer { wait, throughput_bps, polling_ns, sleeping_ns, cpu, ..layer.clone() };
+}
+
+/// Fills in what was observed around the steps: placement and segments sent again.
+fn observed(layer: &mut Layer, recording: &Recording) {
+    let steps: Vec<&StepRecord> = recording.steps.iter().filter(|step| layer.owns(&step.case)).collect();
+    layer.placement = steps.first().map_or(Vec::new(), |step| placement(step));
+    let streams = steps.iter().filter(|step| step.pass > 0 && step.case.pattern != Pattern::PingPong);
+    for socket in streams.flat_map(|step| &step.sockets) {
+        let again = socket.moved.get("total_retrans").copied().unwrap_or(0);
+        layer.retransmits = Some(layer.retransmits.unwrap_or(0).saturating_add(again));
+    }
+}
+
+/// Each end's CPUs, none twice, the sending end first.
+fn placement(step: &StepRecord) -> Vec<u32> {
+    let is_first = |role: &&Role| match step.case.pattern {
+        Pattern::Bidirectional => role.host == step.case.from,
+        _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies),
+    };
+    let (first, second): (Vec<&Role>, Vec<&Role>) = step.roles.iter().partition(is_first);
+    let cpus = |roles: Vec<&Role>| roles.iter().flat_map(|role| role.cpus.clone()).collect::<BTreeSet<u32>>();
+    cpus(first).into_iter().chain(cpus(second)).collect()
+}
+
+/// Compares a layer with the one below.
+fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve], ladder_bytes: u64) {
+    let layer = &layers[index];
+    let Some(below) = below(layer, layers) else { return };
+    let kept = kept(layer, below, curves, ladder_bytes);
+    let cost = [Wait::Polling, Wait::Sleeping].iter().find_map(|wait| cost(layer, below, curves, *wait));
+    let below_host = below.from.clone().filter(|_| below.place == Place::InHost);
+    let layer = &mut layers[index];
+    layer.kept_of_below = kept;
+    layer.cost = cost;
+    layer.below_host = below_host;
+}
+
+/// The layer below: in host on the sending host, else (over the network only) wherever it was measured.
+fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
+    let here = |other: &&Layer| match other.place {
+        Place::InHost => other.from == layer.from,
+        Place::Network => other.from == layer.from && other.to == layer.to,
+    };
+    let mut candidates = layers.iter().filter(|other| {
+        Some(other.rung.as_str()) == layer.below
+            && other.flows == layer.flows
+            && other.both_ways == layer.both_ways
+    });
+    let anywhere = candidates
+        .clone()
+        .next()
+        .filter(|other| layer.place == Place::Network && other.place == Place::InHost);
+    candidates.find(here).or(anywhere)
+}
+
+fn kept(layer: &Layer, below: &Layer, curves: &[Curve], ladder_bytes: u64) -> Option<Estimate> {
+    let (upper, lower) = (layer.stream(curves)?, below.stream(curves)?);
+    if upper.case.wait != lower.case.wait && !is_one_ended(&below.rung) {
+        return None;
+    }
+    let (upper, lower) = (upper.at(ladder_bytes)?, lower.at(ladder_bytes)?);
+    let ratio = |(pass, values): (&u32, &Values)| {
+        Some(values.throughput_bps? / lower.passes.get(pass)?.throughput_bps?)
+    };
+    Estimate::of(upper.passes.iter().filter_map(ratio))
+}
+
+/// Lines through both layers' times over the sizes that both measured, pass by pass.
+fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Cost> {
+    let upper = layer.ping_pong(curves, wait)?;
+    let one_ended = is_one_ended(&below.rung);
+    let lower = if one_ended { below.stream(curves)? } else { below.ping_pong(curves, wait)? };
+    let differences: Vec<(f64, f64)> = upper
+        .passes()
+        .into_iter()
+        .filter_map(|pass| {
+            let above = upper.line(pass, |size| lower.holds(pass, size))?;
+            let under = lower.line(pass, |size| upper.holds(pass, size))?;
+            Some((above.constant - under.constant, above.slope - under.slope))
+        })
+        .collect();
+    let constant_ns = Estimate::of(differences.iter().map(|(constant, _)| *constant));
+    let ns_per_byte = Estimate::of(differences.iter().map(|(_, slope)| *slope))?;
+    Some(Cost { wait, constant_ns: constant_ns.filter(|_| !one_ended), ns_per_byte })
+}
+
+/// Says of the layers concerned what could not be measured; a rung without any layer gets one for it.
+fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
+    let not_measured = NotMeasured {
+        pattern: unavailable.pattern,
+        wait: unavailable.wait,
+        why: unavailable.why.clone(),
+        hint: unavailable.hint.clone(),
+    };
+    let host = unavailable.host.as_ref();
+    let concerned = |layer: &&mut Layer| {
+        let both_ways = unavailable.pattern.is_none_or(|p| layer.both_ways == (p == Pattern::Bidirectional));
+        let here = host.is_none() || layer.from.as_ref() == host;
+        layer.rung == unavailable.rung && here && (both_ways || layer.unavailable.is_some())
+    };
+    let mut any = false;
+    for layer in layers.iter_mut().filter(concerned) {
+        any = true;
+        if layer.unavailable.as_ref() != Some(&not_measured) && !layer.not_measured.contains(&not_measured) {
+            layer.not_measured.push(not_measured.clone());
+        }
+    }
+    if !any {
+        let host = host.map_or("", String::as_str);
+        let id = unavailable.rung.as_str();
+        let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
+        let layer = bare((height(id), id, both_ways, 1, host, host));
+        layers.push(Layer { unavailable: Some(not_measured), ..layer });
+    }
+}

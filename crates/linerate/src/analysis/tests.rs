@@ -1,0 +1,221 @@
+//! What was put into a recording comes out of its analysis.
+
+use super::*;
+use crate::plan::{Block, Case};
+use crate::record::synthetic::{Synthetic, TRUTHS};
+use crate::record::{Event, Flow, RoleRecord, Series, Trial, Unavailable};
+use crate::statistic::Estimate;
+use crate::vocabulary::{Cache, Does, Pattern, Wait};
+
+fn layer<'a>(analysis: &'a Analysis, name: &str) -> &'a Layer {
+    let found = analysis.layers.iter().find(|layer| layer.name() == name);
+    let names: Vec<_> = analysis.layers.iter().map(Layer::name).collect();
+    found.unwrap_or_else(|| panic!("no {name} in {names:?}"))
+}
+
+fn assert_near(what: &str, found: Option<Estimate>, truth: f64, share: f64) {
+    let found = found.unwrap_or_else(|| panic!("{what}: nothing"));
+    assert!((found.median / truth - 1.0).abs() < share, "{what}: {found:?}, not {truth}");
+}
+
+#[test]
+fn what_was_put_in_comes_out() {
+    let analysis = analyse(&Synthetic::default().recording());
+    assert_eq!((analysis.ladder_bytes, analysis.latency_bytes), (1 << 20, 64));
+    let names = ["memory.copy a", "in-host.shared-memory a", "in-host.tcp a", "network.tcp a>b"];
+    for (truth, name) in TRUTHS.iter().zip(names) {
+        let layer = layer(&analysis, name);
+        assert_near(name, layer.throughput_bps, truth.stream_bps(1 << 20), 0.02);
+        assert_eq!(layer.throughput_bps.unwrap().n, 10);
+        if truth.beta_ns > 0.0 {
+            let truth_ns = |wait| truth.half_round_trip_ns(wait, 64);
+            assert_near(name, layer.polling_ns, truth_ns(Wait::Polling), 0.02);
+            assert_near(name, layer.sleeping_ns, truth_ns(Wait::Sleeping), 0.02);
+            let cpu = layer.cpu.unwrap();
+            assert!((cpu.sender.unwrap() / truth.cpu_ns[0] - 1.0).abs() < 0.01, "{name}: {cpu:?}");
+            assert!((cpu.receiver.unwrap() / truth.cpu_ns[1] - 1.0).abs() < 0.01, "{name}: {cpu:?}");
+        }
+    }
+}
+
+#[test]
+fn layers_are_compared_with_the_one_below() {
+    let analysis = analyse(&Synthetic::default().recording());
+    for (index, name) in [(2, "in-host.tcp a"), (3, "network.tcp a>b"), (3, "network.tcp b>a")] {
+        let (below, truth) = (TRUTHS[index - 1], TRUTHS[index]);
+        let layer = layer(&analysis, name);
+        let kept = truth.stream_bps(1 << 20) / below.stream_bps(1 << 20);
+        assert_near(name, layer.kept_of_below, kept, 0.03);
+        let cost = layer.cost.unwrap();
+        assert_near(name, cost.constant_ns, truth.alpha_ns[0] - below.alpha_ns[0], 0.1);
+        assert_near(name, Some(cost.ns_per_byte), truth.beta_ns - below.beta_ns, 0.1);
+        assert_eq!(layer.below_host.as_deref(), Some("a"));
+    }
+    let shared = layer(&analysis, "in-host.shared-memory a");
+    assert_eq!(shared.cost.unwrap().constant_ns, None);
+    assert_near("over memory", Some(shared.cost.unwrap().ns_per_byte), 0.110 - 0.050, 0.1);
+    let four = layer(&analysis, "network.tcp x 4 a>b");
+    assert_eq!((four.kept_of_below, four.cost), (None, None));
+}
+
+#[test]
+fn what_a_pass_shares_falls_out_of_a_ratio() {
+    let synthetic = Synthetic { drift: 0.4, noise: 0.001, ..Synthetic::default() };
+    let analysis = analyse(&synthetic.recording());
+    let layer = layer(&analysis, "network.tcp a>b");
+    assert!(layer.throughput_bps.unwrap().relative_half_width().unwrap() > 0.05);
+    assert!(layer.kept_of_below.unwrap().relative_half_width().unwrap() < 0.005);
+}
+
+#[test]
+fn both_ways_is_the_sum_of_both_receivers() {
+    let analysis = analyse(&Synthetic::default().recording());
+    let both = layer(&analysis, "network.tcp a<>b");
+    assert_near("both ways", both.throughput_bps, 2.0 * TRUTHS[3].stream_bps(1 << 20), 0.02);
+    assert_eq!(both.direction().as_deref(), Some("a<>b"));
+}
+
+#[test]
+fn several_flows_count_inside_their_common_window() {
+    let analysis = analyse(&Synthetic::default().recording());
+    let four = layer(&analysis, "network.tcp x 4 a>b");
+    assert_near("4 flows", four.throughput_bps, TRUTHS[3].stream_bps(1 << 20), 0.02);
+
+    // Alone, the first flow is four times as fast; in the common window each moves 10 B a ns.
+    let flow = |start_ns, slices_ns: &[u64]| Flow {
+        start_ns,
+        slices_ns: slices_ns.to_vec(),
+        bytes: 1000 * slices_ns.len() as u64,
+        ..Flow::default()
+    };
+    let flows = vec![flow(0, &[25, 25, 25, 25, 100, 100]), flow(100, &[100, 100, 25, 25])];
+    let values = trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default()));
+    assert_eq!(values.throughput_bps, Some(8e9 * 20.0));
+}
+
+/// A trial of a stream with these flows at its receiver.
+fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
+    let case = Case {
+        rung: "network.tcp".into(),
+        pattern: Pattern::Stream,
+        wait: Wait::Sleeping,
+        flows: flows.len() as u32,
+        from: "a".into(),
+        to: "b".into(),
+        timeline: false,
+    };
+    let slices = flows.first().map_or(0, |flow| flow.slices_ns.len() as u32);
+    let block = Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot };
+    let roles = vec![RoleRecord { host: "b".into(), does: Does::Receives, flows, histogram: None }];
+    Trial { step: 0, pass: 1, case, block, roles }
+}
+
+#[test]
+fn flows_that_never_meet_have_no_rate() {
+    let flow = |start_ns| Flow { start_ns, slices_ns: vec![10, 10], bytes: 100, ..Flow::default() };
+    let trial = stream(vec![flow(0), flow(500)], 0);
+    assert_eq!(trial::values(&trial, &trial::Machines::of(&Recording::default())).throughput_bps, None);
+}
+
+#[test]
+fn several_trials_of_a_pass_are_one_observation() {
+    let mut recording = Recording::default();
+    for (pass, slice) in [(1, 10), (1, 1000), (1, 10), (2, 20), (0, 1)] {
+        let flow = Flow { slices_ns: vec![slice], bytes: 1000, ..Flow::default() };
+        recording.push(Event::Trial(Trial { pass, ..stream(vec![flow], 0) }));
+    }
+    let analysis = analyse(&recording);
+    let estimate = analysis.layers[0].throughput_bps.unwrap();
+    assert_eq!(estimate, Estimate { median: 8e9 * 75.0, low: None, high: None, n: 2 });
+}
+
+#[test]
+fn fewer_than_six_passes_have_no_interval() {
+    let analysis = analyse(&Synthetic { passes: 5, ..Synthetic::default() }.recording());
+    let estimate = layer(&analysis, "network.tcp a>b").throughput_bps.unwrap();
+    assert_eq!((estimate.n, estimate.low, estimate.high), (5, None, None));
+}
+
+#[test]
+fn a_ping_pong_curve_has_a_line() {
+    let analysis = analyse(&Synthetic::default().recording());
+    let wanted = |curve: &&Curve| curve.case.rung == "network.tcp" && curve.case.pattern == Pattern::PingPong;
+    let curve = analysis.curves.iter().find(wanted).unwrap();
+    let segment = curve.segments[0];
+    assert_eq!((segment.from_bytes, segment.to_bytes, segment.n), (1, 1 << 23, 10));
+    assert!((segment.line.constant / 2800.0 - 1.0).abs() < 0.01, "{segment:?}");
+    assert!((segment.line.slope / 0.2 - 1.0).abs() < 0.01, "{segment:?}");
+    assert!(segment.relative_residual < 0.02, "{segment:?}");
+}
+
+#[test]
+fn what_could_not_be_measured_keeps_its_place() {
+    let mut recording = Synthetic { passes: 1, ..Synthetic::default() }.recording();
+    recording.trials.retain(|trial| trial.case.rung != "in-host.tcp");
+    recording.trials.retain(|trial| trial.case.pattern != Pattern::Bidirectional);
+    let unavailable = |rung: &str, pattern, wait| Unavailable {
+        rung: rung.into(),
+        pattern,
+        wait,
+        host: None,
+        why: "one CPU".into(),
+        hint: "two".into(),
+    };
+    for _ in 0..2 {
+        let polling = unavailable("network.tcp", Some(Pattern::PingPong), Some(Wait::Polling));
+        recording.push(Event::Unavailable(polling));
+        recording.push(Event::Unavailable(unavailable("in-host.tcp", None, None)));
+    }
+    recording.header.as_mut().unwrap().plan.rungs.push("memory.triad".into());
+    let analysis = analyse(&recording);
+    assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().why, "one CPU");
+    assert!(layer(&analysis, "in-host.tcp").not_measured.is_empty());
+    assert!(layer(&analysis, "memory.triad").unavailable.as_ref().unwrap().why.contains("no trial"));
+    assert_eq!(layer(&analysis, "network.tcp a>b").not_measured.len(), 1);
+    let order: Vec<_> = analysis.layers.iter().map(|layer| height(&layer.rung)).collect();
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn placement_retransmits_and_wait_are_kept() {
+    let mut recording = Synthetic { passes: 2, ..Synthetic::default() }.recording();
+    for step in recording.steps.iter_mut().filter(|step| step.case.rung == "network.tcp") {
+        step.sockets[0].moved.insert("total_retrans".into(), 3);
+    }
+    let analysis = analyse(&recording);
+    let network = layer(&analysis, "network.tcp b>a");
+    assert_eq!(network.placement, [0, 1]);
+    assert_eq!(network.retransmits, Some(6));
+    assert_eq!(network.wait, Some(Wait::Sleeping));
+    let memory = layer(&analysis, "memory.copy a");
+    assert_eq!((memory.wait, memory.retransmits), (None, None));
+    assert_eq!(memory.placement, [0]);
+}
+
+#[test]
+fn a_long_stream_is_a_line_over_time() {
+    let mut recording = Recording::default();
+    let flow = Flow {
+        start_ns: 5_000_000_000,
+        slices_ns: vec![500_000_000, 1_000_000_000, 2_000_000_000],
+        bytes: 3000,
+        ..Flow::default()
+    };
+    let mut trial = stream(vec![flow], 1);
+    trial.case.timeline = true;
+    recording.push(Event::Trial(trial));
+    recording.push(Event::Series(Series {
+        step: 0,
+        host: "b".into(),
+        worker: None,
+        flow: None,
+        at_ns: vec![4_900_000_000, 6_000_000_000],
+        values: [("cwnd".to_owned(), vec![10.0, 20.0])].into(),
+    }));
+    let analysis = analyse(&recording);
+    assert!(analysis.layers.is_empty() && analysis.curves.is_empty());
+    let timeline = &analysis.timelines[0];
+    assert_eq!(timeline.at_s, [0.5, 1.5, 3.5]);
+    assert_eq!(timeline.throughput_bps, [Some(16_000.0), Some(8_000.0), Some(4_000.0)]);
+    assert_eq!(timeline.sampled[0].at_s, [-0.1, 1.0]);
+}

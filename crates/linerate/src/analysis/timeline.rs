@@ -1,0 +1,98 @@
+//! The long streams against time.
+
+use super::trial::{Stamps, positive};
+use crate::plan::Case;
+use crate::record::{Recording, RoleRecord, Series, Trial};
+use crate::vocabulary::Does;
+use std::collections::BTreeMap;
+
+/// One long stream, at one receiving end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// What was measured.
+    pub case: Case,
+    /// The end whose clock and bytes these are.
+    pub host: String,
+    /// The message size.
+    pub message_bytes: u64,
+    /// Slices at the beginning that would not enter statistics.
+    pub lead: u32,
+    /// The end of each slice, in seconds since the stream began.
+    pub at_s: Vec<f64>,
+    /// The rate of each slice; none where a slice took no time.
+    pub throughput_bps: Vec<Option<f64>>,
+    /// What was sampled meanwhile, on both hosts.
+    pub sampled: Vec<Sampled>,
+}
+
+/// Samples of one host, or of one connection of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampled {
+    /// The host.
+    pub host: String,
+    /// The worker whose socket was sampled; none for the host's own counters.
+    pub worker: Option<u32>,
+    /// The flow whose socket was sampled.
+    pub flow: Option<u32>,
+    /// Seconds since the stream began, by this host's clock.
+    pub at_s: Vec<f64>,
+    /// Values by metric name.
+    pub values: BTreeMap<String, Vec<f64>>,
+}
+
+/// Every long stream of the recording.
+pub(super) fn timelines(recording: &Recording) -> Vec<Timeline> {
+    let trials = recording.trials.iter().filter(|trial| trial.case.timeline);
+    trials.flat_map(|trial| trial_timelines(recording, trial)).collect()
+}
+
+fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
+    let series = recording.series.iter().filter(|series| series.step == trial.step);
+    let sampled: Vec<Sampled> = series.map(|series| sampled(series, trial)).collect();
+    let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
+    let timeline = |role: &RoleRecord| {
+        let (at_s, throughput_bps) = rates(role)?;
+        Some(Timeline {
+            case: trial.case.clone(),
+            host: role.host.clone(),
+            message_bytes: trial.block.message_bytes,
+            lead: trial.block.lead,
+            at_s,
+            throughput_bps,
+            sampled: sampled.clone(),
+        })
+    };
+    receivers.filter_map(timeline).collect()
+}
+
+/// The rate of all flows between the stamps of the first one.
+fn rates(role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
+    let origin = start(role)?;
+    let flows: Vec<Stamps> = role.flows.iter().filter_map(|flow| Stamps::of(flow, 0, origin)).collect();
+    let times = flows.first()?.times();
+    let rate = |pair: &[f64]| {
+        let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(pair[1]) - flow.bytes_at(pair[0])).sum();
+        positive(8e9 * bytes / (pair[1] - pair[0]))
+    };
+    let at_s = times.iter().skip(1).map(|time| time / 1e9).collect();
+    Some((at_s, times.windows(2).map(rate).collect()))
+}
+
+fn start(role: &RoleRecord) -> Option<u64> {
+    role.flows.iter().map(|flow| flow.start_ns).min()
+}
+
+/// The samples with times that begin where the stream began on that host.
+fn sampled(series: &Series, trial: &Trial) -> Sampled {
+    let here = trial.roles.iter().filter(|role| role.host == series.host);
+    let origin = here.filter_map(start).min().or(series.at_ns.first().copied()).unwrap_or(0);
+    // Differences before the conversion: nanoseconds since boot may not fit a float exactly.
+    let second = |at: &u64| (i128::from(*at) - i128::from(origin)) as f64 / 1e9;
+    Sampled {
+        host: series.host.clone(),
+        worker: series.worker,
+        flow: series.flow,
+        at_s: series.at_ns.iter().map(second).collect(),
+        values: series.values.clone(),
+    }
+}

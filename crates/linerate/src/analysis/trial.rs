@@ -1,0 +1,251 @@
+//! The numbers of one trial.
+
+use crate::record::{Flow, Recording, RoleRecord, Trial, decode_histogram};
+use crate::statistic::median;
+use crate::vocabulary::Does;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one trial, or one pass, gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Values {
+    /// Bits a second: the receivers' bytes over the receivers' clocks, the lead left out.
+    pub throughput_bps: Option<f64>,
+    /// Half of the median round trip.
+    pub half_round_trip_ns: Option<f64>,
+    /// The sending threads.
+    pub sender: Option<Load>,
+    /// The receiving threads.
+    pub receiver: Option<Load>,
+}
+
+/// What one side's threads cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// CPU time of all its threads for each byte that was received. Work that the kernel does in
+    /// interrupts on another CPU is not in it.
+    pub cpu_ns_per_byte: f64,
+    /// How busy its busiest CPU was with measuring threads, as a share of the time.
+    pub busy: f64,
+    /// The number of CPUs its threads were on.
+    pub cpus: f64,
+}
+
+impl Values {
+    /// The median of each number over several trials.
+    pub(super) fn middle(trials: &[Values]) -> Values {
+        let load = |side: fn(&Values) -> Option<Load>| {
+            let over = |number: fn(&Load) -> f64| {
+                median(trials.iter().filter_map(|values| side(values).as_ref().map(number)))
+            };
+            Some(Load {
+                cpu_ns_per_byte: over(|load| load.cpu_ns_per_byte)?,
+                busy: over(|load| load.busy)?,
+                cpus: over(|load| load.cpus)?,
+            })
+        };
+        Values {
+            throughput_bps: median(trials.iter().filter_map(|values| values.throughput_bps)),
+            half_round_trip_ns: median(trials.iter().filter_map(|values| values.half_round_trip_ns)),
+            sender: load(|values| values.sender),
+            receiver: load(|values| values.receiver),
+        }
+    }
+}
+
+/// Which hosts share their CPUs.
+pub(super) struct Machines<'r>(BTreeMap<&'r str, &'r str>);
+
+impl<'r> Machines<'r> {
+    pub(super) fn of(recording: &'r Recording) -> Self {
+        Machines(recording.hosts.iter().map(|host| (host.host.as_str(), host.machine.as_str())).collect())
+    }
+
+    fn cpu(&self, role: &RoleRecord, flow: &Flow) -> Option<(String, u32)> {
+        let machine = self.0.get(role.host.as_str()).copied().unwrap_or(&role.host);
+        Some((machine.to_owned(), flow.cpu?))
+    }
+}
+
+/// The numbers of a trial.
+pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
+    let half_round_trip_ns = half_round_trip_ns(trial);
+    let throughput_bps = throughput_bps(trial)
+        .or_else(|| positive(8e9 * trial.block.message_bytes as f64 / half_round_trip_ns?));
+    Values {
+        throughput_bps,
+        half_round_trip_ns,
+        sender: load(trial, Does::Sends, machines),
+        receiver: load(trial, Does::Receives, machines),
+    }
+}
+
+/// A number that can be a time or a rate.
+pub(super) fn positive(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
+}
+
+/// The sum over all ends that receive (or copy), each by its own clock.
+fn throughput_bps(trial: &Trial) -> Option<f64> {
+    let rates = trial.roles.iter().filter(|role| role.does.keeps_time() && role.does != Does::Pings);
+    let rates: Option<Vec<f64>> = rates.map(|role| role_bps(trial, role)).collect();
+    positive(rates?.iter().sum())
+}
+
+fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
+    let lead = trial.block.lead as usize;
+    if role.flows.iter().any(|flow| flow.slices_ns.is_empty()) {
+        return unsliced_bps(trial, role);
+    }
+    let origin = role.flows.iter().map(|flow| flow.start_ns).min()?;
+    let stamps: Option<Vec<Stamps>> = role.flows.iter().map(|flow| Stamps::of(flow, lead, origin)).collect();
+    let stamps = stamps?;
+    let from = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
+    let to = stamps.iter().map(Stamps::last).fold(f64::INFINITY, f64::min);
+    if to <= from {
+        return None;
+    }
+    let bytes: f64 = stamps.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from)).sum();
+    positive(8e9 * bytes / (to - from))
+}
+
+/// Without stamps: the median of the histogram's samples, or the whole block where all of it counts.
+fn unsliced_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
+    let bytes: f64 = role.flows.iter().map(|flow| flow.bytes as f64).sum();
+    if let Some(sample_ns) = histogram_median(role) {
+        return positive(8e9 * bytes / f64::from(trial.block.slices) / sample_ns);
+    }
+    let longest = role.flows.iter().map(|flow| flow.duration_ns).max()? as f64;
+    if trial.block.lead == 0 { positive(8e9 * bytes / longest) } else { None }
+}
+
+/// The stamps of one flow, the lead left out: nanoseconds since a common origin, and bytes by then.
+pub(super) struct Stamps {
+    at_ns: Vec<f64>,
+    slice_bytes: f64,
+}
+
+impl Stamps {
+    /// None where nothing is left after the lead.
+    pub(super) fn of(flow: &Flow, lead: usize, origin_ns: u64) -> Option<Stamps> {
+        if flow.slices_ns.len() <= lead {
+            return None;
+        }
+        let mut time = flow.start_ns.saturating_sub(origin_ns) as f64;
+        let mut at_ns = Vec::with_capacity(flow.slices_ns.len() + 1);
+        at_ns.push(time);
+        for slice in &flow.slices_ns {
+            time += *slice as f64;
+            at_ns.push(time);
+        }
+        at_ns.drain(..lead);
+        Some(Stamps { at_ns, slice_bytes: flow.bytes as f64 / flow.slices_ns.len() as f64 })
+    }
+
+    pub(super) fn first(&self) -> f64 {
+        self.at_ns.first().copied().unwrap_or(0.0)
+    }
+
+    pub(super) fn last(&self) -> f64 {
+        self.at_ns.last().copied().unwrap_or(0.0)
+    }
+
+    /// The times of the stamps.
+    pub(super) fn times(&self) -> &[f64] {
+        &self.at_ns
+    }
+
+    /// Bytes since the first stamp, a straight line between two stamps.
+    pub(super) fn bytes_at(&self, time: f64) -> f64 {
+        let after = self.at_ns.partition_point(|stamp| *stamp <= time);
+        if after == 0 {
+            return 0.0;
+        }
+        let before = after - 1;
+        let within = match self.at_ns.get(after) {
+            Some(next) => (time - self.at_ns[before]) / (next - self.at_ns[before]),
+            None => 0.0,
+        };
+        (before as f64 + within) * self.slice_bytes
+    }
+}
+
+fn half_round_trip_ns(trial: &Trial) -> Option<f64> {
+    let role = trial.roles.iter().find(|role| role.does == Does::Pings)?;
+    let lead = trial.block.lead as usize;
+    let slices = role.flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(lead));
+    let sample_ns = median(slices.map(|slice| *slice as f64)).or_else(|| histogram_median(role))?;
+    positive(sample_ns / trial.block.messages as f64 / 2.0)
+}
+
+/// The middle of the bucket that holds the median sample.
+fn histogram_median(role: &RoleRecord) -> Option<f64> {
+    let histogram = decode_histogram(role.histogram.as_deref()?)?;
+    if histogram.is_empty() {
+        return None;
+    }
+    let bucket = histogram.value_at_quantile(0.5);
+    let (low, high) = (histogram.lowest_equivalent(bucket), histogram.highest_equivalent(bucket));
+    Some((low as f64 + high as f64) / 2.0)
+}
+
+/// What the threads that do this cost, against the bytes that were received.
+fn load(trial: &Trial, does: Does, machines: &Machines) -> Option<Load> {
+    let flows = |wanted: Option<Does>| {
+        let roles = trial.roles.iter().filter(move |role| wanted.is_none_or(|does| role.does == does));
+        roles.flat_map(|role| role.flows.iter().map(move |flow| (role, flow)))
+    };
+    let received: f64 = flows(Some(Does::Receives)).map(|(_, flow)| flow.bytes as f64).sum();
+    positive(received)?;
+    let mut on_cpu = BTreeMap::new();
+    for (role, flow) in flows(None) {
+        if let Some(cpu) = machines.cpu(role, flow) {
+            *on_cpu.entry(cpu).or_insert(0.0) += flow.cpu_ns as f64;
+        }
+    }
+    let mut cpus = BTreeSet::new();
+    let (mut spent, mut busy, mut threads) = (0.0, 0.0f64, 0u32);
+    for (role, flow) in flows(Some(does)) {
+        let cpu = machines.cpu(role, flow);
+        let here = cpu.as_ref().and_then(|cpu| on_cpu.get(cpu)).copied().unwrap_or(flow.cpu_ns as f64);
+        busy = busy.max(positive(here / flow.duration_ns as f64).unwrap_or(0.0));
+        spent += flow.cpu_ns as f64;
+        threads += 1;
+        cpus.extend(cpu);
+    }
+    let count = if cpus.is_empty() { f64::from(threads) } else { cpus.len() as f64 };
+    Some(Load { cpu_ns_per_byte: positive(spent / received)?, busy, cpus: count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Flow;
+
+    fn flow(start_ns: u64, slices_ns: &[u64], bytes: u64) -> Flow {
+        Flow { start_ns, slices_ns: slices_ns.to_vec(), bytes, ..Flow::default() }
+    }
+
+    #[test]
+    fn bytes_are_interpolated_between_stamps() {
+        let stamps = Stamps::of(&flow(50, &[10, 10, 20, 20], 400), 1, 50).unwrap();
+        assert_eq!((stamps.first(), stamps.last()), (10.0, 60.0));
+        let cases = [(0.0, 0.0), (10.0, 0.0), (15.0, 50.0), (20.0, 100.0), (30.0, 150.0), (60.0, 300.0)];
+        for (time, bytes) in cases {
+            assert_eq!(stamps.bytes_at(time), bytes, "{time}");
+        }
+        assert_eq!(stamps.bytes_at(1e9), 300.0);
+    }
+
+    #[test]
+    fn a_flow_of_nothing_but_lead_has_no_stamps() {
+        assert!(Stamps::of(&flow(0, &[5, 5], 10), 2, 0).is_none());
+        assert!(Stamps::of(&flow(0, &[], 10), 0, 0).is_none());
+    }
+
+    #[test]
+    fn slices_of_no_time_do_not_divide_by_zero() {
+        let stamps = Stamps::of(&flow(0, &[0, 0, 10], 30), 0, 0).unwrap();
+        assert_eq!(stamps.bytes_at(0.0), 20.0);
+        assert_eq!(stamps.bytes_at(5.0), 25.0);
+    }
+}

@@ -1,0 +1,131 @@
+//! Histograms as text: HDR format V2, deflated, in base64.
+//!
+//! A recording may come from anyone, so what it claims about a histogram's size is checked before
+//! memory is set aside for it.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use flate2::read::ZlibDecoder;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::{Counter, Histogram};
+use std::io::Read;
+
+/// The cookie of a deflated histogram, and its length, before the deflated bytes.
+const COMPRESSED_COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+const COMPRESSED_HEADER: usize = 8;
+/// Cookie, length, offset, digits, lowest, highest, ratio.
+const HEADER: usize = 40;
+/// The longest inflated histogram that is read.
+const LONGEST: u64 = 1 << 20;
+/// The largest value that is read: 18 minutes in nanoseconds.
+const HIGHEST: u64 = 1 << 40;
+const DIGITS: u32 = 3;
+
+/// Writes a histogram as the recording keeps it.
+pub fn encode_histogram<C: Counter>(histogram: &Histogram<C>) -> Option<String> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(histogram, &mut bytes).ok()?;
+    Some(STANDARD.encode(bytes))
+}
+
+/// Reads a histogram; none where the text is not one, or claims more than a trial can hold.
+pub fn decode_histogram(text: &str) -> Option<Histogram<u32>> {
+    let bytes = STANDARD.decode(text).ok()?;
+    let deflated = bytes.strip_prefix(&COMPRESSED_COOKIE)?.get(COMPRESSED_HEADER - 4..)?;
+    let mut plain = Vec::new();
+    ZlibDecoder::new(deflated).take(LONGEST + 1).read_to_end(&mut plain).ok()?;
+    if !is_modest(&plain)? {
+        return None;
+    }
+    Deserializer::new().deserialize(&mut plain.as_slice()).ok()
+}
+
+/// Whether the header's claims fit its bytes, and no run of zeros has a length that cannot be negated.
+fn is_modest(plain: &[u8]) -> Option<bool> {
+    let word = |at: usize| Some(u32::from_be_bytes(plain.get(at..at + 4)?.try_into().ok()?));
+    let long = |at: usize| Some(u64::from_be_bytes(plain.get(at..at + 8)?.try_into().ok()?));
+    let counts = plain.get(HEADER..)?;
+    Some(
+        plain.len() as u64 <= LONGEST
+            && word(4)? as usize == counts.len()
+            && word(12)? <= DIGITS
+            && long(24)? <= HIGHEST
+            && !counts.windows(9).any(|window| window.iter().all(|byte| *byte == 0xff)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sample() -> Histogram<u64> {
+        let mut histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3).unwrap();
+        (1..=999u64).for_each(|value| histogram.record(value * 7).unwrap());
+        histogram
+    }
+
+    #[test]
+    fn a_histogram_comes_back() {
+        let text = encode_histogram(&sample()).unwrap();
+        assert!(text.len() < 2048, "{}", text.len());
+        let back = decode_histogram(&text).unwrap();
+        assert_eq!(back.len(), 999);
+        assert_eq!(back.value_at_quantile(0.5), sample().value_at_quantile(0.5));
+    }
+
+    #[test]
+    fn absurd_claims_are_refused() {
+        let wide = Histogram::<u64>::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
+        let mut full = Histogram::<u64>::new_with_bounds(1, 1000, 3).unwrap();
+        full.record_n(5, u64::from(u32::MAX) + 1).unwrap();
+        for histogram in [wide, full] {
+            assert!(decode_histogram(&encode_histogram(&histogram).unwrap()).is_none());
+        }
+        for text in ["", "no base64!", "HISTFAAA", "AAAAAAAAAAAAAAAA"] {
+            assert!(decode_histogram(text).is_none(), "{text}");
+        }
+    }
+
+    /// The bytes of a deflated histogram around these plain ones.
+    fn wrapped(plain: &[u8]) -> String {
+        let mut deflated = Vec::new();
+        flate2::read::ZlibEncoder::new(plain, flate2::Compression::fast())
+            .read_to_end(&mut deflated)
+            .unwrap();
+        let mut bytes = COMPRESSED_COOKIE.to_vec();
+        bytes.extend((deflated.len() as u32).to_be_bytes());
+        bytes.extend(deflated);
+        STANDARD.encode(bytes)
+    }
+
+    fn plain(histogram: &Histogram<u64>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        hdrhistogram::serialization::V2Serializer::new().serialize(histogram, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_run_of_zeros_that_cannot_be_negated_is_refused() {
+        let mut bytes = plain(&sample());
+        bytes.truncate(HEADER);
+        bytes.extend([0xff; 9]);
+        bytes[4..8].copy_from_slice(&9u32.to_be_bytes());
+        assert!(decode_histogram(&wrapped(&bytes)).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn changed_bytes_never_break_it(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+        ) {
+            let mut bytes = plain(&sample());
+            for (at, value) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            if let Some(histogram) = decode_histogram(&wrapped(&bytes)) {
+                histogram.value_at_quantile(0.5);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Recordings made up from known numbers, for tests: the desk half must give back what was put in.
+
+use super::*;
+use crate::plan::{Block, Case, Plan, Profile, Role, Target};
+use crate::vocabulary::{Cache, Does, Pattern, RUNGS, Wait};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+
+/// What one rung is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Truth {
+    pub rung: &'static str,
+    /// Half a round trip of a message of no bytes: polling and sleeping.
+    pub alpha_ns: [f64; 2],
+    /// What each byte adds to half a round trip.
+    pub beta_ns: f64,
+    /// A stream's time per message and per byte.
+    pub stream_ns: [f64; 2],
+    /// CPU time per byte of sender and receiver.
+    pub cpu_ns: [f64; 2],
+}
+
+/// A run between hosts `a` and `b` on one machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Synthetic {
+    pub seed: u64,
+    pub passes: u32,
+    pub sizes: Vec<u64>,
+    /// The spread of each trial, as a share.
+    pub noise: f64,
+    /// The spread between passes that all rungs of a pass share.
+    pub drift: f64,
+    pub truths: Vec<Truth>,
+}
+
+pub(crate) const TRUTHS: [Truth; 4] = [
+    Truth {
+        rung: "memory.copy",
+        alpha_ns: [0.0; 2],
+        beta_ns: 0.0,
+        stream_ns: [15.0, 0.050],
+        cpu_ns: [0.0, 0.050],
+    },
+    Truth {
+        rung: "in-host.shared-memory",
+        alpha_ns: [160.0, 11_200.0],
+        beta_ns: 0.110,
+        stream_ns: [60.0, 0.060],
+        cpu_ns: [0.058, 0.057],
+    },
+    Truth {
+        rung: "in-host.tcp",
+        alpha_ns: [2600.0, 20_100.0],
+        beta_ns: 0.170,
+        stream_ns: [900.0, 0.110],
+        cpu_ns: [0.108, 0.080],
+    },
+    Truth {
+        rung: "network.tcp",
+        alpha_ns: [2800.0, 21_400.0],
+        beta_ns: 0.200,
+        stream_ns: [1000.0, 0.140],
+        cpu_ns: [0.140, 0.100],
+    },
+];
+
+impl Default for Synthetic {
+    fn default() -> Self {
+        Synthetic {
+            seed: 7,
+            passes: 10,
+            sizes: (0..24).map(|power| 1 << power).collect(),
+            noise: 0.01,
+            drift: 0.0,
+            truths: TRUTHS.to_vec(),
+        }
+    }
+}
+
+impl Truth {
+    pub fn stream_bps(&self, bytes: u64) -> f64 {
+        let [constant, slope] = self.stream_ns;
+        8e9 * bytes as f64 / (constant + slope * bytes as f64)
+    }
+
+    pub fn half_round_trip_ns(&self, wait: Wait, bytes: u64) -> f64 {
+        self.alpha_ns[usize::from(wait == Wait::Sleeping)] + self.beta_ns * bytes as f64
+    }
+}
+
+const SLICES: u32 = 8;
+const LEAD: u32 = 2;
+
+impl Synthetic {
+    pub fn recording(&self) -> Recording {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut recording = Recording { header: Some(self.header()), ..Recording::default() };
+        recording.hosts = vec![host("a"), host("b")];
+        let mut number = 0;
+        for pass in 0..=self.passes {
+            let drift = 1.0 + self.drift * (random.random::<f64>() - 0.5);
+            for truth in &self.truths {
+                for case in cases(truth.rung) {
+                    // Pass 0 is wildly off: it must not enter anything.
+                    let factor = if pass == 0 { 50.0 } else { drift };
+                    self.step(&mut recording, truth, case, (number, pass), factor, &mut random);
+                    number += 1;
+                }
+            }
+        }
+        recording.end = Some(End { reason: "completed".into(), error: None, at_ns: 1 });
+        recording
+    }
+
+    fn header(&self) -> Header {
+        let mut profile = Profile::named("standard").unwrap();
+        profile.sizes = self.sizes.clone();
+        profile.passes = self.passes;
+        let rungs = self.truths.iter().map(|truth| truth.rung.to_owned()).collect();
+        let target: Target = "lab".parse().unwrap();
+        let plan = Plan { target, profile, rungs, settings: Vec::new(), seed: 3, budget_ns: None };
+        Header {
+            schema: SCHEMA.into(),
+            version: "0.1.0".into(),
+            utc: "2026-11-21T14:02:11Z".into(),
+            command: vec!["linerate".into(), "run".into(), "lab".into()],
+            plan_hash: plan.hash(),
+            plan,
+        }
+    }
+
+    fn step(
+        &self,
+        recording: &mut Recording,
+        truth: &Truth,
+        case: Case,
+        (step, pass): (u32, u32),
+        factor: f64,
+        random: &mut ChaCha8Rng,
+    ) {
+        let roles = roles(&case);
+        for size in &self.sizes {
+            let noisy = factor * (1.0 + self.noise * (random.random::<f64>() - 0.5) * 3.46);
+            let trial = trial(truth, &case, (step, pass), *size, noisy, &roles);
+            recording.trials.push(trial);
+        }
+        let here: Vec<&Trial> = recording.trials.iter().filter(|trial| trial.step == step).collect();
+        let record = step_record(&here, case, (step, pass), roles);
+        recording.steps.push(record);
+    }
+}
+
+fn host(name: &str) -> HostFacts {
+    HostFacts {
+        host: name.into(),
+        reached: "lab".into(),
+        address: Some(format!("10.0.0.{}", name.len())),
+        machine: "m".into(),
+        cpus: vec![0, 1],
+        version: "0.1.0".into(),
+        environment: Environment::default(),
+    }
+}
+
+/// Every case of a rung, in host on `a` only, as the lab does.
+fn cases(id: &str) -> Vec<Case> {
+    let rung = RUNGS.iter().find(|rung| rung.id == id).unwrap();
+    let network = id.starts_with("network");
+    let directions: &[(&str, &str)] = if network { &[("a", "b"), ("b", "a")] } else { &[("a", "a")] };
+    let mut cases = Vec::new();
+    for (from, to) in directions {
+        for pattern in rung.patterns {
+            let (waits, flows): (&[Wait], &[u32]) = match pattern {
+                Pattern::PingPong => (&[Wait::Polling, Wait::Sleeping], &[1]),
+                _ => (&[Wait::Sleeping], rung.flows),
+            };
+            if *pattern == Pattern::Bidirectional && *from == "b" {
+                continue;
+            }
+            for (wait, flows) in waits.iter().flat_map(|wait| flows.iter().map(move |f| (*wait, *f))) {
+                cases.push(Case {
+                    rung: id.into(),
+                    pattern: *pattern,
+                    wait,
+                    flows,
+                    from: (*from).into(),
+                    to: (*to).into(),
+                    timeline: false,
+                });
+            }
+        }
+    }
+    cases
+}
+
+fn roles(case: &Case) -> Vec<Role> {
+    let role = |host: &str, worker, does, cpu| Role { host: host.into(), worker, does, cpus: vec![cpu] };
+    let far = u32::from(case.from == case.to);
+    if case.rung.starts_with("memory") {
+        return vec![role(&case.from, 0, Does::Copies, 0)];
+    }
+    match case.pattern {
+        Pattern::PingPong => vec![role(&case.to, far, Does::Echoes, 1), role(&case.from, 0, Does::Pings, 0)],
+        Pattern::Stream => vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)],
+        Pattern::Bidirectional => vec![
+            role(&case.to, far, Does::Receives, 1),
+            role(&case.to, far, Does::Sends, 1),
+            role(&case.from, 0, Does::Receives, 0),
+            role(&case.from, 0, Does::Sends, 0),
+        ],
+    }
+}
+
+fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64, roles: &[Role]) -> Trial {
+    let ping_pong = case.pattern == Pattern::PingPong;
+    let message_ns = match ping_pong {
+        true => 2.0 * truth.half_round_trip_ns(case.wait, size),
+        false => 8e9 * size as f64 / truth.stream_bps(size) * f64::from(case.flows),
+    };
+    let messages = (1e6 / message_ns).ceil().max(1.0) as u64;
+    let lead = if ping_pong { 0 } else { LEAD };
+    let block = Block { message_bytes: size, messages, slices: SLICES, lead, cache: Cache::Hot };
+    let slice_ns = message_ns * messages as f64 * factor;
+    let records = roles.iter().map(|role| {
+        let flows = (0..case.flows).map(|flow| self::flow(truth, &block, role, slice_ns, flow)).collect();
+        let histogram =
+            (role.does == Does::Pings && case.wait == Wait::Polling).then(|| histogram(slice_ns)).flatten();
+        let mut record = RoleRecord { host: role.host.clone(), does: role.does, flows, histogram };
+        if record.histogram.is_some() {
+            record.flows.iter_mut().for_each(|flow| flow.slices_ns.clear());
+        }
+        record
+    });
+    let roles = records.collect();
+    Trial { step: at.0, pass: at.1, case: case.clone(), block, roles }
+}
+
+fn histogram(slice_ns: f64) -> Option<String> {
+    let mut histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).ok()?;
+    for share in [0.99, 1.0, 1.0, 1.0, 1.4] {
+        histogram.record((slice_ns * share).round() as u64).ok()?;
+    }
+    encode_histogram(&histogram)
+}
+
+fn flow(truth: &Truth, block: &Block, role: &Role, slice_ns: f64, flow: u32) -> Flow {
+    // The lead is twice as fast, as a burst is.
+    let slice = |index| slice_ns * if index < block.lead { 0.5 } else { 1.0 };
+    let slices: Vec<u64> = (0..block.slices).map(|index| slice(index).round() as u64).collect();
+    let duration_ns = slices.iter().sum();
+    let bytes = block.bytes();
+    let cpu_ns_per_byte = truth.cpu_ns[usize::from(role.does != Does::Sends)];
+    Flow {
+        start_ns: 1_000_000_000 + u64::from(flow) * 20_000,
+        slices_ns: if role.does.keeps_time() { slices } else { Vec::new() },
+        duration_ns,
+        bytes,
+        cpu_ns: (bytes as f64 * cpu_ns_per_byte) as u64,
+        run_delay_ns: Some(0),
+        cpu: role.cpus.first().copied(),
+        ..Flow::default()
+    }
+}
+
+fn step_record(trials: &[&Trial], case: Case, (step, pass): (u32, u32), roles: Vec<Role>) -> StepRecord {
+    let received = |host: &str| -> u64 {
+        let roles = trials.iter().flat_map(|trial| &trial.roles).filter(|role| role.host == host);
+        let roles = roles.filter(|role| !matches!(role.does, Does::Sends | Does::Copies));
+        roles.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum()
+    };
+    let network = case.rung.starts_with("network");
+    let tcp = case.rung.ends_with("tcp");
+    let hosts = [&case.from, &case.to].into_iter().collect::<std::collections::BTreeSet<_>>();
+    let hosts = hosts.into_iter().map(|host| {
+        let bytes = received(host);
+        let name = if network { "eth0" } else { "lo" };
+        let packets = bytes / 1448 + 1;
+        let moved = InterfaceDelta {
+            name: name.into(),
+            rx_bytes: bytes + packets * 66,
+            rx_packets: packets,
+            ..InterfaceDelta::default()
+        };
+        HostDelta {
+            host: host.clone(),
+            wall_ns: 500_000_000,
+            busy_ns: BTreeMap::from([(0, 500_000_000), (1, 400_000_000)]),
+            own_ns: 890_000_000 / (1 + u64::from(network)),
+            interfaces: if tcp { vec![moved] } else { Vec::new() },
+            ..HostDelta::default()
+        }
+    });
+    let sockets = roles.iter().filter(|_| tcp).map(|role| SocketRecord {
+        host: role.host.clone(),
+        worker: role.worker,
+        flow: 0,
+        congestion_control: Some("cubic".into()),
+        moved: BTreeMap::from([("busy_time".into(), 400_000), ("data_segs_out".into(), 10_000)]),
+        last: BTreeMap::from([("snd_cwnd".into(), 40), ("snd_mss".into(), 1448), ("rtt".into(), 30)]),
+    });
+    StepRecord {
+        step,
+        pass,
+        hosts: hosts.collect(),
+        sockets: sockets.collect(),
+        case,
+        roles,
+        at_ns: u64::from(step) * 500_000_000,
+        duration_ns: 500_000_000,
+        predicted_ns: 500_000_000,
+        kept_awake: true,
+        timer_slack_lowered: true,
+    }
+}
