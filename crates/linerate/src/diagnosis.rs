@@ -1,1 +1,48 @@
-//! Findings with evidence: what binds, and what makes a number doubtful.
+//! Findings with evidence: what binds each layer, and what makes a number doubtful.
+//!
+//! A bound is a rate that a layer cannot pass, with what it was computed from. It is said to bind only
+//! where its own evidence explains the measured rate; otherwise nothing is named. A finding is one
+//! kind of warning about one layer, or about the whole run, however many trials show it.
+
+mod bound;
+mod doubt;
+mod facts;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use bound::{BOUNDS, Bound, BoundEntry};
+pub use doubt::Finding;
+pub use facts::fact;
+pub use wire::{Wire, wire};
+
+use crate::analysis::Analysis;
+use crate::record::Recording;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// The answer in one sentence: what binds the topmost layer, and by what evidence.
+    pub sentence: String,
+    /// The bounds of each layer, in the order of the analysis.
+    pub bounds: Vec<Vec<Bound>>,
+    /// What makes numbers doubtful.
+    pub findings: Vec<Finding>,
+}
+
+impl Diagnosis {
+    /// The bound that explains a layer's rate, where one does.
+    pub fn binding(&self, layer: usize) -> Option<&Bound> {
+        bound::binding(self.bounds.get(layer)?)
+    }
+}
+
+/// Finds what binds and what is doubtful.
+pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
+    let bounds: Vec<Vec<Bound>> =
+        (0..analysis.layers.len()).map(|layer| bound::bounds(recording, analysis, layer)).collect();
+    let sentence = sentence::sentence(recording, analysis, &bounds);
+    let findings = doubt::findings(recording, analysis, &bounds);
+    Diagnosis { sentence, bounds, findings }
+}

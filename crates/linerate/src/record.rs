@@ -6,7 +6,7 @@
 
 mod environment;
 mod event;
-mod histogram;
+mod latency;
 mod read;
 mod write;
 
@@ -15,7 +15,7 @@ pub use event::{
     End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
     SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
 };
-pub use histogram::{decode_histogram, encode_histogram};
+pub use latency::{decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
 pub use write::Writer;
 

@@ -34,6 +34,17 @@ pub fn significant(value: f64, digits: i32) -> String {
     format!("{rounded:.*}", decimals as usize)
 }
 
+/// The significant digits that a value is worth, known to within `half_width`: its last digit is the
+/// first that may be wrong. At least two, at most three, and two where nothing is known of it.
+pub fn supported_digits(value: f64, half_width: Option<f64>) -> i32 {
+    let place = |number: f64| number.abs().log10().floor();
+    match half_width {
+        None => 2,
+        Some(width) if width == 0.0 => 3,
+        Some(width) => (place(value) - place(width) + 1.0).clamp(2.0, 3.0) as i32,
+    }
+}
+
 /// Splits `1.5Gb/s` into the number and the unit, without blanks.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -54,13 +65,29 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> (f64, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::significant;
+    use super::{significant, supported_digits};
 
     #[test]
     fn significant_digits_survive_the_magnitude() {
         let cases = [(57.123, "57.1"), (0.1624, "0.162"), (2612.0, "2610"), (9.996, "10.00"), (0.0, "0")];
         for (value, text) in cases {
             assert_eq!(significant(value, 3), text);
+        }
+    }
+
+    #[test]
+    fn digits_end_where_doubt_begins() {
+        let cases = [
+            (57.12, Some(1.1), 2),
+            (57.12, Some(0.3), 3),
+            (57.12, Some(0.001), 3),
+            (57.12, Some(90.0), 2),
+            (57.12, Some(0.0), 3),
+            (57.12, None, 2),
+            (0.0, Some(1.0), 2),
+        ];
+        for (value, half_width, digits) in cases {
+            assert_eq!(supported_digits(value, half_width), digits, "{value} {half_width:?}");
         }
     }
 }

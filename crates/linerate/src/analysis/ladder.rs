@@ -243,7 +243,9 @@ fn placement(step: &StepRecord) -> Vec<u32> {
         _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies),
     };
     let (first, second): (Vec<&Role>, Vec<&Role>) = step.roles.iter().partition(is_first);
-    let cpus = |roles: Vec<&Role>| roles.iter().flat_map(|role| role.cpus.clone()).collect::<BTreeSet<u32>>();
+    // A role lists the CPUs that it may use; each flow takes the next one.
+    let used = |role: &&Role| role.cpus.clone().into_iter().take(step.case.flows as usize);
+    let cpus = |roles: Vec<&Role>| roles.iter().flat_map(used).collect::<BTreeSet<u32>>();
     cpus(first).into_iter().chain(cpus(second)).collect()
 }
 

@@ -118,6 +118,18 @@ fn flows_that_never_meet_have_no_rate() {
 }
 
 #[test]
+fn a_round_trip_is_the_median_of_slices_after_the_lead() {
+    let flow = Flow { slices_ns: vec![9000, 400, 400, 404, 9000], ..Flow::default() };
+    let mut trial = stream(vec![flow], 1);
+    trial.case.pattern = Pattern::PingPong;
+    trial.roles[0].does = Does::Pings;
+    trial.block.messages = 2;
+    let values = trial::values(&trial, &trial::Machines::of(&Recording::default()));
+    assert_eq!(values.half_round_trip_ns, Some(402.0 / 2.0 / 2.0));
+    assert_eq!(values.throughput_bps, Some(8e9 * 1000.0 / 100.5));
+}
+
+#[test]
 fn several_trials_of_a_pass_are_one_observation() {
     let mut recording = Recording::default();
     for (pass, slice) in [(1, 10), (1, 1000), (1, 10), (2, 20), (0, 1)] {

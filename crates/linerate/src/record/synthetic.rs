@@ -5,6 +5,7 @@ use crate::plan::{Block, Case, Plan, Profile, Role, Target};
 use crate::vocabulary::{Cache, Does, Pattern, RUNGS, Wait};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What one rung is made of.
@@ -101,10 +102,12 @@ impl Synthetic {
         for pass in 0..=self.passes {
             let drift = 1.0 + self.drift * (random.random::<f64>() - 0.5);
             for truth in &self.truths {
-                for case in cases(truth.rung) {
-                    // Pass 0 is wildly off: it must not enter anything.
-                    let factor = if pass == 0 { 50.0 } else { drift };
-                    self.step(&mut recording, truth, case, (number, pass), factor, &mut random);
+                // Pass 0 is wildly off: it must not enter anything.
+                let factor = if pass == 0 { 50.0 } else { drift };
+                for (case, sizes) in self.visits(truth.rung) {
+                    let trials = self.step(truth, &case, &sizes, (number, pass), factor, &mut random);
+                    recording.steps.push(step_record(&trials, case, (number, pass)));
+                    recording.trials.extend(trials);
                     number += 1;
                 }
             }
@@ -117,9 +120,15 @@ impl Synthetic {
         let mut profile = Profile::named("standard").unwrap();
         profile.sizes = self.sizes.clone();
         profile.passes = self.passes;
-        let rungs = self.truths.iter().map(|truth| truth.rung.to_owned()).collect();
-        let target: Target = "lab".parse().unwrap();
-        let plan = Plan { target, profile, rungs, settings: Vec::new(), seed: 3, budget_ns: None };
+        let plan: Plan = serde_json::from_value(json!({
+            "target": "lab".parse::<Target>().unwrap(),
+            "profile": profile,
+            "rungs": self.truths.iter().map(|truth| truth.rung).collect::<Vec<_>>(),
+            "settings": [],
+            "seed": 3,
+            "budget_ns": null,
+        }))
+        .unwrap();
         Header {
             schema: SCHEMA.into(),
             version: "0.1.0".into(),
@@ -130,24 +139,29 @@ impl Synthetic {
         }
     }
 
+    /// A stream's sizes follow each other in one step; each size of a ping-pong is a step.
+    fn visits(&self, rung: &str) -> Vec<(Case, Vec<u64>)> {
+        let visits = cases(rung).into_iter().flat_map(|case| match case.pattern {
+            Pattern::PingPong => self.sizes.iter().map(|size| (case.clone(), vec![*size])).collect(),
+            _ => vec![(case, self.sizes.clone())],
+        });
+        visits.collect()
+    }
+
     fn step(
         &self,
-        recording: &mut Recording,
         truth: &Truth,
-        case: Case,
-        (step, pass): (u32, u32),
+        case: &Case,
+        sizes: &[u64],
+        at: (u32, u32),
         factor: f64,
         random: &mut ChaCha8Rng,
-    ) {
-        let roles = roles(&case);
-        for size in &self.sizes {
+    ) -> Vec<Trial> {
+        let mut trial_of = |size: &u64| {
             let noisy = factor * (1.0 + self.noise * (random.random::<f64>() - 0.5) * 3.46);
-            let trial = trial(truth, &case, (step, pass), *size, noisy, &roles);
-            recording.trials.push(trial);
-        }
-        let here: Vec<&Trial> = recording.trials.iter().filter(|trial| trial.step == step).collect();
-        let record = step_record(&here, case, (step, pass), roles);
-        recording.steps.push(record);
+            trial(truth, case, at, *size, noisy)
+        };
+        sizes.iter().map(&mut trial_of).collect()
     }
 }
 
@@ -194,6 +208,7 @@ fn cases(id: &str) -> Vec<Case> {
     cases
 }
 
+/// Passive ends come first.
 fn roles(case: &Case) -> Vec<Role> {
     let role = |host: &str, worker, does, cpu| Role { host: host.into(), worker, does, cpus: vec![cpu] };
     let far = u32::from(case.from == case.to);
@@ -212,7 +227,7 @@ fn roles(case: &Case) -> Vec<Role> {
     }
 }
 
-fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64, roles: &[Role]) -> Trial {
+fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64) -> Trial {
     let ping_pong = case.pattern == Pattern::PingPong;
     let message_ns = match ping_pong {
         true => 2.0 * truth.half_round_trip_ns(case.wait, size),
@@ -222,26 +237,21 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64, rol
     let lead = if ping_pong { 0 } else { LEAD };
     let block = Block { message_bytes: size, messages, slices: SLICES, lead, cache: Cache::Hot };
     let slice_ns = message_ns * messages as f64 * factor;
-    let records = roles.iter().map(|role| {
-        let flows = (0..case.flows).map(|flow| self::flow(truth, &block, role, slice_ns, flow)).collect();
-        let histogram =
-            (role.does == Does::Pings && case.wait == Wait::Polling).then(|| histogram(slice_ns)).flatten();
-        let mut record = RoleRecord { host: role.host.clone(), does: role.does, flows, histogram };
-        if record.histogram.is_some() {
-            record.flows.iter_mut().for_each(|flow| flow.slices_ns.clear());
-        }
-        record
+    let records = roles(case).into_iter().map(|role| {
+        let flow = |flow| self::flow(truth, &block, &role, slice_ns, flow);
+        let mut flows: Vec<Flow> = (0..case.flows).map(flow).collect();
+        let pings = role.does == Does::Pings;
+        let histogram = pings.then(|| histogram(slice_ns));
+        flows.iter_mut().filter(|_| pings).for_each(|flow| flow.slices_ns.clear());
+        RoleRecord { host: role.host, does: role.does, flows, histogram }
     });
     let roles = records.collect();
     Trial { step: at.0, pass: at.1, case: case.clone(), block, roles }
 }
 
-fn histogram(slice_ns: f64) -> Option<String> {
-    let mut histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).ok()?;
-    for share in [0.99, 1.0, 1.0, 1.0, 1.4] {
-        histogram.record((slice_ns * share).round() as u64).ok()?;
-    }
-    encode_histogram(&histogram)
+fn histogram(slice_ns: f64) -> String {
+    let samples = [0.99, 1.0, 1.0, 1.0, 1.4].map(|share| (slice_ns * share).round() as u64);
+    encode_histogram(samples.into_iter()).unwrap()
 }
 
 fn flow(truth: &Truth, block: &Block, role: &Role, slice_ns: f64, flow: u32) -> Flow {
@@ -263,40 +273,29 @@ fn flow(truth: &Truth, block: &Block, role: &Role, slice_ns: f64, flow: u32) -> 
     }
 }
 
-fn step_record(trials: &[&Trial], case: Case, (step, pass): (u32, u32), roles: Vec<Role>) -> StepRecord {
-    let received = |host: &str| -> u64 {
-        let roles = trials.iter().flat_map(|trial| &trial.roles).filter(|role| role.host == host);
-        let roles = roles.filter(|role| !matches!(role.does, Does::Sends | Does::Copies));
-        roles.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum()
-    };
-    let network = case.rung.starts_with("network");
+/// What crossed before the first trial.
+const WARM_UP_BYTES: u64 = 1_000_000;
+
+fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRecord {
+    let roles = roles(&case);
     let tcp = case.rung.ends_with("tcp");
-    let hosts = [&case.from, &case.to].into_iter().collect::<std::collections::BTreeSet<_>>();
-    let hosts = hosts.into_iter().map(|host| {
-        let bytes = received(host);
-        let name = if network { "eth0" } else { "lo" };
-        let packets = bytes / 1448 + 1;
-        let moved = InterfaceDelta {
-            name: name.into(),
-            rx_bytes: bytes + packets * 66,
-            rx_packets: packets,
-            ..InterfaceDelta::default()
-        };
-        HostDelta {
-            host: host.clone(),
-            wall_ns: 500_000_000,
-            busy_ns: BTreeMap::from([(0, 500_000_000), (1, 400_000_000)]),
-            own_ns: 890_000_000 / (1 + u64::from(network)),
-            interfaces: if tcp { vec![moved] } else { Vec::new() },
-            ..HostDelta::default()
-        }
-    });
-    let sockets = roles.iter().filter(|_| tcp).map(|role| SocketRecord {
-        host: role.host.clone(),
-        worker: role.worker,
+    let mut names = vec![case.from.clone(), case.to.clone()];
+    names.dedup();
+    let hosts = names.iter().map(|host| host_delta(&case, host, received(trials, host)));
+    let mut workers: Vec<(&str, u32)> = roles.iter().map(|role| (role.host.as_str(), role.worker)).collect();
+    workers.sort_unstable();
+    workers.dedup();
+    let here = |host: &str| workers.iter().filter(|(other, _)| *other == host).count() as u64;
+    let sockets = workers.iter().filter(|_| tcp).map(|(host, worker)| SocketRecord {
+        host: (*host).into(),
+        worker: *worker,
         flow: 0,
         congestion_control: Some("cubic".into()),
-        moved: BTreeMap::from([("busy_time".into(), 400_000), ("data_segs_out".into(), 10_000)]),
+        moved: BTreeMap::from([
+            ("busy_time".into(), 400_000),
+            ("data_segs_out".into(), 10_000),
+            ("bytes_received".into(), received(trials, host) / here(host)),
+        ]),
         last: BTreeMap::from([("snd_cwnd".into(), 40), ("snd_mss".into(), 1448), ("rtt".into(), 30)]),
     });
     StepRecord {
@@ -304,12 +303,39 @@ fn step_record(trials: &[&Trial], case: Case, (step, pass): (u32, u32), roles: V
         pass,
         hosts: hosts.collect(),
         sockets: sockets.collect(),
-        case,
-        roles,
+        roles: roles.clone(),
+        case: case.clone(),
         at_ns: u64::from(step) * 500_000_000,
         duration_ns: 500_000_000,
         predicted_ns: 500_000_000,
         kept_awake: true,
         timer_slack_lowered: true,
+    }
+}
+
+/// What came to one host in a step, the warm-up included.
+fn received(trials: &[Trial], host: &str) -> u64 {
+    let roles = trials.iter().flat_map(|trial| &trial.roles).filter(|role| role.host == host);
+    let receiving = roles.filter(|role| matches!(role.does, Does::Receives | Does::Pings | Does::Echoes));
+    let bytes: u64 = receiving.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum();
+    if bytes > 0 { bytes + WARM_UP_BYTES } else { 0 }
+}
+
+fn host_delta(case: &Case, host: &str, bytes: u64) -> HostDelta {
+    let network = case.from != case.to;
+    let packets = bytes / 1448 + 1;
+    let moved = InterfaceDelta {
+        name: if network { "eth0".into() } else { "lo".into() },
+        rx_bytes: bytes + packets * 66,
+        rx_packets: packets,
+        ..InterfaceDelta::default()
+    };
+    HostDelta {
+        host: host.into(),
+        wall_ns: 500_000_000,
+        busy_ns: BTreeMap::from([(0, 500_000_000), (1, 400_000_000)]),
+        own_ns: 890_000_000 / (1 + u64::from(network)),
+        interfaces: if case.rung.ends_with("tcp") { vec![moved] } else { Vec::new() },
+        ..HostDelta::default()
     }
 }

@@ -30,11 +30,18 @@ impl FromStr for Nanoseconds {
     }
 }
 
-impl fmt::Display for Nanoseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Nanoseconds {
+    /// Prints with this many significant digits.
+    pub fn rounded(self, digits: i32) -> String {
         let steps = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
         let (value, unit) = scaled(self.0, &steps);
-        f.pad(&format!("{} {unit}", significant(value, 3)))
+        format!("{} {unit}", significant(value, digits))
+    }
+}
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.rounded(3))
     }
 }
 

@@ -26,10 +26,17 @@ impl FromStr for BitRate {
     }
 }
 
+impl BitRate {
+    /// Prints with this many significant digits.
+    pub fn rounded(self, digits: i32) -> String {
+        let (value, unit) = scaled(self.0, &UNITS.map(|(name, factor)| (factor, name)));
+        format!("{} {unit}", significant(value, digits))
+    }
+}
+
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = scaled(self.0, &UNITS.map(|(name, factor)| (factor, name)));
-        f.pad(&format!("{} {unit}", significant(value, 3)))
+        f.pad(&self.rounded(3))
     }
 }
 

@@ -1,0 +1,137 @@
+//! What makes numbers doubtful: each kind of warning once a layer, however many trials show it.
+
+mod crossing;
+mod estimate;
+mod grant;
+mod run;
+mod step;
+mod trial;
+
+use super::bound::Bound;
+use crate::analysis::{Analysis, Layer};
+use crate::plan::Case;
+use crate::record::{Recording, StepRecord, Trial};
+use crate::vocabulary::WARNINGS;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// One kind of warning about one layer, or about the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The code in [`WARNINGS`].
+    pub code: &'static str,
+    /// The layer, by its place in the analysis; none for the whole run.
+    pub layer: Option<usize>,
+    /// How much of it there was: `12 of 240 trials, at worst 31 % of the time`.
+    pub detail: String,
+    /// The same as numbers.
+    pub evidence: Value,
+}
+
+impl Finding {
+    fn new(code: &'static str, layer: Option<usize>, detail: impl Into<String>, evidence: Value) -> Finding {
+        Finding { code, layer, detail: detail.into(), evidence }
+    }
+
+    /// What it means, and how much of it there was.
+    pub fn text(&self) -> String {
+        let meaning = WARNINGS.iter().find(|warning| warning.code == self.code).map_or("", |w| w.meaning);
+        if self.detail.is_empty() { meaning.into() } else { format!("{meaning}: {}", self.detail) }
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        WARNINGS.iter().find(|warning| warning.code == self.code).map_or("", |warning| warning.hint)
+    }
+}
+
+/// What the checks look at.
+struct Context<'r> {
+    recording: &'r Recording,
+    analysis: &'r Analysis,
+}
+
+/// The trials and steps of one layer, pass 0 left out.
+#[derive(Default)]
+struct Seen<'r> {
+    trials: Vec<&'r Trial>,
+    steps: Vec<&'r StepRecord>,
+}
+
+/// A check of each trial, or of each step, of a layer.
+struct Check<T> {
+    code: &'static str,
+    /// What exceeds this is doubtful.
+    limit: f64,
+    /// The share of doubtful ones that is still passed over.
+    tolerated: f64,
+    /// What is looked at; none where the check does not apply.
+    measure: fn(&Context, &T) -> Option<f64>,
+    /// The name of the largest value in the evidence.
+    worst: &'static str,
+    /// The largest value in words; empty where the count says it all.
+    say: fn(f64) -> String,
+}
+
+impl<T> Check<T> {
+    /// Counts what is doubtful among `all`, called `noun` in words.
+    fn run(&self, context: &Context, layer: usize, noun: &str, all: &[&T]) -> Option<Finding> {
+        let values: Vec<f64> = all.iter().filter_map(|one| (self.measure)(context, one)).collect();
+        let doubtful: Vec<f64> = values.iter().copied().filter(|value| *value > self.limit).collect();
+        if doubtful.is_empty() || doubtful.len() as f64 <= self.tolerated * values.len() as f64 {
+            return None;
+        }
+        let worst = doubtful.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let said = (self.say)(worst);
+        let at_worst = if said.is_empty() { said } else { format!(", at worst {said}") };
+        let detail = format!("{} of {} {noun}{at_worst}", doubtful.len(), values.len());
+        let mut evidence = json!({ noun: doubtful.len(), "of": values.len() });
+        if !self.worst.is_empty() {
+            evidence[self.worst] = json!(worst);
+        }
+        Some(Finding::new(self.code, Some(layer), detail, evidence))
+    }
+}
+
+/// A share in words.
+fn percent(share: f64) -> String {
+    format!("{} %", crate::unit::significant(100.0 * share, 2))
+}
+
+/// Every finding, by layer and then for the run.
+pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
+    let context = Context { recording, analysis };
+    let seen = seen(&context);
+    let mut findings = Vec::new();
+    for (layer, seen) in seen.iter().enumerate() {
+        let trials =
+            trial::CHECKS.iter().filter_map(|check| check.run(&context, layer, "trials", &seen.trials));
+        let steps = step::CHECKS.iter().filter_map(|check| check.run(&context, layer, "steps", &seen.steps));
+        findings.extend(trials.chain(steps));
+        findings.extend(estimate::findings(&context, layer, &seen.steps, &bounds[layer]));
+        findings.extend(grant::findings(&context, layer));
+    }
+    findings.extend(run::findings(&context));
+    findings
+}
+
+/// Sorts trials and steps by layer.
+fn seen<'r>(context: &Context<'r>) -> Vec<Seen<'r>> {
+    let layers: &[Layer] = &context.analysis.layers;
+    let mut known: HashMap<&Case, Option<usize>> = HashMap::new();
+    let mut layer_of = |case: &'r Case| {
+        *known.entry(case).or_insert_with(|| layers.iter().position(|layer| layer.owns(case)))
+    };
+    let mut seen: Vec<Seen> = layers.iter().map(|_| Seen::default()).collect();
+    for trial in context.recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.timeline) {
+        if let Some(layer) = layer_of(&trial.case) {
+            seen[layer].trials.push(trial);
+        }
+    }
+    for step in context.recording.steps.iter().filter(|step| step.pass > 0) {
+        if let Some(layer) = layer_of(&step.case) {
+            seen[layer].steps.push(step);
+        }
+    }
+    seen
+}

@@ -1,0 +1,131 @@
+//! What a layer's own numbers show.
+
+use super::{Context, Finding, percent};
+use crate::analysis::{Layer, NotMeasured};
+use crate::diagnosis::bound::Bound;
+use crate::diagnosis::sentence::faults;
+use crate::record::StepRecord;
+use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
+use crate::unit::{BitRate, significant};
+use crate::vocabulary::{Pattern, Wait};
+use serde_json::json;
+
+/// How wide a profile's intervals may be: profile, throughput, latency (method 2.5, N4).
+const TARGETS: &[(&str, f64, f64)] = &[("quick", 0.05, 0.05), ("standard", 0.02, 0.05)];
+/// A rate may beat a bound by this share before the bound is called broken.
+const TOLERANCE: f64 = 0.02;
+
+pub(super) fn findings(
+    context: &Context,
+    index: usize,
+    steps: &[&StepRecord],
+    bounds: &[Bound],
+) -> Vec<Finding> {
+    let layer = &context.analysis.layers[index];
+    let found = [
+        few_passes(layer),
+        interval_wide(context, layer),
+        retransmits(layer, steps),
+        above_bound(layer, bounds),
+        shim(context, layer),
+        polling_refused(layer),
+    ];
+    let of_layer = |(code, detail, evidence)| Finding::new(code, Some(index), detail, evidence);
+    found.into_iter().flatten().map(of_layer).collect()
+}
+
+type Found = (&'static str, String, serde_json::Value);
+
+/// A layer's estimates with their names and whether they are latencies.
+fn estimates(layer: &Layer) -> impl Iterator<Item = (&'static str, bool, Estimate)> {
+    let all = [
+        ("throughput", false, layer.throughput_bps),
+        ("polling half round trip", true, layer.polling_ns),
+        ("sleeping half round trip", true, layer.sleeping_ns),
+    ];
+    all.into_iter().filter_map(|(name, latency, estimate)| Some((name, latency, estimate?)))
+}
+
+fn few_passes(layer: &Layer) -> Option<Found> {
+    let passes = estimates(layer).map(|(_, _, estimate)| estimate.n).min()?;
+    let is_few = interval_ranks(passes as usize, CONFIDENCE).is_none();
+    let noun = if passes == 1 { "pass" } else { "passes" };
+    is_few.then(|| ("few-passes", format!("{passes} {noun}"), json!({ "passes": passes })))
+}
+
+fn interval_wide(context: &Context, layer: &Layer) -> Option<Found> {
+    let profile = context.recording.plan().map_or("", |plan| plan.profile.name.as_str());
+    let (_, throughput, latency) =
+        TARGETS.iter().find(|(name, ..)| *name == profile).copied().unwrap_or(("", 0.02, 0.05));
+    let wide: Vec<(&str, f64, f64)> = estimates(layer)
+        .filter_map(|(name, is_latency, estimate)| {
+            let target = if is_latency { latency } else { throughput };
+            let width = estimate.relative_half_width()?;
+            (width > target).then_some((name, width, target))
+        })
+        .collect();
+    let said = wide
+        .iter()
+        .map(|(name, width, target)| format!("{name} ±{}, aimed at {}", percent(*width), percent(*target)));
+    let evidence = wide
+        .iter()
+        .map(|(name, width, target)| json!({ "of": name, "relative_half_width": width, "target": target }));
+    let (said, evidence): (Vec<String>, Vec<_>) = (said.collect(), evidence.collect());
+    (!wide.is_empty()).then(|| ("interval-wide", said.join("; "), json!(evidence)))
+}
+
+fn retransmits(layer: &Layer, steps: &[&StepRecord]) -> Option<Found> {
+    let again = layer.retransmits.filter(|again| *again > 0)?;
+    let streams = steps.iter().filter(|step| step.case.pattern != Pattern::PingPong);
+    let segments = streams.flat_map(|step| &step.sockets).filter_map(|s| s.moved.get("data_segs_out"));
+    let segments = segments.fold(0u64, |sum, count| sum.saturating_add(*count));
+    let detail = match segments {
+        0 => format!("{again} segments"),
+        _ => format!("{again} of {segments} segments ({})", percent(again as f64 / segments as f64)),
+    };
+    Some(("retransmits", detail, json!({ "retransmitted": again, "segments": segments })))
+}
+
+/// Only bounds that nothing can beat: the link, and one memcpy for at least one copy a byte.
+fn above_bound(layer: &Layer, bounds: &[Bound]) -> Option<Found> {
+    let estimate = layer.throughput_bps?;
+    let least = estimate.low.unwrap_or(estimate.median);
+    let broken = bounds.iter().find(|bound| {
+        let physical = match bound.name {
+            "link" => TOLERANCE,
+            _ => return false,
+        };
+        least > bound.bps * (1.0 + physical)
+    })?;
+    let detail = format!("{} although {}", BitRate(estimate.median), broken.evidence);
+    let evidence =
+        json!({ "throughput_bps": estimate.median, "bound": broken.name, "bound_bps": broken.bps });
+    Some(("above-bound", detail, evidence))
+}
+
+fn shim(context: &Context, layer: &Layer) -> Option<Found> {
+    let faults = faults(context.recording.plan(), &layer.rung);
+    (!faults.is_empty()).then(|| ("shim", faults.clone(), json!({ "settings": faults })))
+}
+
+/// Polling was left out where sleeping was not: then the reason is polling's own.
+fn polling_refused(layer: &Layer) -> Option<Found> {
+    let left_out = |wait| move |not: &&NotMeasured| not.wait == Some(wait);
+    let all = || layer.not_measured.iter().chain(&layer.unavailable);
+    let refused = all().find(left_out(Wait::Polling))?;
+    let sleeping_too = all().filter(left_out(Wait::Sleeping)).any(|not| not.pattern == refused.pattern);
+    (!sleeping_too).then(|| ("polling-refused", refused.why.clone(), json!({ "why": refused.why })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_profile_has_a_target() {
+        for (name, ..) in crate::plan::PROFILES {
+            assert!(TARGETS.iter().any(|(known, ..)| known == name), "{name}");
+        }
+        assert_eq!(significant(2.0, 1), "2");
+    }
+}

@@ -1,0 +1,44 @@
+//! What concerns the whole run.
+
+use super::{Context, Finding};
+use crate::record::HostFacts;
+use crate::vocabulary::Place;
+use serde_json::json;
+
+pub(super) fn findings(context: &Context) -> Vec<Finding> {
+    [shared_cpus(context), interrupted(context)].into_iter().flatten().collect()
+}
+
+/// Two hosts on one machine, where something was measured between them.
+fn shared_cpus(context: &Context) -> Option<Finding> {
+    let hosts = &context.recording.hosts;
+    let shares = |host: &&HostFacts| {
+        hosts.iter().any(|other| other.host != host.host && other.machine == host.machine)
+    };
+    let sharing: Vec<&str> = hosts.iter().filter(shares).map(|host| host.host.as_str()).collect();
+    let network = context
+        .analysis
+        .layers
+        .iter()
+        .any(|layer| layer.place == Place::Network && layer.unavailable.is_none());
+    (network && !sharing.is_empty())
+        .then(|| Finding::new("shared-cpus", None, "", json!({ "hosts": sharing })))
+}
+
+fn interrupted(context: &Context) -> Option<Finding> {
+    let planned = context.recording.plan().map_or(0, |plan| plan.profile.passes);
+    let passes = context.recording.steps.iter().map(|step| step.pass).max().unwrap_or(0);
+    let (reason, why) = match &context.recording.end {
+        Some(end) if end.reason == "completed" => return None,
+        Some(end) => (end.reason.as_str(), end.error.as_deref()),
+        None => ("cut off", None),
+    };
+    let why = why.map_or(String::new(), |why| format!(" ({why})"));
+    let detail = format!("{reason} in pass {passes} of {planned}{why}");
+    Some(Finding::new(
+        "interrupted",
+        None,
+        detail,
+        json!({ "reason": reason, "pass": passes, "of": planned }),
+    ))
+}

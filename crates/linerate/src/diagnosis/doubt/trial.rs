@@ -1,0 +1,77 @@
+//! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
+
+use super::{Check, Context, percent};
+use crate::record::{Flow, Trial};
+use crate::unit::significant;
+use crate::vocabulary::{Does, Pattern};
+
+/// The share of a trial that another process may take (method 2.6, O2).
+const FOREIGN: f64 = 0.05;
+/// The share of trials that may be interrupted (method 2.6, O4).
+const MANY: f64 = 0.1;
+
+pub(super) const CHECKS: &[Check<Trial>] = &[
+    Check {
+        code: "foreign-cpu",
+        limit: FOREIGN,
+        tolerated: 0.0,
+        measure: |_, trial| flows(trial).filter_map(run_delay).reduce(f64::max),
+        worst: "run_delay_share",
+        say: |share| format!("{} of the time", percent(share)),
+    },
+    Check {
+        code: "migrated",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, trial| flows(trial).map(|flow| f64::from(u8::from(flow.migrated))).reduce(f64::max),
+        worst: "",
+        say: |_| String::new(),
+    },
+    Check {
+        code: "preempted",
+        limit: 0.0,
+        tolerated: MANY,
+        measure: |_, trial| flows(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
+        worst: "involuntary_switches",
+        say: |switches| format!("{} times", significant(switches, 3)),
+    },
+    Check {
+        code: "byte-mismatch",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: byte_mismatch,
+        worst: "difference_share",
+        say: |share| format!("{} of the received bytes apart", percent(share)),
+    },
+];
+
+fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
+    trial.roles.iter().flat_map(|role| &role.flows)
+}
+
+/// The share of its block for which a thread could have run and another one did.
+fn run_delay(flow: &Flow) -> Option<f64> {
+    let share = flow.run_delay_ns? as f64 / flow.duration_ns as f64;
+    share.is_finite().then_some(share)
+}
+
+/// How far senders and receivers are apart, in the worse direction, as a share of what was received.
+fn byte_mismatch(_: &Context, trial: &Trial) -> Option<f64> {
+    let sum = |does: Does, here: &dyn Fn(&str) -> bool| -> f64 {
+        let roles = trial.roles.iter().filter(|role| role.does == does && here(&role.host));
+        roles.flat_map(|role| &role.flows).map(|flow| flow.bytes as f64).sum()
+    };
+    let apart = |sent: f64, received: f64| {
+        let share = (sent - received).abs() / received;
+        share.is_finite().then_some(share)
+    };
+    if trial.case.pattern != Pattern::Bidirectional {
+        return apart(sum(Does::Sends, &|_| true), sum(Does::Receives, &|_| true))
+            .filter(|_| trial.roles.iter().any(|role| role.does == Does::Sends));
+    }
+    let hosts = [&trial.case.from, &trial.case.to];
+    let directions = hosts.into_iter().filter_map(|sender| {
+        apart(sum(Does::Sends, &|host| host == sender), sum(Does::Receives, &|host| host != sender))
+    });
+    directions.reduce(f64::max)
+}

@@ -1,0 +1,42 @@
+//! What the recording says about hosts and interfaces.
+
+use crate::record::{HostFacts, Recording, StepRecord};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A fact of a host's environment: CPU, memory, kernel.
+pub fn fact<'r>(host: &'r HostFacts, name: &str) -> Option<&'r Value> {
+    host.environment.host.get(name).filter(|value| !value.is_null())
+}
+
+/// A host's entry.
+pub(super) fn host<'r>(recording: &'r Recording, name: &str) -> Option<&'r HostFacts> {
+    recording.hosts.iter().find(|host| host.host == name)
+}
+
+/// A fact of one interface of a host.
+pub(super) fn interface_fact<'r>(
+    recording: &'r Recording,
+    host_name: &str,
+    interface: &str,
+    name: &str,
+) -> Option<&'r Value> {
+    let facts = host(recording, host_name)?.environment.interfaces.get(interface)?;
+    facts.get(name).filter(|value| !value.is_null())
+}
+
+/// The interface of a host that carried most during some steps.
+pub(super) fn busiest_interface<'r>(
+    steps: impl Iterator<Item = &'r StepRecord>,
+    host: &str,
+) -> Option<&'r str> {
+    let mut carried: BTreeMap<&str, u64> = BTreeMap::new();
+    for delta in steps.flat_map(|step| &step.hosts).filter(|delta| delta.host == host) {
+        for interface in &delta.interfaces {
+            let bytes = interface.rx_bytes.saturating_add(interface.tx_bytes);
+            let sum = carried.entry(&interface.name).or_default();
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+    carried.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(name, _)| name)
+}

@@ -1,0 +1,158 @@
+//! The answer in one sentence.
+
+use super::bound::{Bound, binding};
+use crate::analysis::{Analysis, Layer};
+use crate::plan::{Plan, Setting};
+use crate::record::Recording;
+use crate::unit::{BitRate, supported_digits};
+use crate::vocabulary::{KNOBS, Place, RUNGS};
+
+/// How much more several flows must carry before it is worth a word.
+const WORTH_SAYING: f64 = 1.1;
+
+/// How a binding bound is told: what binds, and what to try.
+struct Telling {
+    name: &'static str,
+    what: &'static str,
+    knob: Option<&'static str>,
+}
+
+const TELLINGS: &[Telling] = &[
+    Telling { name: "link", what: "The link binds", knob: None },
+    Telling { name: "sender-cpu", what: "The sender's CPU binds", knob: None },
+    Telling { name: "receiver-cpu", what: "The receiver's CPU binds", knob: None },
+    Telling { name: "interrupt-cpu", what: "A CPU that takes the interrupts binds", knob: None },
+    Telling { name: "send-buffer", what: "The send buffer binds", knob: Some("socket.send-buffer") },
+    Telling { name: "receive-window", what: "The receive window binds", knob: Some("socket.receive-buffer") },
+    Telling { name: "memory", what: "The memory copy binds", knob: None },
+    Telling { name: "congestion-window", what: "The congestion window binds", knob: None },
+];
+
+/// What binds the topmost layer, and by what evidence; or that it cannot be told.
+pub(super) fn sentence(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> String {
+    let Some(top) = topmost(&analysis.layers) else {
+        return nothing(recording);
+    };
+    let layer = &analysis.layers[top];
+    let told = match binding(&bounds[top]) {
+        Some(bound) => bound_told(layer, bound, &bounds[top]),
+        None => untold(layer, &bounds[top]),
+    };
+    let told = format!("{told}{}.", several_flows(analysis, layer));
+    let faults = faults(recording.plan(), &layer.rung);
+    let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
+    match binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound)) {
+        Some(hint) => format!("{told} {hint}"),
+        None => told,
+    }
+}
+
+/// The highest layer with a throughput; one flow and one way before several, the first direction first.
+fn topmost(layers: &[Layer]) -> Option<usize> {
+    let measured = |layer: &&Layer| layer.throughput_bps.is_some();
+    let rung = layers.iter().rev().find(measured).map(|layer| &layer.rung)?;
+    let plain = |layer: &Layer| measured(&layer) && layer.rung == *rung;
+    layers.iter().position(plain)
+}
+
+fn nothing(recording: &Recording) -> String {
+    let error = recording.end.as_ref().and_then(|end| end.error.as_deref());
+    match error {
+        Some(error) => format!("Nothing was measured: {error}."),
+        None => "Nothing was measured.".into(),
+    }
+}
+
+fn rate(layer: &Layer) -> String {
+    let Some(estimate) = layer.throughput_bps else { return "no rate".into() };
+    BitRate(estimate.median).rounded(supported_digits(estimate.median, estimate.half_width()))
+}
+
+fn bound_told(layer: &Layer, bound: &Bound, bounds: &[Bound]) -> String {
+    let what = TELLINGS.iter().find(|telling| telling.name == bound.name).map_or(bound.name, |t| t.what);
+    let measured = layer.throughput_bps.map_or(0.0, |estimate| estimate.median);
+    let name = layer.name();
+    let evidence = &bound.evidence;
+    if bound.name == "link" {
+        let share = format!("{:.0}", 100.0 * measured / bound.bps);
+        return format!("{what}: {evidence}, and {name} carries {}, {share} % of it", rate(layer));
+    }
+    let link = bounds.iter().find(|bound| bound.name == "link");
+    let room = match link {
+        Some(link) if link.bps > bound.bps => format!("; the link could carry {}", BitRate(link.bps)),
+        None if layer.place == Place::Network => "; the link may carry more".into(),
+        _ => String::new(),
+    };
+    if bound.name.ends_with("cpu") {
+        let most = BitRate(bound.bps).rounded(2);
+        return format!("{what}: {evidence}, so {name} cannot pass {most} here{room}");
+    }
+    format!("{what}: {evidence}, and {name} carries {}{room}", rate(layer))
+}
+
+/// No bound explains the rate: say so, and what was looked at.
+fn untold(layer: &Layer, bounds: &[Bound]) -> String {
+    let head = format!("What binds {} at {} cannot be told", layer.name(), rate(layer));
+    let mut looked: Vec<&str> = bounds.iter().map(|bound| bound.evidence.as_str()).collect();
+    if looked.is_empty() {
+        return format!("{head}: nothing was recorded that bounds it");
+    }
+    looked.truncate(3);
+    format!("{head}: {}", looked.join("; "))
+}
+
+/// What several flows carry together, where it is clearly more.
+fn several_flows(analysis: &Analysis, layer: &Layer) -> String {
+    let same = |other: &&Layer| {
+        (&other.rung, &other.from, &other.to, other.both_ways)
+            == (&layer.rung, &layer.from, &layer.to, layer.both_ways)
+            && other.flows > layer.flows
+    };
+    let Some(several) = analysis.layers.iter().filter(same).max_by_key(|other| other.flows) else {
+        return String::new();
+    };
+    let medians = several.throughput_bps.zip(layer.throughput_bps).map(|(a, b)| a.median / b.median);
+    match medians {
+        Some(ratio) if ratio > WORTH_SAYING => {
+            format!("; {} flows together carry {}", several.flows, rate(several))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The faults that the plan puts into a rung: `shim.spin=5us`.
+pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
+    const HARMLESS: &[(&str, &[&str])] = &[
+        ("shim.spin", &["0", "0ns", "0us", "0ms", "0s"]),
+        ("shim.copies", &["0"]),
+        ("shim.overclaim", &["1"]),
+    ];
+    let is_fault = |knob: &str, value: &str| {
+        let harmless = HARMLESS.iter().find(|(name, _)| *name == knob).map_or(&[][..], |(_, values)| values);
+        knob.starts_with("shim.") && !harmless.contains(&value)
+    };
+    let transport = RUNGS.iter().find(|known| known.id == rung).map_or("", |rung| rung.transport);
+    let concerns = |knob: &str| {
+        let transports =
+            KNOBS.iter().find(|known| known.name == knob).map_or(&[][..], |knob| knob.transports);
+        transports.is_empty() || transports.contains(&transport)
+    };
+    let Some(plan) = plan else { return String::new() };
+    // Of several settings of one knob the last one holds.
+    let holds = |setting: &&Setting| {
+        plan.settings_for(rung).filter(|other| other.knob == setting.knob).last() == Some(*setting)
+    };
+    let set = plan.settings_for(rung).filter(holds);
+    let set = set.filter(|setting| is_fault(&setting.knob, &setting.value) && concerns(&setting.knob));
+    set.map(|setting| format!("{}={}", setting.knob, setting.value)).collect::<Vec<_>>().join(", ")
+}
+
+/// What to try against a bound: the knob that holds it, or the kernel's limit where none was set.
+fn hint(plan: Option<&Plan>, layer: &Layer, bound: &Bound) -> Option<String> {
+    let knob = TELLINGS.iter().find(|telling| telling.name == bound.name)?.knob?;
+    let set = plan?.settings_for(&layer.rung).filter(|setting| setting.knob == knob).last();
+    Some(match set {
+        Some(setting) => format!("Try without --set {setting}."),
+        None => format!("Try --set {knob}=16MiB."),
+    })
+}

@@ -1,0 +1,346 @@
+//! What was put into a recording is found, and nothing else.
+
+use super::*;
+use crate::analysis::analyse;
+use crate::record::synthetic::Synthetic;
+use crate::record::{End, Event, Granted, InterfaceDelta, SessionRecord, Unavailable};
+use crate::unit::BitRate;
+use crate::vocabulary::{Does, Pattern, WARNINGS, Wait};
+use serde_json::json;
+
+fn quiet() -> Recording {
+    Synthetic { noise: 0.001, sizes: vec![1, 64, 1 << 10, 1 << 16, 1 << 20], ..Synthetic::default() }
+        .recording()
+}
+
+fn of(recording: &Recording) -> (Analysis, Diagnosis) {
+    let analysis = analyse(recording);
+    let diagnosis = diagnose(recording, &analysis);
+    (analysis, diagnosis)
+}
+
+/// The codes found, and the names of the layers that have them.
+fn found(recording: &Recording) -> Vec<(&'static str, String)> {
+    let (analysis, diagnosis) = of(recording);
+    let name = |finding: &Finding| finding.layer.map_or("run".into(), |layer| analysis.layers[layer].name());
+    diagnosis.findings.iter().map(|finding| (finding.code, name(finding))).collect()
+}
+
+/// What `edit` adds to the findings of a quiet run.
+fn added(edit: impl FnOnce(&mut Recording)) -> Vec<(&'static str, String)> {
+    let mut recording = quiet();
+    let before = found(&recording);
+    edit(&mut recording);
+    found(&recording).into_iter().filter(|finding| !before.contains(finding)).collect()
+}
+
+fn network_only(code: &'static str) -> Vec<(&'static str, String)> {
+    vec![(code, "network.tcp a>b".into())]
+}
+
+/// Whether a step or trial is the one-flow stream from a to b.
+fn is_plain(case: &crate::plan::Case) -> bool {
+    case.rung == "network.tcp" && case.flows == 1 && case.from == "a" && case.pattern == Pattern::Stream
+}
+
+#[test]
+fn a_quiet_run_on_one_machine_has_one_warning() {
+    assert_eq!(found(&quiet()), [("shared-cpus", "run".to_owned())]);
+}
+
+#[test]
+fn every_finding_has_its_entry_in_the_vocabulary() {
+    let mut recording = quiet();
+    recording.end = None;
+    recording.trials.retain(|trial| trial.pass < 4);
+    recording.steps.iter_mut().for_each(|step| {
+        step.kept_awake = false;
+        step.timer_slack_lowered = false;
+        step.hosts.iter_mut().for_each(|host| host.softnet_dropped = 3);
+    });
+    let (_, diagnosis) = of(&recording);
+    for finding in &diagnosis.findings {
+        assert!(WARNINGS.iter().any(|warning| warning.code == finding.code), "{}", finding.code);
+        assert!(!finding.text().is_empty() && !finding.hint().is_empty());
+    }
+    let codes = |code| diagnosis.findings.iter().filter(|finding| finding.code == code).count();
+    assert_eq!(codes("few-passes"), 9);
+    assert_eq!(codes("interrupted"), 1);
+    assert_eq!(codes("softnet-drops"), 9);
+    assert_eq!(codes("not-kept-awake"), 8, "memory alone does not sleep");
+}
+
+#[test]
+fn another_process_is_counted_once_a_layer() {
+    let mut recording = quiet();
+    let trials = recording.trials.iter_mut().filter(|trial| is_plain(&trial.case));
+    for trial in trials.skip(5).step_by(5) {
+        let flow = &mut trial.roles[0].flows[0];
+        flow.run_delay_ns = Some(flow.duration_ns / 5);
+    }
+    let (_, diagnosis) = of(&recording);
+    let foreign: Vec<_> = diagnosis.findings.iter().filter(|finding| finding.code == "foreign-cpu").collect();
+    assert_eq!(foreign.len(), 1);
+    assert!(
+        foreign[0].detail.contains("10 of 150 trials, at worst 20 % of the time"),
+        "{}",
+        foreign[0].detail
+    );
+    assert_eq!(foreign[0].evidence["trials"], 10);
+}
+
+#[test]
+fn trials_show_moves_interruptions_and_false_counts() {
+    let all = |recording: &mut Recording, edit: &dyn Fn(&mut crate::record::RoleRecord)| {
+        let trials = recording.trials.iter_mut().filter(|trial| is_plain(&trial.case));
+        trials.for_each(|trial| trial.roles.iter_mut().for_each(edit));
+    };
+    let moved = added(|recording| all(recording, &|role| role.flows[0].migrated = true));
+    assert_eq!(moved, network_only("migrated"));
+    let preempted = added(|recording| all(recording, &|role| role.flows[0].involuntary_switches = 2));
+    assert!(preempted.is_empty() || preempted == network_only("preempted"));
+    let claimed = added(|recording| {
+        all(recording, &|role| {
+            let factor = if role.does == Does::Sends { 2 } else { 1 };
+            role.flows[0].bytes *= factor;
+        });
+    });
+    assert_eq!(claimed, network_only("byte-mismatch"));
+}
+
+#[test]
+fn few_interruptions_are_passed_over() {
+    let some = added(|recording| {
+        let mut trials = recording.trials.iter_mut().filter(|trial| trial.pass > 0 && is_plain(&trial.case));
+        trials.next().unwrap().roles[0].flows[0].involuntary_switches = 1;
+    });
+    assert_eq!(some, []);
+    let many = added(|recording| {
+        let trials = recording.trials.iter_mut().filter(|trial| trial.case.rung == "in-host.tcp");
+        trials.for_each(|trial| trial.roles[0].flows[0].involuntary_switches = 1);
+    });
+    assert_eq!(many, [("preempted", "in-host.tcp a".to_owned())]);
+}
+
+#[test]
+fn interfaces_show_detours_and_other_traffic() {
+    let edit = |edit: fn(&mut InterfaceDelta)| {
+        added(move |recording| {
+            let steps = recording.steps.iter_mut().filter(|step| is_plain(&step.case));
+            steps.for_each(|step| step.hosts.iter_mut().flat_map(|host| &mut host.interfaces).for_each(edit));
+        })
+    };
+    assert_eq!(edit(|interface| interface.rx_bytes /= 2), network_only("bytes-not-crossed"));
+    assert_eq!(
+        edit(|interface| (interface.rx_bytes, interface.rx_packets) =
+            (2 * interface.rx_bytes, 2 * interface.rx_packets)),
+        network_only("foreign-bytes")
+    );
+    assert_eq!(edit(|interface| interface.rx_packets /= 20), network_only("super-packets"));
+    let through_loopback = edit(|interface| interface.name = "lo".into());
+    assert_eq!(through_loopback, network_only("bytes-not-crossed"));
+}
+
+#[test]
+fn machines_show_steal_and_strangers() {
+    let stolen = added(|recording| {
+        let steps = recording.steps.iter_mut().filter(|step| step.case.rung == "memory.copy");
+        steps.for_each(|step| step.hosts[0].steal_ns = 100_000_000);
+    });
+    assert_eq!(stolen, [("steal", "memory.copy a".to_owned())]);
+    let strangers = added(|recording| {
+        recording.steps.iter_mut().for_each(|step| step.hosts.iter_mut().for_each(|host| host.own_ns /= 2));
+    });
+    let in_host = ["memory.copy a", "in-host.shared-memory a", "in-host.tcp a"];
+    assert_eq!(strangers, in_host.map(|name| ("foreign-cpu", name.to_owned())));
+}
+
+#[test]
+fn knobs_faults_and_unpinned_threads_are_named() {
+    let knob = added(|recording| {
+        let granted = Granted {
+            knob: "socket.send-buffer".into(),
+            asked: Some("64MiB".into()),
+            granted: Some("425984".into()),
+        };
+        recording.push(Event::Session(SessionRecord {
+            pass: 1,
+            rung: "network.tcp".into(),
+            flows: 4,
+            host: "a".into(),
+            worker: 0,
+            granted: vec![granted],
+            endpoints: Vec::new(),
+        }));
+    });
+    let four = ["network.tcp x 4 a>b", "network.tcp x 4 b>a", "network.tcp x 4 a<>b"];
+    assert_eq!(knob, four.map(|name| ("knob-not-granted", name.to_owned())));
+    let shim = added(|recording| {
+        let settings = &mut recording.header.as_mut().unwrap().plan.settings;
+        settings.push("shim.spin=5us".parse().unwrap());
+        settings.push("network:shim.spin=0ns".parse().unwrap());
+    });
+    let faulty = ["in-host.shared-memory a", "in-host.tcp a"];
+    assert_eq!(shim, faulty.map(|name| ("shim", name.to_owned())), "memory has no link");
+    let unpinned = added(|recording| {
+        let steps = recording.steps.iter_mut().filter(|step| is_plain(&step.case));
+        steps.for_each(|step| step.roles[0].cpus.clear());
+    });
+    assert_eq!(unpinned, network_only("unpinned"));
+}
+
+#[test]
+fn bbr_without_its_queue_is_named() {
+    let bbr = |recording: &mut Recording| {
+        let steps = recording.steps.iter_mut().filter(|step| is_plain(&step.case));
+        steps.for_each(|step| step.sockets[0].congestion_control = Some("bbr".into()));
+    };
+    assert_eq!(added(bbr), network_only("congestion-control"));
+    let paced = added(|recording| {
+        bbr(recording);
+        for host in &mut recording.hosts {
+            host.environment.interfaces.entry("eth0".into()).or_default().insert("qdisc".into(), json!("fq"));
+        }
+    });
+    assert_eq!(paced, []);
+}
+
+#[test]
+fn a_refusal_of_polling_is_told_from_one_of_everything() {
+    let refuse = |recording: &mut Recording, wait| {
+        recording.trials.retain(|trial| trial.case.rung != "in-host.tcp" || trial.case.wait != wait);
+        recording.push(Event::Unavailable(Unavailable {
+            rung: "in-host.tcp".into(),
+            pattern: Some(Pattern::PingPong),
+            wait: Some(wait),
+            host: Some("a".into()),
+            why: "one CPU".into(),
+            hint: "two".into(),
+        }));
+    };
+    let polling = added(|recording| refuse(recording, Wait::Polling));
+    assert_eq!(polling, [("polling-refused", "in-host.tcp a".to_owned())]);
+    let both = added(|recording| {
+        refuse(recording, Wait::Polling);
+        recording
+            .unavailable
+            .push(Unavailable { wait: Some(Wait::Sleeping), ..recording.unavailable[0].clone() });
+    });
+    assert_eq!(both, []);
+}
+
+#[test]
+fn wide_intervals_and_early_ends_are_named() {
+    let noisy = Synthetic { noise: 0.2, ..Synthetic::default() }.recording();
+    let wide = found(&noisy).into_iter().filter(|(code, _)| *code == "interval-wide").count();
+    assert_eq!(wide, 9);
+    let failed = added(|recording| {
+        recording.end = Some(End { reason: "failed".into(), error: Some("b went away".into()), at_ns: 0 });
+    });
+    assert_eq!(failed, [("interrupted", "run".to_owned())]);
+}
+
+#[test]
+fn the_senders_cpu_is_named() {
+    let (analysis, diagnosis) = of(&quiet());
+    let layer = analysis.layers.iter().position(|layer| layer.name() == "network.tcp a>b").unwrap();
+    let bound = diagnosis.binding(layer).unwrap();
+    assert_eq!(bound.name, "sender-cpu");
+    assert!((bound.bps / (8e9 / 0.14) - 1.0).abs() < 0.02, "{bound:?}");
+    let sentence = &diagnosis.sentence;
+    for part in ["The sender's CPU binds", "0.14 ns", "network.tcp a>b", "57 Gb/s", "the link may carry more"]
+    {
+        assert!(sentence.contains(part), "{part}: {sentence}");
+    }
+}
+
+#[test]
+fn the_link_is_named_when_it_is_full() {
+    let mut recording = quiet();
+    let header = recording.header.as_mut().unwrap();
+    header.plan.target = "lab:rate=60Gb/s".parse().unwrap();
+    // The threads are idle for half of the time.
+    let flows = recording.trials.iter_mut().flat_map(|t| &mut t.roles).flat_map(|r| &mut r.flows);
+    flows.for_each(|flow| flow.cpu_ns /= 2);
+    let (_, diagnosis) = of(&recording);
+    assert!(
+        diagnosis.sentence.starts_with("The link binds: 60.0 Gb/s at MTU 1500"),
+        "{}",
+        diagnosis.sentence
+    );
+    recording.header.as_mut().unwrap().plan.target = "lab:rate=40Gb/s".parse().unwrap();
+    assert!(found(&recording).contains(&("above-bound", "network.tcp a>b".to_owned())));
+}
+
+#[test]
+fn a_real_line_is_known_from_both_interfaces() {
+    let mut recording = quiet();
+    recording.header.as_mut().unwrap().plan.target = "ssh://a,ssh://b".parse().unwrap();
+    for (host, speed) in recording.hosts.iter_mut().zip([100_000, 60_000]) {
+        let facts = [("speed_mbps", json!(speed)), ("mtu", json!(9000)), ("driver", json!("mlx5_core"))];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        host.environment.interfaces.insert("eth0".into(), facts.into());
+    }
+    let analysis = analyse(&recording);
+    let layer = analysis.layers.iter().find(|layer| layer.name() == "network.tcp a>b").unwrap();
+    let known = wire(&recording, layer);
+    assert_eq!(known.line_bps, Some(60e9));
+    assert!((known.payload_bps.unwrap() / 60e9 - 0.9900).abs() < 1e-4, "method 4.4: 99.00 % at 9000");
+    recording.hosts[0].environment.interfaces.get_mut("eth0").unwrap().insert("driver".into(), json!("veth"));
+    assert_eq!(wire(&recording, layer).payload_bps, None);
+}
+
+#[test]
+fn windows_and_buffers_are_named_by_the_time_spent_waiting() {
+    for (counter, what, knob) in [
+        ("rwnd_limited", "The receive window binds", "socket.receive-buffer=16MiB"),
+        ("sndbuf_limited", "The send buffer binds", "socket.send-buffer=16MiB"),
+    ] {
+        let mut recording = quiet();
+        let flows = recording.trials.iter_mut().flat_map(|t| &mut t.roles).flat_map(|r| &mut r.flows);
+        flows.for_each(|flow| flow.cpu_ns /= 2);
+        let sockets = recording.steps.iter_mut().flat_map(|step| &mut step.sockets);
+        sockets.for_each(|socket| {
+            socket.moved.insert(counter.into(), 380_000);
+        });
+        let (_, diagnosis) = of(&recording);
+        for part in [what, "95 % of its busy time", knob] {
+            assert!(diagnosis.sentence.contains(part), "{part}: {}", diagnosis.sentence);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_not_told() {
+    let mut recording = quiet();
+    let flows = recording.trials.iter_mut().flat_map(|t| &mut t.roles).flat_map(|r| &mut r.flows);
+    flows.for_each(|flow| flow.cpu_ns /= 2);
+    let (analysis, diagnosis) = of(&recording);
+    assert!(diagnosis.sentence.contains("cannot be told"), "{}", diagnosis.sentence);
+    assert!(diagnosis.sentence.contains("its CPU was 5"), "half of the time: {}", diagnosis.sentence);
+    let layer = analysis.layers.iter().position(|layer| layer.name() == "network.tcp a>b").unwrap();
+    assert!(diagnosis.binding(layer).is_none() && !diagnosis.bounds[layer].is_empty());
+    let (_, empty) = of(&Recording::default());
+    assert_eq!(empty.sentence, "Nothing was measured.");
+}
+
+#[test]
+fn several_flows_that_carry_more_are_mentioned() {
+    let mut recording = quiet();
+    for trial in recording.trials.iter_mut().filter(|trial| trial.case.flows == 4) {
+        for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
+            flow.slices_ns.iter_mut().for_each(|slice| *slice /= 2);
+        }
+    }
+    let (_, diagnosis) = of(&recording);
+    let twice = BitRate(2.0 * 57.1e9).rounded(3);
+    assert!(diagnosis.sentence.contains("4 flows together carry 11"), "{} {twice}", diagnosis.sentence);
+}
+
+#[test]
+fn a_fault_put_in_by_hand_is_said_first() {
+    let mut recording = quiet();
+    recording.header.as_mut().unwrap().plan.settings.push("shim.copies=2".parse().unwrap());
+    let (_, diagnosis) = of(&recording);
+    assert!(diagnosis.sentence.starts_with("With shim.copies=2 put in by hand: "), "{}", diagnosis.sentence);
+}

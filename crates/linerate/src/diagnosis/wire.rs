@@ -1,0 +1,66 @@
+//! The wire under a layer: its MTU, and the most TCP payload that it carries.
+
+use super::facts::{busiest_interface, interface_fact};
+use crate::analysis::Layer;
+use crate::plan::Target;
+use crate::record::Recording;
+use crate::unit::BitRate;
+use crate::vocabulary::Place;
+use serde_json::Value;
+
+/// Headers of IPv4 and TCP with timestamps, in each packet (RFC 791, 9293, 7323).
+const HEADERS: f64 = 52.0;
+/// The Ethernet header, which a token bucket counts (tc-tbf(8) sees the frame as the stack does).
+const ETHERNET: f64 = 14.0;
+/// All that a frame takes on the wire beside the packet: preamble 8, header 14, check 4, gap 12 (IEEE 802.3).
+const FRAME: f64 = 38.0;
+
+/// Drivers that report a speed that nothing enforces (drivers/net/veth.c and tun.c set a constant).
+const NOMINAL_DRIVERS: &[&str] = &["veth", "tun", "tap", "bridge", "dummy"];
+
+/// What is known of the wire.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wire {
+    /// The largest packet.
+    pub mtu: Option<u64>,
+    /// The rate of the line or of the token bucket.
+    pub line_bps: Option<f64>,
+    /// The most payload of one direction.
+    pub payload_bps: Option<f64>,
+    /// The interfaces at both ends, where they are known.
+    pub interfaces: Vec<String>,
+}
+
+/// The wire that a network layer runs over; nothing is known of it for other layers.
+pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
+    let (Place::Network, Some(from), Some(to)) = (layer.place, &layer.from, &layer.to) else {
+        return Wire::default();
+    };
+    let ends: Vec<(&str, &str)> = [from, to]
+        .into_iter()
+        .filter_map(|host| {
+            let steps = recording.steps.iter().filter(|step| layer.owns(&step.case));
+            Some((host.as_str(), busiest_interface(steps, host)?))
+        })
+        .collect();
+    let least = |name: &str| {
+        let facts =
+            ends.iter().filter_map(|(host, interface)| interface_fact(recording, host, interface, name));
+        facts.filter_map(Value::as_f64).filter(|value| *value > 0.0).min_by(f64::total_cmp)
+    };
+    let nominal = ends.iter().any(|(host, interface)| {
+        let driver = interface_fact(recording, host, interface, "driver").and_then(Value::as_str);
+        driver.is_some_and(|driver| NOMINAL_DRIVERS.contains(&driver))
+    });
+    let (mtu, line_bps, around) = match recording.plan().map(|plan| &plan.target) {
+        Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), ETHERNET),
+        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), FRAME),
+    };
+    let efficiency = mtu.filter(|mtu| *mtu > HEADERS).map(|mtu| (mtu - HEADERS) / (mtu + around));
+    Wire {
+        mtu: mtu.map(|mtu| mtu as u64),
+        line_bps,
+        payload_bps: line_bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),
+        interfaces: ends.iter().map(|(_, interface)| (*interface).to_owned()).collect(),
+    }
+}
