@@ -21,6 +21,8 @@ pub use write::Writer;
 
 #[cfg(test)]
 pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
 
 use crate::plan::Plan;
 

@@ -27,10 +27,11 @@ pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = (digits - 1 - magnitude).max(0);
-    let scale = 10f64.powi(digits - 1 - magnitude);
+    let magnitude = |value: f64| value.abs().log10().floor() as i32;
+    let scale = 10f64.powi(digits - 1 - magnitude(value));
     let rounded = (value * scale).round() / scale;
+    // Rounding up may add a digit before the point: 9.996 is 10.0, not 10.00.
+    let decimals = (digits - 1 - magnitude(rounded)).max(0);
     format!("{rounded:.*}", decimals as usize)
 }
 
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn significant_digits_survive_the_magnitude() {
-        let cases = [(57.123, "57.1"), (0.1624, "0.162"), (2612.0, "2610"), (9.996, "10.00"), (0.0, "0")];
+        let cases = [(57.123, "57.1"), (0.1624, "0.162"), (2612.0, "2610"), (9.996, "10.0"), (0.0, "0")];
         for (value, text) in cases {
             assert_eq!(significant(value, 3), text);
         }

@@ -222,7 +222,13 @@ fn figures(layer: &mut Layer, curves: &[Curve], ladder_bytes: u64, latency_bytes
     let receiver = middle(|values| Some(values.receiver?.cpu_ns_per_byte));
     let throughput_bps = point.and_then(|point| point.estimate(|values| values.throughput_bps));
     let cpu = (sender.is_some() || receiver.is_some()).then_some(CpuTime { sender, receiver });
-    *layer = Layer { wait, throughput_bps, polling_ns, sleeping_ns, cpu, ..layer.clone() };
+    let mut not_measured = layer.not_measured.clone();
+    if let Some(curve) = stream.filter(|_| throughput_bps.is_none() && layer.flows > 1) {
+        let why = "its flows were never all under way at once".into();
+        let hint = "longer trials: a larger profile".into();
+        not_measured.push(NotMeasured { pattern: Some(curve.case.pattern), wait: None, why, hint });
+    }
+    *layer = Layer { wait, throughput_bps, polling_ns, sleeping_ns, cpu, not_measured, ..layer.clone() };
 }
 
 /// Fills in what was observed around the steps: placement and segments sent again.
@@ -325,8 +331,10 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
         let here = host.is_none() || layer.from.as_ref() == host;
         layer.rung == unavailable.rung && here && (both_ways || layer.unavailable.is_some())
     };
+    // A round trip is measured once, in the first layer of its rung that it could belong to.
+    let most = if unavailable.pattern == Some(Pattern::PingPong) { 1 } else { usize::MAX };
     let mut any = false;
-    for layer in layers.iter_mut().filter(concerned) {
+    for layer in layers.iter_mut().filter(concerned).take(most) {
         any = true;
         if layer.unavailable.as_ref() != Some(&not_measured) && !layer.not_measured.contains(&not_measured) {
             layer.not_measured.push(not_measured.clone());

@@ -118,6 +118,18 @@ fn flows_that_never_meet_have_no_rate() {
 }
 
 #[test]
+fn flows_that_never_met_are_said_to_be_left_out() {
+    let mut recording = Synthetic { passes: 2, ..Synthetic::default() }.recording();
+    for trial in recording.trials.iter_mut().filter(|trial| trial.case.flows == 4) {
+        trial.roles.iter_mut().for_each(|role| role.flows[3].start_ns += 3_600_000_000_000);
+    }
+    let analysis = analyse(&recording);
+    let four = layer(&analysis, "network.tcp x 4 a>b");
+    assert_eq!(four.throughput_bps, None);
+    assert_eq!(four.not_measured[0].why, "its flows were never all under way at once");
+}
+
+#[test]
 fn a_round_trip_is_the_median_of_slices_after_the_lead() {
     let flow = Flow { slices_ns: vec![9000, 400, 400, 404, 9000], ..Flow::default() };
     let mut trial = stream(vec![flow], 1);

@@ -8,6 +8,7 @@ mod step;
 mod trial;
 
 use super::bound::Bound;
+use super::wire::wire;
 use crate::analysis::{Analysis, Layer};
 use crate::plan::Case;
 use crate::record::{Recording, StepRecord, Trial};
@@ -49,6 +50,8 @@ impl Finding {
 struct Context<'r> {
     recording: &'r Recording,
     analysis: &'r Analysis,
+    /// The MTU under each layer.
+    mtus: Vec<Option<u64>>,
 }
 
 /// The trials and steps of one layer, pass 0 left out.
@@ -65,8 +68,8 @@ struct Check<T> {
     limit: f64,
     /// The share of doubtful ones that is still passed over.
     tolerated: f64,
-    /// What is looked at; none where the check does not apply.
-    measure: fn(&Context, &T) -> Option<f64>,
+    /// What is looked at, in a trial or step of this layer; none where the check does not apply.
+    measure: fn(&Context, usize, &T) -> Option<f64>,
     /// The name of the largest value in the evidence.
     worst: &'static str,
     /// The largest value in words; empty where the count says it all.
@@ -76,7 +79,7 @@ struct Check<T> {
 impl<T> Check<T> {
     /// Counts what is doubtful among `all`, called `noun` in words.
     fn run(&self, context: &Context, layer: usize, noun: &str, all: &[&T]) -> Option<Finding> {
-        let values: Vec<f64> = all.iter().filter_map(|one| (self.measure)(context, one)).collect();
+        let values: Vec<f64> = all.iter().filter_map(|one| (self.measure)(context, layer, one)).collect();
         let doubtful: Vec<f64> = values.iter().copied().filter(|value| *value > self.limit).collect();
         if doubtful.is_empty() || doubtful.len() as f64 <= self.tolerated * values.len() as f64 {
             return None;
@@ -84,13 +87,21 @@ impl<T> Check<T> {
         let worst = doubtful.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let said = (self.say)(worst);
         let at_worst = if said.is_empty() { said } else { format!(", at worst {said}") };
-        let detail = format!("{} of {} {noun}{at_worst}", doubtful.len(), values.len());
+        let detail = match values.len() - doubtful.len() {
+            0 => format!("all {noun}{at_worst}"),
+            _ => format!("{} of {} {noun}{at_worst}", doubtful.len(), values.len()),
+        };
         let mut evidence = json!({ noun: doubtful.len(), "of": values.len() });
         if !self.worst.is_empty() {
             evidence[self.worst] = json!(worst);
         }
         Some(Finding::new(self.code, Some(layer), detail, evidence))
     }
+}
+
+/// A count in words.
+fn count(number: f64) -> String {
+    format!("{number:.0}")
 }
 
 /// A share in words.
@@ -100,7 +111,8 @@ fn percent(share: f64) -> String {
 
 /// Every finding, by layer and then for the run.
 pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
-    let context = Context { recording, analysis };
+    let mtus = analysis.layers.iter().map(|layer| wire(recording, layer).mtu).collect();
+    let context = Context { recording, analysis, mtus };
     let seen = seen(&context);
     let mut findings = Vec::new();
     for (layer, seen) in seen.iter().enumerate() {

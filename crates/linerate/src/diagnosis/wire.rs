@@ -27,8 +27,8 @@ pub struct Wire {
     pub line_bps: Option<f64>,
     /// The most payload of one direction.
     pub payload_bps: Option<f64>,
-    /// The interfaces at both ends, where they are known.
-    pub interfaces: Vec<String>,
+    /// The interfaces at both ends, where they are known: name and driver.
+    pub interfaces: Vec<(String, Option<String>)>,
 }
 
 /// The wire that a network layer runs over; nothing is known of it for other layers.
@@ -48,10 +48,15 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
             ends.iter().filter_map(|(host, interface)| interface_fact(recording, host, interface, name));
         facts.filter_map(Value::as_f64).filter(|value| *value > 0.0).min_by(f64::total_cmp)
     };
-    let nominal = ends.iter().any(|(host, interface)| {
-        let driver = interface_fact(recording, host, interface, "driver").and_then(Value::as_str);
-        driver.is_some_and(|driver| NOMINAL_DRIVERS.contains(&driver))
-    });
+    let interfaces: Vec<(String, Option<String>)> = ends
+        .iter()
+        .map(|(host, interface)| {
+            let driver = interface_fact(recording, host, interface, "driver").and_then(Value::as_str);
+            ((*interface).to_owned(), driver.map(String::from))
+        })
+        .collect();
+    let is_nominal = |driver: &String| NOMINAL_DRIVERS.contains(&driver.as_str());
+    let nominal = interfaces.iter().any(|(_, driver)| driver.as_ref().is_some_and(is_nominal));
     let (mtu, line_bps, around) = match recording.plan().map(|plan| &plan.target) {
         Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), ETHERNET),
         _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), FRAME),
@@ -61,6 +66,6 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         mtu: mtu.map(|mtu| mtu as u64),
         line_bps,
         payload_bps: line_bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),
-        interfaces: ends.iter().map(|(_, interface)| (*interface).to_owned()).collect(),
+        interfaces,
     }
 }

@@ -4,7 +4,8 @@ use super::Environment;
 use crate::plan::{Block, Case, Plan, Role};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// One line.
@@ -185,6 +186,7 @@ pub struct HostDelta {
     /// Between the two readings.
     pub wall_ns: u64,
     /// Busy time of each CPU that the host may use (ticks of 10 ms; the idle spinner included).
+    #[serde(deserialize_with = "numbered")]
     pub busy_ns: BTreeMap<u32, u64>,
     /// Time that the hypervisor took, of all CPUs.
     pub steal_ns: u64,
@@ -202,6 +204,13 @@ pub struct HostDelta {
     pub softnet_squeezed: u64,
     /// Segments sent again by the network namespace.
     pub tcp_retransmitted_segments: u64,
+}
+
+/// Reads a map whose keys are numbers. In a tagged line serde sees them as text only, as JSON has them.
+fn numbered<'de, D: Deserializer<'de>>(source: D) -> Result<BTreeMap<u32, u64>, D::Error> {
+    let named = BTreeMap::<String, u64>::deserialize(source)?;
+    let numbered = named.into_iter().map(|(name, value)| Ok((name.parse()?, value)));
+    numbered.collect::<Result<_, std::num::ParseIntError>>().map_err(D::Error::custom)
 }
 
 /// What an interface's counters did.

@@ -1,8 +1,6 @@
 //! Whether the bytes that were received crossed the interfaces that they should have, and nothing else did.
 
 use super::Context;
-use super::step::layer_of;
-use crate::diagnosis::wire::wire;
 use crate::record::{HostDelta, InterfaceDelta, StepRecord};
 use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS};
 
@@ -47,17 +45,17 @@ fn sides<'r>(step: &'r StepRecord, rung: &'r Rung) -> impl Iterator<Item = (f64,
 }
 
 /// The share of the payload that the interfaces did not carry.
-pub(super) fn bytes_not_crossed(_: &Context, step: &StepRecord) -> Option<f64> {
+pub(super) fn bytes_not_crossed(_: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     let rung = crossing(step)?;
     let sides = sides(step, rung).filter(|(_, _, payload)| *payload > ENOUGH);
     sides.map(|(carried, _, payload)| 1.0 - carried / payload).reduce(f64::max)
 }
 
 /// What the interfaces carried beyond payload and headers, as a share of the payload.
-pub(super) fn foreign_bytes(context: &Context, step: &StepRecord) -> Option<f64> {
+pub(super) fn foreign_bytes(context: &Context, layer: usize, step: &StepRecord) -> Option<f64> {
     let rung = crossing(step)?;
     // A device may count a super-packet once and the headers of all its segments: by the MTU, then.
-    let mtu = layer_of(context, step).and_then(|layer| wire(context.recording, layer).mtu).unwrap_or(1500);
+    let mtu = context.mtus[layer].unwrap_or(1500);
     let per_byte = HEADERS / (mtu as f64 - HEADERS).max(1.0);
     let sides = sides(step, rung).filter(|(_, _, payload)| *payload > ENOUGH);
     let shares = sides.map(|(carried, packets, payload)| {
@@ -68,9 +66,9 @@ pub(super) fn foreign_bytes(context: &Context, step: &StepRecord) -> Option<f64>
 }
 
 /// Bytes a packet against the MTU, at the end that received most.
-pub(super) fn super_packets(context: &Context, step: &StepRecord) -> Option<f64> {
+pub(super) fn super_packets(context: &Context, layer: usize, step: &StepRecord) -> Option<f64> {
     let rung = crossing(step).filter(|rung| rung.place == Place::Network)?;
-    let mtu = wire(context.recording, layer_of(context, step)?).mtu? as f64;
+    let mtu = context.mtus[layer]? as f64;
     let (carried, packets, _) = sides(step, rung).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let ratio = carried / packets / mtu;
     (ratio.is_finite() && carried > ENOUGH).then_some(ratio)

@@ -1,8 +1,7 @@
 //! What the observers saw around a step.
 
 use super::crossing::{bytes_not_crossed, foreign_bytes, super_packets};
-use super::{Check, Context, percent};
-use crate::analysis::Layer;
+use super::{Check, Context, count, percent};
 use crate::diagnosis::facts::{busiest_interface, host, interface_fact};
 use crate::record::{HostDelta, StepRecord};
 use crate::unit::significant;
@@ -42,7 +41,7 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         code: "unpinned",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, step| yes(step.roles.iter().any(|role| role.cpus.is_empty())),
+        measure: |_, _, step| yes(step.roles.iter().any(|role| role.cpus.is_empty())),
         worst: "",
         say: SILENT,
     },
@@ -82,15 +81,15 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         code: "softnet-drops",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, step| step.hosts.iter().map(|host| host.softnet_dropped as f64).reduce(f64::max),
+        measure: |_, _, step| step.hosts.iter().map(|host| host.softnet_dropped as f64).reduce(f64::max),
         worst: "dropped_packets",
-        say: |packets| format!("{} packets", significant(packets, 3)),
+        say: |packets| format!("{} packets", count(packets)),
     },
     Check {
         code: "timer-slack",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, step| yes(!step.timer_slack_lowered),
+        measure: |_, _, step| yes(!step.timer_slack_lowered),
         worst: "",
         say: SILENT,
     },
@@ -114,7 +113,7 @@ fn place(step: &StepRecord) -> Option<Place> {
 }
 
 /// Only ends that meet wait: a thread alone on memory does not sleep.
-fn not_kept_awake(_: &Context, step: &StepRecord) -> Option<f64> {
+fn not_kept_awake(_: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     if step.case.wait != Wait::Sleeping || step.roles.len() < 2 {
         return None;
     }
@@ -141,7 +140,7 @@ fn machine_share(deltas: &[&HostDelta], ns: f64) -> Option<f64> {
 
 /// Busy time that is not ours. Only in host: over a network the kernel's own work for the connection
 /// runs in interrupts, which belong to no process.
-fn foreign_cpu(context: &Context, step: &StepRecord) -> Option<f64> {
+fn foreign_cpu(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     if place(step) != Some(Place::InHost) {
         return None;
     }
@@ -155,7 +154,7 @@ fn foreign_cpu(context: &Context, step: &StepRecord) -> Option<f64> {
     shares.reduce(f64::max)
 }
 
-fn steal(context: &Context, step: &StepRecord) -> Option<f64> {
+fn steal(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     let shares = machines(context, step).into_values().filter_map(|deltas| {
         let stolen = deltas.iter().map(|delta| delta.steal_ns).max()? as f64;
         machine_share(&deltas, stolen)
@@ -164,7 +163,7 @@ fn steal(context: &Context, step: &StepRecord) -> Option<f64> {
 }
 
 /// BBR whose packets no fq queue paces; where the queue is not known, it is taken for another one.
-fn unpaced_bbr(context: &Context, step: &StepRecord) -> Option<f64> {
+fn unpaced_bbr(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     let mut sockets = step.sockets.iter().filter(|socket| socket.congestion_control.is_some()).peekable();
     sockets.peek()?;
     let unpaced = sockets.any(|socket| {
@@ -174,9 +173,4 @@ fn unpaced_bbr(context: &Context, step: &StepRecord) -> Option<f64> {
         bbr && queue.and_then(Value::as_str) != Some("fq")
     });
     yes(unpaced)
-}
-
-/// The layer of a step.
-pub(super) fn layer_of<'r>(context: &Context<'r>, step: &StepRecord) -> Option<&'r Layer> {
-    context.analysis.layers.iter().find(|layer| layer.owns(&step.case))
 }

@@ -1,8 +1,7 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
-use super::{Check, Context, percent};
+use super::{Check, Context, count, percent};
 use crate::record::{Flow, Trial};
-use crate::unit::significant;
 use crate::vocabulary::{Does, Pattern};
 
 /// The share of a trial that another process may take (method 2.6, O2).
@@ -15,7 +14,7 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "foreign-cpu",
         limit: FOREIGN,
         tolerated: 0.0,
-        measure: |_, trial| flows(trial).filter_map(run_delay).reduce(f64::max),
+        measure: |_, _, trial| flows(trial).filter_map(run_delay).reduce(f64::max),
         worst: "run_delay_share",
         say: |share| format!("{} of the time", percent(share)),
     },
@@ -23,7 +22,7 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "migrated",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, trial| flows(trial).map(|flow| f64::from(u8::from(flow.migrated))).reduce(f64::max),
+        measure: |_, _, trial| flows(trial).map(|flow| f64::from(u8::from(flow.migrated))).reduce(f64::max),
         worst: "",
         say: |_| String::new(),
     },
@@ -31,9 +30,9 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "preempted",
         limit: 0.0,
         tolerated: MANY,
-        measure: |_, trial| flows(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
+        measure: |_, _, trial| flows(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
         worst: "involuntary_switches",
-        say: |switches| format!("{} times", significant(switches, 3)),
+        say: |switches| format!("{} times", count(switches)),
     },
     Check {
         code: "byte-mismatch",
@@ -49,14 +48,16 @@ fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
     trial.roles.iter().flat_map(|role| &role.flows)
 }
 
-/// The share of its block for which a thread could have run and another one did.
+/// The share of its block for which a thread could have run and another one did. The kernel counts a
+/// wait when it ends, so that one may be longer than the block that it ended in.
 fn run_delay(flow: &Flow) -> Option<f64> {
-    let share = flow.run_delay_ns? as f64 / flow.duration_ns as f64;
+    let delay = flow.run_delay_ns?;
+    let share = delay as f64 / delay.max(flow.duration_ns) as f64;
     share.is_finite().then_some(share)
 }
 
 /// How far senders and receivers are apart, in the worse direction, as a share of what was received.
-fn byte_mismatch(_: &Context, trial: &Trial) -> Option<f64> {
+fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
     let sum = |does: Does, here: &dyn Fn(&str) -> bool| -> f64 {
         let roles = trial.roles.iter().filter(|role| role.does == does && here(&role.host));
         roles.flat_map(|role| &role.flows).map(|flow| flow.bytes as f64).sum()

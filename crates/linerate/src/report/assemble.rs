@@ -1,0 +1,198 @@
+//! The report of an analysis and a diagnosis.
+
+use super::shape::*;
+use crate::analysis::{Analysis, Curve, Layer, NotMeasured, Timeline};
+use crate::diagnosis::{Bound, Diagnosis, Finding, Wire, fact, wire};
+use crate::record::{HostFacts, Recording};
+use crate::statistic::CONFIDENCE;
+use crate::vocabulary::{Place, RUNGS, Wait};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Puts everything in its place.
+pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Diagnosis) -> Report {
+    let warnings = |layer| {
+        let here = diagnosis.findings.iter().filter(|finding| finding.layer == layer);
+        here.map(warning).collect::<Vec<_>>()
+    };
+    let ladder = analysis.layers.iter().enumerate().map(|(index, layer)| {
+        let bounds = diagnosis.bounds.get(index).map_or(&[][..], Vec::as_slice);
+        LadderEntry {
+            bound: diagnosis.binding(index).map(bound),
+            bounds: bounds.iter().map(bound).collect(),
+            warnings: warnings(Some(index)),
+            ..entry(analysis, layer)
+        }
+    });
+    Report {
+        schema: super::SCHEMA.into(),
+        run: run(recording, analysis),
+        sentence: diagnosis.sentence.clone(),
+        ladder: ladder.collect(),
+        curves: analysis.curves.iter().map(curve).collect(),
+        timelines: analysis.timelines.iter().map(timeline).collect(),
+        warnings: warnings(None),
+    }
+}
+
+fn run(recording: &Recording, analysis: &Analysis) -> Run {
+    let header = recording.header.as_ref();
+    let plan = recording.plan();
+    let network = analysis.layers.iter().find(|layer| layer.place == Place::Network && layer.from.is_some());
+    let wire: Wire = network.map(|layer| wire(recording, layer)).unwrap_or_default();
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let congestion: BTreeSet<&String> = recording
+        .steps
+        .iter()
+        .flat_map(|step| &step.sockets)
+        .filter_map(|socket| socket.congestion_control.as_ref())
+        .collect();
+    let slept =
+        recording.steps.iter().filter(|step| step.case.wait == Wait::Sleeping && step.roles.len() > 1);
+    Run {
+        version: text(header.map(|header| &header.version)),
+        seed: plan.map_or(0, |plan| plan.seed),
+        plan_hash: text(header.map(|header| &header.plan_hash)),
+        profile: text(plan.map(|plan| &plan.profile.name)),
+        utc: text(header.map(|header| &header.utc)),
+        confidence: CONFIDENCE,
+        target: plan.map_or(String::new(), |plan| plan.target.to_string()),
+        command: header.map_or(Vec::new(), |header| header.command.clone()),
+        planned_passes: plan.map_or(0, |plan| plan.profile.passes),
+        hosts: recording.hosts.iter().map(host).collect(),
+        interfaces: wire
+            .interfaces
+            .into_iter()
+            .map(|(name, driver)| InterfaceEntry { name, driver })
+            .collect(),
+        mtu: wire.mtu,
+        line_bps: wire.line_bps,
+        congestion_control: congestion.into_iter().cloned().collect(),
+        kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
+    }
+}
+
+fn host(host: &HostFacts) -> HostEntry {
+    let text = |name| fact(host, name).and_then(Value::as_str).map(String::from);
+    HostEntry {
+        host: host.host.clone(),
+        reached: host.reached.clone(),
+        machine: host.machine.clone(),
+        cpu_model: text("cpu.model"),
+        cpus: host.cpus.len(),
+        kernel: text("kernel.release"),
+    }
+}
+
+fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
+    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung);
+    let engine = layer.wait.map(|wait| match wait {
+        Wait::Polling => "polling",
+        Wait::Sleeping => "blocking",
+    });
+    let unavailable = layer.unavailable.as_ref();
+    let hint = unavailable.map(|not| not.hint.clone()).filter(|hint| !hint.is_empty());
+    LadderEntry {
+        id: layer.rung.clone(),
+        title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
+        below: layer.below.map(String::from),
+        below_host: layer.below_host.clone(),
+        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        direction: layer.direction(),
+        message_bytes: analysis.ladder_bytes,
+        latency_bytes: analysis.latency_bytes,
+        flows: layer.flows,
+        engine: engine.map(String::from),
+        placement: layer.placement.clone(),
+        throughput_bps: layer.throughput_bps,
+        half_round_trip_ns: HalfRoundTrip { polling: layer.polling_ns, sleeping: layer.sleeping_ns },
+        kept_of_below: layer.kept_of_below,
+        cost: layer.cost.map(|cost| CostEntry {
+            wait: cost.wait,
+            constant_ns: cost.constant_ns,
+            ns_per_byte: cost.ns_per_byte,
+        }),
+        cpu_ns_per_byte: layer.cpu.map(|cpu| CpuEntry { sender: cpu.sender, receiver: cpu.receiver }),
+        retransmits: layer.retransmits,
+        bound: None,
+        bounds: Vec::new(),
+        unavailable: unavailable.map(|not| not.why.clone()),
+        hint,
+        not_measured: layer.not_measured.iter().map(left_out).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+fn left_out(not: &NotMeasured) -> LeftOut {
+    LeftOut { pattern: not.pattern, wait: not.wait, why: not.why.clone(), hint: not.hint.clone() }
+}
+
+fn bound(bound: &Bound) -> BoundEntry {
+    BoundEntry {
+        name: bound.name.into(),
+        bps: bound.bps,
+        explains: bound.explains,
+        evidence: bound.evidence.clone(),
+    }
+}
+
+fn warning(finding: &Finding) -> WarningEntry {
+    WarningEntry {
+        code: finding.code.into(),
+        text: finding.text(),
+        detail: finding.detail.clone(),
+        hint: finding.hint().into(),
+        evidence: finding.evidence.clone(),
+    }
+}
+
+fn curve(curve: &Curve) -> CurveEntry {
+    let points = curve.points.iter().map(|point| PointEntry {
+        message_bytes: point.message_bytes,
+        cache: point.cache,
+        half_round_trip_ns: point.estimate(|values| values.half_round_trip_ns),
+        throughput_bps: point.estimate(|values| values.throughput_bps),
+    });
+    let segments = curve.segments.iter().map(|segment| SegmentEntry {
+        from_bytes: segment.from_bytes,
+        to_bytes: segment.to_bytes,
+        alpha_ns: segment.line.constant,
+        ns_per_byte: segment.line.slope,
+        relative_residual: segment.relative_residual,
+        n: segment.n,
+    });
+    CurveEntry {
+        id: curve.case.rung.clone(),
+        pattern: curve.case.pattern,
+        wait: curve.case.wait,
+        flows: curve.case.flows,
+        from: curve.case.from.clone(),
+        to: curve.case.to.clone(),
+        points: points.collect(),
+        segments: segments.collect(),
+        breaks: Vec::new(),
+    }
+}
+
+fn timeline(timeline: &Timeline) -> TimelineEntry {
+    let sampled = timeline.sampled.iter().map(|sampled| SampledEntry {
+        host: sampled.host.clone(),
+        worker: sampled.worker,
+        flow: sampled.flow,
+        at_s: sampled.at_s.clone(),
+        values: sampled.values.clone(),
+    });
+    TimelineEntry {
+        id: timeline.case.rung.clone(),
+        pattern: timeline.case.pattern,
+        flows: timeline.case.flows,
+        from: timeline.case.from.clone(),
+        to: timeline.case.to.clone(),
+        host: timeline.host.clone(),
+        message_bytes: timeline.message_bytes,
+        lead: timeline.lead,
+        at_s: timeline.at_s.clone(),
+        throughput_bps: timeline.throughput_bps.clone(),
+        sampled: sampled.collect(),
+    }
+}

@@ -1,0 +1,127 @@
+//! What the reader should know beside the numbers: each kind once, with the layers that it concerns.
+
+use super::block::borderless;
+use super::shape::{LadderEntry, Report, WarningEntry};
+use crate::vocabulary::WARNINGS;
+use comfy_table::{ColumnConstraint, Width};
+
+/// The most amounts that one note tells; the other forms have them all.
+const MOST: usize = 3;
+
+/// A note: its code and its text.
+pub(super) type Note = (String, String);
+
+/// Every note, in the order of the vocabulary, and what was left out.
+pub(super) fn notes(report: &Report) -> Vec<Note> {
+    let warned: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
+    let mut notes: Vec<Note> = left_out(report);
+    for warning in WARNINGS {
+        let mut found: Vec<(String, &WarningEntry)> = Vec::new();
+        for entry in &report.ladder {
+            let here = entry.warnings.iter().filter(|one| one.code == warning.code);
+            found.extend(here.map(|one| (name(entry), one)));
+        }
+        found.extend(
+            report.warnings.iter().filter(|one| one.code == warning.code).map(|one| (String::new(), one)),
+        );
+        if !found.is_empty() {
+            let told = told(&found, warned);
+            let colon = if told.is_empty() { "" } else { ": " };
+            notes.push((
+                warning.code.into(),
+                format!("{}{colon}{told}. {}.", warning.meaning, sentence(warning.hint)),
+            ));
+        }
+    }
+    notes
+}
+
+/// The layer for a reader: `network.tcp x 4 a>b`.
+fn name(entry: &LadderEntry) -> String {
+    let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
+    let place = entry.direction.as_ref().or(entry.host.as_ref());
+    format!("{}{flows}{}", entry.id, place.map_or(String::new(), |place| format!(" {place}")))
+}
+
+/// How much of it there was, and where; equal amounts are said once.
+fn told(found: &[(String, &WarningEntry)], all: usize) -> String {
+    let mut amounts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (layer, warning) in found {
+        match amounts.iter_mut().find(|(detail, _)| *detail == warning.detail) {
+            Some((_, layers)) if layers.contains(&layer.as_str()) => {}
+            Some((_, layers)) => layers.push(layer),
+            None => amounts.push((&warning.detail, vec![layer])),
+        }
+    }
+    let said = amounts.iter().map(|(detail, layers)| {
+        let layers = match layers.len() {
+            count if count > 2 && count == all => "every layer".to_owned(),
+            _ => layers.join(", "),
+        };
+        match (detail.is_empty(), layers.is_empty()) {
+            (true, _) => layers,
+            (false, true) => (*detail).to_owned(),
+            (false, false) => format!("{detail} ({layers})"),
+        }
+    });
+    let mut said: Vec<String> = said.collect();
+    let more = said.len().saturating_sub(MOST);
+    if more > 0 {
+        said.truncate(MOST);
+        said.push(format!("and {more} more"));
+    }
+    said.join("; ")
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map_or(String::new(), |letter| {
+        // A hint that begins with what is typed keeps its letters.
+        let typed = text.starts_with(['-', '`']);
+        if typed { letter.to_string() } else { letter.to_uppercase().collect() }
+    });
+    first + letters.as_str()
+}
+
+/// Patterns and wait modes that were left out of layers that were measured, once for each reason.
+fn left_out(report: &Report) -> Vec<Note> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for entry in &report.ladder {
+        let refused = |why: &str| {
+            entry.warnings.iter().any(|warning| warning.code == "polling-refused" && warning.detail == why)
+        };
+        // What polling is refused for has a note of its own.
+        for left in entry.not_measured.iter().filter(|left| !refused(&left.why)) {
+            let pattern = left.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
+            let wait = left.wait.map_or(String::new(), |wait| format!(" {wait}"));
+            let what = format!("{}{pattern}{wait}", name(entry));
+            let hint = if left.hint.is_empty() { String::new() } else { format!(" ({})", left.hint) };
+            let why = format!("{}{hint}", left.why);
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, layers)) => layers.push(what),
+                None => reasons.push((why, vec![what])),
+            }
+        }
+    }
+    let note = |(why, layers): (String, Vec<String>)| {
+        ("left out".to_owned(), format!("not measured: {}: {why}.", layers.join(", ")))
+    };
+    reasons.into_iter().map(note).collect()
+}
+
+/// The notes as lines: codes beside texts that are wrapped to the width.
+pub(super) fn lines(notes: &[Note], width: usize) -> Vec<String> {
+    let mut table = borderless(Some(width));
+    for (code, text) in notes {
+        table.add_row([code, text]);
+    }
+    let codes = notes.iter().map(|(code, _)| code.chars().count()).max().unwrap_or(0);
+    if let Some(column) = table.column_mut(0) {
+        let fixed = Width::Fixed(u16::try_from(codes + 3).unwrap_or(u16::MAX));
+        column.set_padding((0, 3)).set_constraint(ColumnConstraint::Absolute(fixed));
+    }
+    if let Some(column) = table.column_mut(1) {
+        column.set_padding((0, 0));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}

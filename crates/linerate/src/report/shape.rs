@@ -1,0 +1,304 @@
+//! The JSON form of a report.
+
+use crate::statistic::Estimate;
+use crate::vocabulary::{Cache, Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// `linerate.report/1`.
+    pub schema: String,
+    /// What was run, where and when.
+    pub run: Run,
+    /// The answer in one sentence.
+    pub sentence: String,
+    /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
+    pub ladder: Vec<LadderEntry>,
+    /// Each case against message size.
+    pub curves: Vec<CurveEntry>,
+    /// The long streams against time.
+    pub timelines: Vec<TimelineEntry>,
+    /// What makes the whole run doubtful.
+    pub warnings: Vec<WarningEntry>,
+}
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The program's version.
+    pub version: String,
+    /// The seed of every shuffled order.
+    pub seed: u64,
+    /// A hash of the plan, the seed apart.
+    pub plan_hash: String,
+    /// The profile's name.
+    pub profile: String,
+    /// The start.
+    pub utc: String,
+    /// The share of runs whose interval is to hold the true median.
+    pub confidence: f64,
+    /// The hosts as they were asked for.
+    pub target: String,
+    /// The arguments.
+    pub command: Vec<String>,
+    /// The passes that the profile asks for.
+    pub planned_passes: u32,
+    /// The hosts.
+    pub hosts: Vec<HostEntry>,
+    /// The interfaces between the hosts.
+    pub interfaces: Vec<InterfaceEntry>,
+    /// The MTU between the hosts.
+    pub mtu: Option<u64>,
+    /// The rate of the line or of the token bucket between the hosts.
+    pub line_bps: Option<f64>,
+    /// The congestion controls of the connections.
+    pub congestion_control: Vec<String>,
+    /// Whether the CPUs of sleeping ends were kept awake; null where no end slept.
+    pub kept_awake: Option<bool>,
+}
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostEntry {
+    /// Its name in this report.
+    pub host: String,
+    /// How it was reached.
+    pub reached: String,
+    /// Hosts with the same value share their CPUs.
+    pub machine: String,
+    /// Its CPUs' model.
+    pub cpu_model: Option<String>,
+    /// The number of CPUs that the measurement may use.
+    pub cpus: usize,
+    /// Its kernel's release.
+    pub kernel: Option<String>,
+}
+
+/// An interface between the hosts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InterfaceEntry {
+    /// Its name on its host.
+    pub name: String,
+    /// Its driver.
+    pub driver: Option<String>,
+}
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderEntry {
+    /// The rung's name.
+    pub id: String,
+    /// The rung's name for readers.
+    pub title: String,
+    /// The rung below.
+    pub below: Option<String>,
+    /// The host whose layer below was compared, where that one is in a host.
+    pub below_host: Option<String>,
+    /// The host of a layer in a host.
+    pub host: Option<String>,
+    /// `a>b`, or `a<>b` for both ways at once, of a layer between hosts.
+    pub direction: Option<String>,
+    /// The message size of the throughput.
+    pub message_bytes: u64,
+    /// The message size of the half round trips.
+    pub latency_bytes: u64,
+    /// Parallel connections.
+    pub flows: u32,
+    /// How the bytes reach the kernel in the stream; null where no end waits.
+    pub engine: Option<String>,
+    /// The CPUs of the sending end, then of the receiving end.
+    pub placement: Vec<u32>,
+    /// Throughput at `message_bytes`, by the receiver's bytes and clock.
+    pub throughput_bps: Option<Estimate>,
+    /// Half of a round trip at `latency_bytes`.
+    pub half_round_trip_ns: HalfRoundTrip,
+    /// Throughput as a share of the layer below, paired within passes.
+    pub kept_of_below: Option<Estimate>,
+    /// What a half round trip costs over the layer below, paired within passes.
+    pub cost: Option<CostEntry>,
+    /// CPU time of the stream's threads.
+    pub cpu_ns_per_byte: Option<CpuEntry>,
+    /// Segments sent again during the streams.
+    pub retransmits: Option<u64>,
+    /// What binds, where that can be told.
+    pub bound: Option<BoundEntry>,
+    /// Every bound that is known.
+    pub bounds: Vec<BoundEntry>,
+    /// Why nothing was measured.
+    pub unavailable: Option<String>,
+    /// What to try then.
+    pub hint: Option<String>,
+    /// What was left out.
+    pub not_measured: Vec<LeftOut>,
+    /// What makes it doubtful.
+    pub warnings: Vec<WarningEntry>,
+}
+
+/// Half of a round trip, by how the ends wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HalfRoundTrip {
+    /// Asking again and again.
+    pub polling: Option<Estimate>,
+    /// Sleeping in the kernel.
+    pub sleeping: Option<Estimate>,
+}
+
+/// The difference to the layer below.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostEntry {
+    /// How the ends waited.
+    pub wait: Wait,
+    /// What each message pays; null over a layer that carries no message.
+    pub constant_ns: Option<Estimate>,
+    /// What each byte pays.
+    pub ns_per_byte: Estimate,
+}
+
+/// CPU time for each byte.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuEntry {
+    /// Of the sending threads.
+    pub sender: Option<f64>,
+    /// Of the receiving threads.
+    pub receiver: Option<f64>,
+}
+
+/// A rate that cannot be passed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BoundEntry {
+    /// What bounds: `link`, `sender-cpu`.
+    pub name: String,
+    /// The rate.
+    pub bps: f64,
+    /// Whether it explains the measured rate.
+    pub explains: bool,
+    /// What it was computed from.
+    pub evidence: String,
+}
+
+/// Something that was not measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// The pattern; null for all.
+    pub pattern: Option<Pattern>,
+    /// The wait mode; null for all.
+    pub wait: Option<Wait>,
+    /// Why.
+    pub why: String,
+    /// What to try.
+    pub hint: String,
+}
+
+/// A warning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarningEntry {
+    /// Its code.
+    pub code: String,
+    /// What it means, and how much of it there was.
+    pub text: String,
+    /// How much of it there was, alone.
+    pub detail: String,
+    /// What to try.
+    pub hint: String,
+    /// How much of it there was, as numbers.
+    pub evidence: Value,
+}
+
+/// One case against message size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveEntry {
+    /// The rung's name.
+    pub id: String,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// How the ends wait.
+    pub wait: Wait,
+    /// Parallel connections.
+    pub flows: u32,
+    /// The host that sends, pings or works alone.
+    pub from: String,
+    /// The host that receives or echoes.
+    pub to: String,
+    /// The sizes, ascending.
+    pub points: Vec<PointEntry>,
+    /// Straight lines that describe a ping-pong's half round trip.
+    pub segments: Vec<SegmentEntry>,
+    /// Sizes at which the curve breaks; none are looked for yet.
+    pub breaks: Vec<Value>,
+}
+
+/// One message size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// Where the bytes lay.
+    pub cache: Cache,
+    /// Half of a round trip.
+    pub half_round_trip_ns: Option<Estimate>,
+    /// Throughput; of a ping-pong, the message over half of its round trip.
+    pub throughput_bps: Option<Estimate>,
+}
+
+/// A line over a range of sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SegmentEntry {
+    /// The smallest size.
+    pub from_bytes: u64,
+    /// The largest size.
+    pub to_bytes: u64,
+    /// The time of a message of no bytes: the median of the passes' lines.
+    pub alpha_ns: f64,
+    /// The time that each byte adds.
+    pub ns_per_byte: f64,
+    /// How far the medians lie from the line: the root of the mean squared relative error.
+    pub relative_residual: f64,
+    /// The number of passes.
+    pub n: u32,
+}
+
+/// One long stream at one receiving end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineEntry {
+    /// The rung's name.
+    pub id: String,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// Parallel connections.
+    pub flows: u32,
+    /// The host that sends.
+    pub from: String,
+    /// The host that receives.
+    pub to: String,
+    /// The host whose clock and bytes these are.
+    pub host: String,
+    /// The message size.
+    pub message_bytes: u64,
+    /// Slices at the beginning that are warm-up.
+    pub lead: u32,
+    /// The end of each slice, in seconds since the stream began.
+    pub at_s: Vec<f64>,
+    /// The rate of each slice.
+    pub throughput_bps: Vec<Option<f64>>,
+    /// What was sampled meanwhile.
+    pub sampled: Vec<SampledEntry>,
+}
+
+/// Samples of one host, or of one connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SampledEntry {
+    /// The host.
+    pub host: String,
+    /// The worker whose connection it is; null for the host's own counters.
+    pub worker: Option<u32>,
+    /// The flow.
+    pub flow: Option<u32>,
+    /// Seconds since the stream began.
+    pub at_s: Vec<f64>,
+    /// Values by metric name.
+    pub values: BTreeMap<String, Vec<f64>>,
+}

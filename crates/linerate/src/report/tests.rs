@@ -1,0 +1,329 @@
+//! The three forms of one made-up run, and of runs that no one could have made.
+
+use super::*;
+use crate::record::synthetic::Synthetic;
+use crate::record::{Event, Series, Unavailable, read};
+use crate::vocabulary::{Pattern, Wait};
+use proptest::prelude::*;
+use serde_json::Value;
+
+const PIPE: Page = Page { width: None, colour: false };
+
+fn made_up() -> Recording {
+    Synthetic::default().recording()
+}
+
+fn small() -> Recording {
+    Synthetic { passes: 7, sizes: vec![1, 64, 1 << 20], ..Synthetic::default() }.recording()
+}
+
+#[test]
+fn the_text_begins_with_the_answer_and_shows_the_ladder() {
+    let mut recording = made_up();
+    recording.trials.retain(|trial| !(trial.case.flows == 4 && trial.case.pattern == Pattern::Bidirectional));
+    recording.hosts.iter_mut().for_each(|host| {
+        let model = ("cpu.model".to_owned(), "Xeon 2.6 GHz".into());
+        host.environment.host.extend([model]);
+    });
+    recording.unavailable.push(Unavailable {
+        rung: "memory.triad".into(),
+        pattern: None,
+        wait: None,
+        host: None,
+        why: "64 MiB were refused".into(),
+        hint: "free some memory".into(),
+    });
+    let expected = "\
+The sender's CPU binds: the sender spends 0.14 ns on a byte and its CPU was 100 % busy, so network.tcp a>b
+cannot pass 57 Gb/s here; the link may carry more.
+
+lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes, 95 % intervals
+
+                               throughput, 1 MiB        half round trip, 64 B          over the rung below     CPU ns/B
+  rung                           a>b     ±        b>a       polling  sleeping   kept   constant   per byte    send   recv
+  memory.copy, in cache     159 Gb/s  ±2 %          -             -         -      -          -          -       -      -
+  memory.triad (STREAM)    not measured: 64 MiB were refused (free some memory)
+  in-host.shared-memory     133 Gb/s  ±1 %          -        167 ns   11.3 µs   83 %          -  +0.060 ns   0.058  0.057
+  in-host.tcp                71 Gb/s  ±2 %          -       2.61 µs   20.2 µs   54 %    +2.4 µs  +0.060 ns    0.11  0.080
+  network.tcp                56 Gb/s  ±2 %  56.3 Gb/s       2.80 µs   21.3 µs   79 %    +200 ns  +0.030 ns    0.14   0.10
+  network.tcp x 4          56.8 Gb/s  ±1 %    57 Gb/s             -         -      -          -          -    0.14   0.10
+  network.tcp, both ways    113 Gb/s  ±2 %          -             -         -      -          -          -    0.14   0.10
+
+  interval-wide   the interval is wider than the profile aims at: throughput ±2.2 %, aimed at 2 % (network.tcp
+                  a>b). Give it more time with --budget, or quiet the machine.
+  shared-cpus     both hosts share this machine's CPUs, so neither end runs as it would alone. Quote ratios,
+                  or measure between two machines: linerate run ssh://HOST.
+";
+    let shown = text(&recording, PIPE);
+    assert!(shown == expected, "{shown}");
+}
+
+#[test]
+fn a_narrow_page_gets_a_narrow_table() {
+    let recording = made_up();
+    for width in [66, 80, 100, 140] {
+        let shown = text(&recording, Page { width: Some(width), colour: false });
+        let longest = shown.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= usize::from(width), "{width}: {longest}\n{shown}");
+        assert_eq!(shown.matches("half round trip, 64 B").count(), 1);
+    }
+}
+
+#[test]
+fn colours_carry_no_meaning() {
+    let recording = made_up();
+    let coloured = text(&recording, Page { width: None, colour: true });
+    assert!(coloured.contains("\x1b["));
+    let mut plain = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        plain += before;
+        rest = after.split_once('m').unwrap().1;
+    }
+    assert_eq!(plain + rest, text(&recording, PIPE));
+}
+
+#[test]
+fn notes_say_a_thing_once() {
+    let mut recording = small();
+    recording.steps.iter_mut().for_each(|step| step.timer_slack_lowered = false);
+    for wait in [Wait::Polling, Wait::Sleeping] {
+        recording.unavailable.push(Unavailable {
+            rung: "network.tcp".into(),
+            pattern: Some(Pattern::PingPong),
+            wait: Some(wait),
+            host: None,
+            why: "token bucket".into(),
+            hint: "no rate".into(),
+        });
+    }
+    let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(shown.matches("timer slack").count(), 1, "{shown}");
+    assert_eq!(shown.matches("token bucket (no rate)").count(), 1, "{shown}");
+    assert!(
+        shown.contains("network.tcp a>b ping-pong polling, network.tcp a>b ping-pong sleeping"),
+        "{shown}"
+    );
+}
+
+/// The keys of the stable form, and which of them may be null.
+#[test]
+fn the_json_form_is_stable() {
+    let value: Value = serde_json::from_str(&json(&made_up(), PIPE)).unwrap();
+    assert_eq!(value["schema"], "linerate.report/1");
+    for key in ["version", "seed", "plan_hash", "profile", "utc", "confidence", "target"] {
+        assert!(!value["run"][key].is_null(), "{key}");
+    }
+    let entry = |direction: &str, flows: u32| {
+        let ladder = value["ladder"].as_array().unwrap();
+        let found = ladder.iter().find(|e| e["direction"] == direction && e["flows"] == flows);
+        found.unwrap_or_else(|| panic!("no {direction} x {flows}")).clone()
+    };
+    let network = entry("a>b", 1);
+    assert_eq!(network["id"], "network.tcp");
+    assert_eq!(network["below"], "in-host.tcp");
+    assert_eq!(network["host"], Value::Null);
+    assert_eq!(network["message_bytes"], 1 << 20);
+    assert_eq!(network["latency_bytes"], 64);
+    assert_eq!(network["placement"], serde_json::json!([0, 1]));
+    let estimates = [
+        "/throughput_bps",
+        "/half_round_trip_ns/polling",
+        "/half_round_trip_ns/sleeping",
+        "/kept_of_below",
+        "/cost/constant_ns",
+        "/cost/ns_per_byte",
+    ];
+    for pointer in estimates {
+        for part in ["median", "low", "high", "n"] {
+            assert!(network.pointer(pointer).unwrap()[part].is_number(), "{pointer}/{part}");
+        }
+    }
+    for pointer in ["/cpu_ns_per_byte/sender", "/cpu_ns_per_byte/receiver", "/retransmits", "/bound/bps"] {
+        assert!(network.pointer(pointer).unwrap().is_number(), "{pointer}");
+    }
+    assert_eq!(network["bound"]["name"], "sender-cpu");
+    assert_eq!(network["unavailable"], Value::Null);
+    assert_eq!(entry("a<>b", 1)["kept_of_below"], Value::Null);
+    assert_eq!(value["ladder"][0]["host"], "a");
+    let warning = &value["warnings"][0];
+    assert!(["code", "text", "evidence"].iter().all(|key| !warning[key].is_null()), "{warning}");
+    let curve =
+        value["curves"].as_array().unwrap().iter().find(|curve| curve["pattern"] == "ping-pong").unwrap();
+    assert_eq!(curve["points"].as_array().unwrap().len(), 24);
+    assert!(
+        ["from_bytes", "to_bytes", "alpha_ns", "ns_per_byte"]
+            .iter()
+            .all(|key| curve["segments"][0][key].is_number())
+    );
+    assert_eq!(curve["breaks"], serde_json::json!([]));
+}
+
+#[test]
+fn the_json_form_comes_back() {
+    let recording = made_up();
+    let report = Report::of(&recording);
+    let back: Report = serde_json::from_str(&json(&recording, PIPE)).unwrap();
+    // Numbers may differ in their last bit; they are not written again.
+    assert_eq!(
+        (&back.run, &back.sentence, &back.warnings),
+        (&report.run, &report.sentence, &report.warnings)
+    );
+    let (ours, theirs) = (&report.ladder[3], &back.ladder[3]);
+    assert_eq!(
+        (&ours.id, &ours.placement, ours.retransmits),
+        (&theirs.id, &theirs.placement, theirs.retransmits)
+    );
+    let median = |entry: &LadderEntry| entry.throughput_bps.unwrap().median;
+    assert!((median(ours) / median(theirs) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn few_passes_have_no_interval_in_any_form() {
+    let recording = Synthetic { passes: 5, ..Synthetic::default() }.recording();
+    let value: Value = serde_json::from_str(&json(&recording, PIPE)).unwrap();
+    let throughput = &value["ladder"][0]["throughput_bps"];
+    assert_eq!(
+        (&throughput["low"], &throughput["high"], &throughput["n"]),
+        (&Value::Null, &Value::Null, &5.into())
+    );
+    let shown = text(&recording, PIPE);
+    assert!(shown.contains("n=5") && !shown.contains("±") | shown.contains("few-passes"), "{shown}");
+    let rows = csv(&recording, PIPE);
+    assert!(rows.lines().nth(1).unwrap().contains(",,,5,"), "{rows:.400}");
+}
+
+#[test]
+fn the_csv_form_has_a_row_for_each_case_and_size() {
+    let recording = made_up();
+    let report = Report::of(&recording);
+    let text = csv(&recording, PIPE);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|other| other == name).unwrap();
+    let rows: Vec<::csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(rows.len(), report.curves.iter().map(|curve| curve.points.len()).sum::<usize>());
+    let point = &report.curves[0].points[3];
+    assert_eq!(rows[3][column("message_bytes")], point.message_bytes.to_string());
+    let median: f64 = rows[3][column("throughput_bps_median")].parse().unwrap();
+    assert_eq!(median, point.throughput_bps.unwrap().median);
+    for unit in ["half_round_trip_ns_low", "sender_cpu_ns_per_byte_high", "throughput_bps_n"] {
+        column(unit);
+    }
+}
+
+/// Writes every form; the text on pages of several widths.
+fn write_all(recording: &Recording) {
+    for format in FORMATS {
+        for width in [None, Some(0), Some(60), Some(u16::MAX)] {
+            assert!(!(format.render)(recording, Page { width, colour: true }).is_empty(), "{}", format.name);
+        }
+    }
+}
+
+#[test]
+fn an_empty_recording_has_a_report() {
+    write_all(&Recording::default());
+}
+
+#[test]
+fn numbers_that_are_none_break_nothing() {
+    let mut recording = small();
+    recording.push(Event::Series(Series {
+        step: recording.trials[0].step,
+        host: "a".into(),
+        worker: None,
+        flow: None,
+        at_ns: vec![u64::MAX, 0],
+        values: [("x".to_owned(), vec![f64::NAN, f64::INFINITY])].into(),
+    }));
+    recording.trials[0].case.timeline = true;
+    for trial in &mut recording.trials {
+        let block = &mut trial.block;
+        (block.message_bytes, block.messages, block.slices) = (u64::MAX, u64::MAX, u32::MAX);
+        for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
+            (flow.start_ns, flow.bytes, flow.cpu_ns) = (u64::MAX, u64::MAX, u64::MAX);
+            flow.duration_ns = 0;
+            flow.slices_ns.iter_mut().for_each(|slice| *slice = u64::MAX);
+        }
+    }
+    assert!(recording.trials[0].block.bytes() == u64::MAX);
+    write_all(&recording);
+    recording.trials.iter_mut().for_each(|trial| trial.roles.clear());
+    recording.steps.iter_mut().for_each(|step| step.roles.clear());
+    recording.hosts.clear();
+    write_all(&recording);
+    recording.header = None;
+    write_all(&recording);
+}
+
+/// Replaces one value somewhere in a line.
+fn change(value: &mut Value, path: &[prop::sample::Index], with: &Value) {
+    let Some((first, rest)) = path.split_first() else {
+        *value = with.clone();
+        return;
+    };
+    match value {
+        Value::Array(items) if !items.is_empty() => change(first.get_mut(items.as_mut_slice()), rest, with),
+        Value::Object(fields) if !fields.is_empty() => {
+            let index = first.index(fields.len());
+            if let Some((_, field)) = fields.iter_mut().nth(index) {
+                change(field, rest, with);
+            }
+        }
+        _ => *value = with.clone(),
+    }
+}
+
+fn odd_value() -> impl Strategy<Value = Value> {
+    let odd = [
+        serde_json::json!(0),
+        serde_json::json!(1),
+        serde_json::json!(-1),
+        serde_json::json!(u64::MAX),
+        serde_json::json!(u32::MAX),
+        serde_json::json!(1e308),
+        serde_json::json!(5e-324),
+        serde_json::json!(true),
+        serde_json::json!(""),
+        serde_json::json!("bbr"),
+        serde_json::json!("lab:rate=1Gb/s"),
+        serde_json::json!("a\u{301}\n\u{1b}[31m".repeat(40)),
+        serde_json::json!([]),
+        serde_json::json!({}),
+        Value::Null,
+    ];
+    prop::sample::select(odd.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_can_be_read_can_be_reported(
+        changes in prop::collection::vec(
+            (
+                any::<prop::sample::Index>(),
+                prop::collection::vec(any::<prop::sample::Index>(), 1..8),
+                odd_value(),
+            ),
+            1..40,
+        )
+    ) {
+        let recording = Synthetic { passes: 1, sizes: vec![64, 1 << 20], ..Synthetic::default() }.recording();
+        let header = serde_json::to_value(Event::Header(recording.header.clone().unwrap())).unwrap();
+        let hosts = recording.hosts.iter().cloned().map(Event::Host);
+        let trials = recording.trials.iter().cloned().map(Event::Trial);
+        let steps = recording.steps.iter().cloned().map(Event::Step);
+        let events = hosts.chain(trials).chain(steps);
+        let mut lines: Vec<Value> = std::iter::once(header)
+            .chain(events.map(|event| serde_json::to_value(event).unwrap()))
+            .collect();
+        for (line, path, with) in changes {
+            change(line.get_mut(lines.as_mut_slice()), &path, &with);
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        if let Ok((recording, _)) = read(text.as_bytes()) {
+            write_all(&recording);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The text form: the answer first, then the ladder, then what to know beside it.
+
+use super::block::borderless;
+use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
+use super::{Page, ladder, note};
+use crate::unit::BitRate;
+
+/// The width of running text where the page does not say.
+const TEXT_WIDTH: usize = 110;
+/// Nothing is set narrower than this.
+const LEAST_WIDTH: usize = 40;
+const INDENT: &str = "  ";
+
+const BOLD: &str = "\x1b[1m";
+const YELLOW: &str = "\x1b[33m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Writes the report for a page.
+pub(super) fn render(report: &Report, page: Page) -> String {
+    let width = page.width.map(|width| usize::from(width).max(LEAST_WIDTH));
+    let text_width = width.unwrap_or(TEXT_WIDTH).min(TEXT_WIDTH);
+    let marked = |text: &str, mark: &str| match page.colour {
+        true => format!("{mark}{text}{PLAIN}"),
+        false => text.to_owned(),
+    };
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(wrapped(&report.sentence, text_width).iter().map(|line| marked(line, BOLD)));
+    lines.push(String::new());
+    lines.extend(wrapped(&heading(report), text_width));
+    for band in ladder::render(report, width.map(|width| width - INDENT.len())) {
+        lines.push(String::new());
+        for (index, line) in band.iter().enumerate() {
+            let is_head = index < 2 && !line.contains("not measured:");
+            let line = if is_head && !line.is_empty() { marked(line, BOLD) } else { line.clone() };
+            lines.push(format!("{INDENT}{line}"));
+        }
+    }
+    let notes = note::notes(report);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        let codes: Vec<&str> = notes.iter().map(|(code, _)| code.as_str()).collect();
+        for line in note::lines(&notes, text_width - INDENT.len()) {
+            let code = codes.iter().find(|code| line.starts_with(**code)).copied().unwrap_or("");
+            lines.push(format!(
+                "{INDENT}{}{}",
+                if code.is_empty() { String::new() } else { marked(code, YELLOW) },
+                &line[code.len()..]
+            ));
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Lines of at most `width` columns, broken between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut table = borderless(Some(width));
+    table.add_row([text]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// `lab: 2 hosts, veth, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes`.
+fn heading(report: &Report) -> String {
+    let run = &report.run;
+    let congestion = Some(run.congestion_control.join("/")).filter(|names| !names.is_empty());
+    let parts = [Some(wire(run)), cpus(run), congestion, placement(report), passes(report)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn wire(run: &Run) -> String {
+    let (scheme, rest) = run.target.split_once(':').unwrap_or((&run.target, ""));
+    let target = if rest.starts_with("//") { run.target.as_str() } else { scheme };
+    let mut facts =
+        vec![format!("{} {}", run.hosts.len(), if run.hosts.len() == 1 { "host" } else { "hosts" })];
+    let told = |interface: &InterfaceEntry| interface.driver.clone().unwrap_or(interface.name.clone());
+    let mut interfaces: Vec<String> = run.interfaces.iter().map(told).collect();
+    interfaces.dedup();
+    facts.extend((!interfaces.is_empty()).then(|| interfaces.join("/")));
+    facts.extend(run.mtu.map(|mtu| format!("MTU {mtu}")));
+    facts.extend(run.line_bps.map(|rate| BitRate(rate).to_string()));
+    format!("{target}: {}", facts.join(", "))
+}
+
+fn cpus(run: &Run) -> Option<String> {
+    let mut each: Vec<String> = run
+        .hosts
+        .iter()
+        .map(|host| {
+            let model = host.cpu_model.as_ref().map_or(String::new(), |model| format!("{model}, "));
+            format!("{model}{} {}", host.cpus, if host.cpus == 1 { "CPU" } else { "CPUs" })
+        })
+        .collect();
+    each.dedup();
+    (!each.is_empty()).then(|| each.join(" / "))
+}
+
+/// The CPUs of the two ends, of the topmost layer that has any.
+fn placement(report: &Report) -> Option<String> {
+    let two_ended = |entry: &&LadderEntry| entry.engine.is_some();
+    let entry = report.ladder.iter().rev().filter(two_ended).find(|entry| entry.flows == 1)?;
+    let cpus: Vec<String> = entry.placement.iter().map(u32::to_string).collect();
+    let pinned = if cpus.is_empty() { "not pinned".into() } else { format!("CPUs {}", cpus.join("/")) };
+    let awake = match report.run.kept_awake {
+        Some(true) => ", kept awake",
+        Some(false) => ", not kept awake",
+        None => "",
+    };
+    Some(format!("{pinned}{awake}"))
+}
+
+fn passes(report: &Report) -> Option<String> {
+    let counts = report.ladder.iter().filter_map(|entry| entry.throughput_bps).map(|estimate| estimate.n);
+    let passes = counts.max()?;
+    Some(format!("{passes} {}, 95 % intervals", if passes == 1 { "pass" } else { "passes" }))
+}
