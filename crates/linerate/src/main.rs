@@ -1,5 +1,7 @@
 //! The program: see [`linerate::cli`].
 
-fn main() -> std::process::ExitCode {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     linerate::cli::main()
 }

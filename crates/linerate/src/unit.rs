@@ -41,7 +41,7 @@ pub fn supported_digits(value: f64, half_width: Option<f64>) -> i32 {
     let place = |number: f64| number.abs().log10().floor();
     match half_width {
         None => 2,
-        Some(width) if width == 0.0 => 3,
+        Some(0.0) => 3,
         Some(width) => (place(value) - place(width) + 1.0).clamp(2.0, 3.0) as i32,
     }
 }

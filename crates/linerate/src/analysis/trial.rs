@@ -99,7 +99,9 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     let origin = role.flows.iter().map(|flow| flow.start_ns).min()?;
     let stamps: Option<Vec<Stamps>> = role.flows.iter().map(|flow| Stamps::of(flow, lead, origin)).collect();
     let stamps = stamps?;
-    let from = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
+    // From the first flow's start, not the last one's: what a late receiver finds waiting in its buffers
+    // came since then. To the first flow's end: from then on one is missing.
+    let from = stamps.iter().map(Stamps::first).fold(f64::INFINITY, f64::min);
     let to = stamps.iter().map(Stamps::last).fold(f64::INFINITY, f64::min);
     if to <= from {
         return None;

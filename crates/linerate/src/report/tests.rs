@@ -297,7 +297,8 @@ fn odd_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    // Each case writes a dozen reports.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 8, ..ProptestConfig::default() })]
     #[test]
     fn whatever_can_be_read_can_be_reported(
         changes in prop::collection::vec(

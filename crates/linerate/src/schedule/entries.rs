@@ -12,6 +12,9 @@ pub const LADDER_BYTES: u64 = 1 << 20;
 /// On a link with a token bucket a trial is true only when it outlasts the burst by far.
 const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
 
+/// A stream of one size has paid for its warm-up with nothing else: it lasts this many trials.
+const SINGLE_TRIALS: u64 = 5;
+
 /// What the controller, the agents and the warm-up of threads cost a step, in one machine.
 const STEP_NS: u64 = 3_000_000;
 
@@ -138,12 +141,16 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let ends =
         TRANSPORTS.iter().find(|transport| transport.name == rung.transport).map_or(2, |found| found.ends);
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
-    let trial_ns = if network_bucket.is_some() { BUCKET_TRIAL_NS } else { plan.profile.trial_ns };
     let warm_up_ns = match (case.pattern, ends) {
         (Pattern::PingPong, _) | (_, 1) => 0,
         _ => plan.profile.warm_up_ns,
     };
     let sizes = sizes(plan, rung, &case, network_bucket.is_some());
+    let trial_ns = match sizes.len() {
+        _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
+        1 => SINGLE_TRIALS * plan.profile.trial_ns,
+        _ => plan.profile.trial_ns,
+    };
     let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64| Entry {
         nominal_ns: STEP_NS + warm_up_ns + trial_ns * sizes.len() as u64,
         case,

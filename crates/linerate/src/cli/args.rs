@@ -1,0 +1,150 @@
+//! The command line.
+
+use crate::plan::{PROFILES, Setting, Target};
+use crate::unit::Nanoseconds;
+use clap::builder::PossibleValuesParser;
+use clap::{Parser, Subcommand};
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate run lab
+      the whole ladder on a virtual pair of hosts: no set-up, no root
+  linerate run lab:rate=1Gb/s,mtu=9000
+      the same over a link whose truth is known
+  linerate run ssh://node7
+      from this host to node7, which needs nothing but sshd
+  linerate run ssh://node1,ssh://node2 --profile quick --only network
+      only the network rungs, between two other hosts
+  linerate report linerate/lab-2026-11-21T14-02-11.jsonl --format csv
+      the numbers of an earlier run
+
+`linerate doctor` says what this host can do and how to get what is missing.";
+
+/// Measures every layer between the wire and the application, and says where the rate is lost.
+#[derive(Debug, Parser)]
+#[command(name = "linerate", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure the ladder between two hosts.
+    Run(Run),
+    /// Print the report of a recording.
+    Report(Report),
+    /// Say what this host can do, what is missing, and how to get it.
+    Doctor,
+    /// List the rungs, knobs, patterns, transports and warnings.
+    List(List),
+    /// Serve one host of a run on the standard streams.
+    #[command(hide = true)]
+    Agent,
+    /// Hold sessions for an agent.
+    #[command(hide = true)]
+    Worker {
+        /// The agent's socket.
+        home: String,
+    },
+    /// Build the namespaces of a lab and hand them over.
+    #[command(hide = true)]
+    LabBuilder,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]` or two of these.
+    #[arg(value_name = "TARGET", value_parser = target)]
+    pub target: Target,
+    /// How much is measured: quick (under 40 s) or standard (about 2 min).
+    #[arg(long, default_value = "standard", value_parser = profiles())]
+    pub profile: String,
+    /// The time the run may take; passes are added or left out to fit.
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<u64>,
+    /// Only these rungs (a name or a prefix: network, in-host.tcp); may be repeated.
+    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// All rungs but these; may be repeated.
+    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    pub skip: Vec<String>,
+    /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,
+    /// network.tcp:socket.send-buffer=256KiB. `linerate list knobs` shows them.
+    #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting)]
+    pub set: Vec<Setting>,
+    /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7.
+    #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address)]
+    pub addresses: Vec<(String, IpAddr)>,
+    /// How to call ssh, with options.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH")]
+    pub ssh: String,
+    /// Seeds the order in which everything is visited; by default another one each time.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The folder of the recording.
+    #[arg(long, value_name = "DIR", default_value = "linerate")]
+    pub output: PathBuf,
+    /// No progress, only the report.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// The recording.
+    pub file: PathBuf,
+    /// The form.
+    #[arg(long, default_value = "text", value_parser = formats())]
+    pub format: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// What to list; everything when left out.
+    #[arg(value_parser = ["rungs", "knobs", "patterns", "transports", "warnings", "profiles"])]
+    pub what: Option<String>,
+}
+
+fn profiles() -> PossibleValuesParser {
+    PROFILES.iter().map(|(name, ..)| *name).collect::<Vec<_>>().into()
+}
+
+fn formats() -> PossibleValuesParser {
+    crate::report::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().into()
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    text.parse().map_err(|error: crate::plan::TargetError| format!("{}\n  hint: {}", error.what, error.hint))
+}
+
+fn setting(text: &str) -> Result<Setting, String> {
+    text.parse().map_err(|error: crate::plan::SettingError| format!("{}\n  hint: {}", error.what, error.hint))
+}
+
+fn budget(text: &str) -> Result<u64, String> {
+    let time: Nanoseconds = text.parse().map_err(|error: crate::unit::ParseError| error.to_string())?;
+    if time.0 < 1e9 { Err("a budget below 1 s measures nothing".into()) } else { Ok(time.0 as u64) }
+}
+
+fn address(text: &str) -> Result<(String, IpAddr), String> {
+    let wanted = || format!("`{text}`: try a=192.0.2.1");
+    let (host, address) = text.split_once('=').ok_or_else(wanted)?;
+    if !["a", "b"].contains(&host) {
+        return Err(format!("the hosts are called a and b, not `{host}`"));
+    }
+    Ok((host.into(), address.parse().map_err(|_| wanted())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Args::command().debug_assert();
+    }
+}

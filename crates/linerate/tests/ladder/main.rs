@@ -1,0 +1,7 @@
+//! The whole program on virtual hosts: what was put in must come out, and nothing may be left.
+
+mod faults;
+mod removal;
+mod scenario;
+mod ssh;
+mod support;

@@ -1,0 +1,74 @@
+//! Whatever is killed, nothing stays: no process, no namespace; and what was measured can be read.
+
+use crate::support::{await_condition, code, command, namespaces, processes, recording, report};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::Child;
+use tempfile::TempDir;
+
+const ARGUMENTS: [&str; 5] = ["lab", "--profile", "quick", "--only", "in-host.tcp,network.tcp"];
+
+/// A run that has measured something that counts.
+fn in_mid_run(folder: &Path) -> Child {
+    let child = command(folder, &ARGUMENTS).spawn().unwrap();
+    await_condition("the first trial that counts", || {
+        let files = std::fs::read_dir(folder).unwrap().count();
+        files == 1 && std::fs::read_to_string(recording(folder)).unwrap().contains(r#""pass":1,"#)
+    });
+    child
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
+}
+
+/// Kills one of the processes and gives the program's exit code.
+fn kill_in_mid_run(role: &str) -> (TempDir, Option<i32>) {
+    let before = namespaces();
+    let folder = TempDir::new().unwrap();
+    let mut child = in_mid_run(folder.path());
+    let found = processes().into_iter().find(|(_, subcommand)| subcommand == role);
+    signal(found.unwrap_or_else(|| panic!("no process is a {role}")).0, Signal::KILL);
+    let code = code(&mut child);
+    await_condition("every process's end", || processes().is_empty());
+    await_condition("every namespace's end", || namespaces() == before);
+    (folder, code)
+}
+
+#[test]
+fn a_killed_controller_leaves_nothing_and_its_recording_is_read() {
+    let (folder, code) = kill_in_mid_run("run");
+    assert_eq!(code, None);
+    let report = report(&recording(folder.path()));
+    assert!(!report["ladder"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_killed_agent_leaves_nothing_and_fails_with_what_was_measured() {
+    let (folder, code) = kill_in_mid_run("agent");
+    assert_eq!(code, Some(4));
+    assert!(!report(&recording(folder.path()))["ladder"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_killed_worker_leaves_nothing_and_fails_with_what_was_measured() {
+    let (folder, code) = kill_in_mid_run("worker");
+    assert_eq!(code, Some(4));
+    assert!(!report(&recording(folder.path()))["ladder"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn an_interrupted_run_reports_what_was_measured() {
+    let before = namespaces();
+    let folder = TempDir::new().unwrap();
+    let mut child = in_mid_run(folder.path());
+    signal(child.id(), Signal::INT);
+    assert_eq!(code(&mut child), Some(130));
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
+    assert!(text.contains("network.tcp"), "{text}");
+    let report = report(&recording(folder.path()));
+    assert!(crate::support::warnings(&report).contains(&"interrupted".to_owned()));
+    await_condition("every process's end", || processes().is_empty());
+    await_condition("every namespace's end", || namespaces() == before);
+}

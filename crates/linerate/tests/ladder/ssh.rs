@@ -1,0 +1,149 @@
+//! Hosts reached by Debian's sshd: one in each of two namespaces.
+
+use crate::support::{PROGRAM, await_condition, entry, recording, report};
+use linerate::lab::Lab;
+use linerate::plan::Topology;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+const PORT: u16 = 2222;
+
+/// An sshd on one host; ends with this value.
+struct Sshd(Child);
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn key(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&path).status();
+    assert!(made.unwrap().success());
+    path
+}
+
+/// Starts sshd on a host and waits until it listens. Nothing of the machine's own ssh is used.
+fn sshd(lab: &Lab, host: usize, folder: &Path) -> Sshd {
+    let address = lab.hosts()[host].address;
+    let config = folder.join(format!("sshd_config_{host}"));
+    let keys = folder.join("authorized_keys");
+    let text = format!(
+        "Port {PORT}\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+         StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nUsePAM no\nUseDNS no\n",
+        folder.join("host_key").display(),
+        keys.display()
+    );
+    std::fs::write(&config, text).unwrap();
+    // Debian's sshd wants this folder for its unprivileged part; a booted host has it.
+    std::fs::create_dir_all("/run/sshd").unwrap();
+    let mut command = lab.hosts()[host].command("/usr/sbin/sshd");
+    command.arg("-D").arg("-e").arg("-f").arg(&config);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    await_condition("sshd to listen", || {
+        let mut scan = lab.hosts()[host].command("ssh-keyscan");
+        scan.args(["-p", &PORT.to_string(), &address.to_string()]).stderr(Stdio::null());
+        !scan.output().unwrap().stdout.is_empty()
+    });
+    Sshd(child)
+}
+
+/// Folders of copied programs, so that the ones this test adds can be taken away again.
+fn copies() -> Vec<PathBuf> {
+    let home = std::env::var("HOME").unwrap();
+    let entries = std::fs::read_dir(Path::new(&home).join(".cache/linerate")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// Two hosts with sshd, and the command that reaches them.
+struct Fixture {
+    lab: Lab,
+    _daemons: Vec<Sshd>,
+    folder: TempDir,
+    ssh: String,
+    copies_before: Vec<PathBuf>,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let folder = TempDir::new().unwrap();
+        let lab = Lab::build(&Topology::default(), Path::new(PROGRAM)).unwrap();
+        key(folder.path(), "host_key");
+        let user = key(folder.path(), "user_key");
+        std::fs::copy(user.with_extension("pub"), folder.path().join("authorized_keys")).unwrap();
+        let daemons = (0..2).map(|host| sshd(&lab, host, folder.path())).collect();
+        let config = folder.path().join("ssh_config");
+        let text = format!(
+            "Host *\n  IdentityFile {}\n  IdentitiesOnly yes\n  StrictHostKeyChecking no\n  \
+             UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  BatchMode yes\n",
+            user.display()
+        );
+        std::fs::write(&config, text).unwrap();
+        let ssh = format!("ssh -F {}", config.display());
+        Fixture { lab, _daemons: daemons, folder, ssh, copies_before: copies() }
+    }
+
+    fn target(&self, host: usize) -> String {
+        format!("ssh://root@{}:{PORT}", self.lab.hosts()[host].address)
+    }
+
+    /// Runs from host a.
+    fn run(&self, target: &str) -> std::process::Output {
+        let mut command = self.lab.hosts()[0].command(PROGRAM);
+        command
+            .args(["run", target, "--profile", "quick", "--budget", "1s", "--only", "network.tcp", "--quiet"])
+            .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
+            .arg(self.folder.path().join("out"));
+        command.stderr(Stdio::piped()).output().unwrap()
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        for copy in copies().into_iter().filter(|copy| !self.copies_before.contains(copy)) {
+            let _ = std::fs::remove_dir_all(copy);
+        }
+    }
+}
+
+fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
+    let output = fixture.run(target);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let path = recording(&fixture.folder.path().join("out"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    for reached in reached {
+        assert!(text.contains(&format!(r#""reached":"{reached}"#)), "no host was reached by {reached}");
+    }
+    let report = report(&path);
+    let rung = entry(&report, "network.tcp", Some("a>b"), 1);
+    assert!(rung["throughput_bps"]["median"].as_f64().unwrap() > 0.0);
+    assert!(!crate::support::warnings(&report).contains(&"bytes-not-crossed".to_owned()));
+    let wire = text.lines().find(|line| line.contains(r#""name":"wire0""#));
+    assert!(wire.is_some(), "the bytes did not cross the wire between the hosts");
+}
+
+#[test]
+fn a_host_reached_by_ssh_is_measured_from_here() {
+    let fixture = Fixture::new();
+    check(&fixture, &fixture.target(1), ["local", "ssh://root@"]);
+}
+
+#[test]
+fn two_hosts_reached_by_ssh_are_measured() {
+    let fixture = Fixture::new();
+    let target = format!("{},{}", fixture.target(0), fixture.target(1));
+    check(&fixture, &target, ["ssh://root@", "ssh://root@"]);
+}
+
+#[test]
+fn a_host_that_ssh_does_not_reach_is_said() {
+    let fixture = Fixture::new();
+    let nowhere = format!("ssh://root@{}:1", fixture.lab.hosts()[1].address);
+    let output = fixture.run(&nowhere);
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("cannot be reached by ssh") && text.contains("hint: "), "{text}");
+}

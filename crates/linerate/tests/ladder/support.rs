@@ -1,0 +1,118 @@
+//! Starting the program and reading what it says.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_linerate");
+
+/// Far more than anything here takes; only a hang meets it.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// A run, its folder, and what it printed.
+pub struct Run {
+    pub folder: TempDir,
+    pub output: Output,
+}
+
+/// `linerate run ARGUMENTS`, with its recording in a folder of its own.
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.arg("run").args(arguments).args(["--quiet", "--output"]).arg(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs to the end.
+pub fn run(arguments: &[&str]) -> Run {
+    let folder = TempDir::new().unwrap();
+    let output = command(folder.path(), arguments).output().unwrap();
+    Run { folder, output }
+}
+
+impl Run {
+    /// The report as JSON, by `linerate report`.
+    pub fn report(&self) -> Value {
+        let text = String::from_utf8_lossy(&self.output.stderr);
+        assert!(self.output.status.success(), "{:?}: {text}", self.output.status);
+        report(&recording(self.folder.path()))
+    }
+}
+
+/// The only recording in a folder.
+pub fn recording(folder: &Path) -> PathBuf {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let recordings: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    assert_eq!(recordings.len(), 1, "{recordings:?}");
+    recordings[0].clone()
+}
+
+/// `linerate report --format json`.
+pub fn report(recording: &Path) -> Value {
+    let output = Command::new(PROGRAM).args(["report", "--format", "json"]).arg(recording).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The ladder's entry of a rung; `direction` is null for in-host rungs.
+pub fn entry<'r>(report: &'r Value, id: &str, direction: Option<&str>, flows: u64) -> &'r Value {
+    let ladder = report["ladder"].as_array().unwrap();
+    let wanted = |entry: &&Value| {
+        entry["id"] == id && entry["direction"].as_str() == direction && entry["flows"] == flows
+    };
+    ladder.iter().find(wanted).unwrap_or_else(|| panic!("no {id} {direction:?} x {flows} in {ladder:#?}"))
+}
+
+/// The codes of an entry's and of the run's warnings.
+pub fn warnings(report: &Value) -> Vec<String> {
+    let of = |value: &Value| {
+        let list = value["warnings"].as_array().cloned().unwrap_or_default();
+        list.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let ladder = report["ladder"].as_array().unwrap();
+    of(report).into_iter().chain(ladder.iter().flat_map(of)).collect()
+}
+
+/// Waits until `condition` holds.
+pub fn await_condition(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Processes of the program under test that descend from this one or have lost their parent, with
+/// their subcommand.
+pub fn processes() -> Vec<(u32, String)> {
+    let program = std::fs::canonicalize(PROGRAM).unwrap();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program))
+        .filter_map(|pid| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let words: Vec<_> = line.split(|byte| *byte == 0).collect();
+            Some((pid, String::from_utf8_lossy(words.get(1)?).into_owned()))
+        })
+        .collect()
+}
+
+/// Every network namespace that a process is in.
+pub fn namespaces() -> std::collections::BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| std::fs::read_link(entry.path().join("ns/net")).ok()).collect()
+}
+
+/// Waits for a child and gives its exit code; none when a signal ended it.
+pub fn code(child: &mut Child) -> Option<i32> {
+    let mut status = None;
+    await_condition("a child's end", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.and_then(|status| status.code())
+}
