@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FOREIGN: f64 = 0.05;
 /// The share of a machine that its hypervisor may take.
 const STOLEN: f64 = 0.01;
-/// Busy and stolen time comes in ticks of 10 ms; less than two of them is no evidence.
+/// Busy and stolen time comes in ticks of 10 ms; less than two of them a CPU is no evidence.
 const TWO_TICKS_NS: f64 = 20e6;
 /// Packets this much larger than the MTU are not what the wire carries.
 const SUPER: f64 = 1.5;
@@ -130,12 +130,12 @@ fn machines<'r>(context: &Context<'r>, step: &'r StepRecord) -> BTreeMap<&'r str
     machines
 }
 
-/// A time of one machine as a share of all its CPUs' time; none below two ticks.
+/// A time of one machine as a share of all its CPUs' time; zero below two ticks a CPU.
 fn machine_share(deltas: &[&HostDelta], ns: f64) -> Option<f64> {
-    let cpus = deltas.iter().map(|delta| delta.busy_ns.len()).max()?.max(1);
+    let cpus = deltas.iter().map(|delta| delta.busy_ns.len()).max()?.max(1) as f64;
     let wall = deltas.iter().map(|delta| delta.wall_ns).max()? as f64;
-    let share = ns / (wall * cpus as f64);
-    share.is_finite().then_some(if ns > TWO_TICKS_NS { share } else { 0.0 })
+    let share = ns / (wall * cpus);
+    share.is_finite().then_some(if ns > TWO_TICKS_NS * cpus { share } else { 0.0 })
 }
 
 /// Busy time that is not ours. Only in host: over a network the kernel's own work for the connection
@@ -148,7 +148,6 @@ fn foreign_cpu(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
         let busy = |delta: &&HostDelta| delta.busy_ns.values().map(|ns| *ns as f64).sum::<f64>();
         let busy = deltas.iter().map(busy).fold(0.0, f64::max);
         let own: f64 = deltas.iter().map(|delta| delta.own_ns as f64).sum();
-        // A CPU's last tick may be counted for time that was ours: one tick a CPU is no evidence.
         machine_share(&deltas, busy - own)
     });
     shares.reduce(f64::max)
