@@ -42,7 +42,7 @@ impl Diagnosis {
 pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
     let bounds: Vec<Vec<Bound>> =
         (0..analysis.layers.len()).map(|layer| bound::bounds(recording, analysis, layer)).collect();
-    let sentence = sentence::sentence(recording, analysis, &bounds);
     let findings = doubt::findings(recording, analysis, &bounds);
+    let sentence = sentence::sentence(recording, analysis, &bounds, &findings);
     Diagnosis { sentence, bounds, findings }
 }

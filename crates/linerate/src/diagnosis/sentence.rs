@@ -1,11 +1,15 @@
 //! The answer in one sentence.
 
 use super::bound::{Bound, binding};
+use super::doubt::Finding;
 use crate::analysis::{Analysis, Layer};
 use crate::plan::{Plan, Setting};
 use crate::record::Recording;
 use crate::unit::{BitRate, supported_digits};
 use crate::vocabulary::{KNOBS, Place, RUNGS};
+
+/// The finding that may explain a rate which no bound explains.
+const DISTURBANCE: &str = "foreign-cpu";
 
 /// How much more several flows must carry before it is worth a word.
 const WORTH_SAYING: f64 = 1.1;
@@ -29,14 +33,22 @@ const TELLINGS: &[Telling] = &[
 ];
 
 /// What binds the topmost layer, and by what evidence; or that it cannot be told.
-pub(super) fn sentence(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> String {
+pub(super) fn sentence(
+    recording: &Recording,
+    analysis: &Analysis,
+    bounds: &[Vec<Bound>],
+    findings: &[Finding],
+) -> String {
     let Some(top) = topmost(&analysis.layers) else {
         return nothing(recording);
     };
     let layer = &analysis.layers[top];
     let told = match binding(&bounds[top]) {
         Some(bound) => bound_told(layer, bound, &bounds[top]),
-        None => untold(layer, &bounds[top]),
+        None => {
+            let disturbed = findings.iter().find(|one| one.layer == Some(top) && one.code == DISTURBANCE);
+            untold(layer, &bounds[top], disturbed)
+        }
     };
     let told = format!("{told}{}.", several_flows(analysis, layer));
     let faults = faults(recording.plan(), &layer.rung);
@@ -91,9 +103,11 @@ fn bound_told(layer: &Layer, bound: &Bound, bounds: &[Bound]) -> String {
 }
 
 /// No bound explains the rate: say so, and what was looked at.
-fn untold(layer: &Layer, bounds: &[Bound]) -> String {
+fn untold(layer: &Layer, bounds: &[Bound], disturbed: Option<&Finding>) -> String {
     let head = format!("What binds {} at {} cannot be told", layer.name(), rate(layer));
-    let mut looked: Vec<&str> = bounds.iter().map(|bound| bound.evidence.as_str()).collect();
+    let disturbed = disturbed.map(|finding| format!("another process used its CPUs in {}", finding.detail));
+    let bounds = bounds.iter().map(|bound| bound.evidence.clone());
+    let mut looked: Vec<String> = disturbed.into_iter().chain(bounds).collect();
     if looked.is_empty() {
         return format!("{head}: nothing was recorded that bounds it");
     }

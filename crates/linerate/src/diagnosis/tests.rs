@@ -142,6 +142,20 @@ fn interfaces_show_detours_and_other_traffic() {
 }
 
 #[test]
+fn segments_sent_again_are_named_when_they_are_not_a_few() {
+    let again = |count: u64| {
+        added(move |recording| {
+            let steps = recording.steps.iter_mut().filter(|step| step.pass == 1 && is_plain(&step.case));
+            steps.for_each(|step| {
+                step.sockets[0].moved.insert("total_retrans".into(), count);
+            });
+        })
+    };
+    assert_eq!(again(100), network_only("retransmits"));
+    assert_eq!(again(1), []);
+}
+
+#[test]
 fn machines_show_steal_and_strangers() {
     let stolen = added(|recording| {
         let steps = recording.steps.iter_mut().filter(|step| step.case.rung == "memory.copy");
@@ -320,6 +334,10 @@ fn what_cannot_be_told_is_not_told() {
     assert!(diagnosis.sentence.contains("its CPU was 5"), "half of the time: {}", diagnosis.sentence);
     let layer = analysis.layers.iter().position(|layer| layer.name() == "network.tcp a>b").unwrap();
     assert!(diagnosis.binding(layer).is_none() && !diagnosis.bounds[layer].is_empty());
+    let trials = recording.trials.iter_mut().filter(|trial| is_plain(&trial.case));
+    trials.for_each(|trial| trial.roles[0].flows[0].run_delay_ns = Some(trial.roles[0].flows[0].duration_ns));
+    let sentence = of(&recording).1.sentence;
+    assert!(sentence.contains("another process used its CPUs in 50 of 150 trials"), "{sentence}");
     let (_, empty) = of(&Recording::default());
     assert_eq!(empty.sentence, "Nothing was measured.");
 }

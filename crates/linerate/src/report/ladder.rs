@@ -138,8 +138,13 @@ fn time(estimate: Option<Estimate>) -> String {
     or_nothing(estimate.map(|e| Nanoseconds(e.median).rounded(digits(&e))))
 }
 
+/// A share in percent; with a tilde where it may be off by more than a tenth of itself.
 fn share(estimate: Option<Estimate>) -> String {
-    or_nothing(estimate.map(|e| format!("{} %", significant(100.0 * e.median, 2))))
+    let text = |estimate: Estimate| {
+        let vague = estimate.relative_half_width().is_some_and(|width| width > 0.1);
+        format!("{}{} %", if vague { "~" } else { "" }, significant(100.0 * estimate.median, 2))
+    };
+    or_nothing(estimate.map(text))
 }
 
 fn cost(ns: Option<f64>) -> String {
@@ -173,6 +178,7 @@ mod tests {
         assert_eq!(rate(estimate(57.123e9, 57.1e9, 57.2e9)), "57.1 Gb/s");
         assert_eq!(time(estimate(2812.0, 2700.0, 2900.0)), "2.8 µs");
         assert_eq!(share(estimate(0.803, 0.79, 0.81)), "80 %");
+        assert_eq!(share(estimate(1.2, 0.36, 2.5)), "~120 %");
         assert_eq!(width(estimate(100.0, 97.9, 101.0)), "±2 %");
         assert_eq!(width(estimate(100.0, 85.4, 101.0)), "±15 %");
         assert_eq!(width(Some(Estimate { median: 1.0, low: None, high: None, n: 4 })), "n=4");

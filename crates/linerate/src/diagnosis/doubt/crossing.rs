@@ -57,9 +57,11 @@ pub(super) fn foreign_bytes(context: &Context, layer: usize, step: &StepRecord) 
     // A device may count a super-packet once and the headers of all its segments: by the MTU, then.
     let mtu = context.mtus[layer].unwrap_or(1500);
     let per_byte = HEADERS / (mtu as f64 - HEADERS).max(1.0);
+    let again = step.sockets.iter().filter_map(|socket| socket.moved.get("bytes_retrans"));
+    let again: f64 = again.map(|bytes| *bytes as f64).sum();
     let sides = sides(step, rung).filter(|(_, _, payload)| *payload > ENOUGH);
     let shares = sides.map(|(carried, packets, payload)| {
-        let expected = payload + (HEADERS * packets).max(per_byte * payload) + SMALL_TALK;
+        let expected = payload + again + (HEADERS * packets).max(per_byte * payload) + SMALL_TALK;
         (carried - expected) / payload
     });
     shares.reduce(f64::max)

@@ -12,6 +12,8 @@ use serde_json::json;
 
 /// How wide a profile's intervals may be: profile, throughput, latency (method 2.5, N4).
 const TARGETS: &[(&str, f64, f64)] = &[("quick", 0.05, 0.05), ("standard", 0.02, 0.05)];
+/// Below this share of segments sent again a link of a host or a room is as good as without loss.
+const LOSSY: f64 = 1e-5;
 /// A rate may beat a bound by this share before the bound is called broken.
 const TOLERANCE: f64 = 0.02;
 
@@ -74,11 +76,15 @@ fn interval_wide(context: &Context, layer: &Layer) -> Option<Found> {
     (!wide.is_empty()).then(|| ("interval-wide", said.join("; "), json!(evidence)))
 }
 
+/// Segments sent again; the few that no rate would show are left to the other forms.
 fn retransmits(layer: &Layer, steps: &[&StepRecord]) -> Option<Found> {
     let again = layer.retransmits.filter(|again| *again > 0)?;
     let streams = steps.iter().filter(|step| step.case.pattern != Pattern::PingPong);
     let segments = streams.flat_map(|step| &step.sockets).filter_map(|s| s.moved.get("data_segs_out"));
     let segments = segments.fold(0u64, |sum, count| sum.saturating_add(*count));
+    if (again as f64) < LOSSY * segments as f64 {
+        return None;
+    }
     let detail = match segments {
         0 => format!("{again} segments"),
         _ => format!("{again} of {segments} segments ({})", percent(again as f64 / segments as f64)),
