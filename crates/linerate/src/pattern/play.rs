@@ -66,9 +66,10 @@ impl Stage<'_> {
     /// A thread that failed still meets the others at every barrier, or they would wait for ever.
     fn play<L: Link>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
         let mut prepared = prepare(&part, self.blocks);
-        self.barrier.wait();
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
+            // Parallel flows begin a block together, or they might never be under way at once.
+            self.barrier.wait();
             let started = prepared.and_then(|ready| {
                 let start = Start::now();
                 self.agree(&mut part).map_err(|error| broken(&error))?;
