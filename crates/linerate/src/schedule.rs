@@ -102,7 +102,8 @@ impl Schedule {
     }
 
     fn probes_ns(&self) -> u64 {
-        self.entries.iter().map(|entry| blocks::PROBE_NS + entry.nominal_ns / 3).sum()
+        let round = |entry: &Entry| blocks::PROBE_NS / 2 + (entry.nominal_ns - entry.warm_up_ns) / 3;
+        self.entries.iter().map(round).sum()
     }
 
     /// The next step; none when the run is complete.

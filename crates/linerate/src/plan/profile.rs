@@ -18,11 +18,13 @@ pub struct Profile {
     pub warm_up_ns: u64,
     /// How long the stream for the time line runs; 0 for none.
     pub timeline_ns: u64,
+    /// Whether parallel connections are measured from b to a as well.
+    pub parallel_both_ways: bool,
 }
 
 /// The shipped profiles: name, passes, trial in ms, time line in s, one line.
 pub const PROFILES: &[(&str, u32, u64, u64, &str)] = &[
-    ("quick", 6, 10, 4, "24 sizes, 6 passes of 10 ms trials: under 40 s"),
+    ("quick", 6, 10, 2, "24 sizes, 6 passes of 10 ms trials: under 40 s"),
     ("standard", 10, 20, 10, "24 sizes, 10 passes of 20 ms trials: about 2 min"),
 ];
 
@@ -40,6 +42,7 @@ impl Profile {
             trial_ns: trial_ms * 1_000_000,
             warm_up_ns: 500_000_000,
             timeline_ns: timeline_s * 1_000_000_000,
+            parallel_both_ways: name != "quick",
         })
     }
 }

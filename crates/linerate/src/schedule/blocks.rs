@@ -11,6 +11,9 @@ use rand_chacha::ChaCha8Rng;
 /// What a probing visit should take about.
 pub const PROBE_NS: u64 = 10_000_000;
 
+/// How long a flow runs before its probing blocks: they only find the rate.
+const PROBE_WARM_UP_NS: u64 = 100_000_000;
+
 /// Slices of a stream's block.
 const STREAM_SLICES: u64 = 15;
 
@@ -23,7 +26,7 @@ const MOST_SAMPLES: u64 = 20_000;
 /// A stamp costs about 20 ns: at 500 ns a sample it stays below 5 % (method B2).
 const LEAST_SAMPLE_NS: u64 = 500;
 
-/// The size that a flow warms up with.
+/// The size that a flow warms up with, where it is one of its sizes.
 const WARM_UP_BYTES: u64 = 64 << 10;
 
 /// A message of this size or more comes from memory; used when a host does not say how large its L2 is.
@@ -50,8 +53,12 @@ pub fn of(plan: &Plan, entry: &Entry, recording: &Recording, probe: Option<usize
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     let first_probe = probe == Some(0);
     if entry.warm_up_ns > 0 && !first_probe {
-        let ns = known_ns(entry, WARM_UP_BYTES, recording);
-        blocks.extend(ns.map(|ns| block(WARM_UP_BYTES).warm_up(entry.warm_up_ns, ns)));
+        // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
+        let size = if sizes.contains(&WARM_UP_BYTES) { WARM_UP_BYTES } else { sizes[0] };
+        let ns = known_ns(entry, size, recording);
+        let warm_up_ns =
+            if probe.is_some() { entry.warm_up_ns.min(PROBE_WARM_UP_NS) } else { entry.warm_up_ns };
+        blocks.extend(ns.map(|ns| block(size).warm_up(warm_up_ns, ns)));
     }
     blocks.extend(sizes.into_iter().map(|size| match known_ns(entry, size, recording) {
         Some(ns) if !first_probe => block(size).lasting(trial_ns, ns),

@@ -15,6 +15,9 @@ const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
 /// A stream of one size has paid for its warm-up with nothing else: it lasts this many trials.
 const SINGLE_TRIALS: u64 = 5;
 
+/// Within a host there is no bucket to empty and no path to probe: a window grows in microseconds.
+const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
+
 /// What the controller, the agents and the warm-up of threads cost a step, in one machine.
 const STEP_NS: u64 = 3_000_000;
 
@@ -85,9 +88,12 @@ fn visit(
     }
     let waits: &[Wait] =
         if pattern == Pattern::PingPong { &[Wait::Polling, Wait::Sleeping] } else { &[Wait::Sleeping] };
-    let flows = if pattern == Pattern::PingPong { &rung.flows[..1] } else { rung.flows };
+    // Parallel connections are a question to streams in one direction.
+    let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
+    let reverse = from > to;
     for wait in waits {
-        for flows in flows {
+        for flows in flows.iter().filter(|flows| **flows == 1 || !reverse || plan.profile.parallel_both_ways)
+        {
             let case = Case {
                 rung: rung.id.into(),
                 pattern,
@@ -141,9 +147,10 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let ends =
         TRANSPORTS.iter().find(|transport| transport.name == rung.transport).map_or(2, |found| found.ends);
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
-    let warm_up_ns = match (case.pattern, ends) {
-        (Pattern::PingPong, _) | (_, 1) => 0,
-        _ => plan.profile.warm_up_ns,
+    let warm_up_ns = match (case.pattern, ends, rung.place) {
+        (Pattern::PingPong, ..) | (_, 1, _) => 0,
+        (.., Place::InHost) => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
+        (.., Place::Network) => plan.profile.warm_up_ns,
     };
     let sizes = sizes(plan, rung, &case, network_bucket.is_some());
     let trial_ns = match sizes.len() {
