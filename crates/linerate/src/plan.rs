@@ -17,11 +17,11 @@ pub use target::{Target, TargetError, Topology};
 
 pub use crate::statistic::CONFIDENCE;
 
+use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// Everything that a run is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -21,9 +21,6 @@ const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 /// What the controller, the agents and the warm-up of threads cost a step, in one machine.
 const STEP_NS: u64 = 3_000_000;
 
-/// The least message of the triad: below it an element is more than a message.
-const TRIAD_LEAST: u64 = 1 << 10;
-
 /// One case of a pass: its sizes run in one step when they are a stream's, else there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -121,7 +118,7 @@ fn visit(
 /// Why a case cannot be measured truly on these hosts, and what to try.
 fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
     if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
-        let why = "token bucket: it passes a burst at line rate, so a round trip over it would read too fast";
+        let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
     }
     let same_machine = rung.place == Place::InHost || share_machine(&recording.hosts);
@@ -144,15 +141,15 @@ fn bucket(plan: &Plan) -> Option<BitRate> {
 /// The entries of one case: a stream's sizes follow each other in one flow, a ping-pong's are visited
 /// apart, in the pass's shuffled order.
 fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
-    let ends =
-        TRANSPORTS.iter().find(|transport| transport.name == rung.transport).map_or(2, |found| found.ends);
+    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport);
+    let (ends, least_bytes) = transport.map_or((2, 1), |found| (found.ends, found.least_bytes));
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
     let warm_up_ns = match (case.pattern, ends, rung.place) {
         (Pattern::PingPong, ..) | (_, 1, _) => 0,
         (.., Place::InHost) => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
         (.., Place::Network) => plan.profile.warm_up_ns,
     };
-    let sizes = sizes(plan, rung, &case, network_bucket.is_some());
+    let sizes = sizes(plan, rung, &case, least_bytes, network_bucket.is_some());
     let trial_ns = match sizes.len() {
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
         1 => SINGLE_TRIALS * plan.profile.trial_ns,
@@ -189,11 +186,10 @@ fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.
-fn sizes(plan: &Plan, rung: &Rung, case: &Case, bucket: bool) -> Vec<u64> {
+fn sizes(plan: &Plan, rung: &Rung, case: &Case, least_bytes: u64, bucket: bool) -> Vec<u64> {
     let curve = case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.from <= case.to;
     if bucket || !curve {
         return vec![LADDER_BYTES];
     }
-    let least = if rung.transport == "memory-triad" { TRIAD_LEAST } else { 1 };
-    plan.profile.sizes.iter().copied().filter(|size| *size >= least).collect()
+    plan.profile.sizes.iter().copied().filter(|size| *size >= least_bytes).collect()
 }

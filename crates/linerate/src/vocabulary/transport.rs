@@ -9,6 +9,8 @@ pub struct TransportEntry {
     pub ends: u32,
     /// Whether the two ends may be on different hosts.
     pub crosses_hosts: bool,
+    /// The least message that means anything.
+    pub least_bytes: u64,
     /// One line for `linerate list`.
     pub about: &'static str,
 }
@@ -19,24 +21,28 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "memory-copy",
         ends: 1,
         crosses_hosts: false,
+        least_bytes: 1,
         about: "memcpy by one thread; a byte copied counts once",
     },
     TransportEntry {
         name: "memory-triad",
         ends: 1,
         crosses_hosts: false,
+        least_bytes: 1 << 10,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
     },
     TransportEntry {
         name: "shared-memory",
         ends: 2,
         crosses_hosts: false,
+        least_bytes: 1,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
     },
     TransportEntry {
         name: "tcp",
         ends: 2,
         crosses_hosts: true,
+        least_bytes: 1,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
     },
 ];

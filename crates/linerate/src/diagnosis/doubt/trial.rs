@@ -1,11 +1,14 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
 use super::{Check, Context, count, percent};
-use crate::record::{Flow, Trial};
+use crate::record::{Flow, RoleRecord, Trial};
 use crate::vocabulary::{Does, Pattern};
+use std::collections::BTreeMap;
 
 /// The share of a trial that another process may take (method 2.6, O2).
 const FOREIGN: f64 = 0.05;
+/// Switches in one trial that the kernel's own threads may cause.
+const TICKS: f64 = 2.0;
 /// The share of trials that may be interrupted (method 2.6, O4).
 const MANY: f64 = 0.1;
 
@@ -14,7 +17,7 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "foreign-cpu",
         limit: FOREIGN,
         tolerated: 0.0,
-        measure: |_, _, trial| flows(trial).filter_map(run_delay).reduce(f64::max),
+        measure: |_, _, trial| alone(trial).filter_map(run_delay).reduce(f64::max),
         worst: "run_delay_share",
         say: |share| format!("{} of the time", percent(share)),
     },
@@ -28,9 +31,9 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
     },
     Check {
         code: "preempted",
-        limit: 0.0,
+        limit: TICKS,
         tolerated: MANY,
-        measure: |_, _, trial| flows(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
+        measure: |_, _, trial| alone(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
         worst: "involuntary_switches",
         say: |switches| format!("{} times", count(switches)),
     },
@@ -46,6 +49,16 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
 
 fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
     trial.roles.iter().flat_map(|role| &role.flows)
+}
+
+/// Flows that share their CPU with no other flow of the trial: only these can be sure that whatever
+/// kept them waiting was foreign.
+fn alone(trial: &Trial) -> impl Iterator<Item = &Flow> {
+    let place = |role: &RoleRecord, flow: &Flow| Some((role.host.clone(), flow.cpu?));
+    let all = trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
+    let mut threads = BTreeMap::new();
+    all.clone().for_each(|(role, flow)| *threads.entry(place(role, flow)).or_insert(0u32) += 1);
+    all.filter(move |(role, flow)| threads.get(&place(role, flow)) == Some(&1)).map(|(_, flow)| flow)
 }
 
 /// The share of its block for which a thread could have run and another one did. The kernel counts a
