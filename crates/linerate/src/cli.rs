@@ -20,9 +20,9 @@ pub fn main() -> ExitCode {
     match dispatch(Args::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("linerate: {}", chain(&error));
+            eprintln!("linerate: {}", printable(&chain(&error)));
             if let Some(hint) = error.hint() {
-                eprintln!("hint: {hint}");
+                eprintln!("hint: {}", printable(hint));
             }
             ExitCode::from(error.exit_code())
         }
@@ -62,8 +62,52 @@ fn chain(error: &Error) -> String {
 fn print(text: &str) -> crate::Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         answer => answer.map_err(|e| Error::io("write", "standard output", e)),
+    }
+}
+
+/// Without control characters that would act on a terminal: a recording or a peer may hold any text.
+/// What stays are line ends and the colours that the report sets.
+fn printable(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let colour = colour_len(rest);
+        if colour > 0 || !first.is_control() || first == '\n' {
+            kept.push_str(&rest[..colour.max(first.len_utf8())]);
+        }
+        rest = &rest[colour.max(first.len_utf8())..];
+    }
+    kept
+}
+
+/// The length of the colour sequence that a text begins with: ESC, `[`, digits and semicolons, `m`.
+fn colour_len(text: &str) -> usize {
+    let Some(sequence) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(sequence.len());
+    if sequence[end..].starts_with('m') { end + 3 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_not_printed() {
+        let cases = [
+            ("plain µs ▕█▏\n", "plain µs ▕█▏\n"),
+            ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),
+            ("\u{1b}]0;title\u{7}x", "]0;titlex"),
+            ("\u{1b}[2Jgone\rover", "[2Jgoneover"),
+            ("\u{1b}[", "["),
+            ("\u{9b}31m", "31m"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(printable(text), shown);
+        }
     }
 }

@@ -102,8 +102,9 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     // From the first flow's start, not the last one's: what a late receiver finds waiting in its buffers
     // came since then. To the first flow's end: from then on one is missing.
     let from = stamps.iter().map(Stamps::first).fold(f64::INFINITY, f64::min);
+    let all_begun = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
     let to = stamps.iter().map(Stamps::last).fold(f64::INFINITY, f64::min);
-    if to <= from {
+    if to <= all_begun {
         return None;
     }
     let bytes: f64 = stamps.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from)).sum();

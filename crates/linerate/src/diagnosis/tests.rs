@@ -97,8 +97,8 @@ fn trials_show_moves_interruptions_and_false_counts() {
     };
     let moved = added(|recording| all(recording, &|role| role.flows[0].migrated = true));
     assert_eq!(moved, network_only("migrated"));
-    let preempted = added(|recording| all(recording, &|role| role.flows[0].involuntary_switches = 2));
-    assert!(preempted.is_empty() || preempted == network_only("preempted"));
+    let preempted = added(|recording| all(recording, &|role| role.flows[0].involuntary_switches = 3));
+    assert_eq!(preempted, network_only("preempted"));
     let claimed = added(|recording| {
         all(recording, &|role| {
             let factor = if role.does == Does::Sends { 2 } else { 1 };
@@ -112,12 +112,12 @@ fn trials_show_moves_interruptions_and_false_counts() {
 fn few_interruptions_are_passed_over() {
     let some = added(|recording| {
         let mut trials = recording.trials.iter_mut().filter(|trial| trial.pass > 0 && is_plain(&trial.case));
-        trials.next().unwrap().roles[0].flows[0].involuntary_switches = 1;
+        trials.next().unwrap().roles[0].flows[0].involuntary_switches = 3;
     });
     assert_eq!(some, []);
     let many = added(|recording| {
         let trials = recording.trials.iter_mut().filter(|trial| trial.case.rung == "in-host.tcp");
-        trials.for_each(|trial| trial.roles[0].flows[0].involuntary_switches = 1);
+        trials.for_each(|trial| trial.roles[0].flows[0].involuntary_switches = 3);
     });
     assert_eq!(many, [("preempted", "in-host.tcp a".to_owned())]);
 }

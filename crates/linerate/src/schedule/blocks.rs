@@ -142,9 +142,15 @@ fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
     }
 }
 
-/// The size of the smallest L2 among the hosts.
+/// The size of the smallest L2 among the hosts, as their kernels claim: `L2 Unified 2048K, of 1 CPUs`.
 fn cold_from(hosts: &[HostFacts]) -> u64 {
-    let l2 = |host: &HostFacts| host.environment.host.get("l2_bytes").and_then(serde_json::Value::as_u64);
+    let l2 = |host: &HostFacts| {
+        let caches = host.environment.host.get("cpu.caches_claimed")?.as_array()?;
+        let claim =
+            caches.iter().filter_map(|cache| cache.as_str()).find(|cache| cache.starts_with("L2 "))?;
+        let size = claim.split([' ', ',']).find_map(|word| word.strip_suffix('K'))?;
+        Some(size.parse::<u64>().ok()? << 10)
+    };
     hosts.iter().filter_map(l2).min().unwrap_or(COLD_FROM)
 }
 
