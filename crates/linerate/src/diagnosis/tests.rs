@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::analyse;
 use crate::record::synthetic::Synthetic;
-use crate::record::{End, Event, Granted, InterfaceDelta, SessionRecord, Unavailable};
+use crate::record::{End, Event, Flow, Granted, InterfaceDelta, SessionRecord, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{Does, Pattern, WARNINGS, Wait};
 use serde_json::json;
@@ -97,7 +97,7 @@ fn trials_show_moves_interruptions_and_false_counts() {
     };
     let moved = added(|recording| all(recording, &|role| role.flows[0].migrated = true));
     assert_eq!(moved, network_only("migrated"));
-    let preempted = added(|recording| all(recording, &|role| role.flows[0].involuntary_switches = 3));
+    let preempted = added(|recording| all(recording, &|role| put_off(&mut role.flows[0])));
     assert_eq!(preempted, network_only("preempted"));
     let claimed = added(|recording| {
         all(recording, &|role| {
@@ -108,16 +108,22 @@ fn trials_show_moves_interruptions_and_false_counts() {
     assert_eq!(claimed, network_only("byte-mismatch"));
 }
 
+/// A fiftieth of the block on the run queue: more than ticks cost, less than what is foreign.
+fn put_off(flow: &mut Flow) {
+    flow.involuntary_switches = 1;
+    flow.run_delay_ns = Some(flow.duration_ns / 50);
+}
+
 #[test]
 fn few_interruptions_are_passed_over() {
     let some = added(|recording| {
         let mut trials = recording.trials.iter_mut().filter(|trial| trial.pass > 0 && is_plain(&trial.case));
-        trials.next().unwrap().roles[0].flows[0].involuntary_switches = 3;
+        put_off(&mut trials.next().unwrap().roles[0].flows[0]);
     });
     assert_eq!(some, []);
     let many = added(|recording| {
         let trials = recording.trials.iter_mut().filter(|trial| trial.case.rung == "in-host.tcp");
-        trials.for_each(|trial| trial.roles[0].flows[0].involuntary_switches = 3);
+        trials.for_each(|trial| put_off(&mut trial.roles[0].flows[0]));
     });
     assert_eq!(many, [("preempted", "in-host.tcp a".to_owned())]);
 }

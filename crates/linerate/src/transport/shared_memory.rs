@@ -5,14 +5,17 @@ use super::{Offer, Pending, Session, Spec, Task, Transport, by_task};
 use crate::pattern::{Link, Measured, Part, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::vocabulary::Wait;
+use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::shared_ring::{Consumer, Producer, SharedRings};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How often a sleeping end asks before it sleeps: about the time that a wake-up would cost.
+/// How often a streaming end asks before it sleeps: about the time that a wake-up would cost.
 const ASKS_BEFORE_SLEEP: u32 = 2000;
+
+/// A ping-pong that is to show what sleeping costs looks once and sleeps.
+const ONE_LOOK: u32 = 1;
 
 /// The transport.
 pub struct SharedMemory;
@@ -64,7 +67,9 @@ impl Session for End {
         };
         let rings = self.rings.as_ref().ok_or_else(|| Error::peer("this end", "has no rings", ""))?;
         let (producer, consumer) = rings.ends(self.spec.passive);
-        let ends = Ends { producer, consumer, patience: self.spec.patience() };
+        let is_ping_pong = matches!(task.does, Does::Pings | Does::Echoes);
+        let asks = if is_ping_pong { ONE_LOOK } else { ASKS_BEFORE_SLEEP };
+        let ends = Ends { producer, consumer, asks, patience: self.spec.patience() };
         let (does, cpu, faults) = (task.does, task.cpu(0), Faults::of(&self.spec));
         let parts = match wait {
             Wait::Polling => faults.play(vec![Part { link: Polling(ends), does, cpu }], wait, blocks)?,
@@ -78,6 +83,7 @@ impl Session for End {
 struct Ends {
     producer: Producer,
     consumer: Consumer,
+    asks: u32,
     patience: Duration,
 }
 
@@ -102,16 +108,16 @@ impl Link for Polling {
 impl Link for Sleeping {
     #[inline]
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Ends { producer, patience, .. } = &mut self.0;
-        let moved = sleeping(*patience, producer, |end| end.push(bytes), Producer::sleep)?;
+        let Ends { producer, asks, patience, .. } = &mut self.0;
+        let moved = sleeping((*asks, *patience), producer, |end| end.push(bytes), Producer::sleep)?;
         producer.notify();
         Ok(moved)
     }
 
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let Ends { consumer, patience, .. } = &mut self.0;
-        let moved = sleeping(*patience, consumer, |end| end.pull(bytes), Consumer::sleep)?;
+        let Ends { consumer, asks, patience, .. } = &mut self.0;
+        let moved = sleeping((*asks, *patience), consumer, |end| end.pull(bytes), Consumer::sleep)?;
         consumer.notify();
         Ok(moved)
     }
@@ -120,14 +126,14 @@ impl Link for Sleeping {
 /// Asks a bounded number of times, then sleeps, until something moved or nothing did for too long.
 #[inline]
 fn sleeping<E>(
-    patience: Duration,
+    (asks, patience): (u32, Duration),
     end: &mut E,
     mut ask: impl FnMut(&mut E) -> usize,
     sleep: impl Fn(&E, Duration),
 ) -> io::Result<usize> {
     let mut since = None;
     loop {
-        for _ in 0..ASKS_BEFORE_SLEEP {
+        for _ in 0..asks {
             let moved = ask(end);
             if moved > 0 {
                 return Ok(moved);

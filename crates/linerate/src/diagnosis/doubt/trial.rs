@@ -1,14 +1,14 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
-use super::{Check, Context, count, percent};
+use super::{Check, Context, percent};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::vocabulary::{Does, Pattern};
 use std::collections::BTreeMap;
 
 /// The share of a trial that another process may take (method 2.6, O2).
 const FOREIGN: f64 = 0.05;
-/// Switches in one trial that the kernel's own threads may cause.
-const TICKS: f64 = 2.0;
+/// The share of a trial that the kernel's own threads may take.
+const PUT_OFF: f64 = 0.01;
 /// The share of trials that may be interrupted (method 2.6, O4).
 const MANY: f64 = 0.1;
 
@@ -31,11 +31,11 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
     },
     Check {
         code: "preempted",
-        limit: TICKS,
+        limit: PUT_OFF,
         tolerated: MANY,
-        measure: |_, _, trial| alone(trial).map(|flow| flow.involuntary_switches as f64).reduce(f64::max),
-        worst: "involuntary_switches",
-        say: |switches| format!("{} times", count(switches)),
+        measure: |_, _, trial| alone(trial).filter_map(put_off).reduce(f64::max),
+        worst: "run_delay_share",
+        say: |share| format!("{} of the time", percent(share)),
     },
     Check {
         code: "byte-mismatch",
@@ -67,6 +67,11 @@ fn run_delay(flow: &Flow) -> Option<f64> {
     let delay = flow.run_delay_ns?;
     let share = delay as f64 / delay.max(flow.duration_ns) as f64;
     share.is_finite().then_some(share)
+}
+
+/// The same, of a thread that had to leave its CPU.
+fn put_off(flow: &Flow) -> Option<f64> {
+    if flow.involuntary_switches > 0 { run_delay(flow) } else { Some(0.0) }
 }
 
 /// How far senders and receivers are apart, in the worse direction, as a share of what was received.
