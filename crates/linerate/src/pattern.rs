@@ -11,6 +11,8 @@ mod buffer;
 mod ping_pong;
 mod play;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use play::{Measured, Part, play};
 

@@ -8,6 +8,8 @@
 mod blocks;
 mod entries;
 mod placement;
+#[cfg(test)]
+mod tests;
 
 pub use entries::Entry;
 

@@ -1,0 +1,147 @@
+//! Whole runs without time passing: a made-up machine answers each step at once.
+
+use super::Schedule;
+use crate::plan::{Plan, Step};
+use crate::record::synthetic::Synthetic;
+use crate::record::{Event, Flow, Recording, RoleRecord, StepRecord, Trial};
+use crate::vocabulary::{Pattern, Wait};
+use std::collections::BTreeMap;
+
+/// A message (or one way of a round trip) takes this long.
+fn message_ns(step: &Step, bytes: u64) -> f64 {
+    let ways = if step.case.pattern == Pattern::PingPong { 2.0 } else { 1.0 };
+    ways * (800.0 + 0.15 * bytes as f64)
+}
+
+/// What a run of this step would have recorded.
+fn answer(step: &Step) -> Vec<Event> {
+    let mut duration_ns = 0;
+    let mut events = Vec::new();
+    for block in &step.blocks {
+        let messages = block.messages * u64::from(block.slices);
+        let block_ns = (messages as f64 * message_ns(step, block.message_bytes)) as u64;
+        duration_ns += block_ns;
+        let flow = || Flow { duration_ns: block_ns, bytes: block.bytes(), ..Flow::default() };
+        let role = |role: &crate::plan::Role| RoleRecord {
+            host: role.host.clone(),
+            does: role.does,
+            flows: (0..step.case.flows).map(|_| flow()).collect(),
+            histogram: None,
+        };
+        if block.lead < block.slices {
+            events.push(Event::Trial(Trial {
+                step: step.number,
+                pass: step.pass,
+                case: step.case.clone(),
+                block: *block,
+                roles: step.roles.iter().map(role).collect(),
+            }));
+        }
+    }
+    events.push(Event::Step(StepRecord {
+        step: step.number,
+        pass: step.pass,
+        case: step.case.clone(),
+        roles: step.roles.clone(),
+        at_ns: 0,
+        duration_ns,
+        predicted_ns: step.predicted_ns,
+        kept_awake: true,
+        timer_slack_lowered: true,
+        hosts: Vec::new(),
+        sockets: Vec::new(),
+    }));
+    events
+}
+
+/// The header and the hosts of a run between two hosts on one machine, nothing measured yet.
+fn begun(edit: impl Fn(&mut Plan)) -> (Plan, Recording) {
+    let full = Synthetic { passes: 1, ..Synthetic::default() }.recording();
+    let mut recording = Recording { header: full.header, hosts: full.hosts, ..Recording::default() };
+    let header = recording.header.as_mut().unwrap();
+    header.plan.rungs = crate::vocabulary::RUNGS.iter().map(|rung| rung.id.to_owned()).collect();
+    edit(&mut header.plan);
+    (header.plan.clone(), recording)
+}
+
+/// Runs to the end, or for so many steps.
+fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Recording) {
+    let schedule = Schedule::new(plan, &recording);
+    let mut steps = Vec::new();
+    while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
+        answer(&step).into_iter().for_each(|event| recording.push(event));
+        steps.push(step);
+    }
+    (steps, recording)
+}
+
+#[test]
+fn every_pass_visits_every_case_and_size_once_in_an_order_of_its_own() {
+    let (plan, recording) = begun(|plan| plan.profile.passes = 6);
+    let (steps, _) = run(&plan, recording, usize::MAX);
+    let mut orders = Vec::new();
+    for pass in 1..=6 {
+        let mut visits = BTreeMap::new();
+        let mut order = Vec::new();
+        for step in steps.iter().filter(|step| step.pass == pass && !step.case.timeline) {
+            for block in step.blocks.iter().filter(|block| block.lead < block.slices) {
+                *visits.entry((step.case.clone(), block.message_bytes)).or_insert(0) += 1;
+            }
+            order.push((step.case.clone(), step.blocks[0].message_bytes));
+        }
+        assert!(visits.values().all(|count| *count == 1), "pass {pass}");
+        assert!(visits.keys().filter(|(case, _)| case.wait == Wait::Polling).count() >= 3 * 24);
+        orders.push(order);
+    }
+    assert_eq!(orders[0].len(), orders[5].len());
+    assert!(orders[0] != orders[1] && orders[1] != orders[2]);
+    assert_eq!(steps.iter().filter(|step| step.case.timeline).count(), 1);
+}
+
+#[test]
+fn blocks_last_as_long_as_the_profile_asks_once_rates_are_known() {
+    let (plan, recording) = begun(|plan| plan.profile.passes = 2);
+    let (steps, _) = run(&plan, recording, usize::MAX);
+    for step in steps.iter().filter(|step| step.pass == 2 && step.case.pattern == Pattern::Stream) {
+        let [.., block] = step.blocks.as_slice() else { panic!("a step without blocks") };
+        let ns = (block.messages * u64::from(block.slices)) as f64 * message_ns(step, block.message_bytes);
+        let wanted = plan.profile.trial_ns as f64;
+        assert!((0.5 * wanted..8.0 * wanted).contains(&ns), "{} {}: {ns} ns", step.case, block.message_bytes);
+    }
+    let predicted = Schedule::new(&plan, &begun(|_| ()).1).predicted_ns();
+    let nominal: u64 = steps.iter().map(|step| step.predicted_ns).sum();
+    assert!(predicted > nominal / 2 && predicted < 2 * nominal, "{predicted} and {nominal}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_a_cut_run_goes_on_where_it_was() {
+    let (plan, recording) = begun(|plan| plan.profile.passes = 2);
+    let (whole, _) = run(&plan, recording.clone(), usize::MAX);
+    let (again, _) = run(&plan, recording.clone(), usize::MAX);
+    assert_eq!(whole, again);
+    let (first, cut) = run(&plan, recording.clone(), 333);
+    let (rest, _) = run(&plan, cut, usize::MAX);
+    assert_eq!(whole, first.into_iter().chain(rest).collect::<Vec<_>>());
+    let (other, _) = run(&Plan { seed: plan.seed + 1, ..plan }, recording, usize::MAX);
+    assert_ne!(whole, other);
+}
+
+#[test]
+fn a_budget_sets_the_passes() {
+    let passes = |budget_ns| {
+        let (plan, recording) = begun(|plan| plan.budget_ns = budget_ns);
+        Schedule::new(&plan, &recording).passes()
+    };
+    let (short, long) = (passes(Some(1_000_000_000)), passes(Some(600_000_000_000)));
+    assert_eq!(short, 1);
+    assert!(long > passes(None), "{long}");
+}
+
+#[test]
+fn one_cpu_refuses_polling_and_says_why() {
+    let (plan, mut recording) = begun(|_| ());
+    recording.hosts.iter_mut().for_each(|host| host.cpus = vec![0]);
+    let schedule = Schedule::new(&plan, &recording);
+    assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
+    assert!(schedule.unavailable.iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+}
