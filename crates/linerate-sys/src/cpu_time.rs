@@ -24,12 +24,6 @@ pub fn process_ns(pid: u32) -> Result<u64> {
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Nanoseconds since some fixed moment, by `CLOCK_MONOTONIC`; equal in all processes of one machine.
-pub fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 /// The length of the ticks in which `/proc/stat` counts: 10 ms nearly everywhere.
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)

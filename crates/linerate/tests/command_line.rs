@@ -66,4 +66,7 @@ fn a_folder_that_cannot_be_made_is_said() {
     let output = linerate(&["run", "lab", "--output", "/proc/nowhere"]);
     assert_eq!(output.status.code(), Some(5));
     assert!(text(&output).contains("/proc/nowhere"), "{}", text(&output));
+    let output = linerate(&["run", "lab", "--output", "/proc/self/exe"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("--output"), "{}", text(&output));
 }

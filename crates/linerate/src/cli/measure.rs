@@ -116,8 +116,7 @@ struct Recorder {
 impl Recorder {
     fn create(args: &Run, plan: &Plan) -> Result<Recorder> {
         let now = Timestamp::now();
-        std::fs::create_dir_all(&args.output)
-            .map_err(|e| Error::io("mkdir", args.output.display().to_string(), e))?;
+        create_folder(&args.output)?;
         let (path, writer) = new_file(&args.output, &plan.target, now)?;
         let mut recorder =
             Recorder { path, writer, recording: Recording::default(), begun: std::time::Instant::now() };
@@ -148,6 +147,15 @@ impl Recorder {
         let at_ns = self.begun.elapsed().as_nanos() as u64;
         self.keep(Event::End(End { reason: reason.into(), error, at_ns }))
     }
+}
+
+fn create_folder(folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        // The program itself is called like the default folder, and may lie right here.
+        let what = format!("`{}` is no folder, so no recording can be written there", folder.display());
+        return Err(Error::usage(what, "choose another one: --output results"));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Error::io("mkdir", folder.display().to_string(), e))
 }
 
 /// `lab-2026-11-21T14-02-11.jsonl`; a second run in the same second gets a number.

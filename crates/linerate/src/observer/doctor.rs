@@ -126,8 +126,8 @@ const CHECKS: &[Entry] = &[
     ),
     (
         "user.root",
-        "without root the lab needs user namespaces, and interfaces cannot be changed or traced",
-        "run as root for the lab, adapter settings and tracing",
+        "the lab takes a user namespace; a real interface can be neither changed nor traced",
+        "run as root to change adapter settings or to trace",
         || if probe::is_root() { (Ok, "root".into()) } else { (Limited, "not root".into()) },
     ),
 ];

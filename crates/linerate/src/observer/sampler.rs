@@ -9,7 +9,7 @@ use super::tcp_info::Field;
 use crate::record::{HostDelta, InterfaceDelta, Series};
 use crate::{Error, Result};
 use Shape::{Grown, PerSecond, ShareOfTime, Value};
-use linerate_sys::cpu_time;
+use linerate_sys::clock;
 use linerate_sys::tcp_info::{ROOM, tcp_info_into};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -283,7 +283,7 @@ struct SocketTrack {
 impl Reading {
     /// Reads again into the same bytes. A socket that cannot be read has no fields.
     fn take(&mut self, fd: &OwnedFd) {
-        self.at_ns = cpu_time::monotonic_ns();
+        self.at_ns = clock::monotonic_ns();
         self.length = tcp_info_into(fd, &mut self.bytes).unwrap_or(0);
     }
 

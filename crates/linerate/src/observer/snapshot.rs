@@ -5,6 +5,7 @@
 //! are the machine's. A counter that cannot be read is zero; one that went backwards did not move.
 
 use crate::record::{HostDelta, InterfaceDelta};
+use linerate_sys::clock;
 use linerate_sys::cpu_time;
 use std::borrow::Cow;
 use std::fs::File;
@@ -78,7 +79,7 @@ impl Snapshot {
         let this = std::process::id();
         let others = own_pids.iter().copied().filter(|pid| *pid != this);
         let own = [this].into_iter().chain(others);
-        let mut snapshot = Snapshot { at_ns: cpu_time::monotonic_ns(), ..Snapshot::default() };
+        let mut snapshot = Snapshot { at_ns: clock::monotonic_ns(), ..Snapshot::default() };
         snapshot.take_stat(&reader.text(0), cpus, cpu_time::tick_ns());
         snapshot.own_ns = own.filter_map(|pid| Some((pid, cpu_time::process_ns(pid).ok()?))).collect();
         snapshot.interfaces = interfaces(&reader.text(1));
