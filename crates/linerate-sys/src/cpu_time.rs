@@ -1,7 +1,7 @@
 //! CPU time of any process, and the ticks in which the kernel counts.
 
 use crate::{Error, Result};
-use rustix::time::{ClockId, clock_getres, clock_gettime};
+use rustix::time::{ClockId, clock_getres};
 use std::mem::MaybeUninit;
 
 /// CPU time of a process since it began, all its threads together, those that ended included.
