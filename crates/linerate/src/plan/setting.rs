@@ -161,4 +161,15 @@ mod tests {
         let setting: Setting = "network:tcp.no-delay=on".parse().unwrap();
         assert!(setting.applies_to("network.tcp") && !setting.applies_to("in-host.tcp"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_is_printed_and_read_again(
+            knob in 0..KNOBS.len(), rung in "(network:|in-host.tcp:)?", value in "[a-z0-9.,/KMib]{0,12}",
+        ) {
+            if let Ok(setting) = format!("{rung}{}={value}", KNOBS[knob].name).parse::<Setting>() {
+                proptest::prop_assert_eq!(setting.to_string().parse(), Ok(setting));
+            }
+        }
+    }
 }

@@ -183,4 +183,13 @@ mod tests {
             assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
+            if let Ok(target) = text.parse::<Target>() {
+                proptest::prop_assert_eq!(target.to_string().parse(), Ok(target));
+            }
+        }
+    }
 }
