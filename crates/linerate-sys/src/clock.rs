@@ -13,11 +13,6 @@ pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 
-/// CPU time of the calling process, all its threads together.
-pub fn process_cpu_ns() -> u64 {
-    nanoseconds(ClockId::ProcessCPUTime)
-}
-
 #[inline]
 fn nanoseconds(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);

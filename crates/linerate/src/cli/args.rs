@@ -59,7 +59,7 @@ pub struct Run {
     /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]` or two of these.
     #[arg(value_name = "TARGET", value_parser = target)]
     pub target: Target,
-    /// How much is measured: quick (under 40 s) or standard (about 2 min).
+    /// How much is measured: quick (about 40 s) or standard (about 2 min).
     #[arg(long, default_value = "standard", value_parser = profiles())]
     pub profile: String,
     /// The time the run may take; passes are added or left out to fit.

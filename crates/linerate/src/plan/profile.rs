@@ -24,7 +24,7 @@ pub struct Profile {
 
 /// The shipped profiles: name, passes, trial in ms, time line in s, one line.
 pub const PROFILES: &[(&str, u32, u64, u64, &str)] = &[
-    ("quick", 6, 10, 2, "24 sizes, 6 passes of 10 ms trials: under 40 s"),
+    ("quick", 6, 10, 2, "24 sizes, 6 passes of 10 ms trials: about 40 s"),
     ("standard", 10, 20, 10, "24 sizes, 10 passes of 20 ms trials: about 2 min"),
 ];
 
