@@ -5,11 +5,14 @@ mod doctor;
 mod list;
 mod measure;
 mod progress;
+mod recorder;
 mod report;
+mod run;
 mod stop;
 
 use crate::lab::builder;
-use crate::{Error, run};
+use crate::run::{agent, this_program, worker};
+use crate::{Error, Result};
 use args::{Args, Command};
 use clap::Parser;
 use std::process::ExitCode;
@@ -31,25 +34,34 @@ pub fn main() -> ExitCode {
 
 fn dispatch(args: Args) -> crate::Result<ExitCode> {
     match args.command {
-        Command::Run(run) => measure::main(&run),
+        Command::Run(run) => run::main(&run),
         Command::Report(report) => report::main(&report),
         Command::Doctor => doctor::main(),
         Command::List(list) => list::main(&list),
         Command::Agent => {
             let ssh = std::env::var("SSH_CONNECTION").ok();
-            let program = run::this_program()?;
-            run::agent::main(&program, ssh.as_deref(), std::io::stdin(), std::io::stdout())?;
+            let program = this_program()?;
+            agent::main(&program, ssh.as_deref(), std::io::stdin(), std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Worker { home } => {
-            let secret = std::env::var(run::worker::SECRET).unwrap_or_default();
-            run::worker::main(&home, &secret)?;
+            let secret = std::env::var(worker::SECRET).unwrap_or_default();
+            worker::main(&home, &secret)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::LabBuilder => {
             builder::main(std::io::stdin())?;
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+/// The exit code of a run that was reported, however it ended.
+fn settle(ended: Result<()>) -> Result<ExitCode> {
+    match ended {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
+        Err(error) => Err(error),
     }
 }
 

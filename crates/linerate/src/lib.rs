@@ -28,6 +28,7 @@ pub mod diagnosis;
 pub mod schedule;
 
 pub mod report;
+pub mod simulation;
 
 pub mod cli;
 

@@ -8,12 +8,14 @@ mod profile;
 mod setting;
 mod step;
 mod target;
+mod world;
 
 pub use profile::{PROFILES, Profile};
 pub(crate) use setting::is_prefix;
 pub use setting::{Placement, Setting, SettingError};
-pub use step::{Block, Case, Role, Step};
+pub use step::{Block, Case, Role, Step, Why};
 pub use target::{Target, TargetError, Topology};
+pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;
 
@@ -37,10 +39,22 @@ pub struct Plan {
     /// The address that a host's peer sends to, where it is not the one that the host was reached at.
     #[serde(default)]
     pub addresses: BTreeMap<String, IpAddr>,
+    /// What is compared with the plan as it stands, if anything: a case's `arm` counts from 1 here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arms: Vec<Arm>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.
     pub budget_ns: Option<u64>,
+}
+
+/// Settings that are tried beside the plan as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Arm {
+    /// Its name in reports: the settings as they were typed, or what it is a control for.
+    pub name: String,
+    /// What it adds to the plan's own settings.
+    pub settings: Vec<Setting>,
 }
 
 impl Plan {
@@ -51,8 +65,10 @@ impl Plan {
         Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The settings that apply to a rung: those for all rungs, then those for this one.
-    pub fn settings_for<'p>(&'p self, rung: &'p str) -> impl Iterator<Item = &'p Setting> {
-        self.settings.iter().filter(move |setting| setting.applies_to(rung))
+    /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.
+    pub fn settings_for<'p>(&'p self, rung: &'p str, arm: u32) -> impl Iterator<Item = &'p Setting> {
+        let of_arm = (arm as usize).checked_sub(1).and_then(|index| self.arms.get(index));
+        let added = of_arm.map_or(&[][..], |arm| &arm.settings);
+        self.settings.iter().chain(added).filter(move |setting| setting.applies_to(rung))
     }
 }

@@ -68,6 +68,16 @@ impl Recording {
         }
     }
 
+    /// What was on record after so many steps.
+    pub fn until(&self, steps: usize) -> Recording {
+        let kept = |step: u32| (step as usize) < steps;
+        let mut earlier = self.clone();
+        earlier.steps.retain(|step| kept(step.step));
+        earlier.trials.retain(|trial| kept(trial.step));
+        earlier.series.retain(|series| kept(series.step));
+        earlier
+    }
+
     /// The plan in the header.
     pub fn plan(&self) -> Option<&Plan> {
         self.header.as_ref().map(|header| &header.plan)

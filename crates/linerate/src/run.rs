@@ -111,6 +111,7 @@ impl<'r> Runner<'r> {
                 pass: step.pass,
                 rung: step.case.rung.clone(),
                 flows: step.case.flows,
+                arm: step.case.arm,
                 host: host.facts.host.clone(),
                 worker: end.worker,
                 granted: joined.granted,
@@ -146,7 +147,7 @@ impl<'r> Runner<'r> {
             flows: step.case.flows,
             passive,
             address: (rung.place == Place::Network).then_some(host.address),
-            settings: self.plan.settings_for(rung.id).cloned().collect(),
+            settings: self.plan.settings_for(rung.id, step.case.arm).cloned().collect(),
             patience_ms: PATIENCE.as_millis() as u64,
         }
     }

@@ -91,7 +91,9 @@ pub(super) fn curves(recording: &Recording) -> Vec<Curve> {
     type Passes = BTreeMap<u32, Vec<Values>>;
     let machines = Machines::of(recording);
     let mut cases: BTreeMap<&Case, BTreeMap<u64, (Cache, Passes)>> = BTreeMap::new();
-    for trial in recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.timeline) {
+    for trial in
+        recording.trials.iter().filter(|trial| trial.pass > 0 && trial.why.counts() && !trial.case.timeline)
+    {
         let sizes = cases.entry(&trial.case).or_default();
         let (_, passes) =
             sizes.entry(trial.block.message_bytes).or_insert((trial.block.cache, Passes::new()));

@@ -93,7 +93,8 @@ type Key<'r> = (usize, &'r str, bool, u32, &'r str, &'r str);
 impl Layer {
     /// Whether a case belongs to this layer; long streams do.
     pub fn owns(&self, case: &Case) -> bool {
-        self.rung == case.rung
+        case.arm == 0
+            && self.rung == case.rung
             && self.flows == case.flows
             && self.both_ways == (case.pattern == Pattern::Bidirectional)
             && self.from.as_ref() == Some(&case.from)

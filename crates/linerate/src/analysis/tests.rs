@@ -103,11 +103,12 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
         from: "a".into(),
         to: "b".into(),
         timeline: false,
+        arm: 0,
     };
     let slices = flows.first().map_or(0, |flow| flow.slices_ns.len() as u32);
     let block = Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot };
     let roles = vec![RoleRecord { host: "b".into(), does: Does::Receives, flows, histogram: None }];
-    Trial { step: 0, pass: 1, case, block, roles }
+    Trial { step: 0, pass: 1, why: Default::default(), case, block, roles }
 }
 
 #[test]

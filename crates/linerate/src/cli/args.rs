@@ -54,27 +54,19 @@ pub enum Command {
     LabBuilder,
 }
 
+/// What every command that measures is told.
 #[derive(Debug, clap::Args)]
-pub struct Run {
-    /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]` or two of these.
+pub struct Hosts {
+    /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]`, two of these, or
+    /// `simulated` (a made-up machine without time).
     #[arg(value_name = "TARGET", value_parser = target)]
     pub target: Target,
-    /// How much is measured: quick (about 40 s) or standard (about 2 min).
-    #[arg(long, default_value = "standard", value_parser = profiles())]
-    pub profile: String,
-    /// The time the run may take; passes are added or left out to fit.
-    #[arg(long, value_name = "TIME", value_parser = budget)]
-    pub budget: Option<u64>,
     /// Only these rungs (a name or a prefix: network, in-host.tcp); may be repeated.
     #[arg(long, value_name = "RUNG", value_delimiter = ',')]
     pub only: Vec<String>,
     /// All rungs but these; may be repeated.
     #[arg(long, value_name = "RUNG", value_delimiter = ',')]
     pub skip: Vec<String>,
-    /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,
-    /// network.tcp:socket.send-buffer=256KiB. `linerate list knobs` shows them.
-    #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting)]
-    pub set: Vec<Setting>,
     /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address)]
     pub addresses: Vec<(String, IpAddr)>,
@@ -90,6 +82,22 @@ pub struct Run {
     /// No progress, only the report.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub hosts: Hosts,
+    /// How much is measured: quick (about 40 s) or standard (about 2 min).
+    #[arg(long, default_value = "standard", value_parser = profiles())]
+    pub profile: String,
+    /// The time the run may take; passes are added or left out to fit.
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<u64>,
+    /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,
+    /// network.tcp:socket.send-buffer=256KiB. `linerate list knobs` shows them.
+    #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting)]
+    pub set: Vec<Setting>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! What a person sees while a run goes on: on a terminal only, on standard error.
 
-use crate::plan::{Plan, Step};
+use crate::plan::Step;
 use crate::record::Recording;
 use crate::schedule::Schedule;
 use crate::unit::{BitRate, Bytes};
@@ -28,16 +28,11 @@ impl Progress {
     }
 
     /// Says what the run will be.
-    pub fn planned(&mut self, plan: &Plan, schedule: &Schedule) {
+    pub fn planned(&mut self, schedule: &dyn Schedule) {
         let seconds = schedule.predicted_ns() as f64 / 1e9;
-        let sizes = plan.profile.sizes.len();
-        let (rungs, passes) = (plan.rungs.len(), schedule.passes());
-        self.bar.println(format!(
-            "planned   {rungs} rungs, {sizes} sizes, {passes} passes, about {}",
-            about(seconds)
-        ));
-        if schedule.is_short() {
-            self.bar.println("note      fewer than 6 passes fit the budget: there will be no 95 % intervals");
+        self.bar.println(format!("planned   {}, about {}", schedule.announcement(), about(seconds)));
+        if let Some(note) = schedule.note() {
+            self.bar.println(format!("note      {note}"));
         }
         let template = "measuring {prefix} ▕{bar:20}▏ {msg}";
         let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
@@ -45,18 +40,14 @@ impl Progress {
     }
 
     /// Says what is measured now, the rate of the last trial, and the time left.
-    pub fn step(&self, step: &Step, schedule: &Schedule, recording: &Recording) {
+    pub fn step(&self, step: &Step, schedule: &dyn Schedule, recording: &Recording) {
         if self.bar.is_hidden() {
             return;
         }
         let left = schedule.left_ns(recording) as f64 / 1e9;
         let done: f64 = recording.steps.iter().map(|step| step.duration_ns as f64 / 1e9).sum();
         self.bar.set_position((1000.0 * done / (done + left).max(0.001)) as u64);
-        let pass = match step.pass {
-            0 => "warm-up".to_owned(),
-            pass => format!("pass {pass} of {}", schedule.passes()),
-        };
-        self.bar.set_prefix(pass);
+        self.bar.set_prefix(schedule.stage(step));
         let size = match step.blocks.as_slice() {
             [block] => format!(" {}", Bytes(block.message_bytes)),
             _ => String::new(),

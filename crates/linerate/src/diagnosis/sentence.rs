@@ -154,9 +154,9 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
     let Some(plan) = plan else { return String::new() };
     // Of several settings of one knob the last one holds.
     let holds = |setting: &&Setting| {
-        plan.settings_for(rung).filter(|other| other.knob == setting.knob).last() == Some(*setting)
+        plan.settings_for(rung, 0).filter(|other| other.knob == setting.knob).last() == Some(*setting)
     };
-    let set = plan.settings_for(rung).filter(holds);
+    let set = plan.settings_for(rung, 0).filter(holds);
     let set = set.filter(|setting| is_fault(&setting.knob, &setting.value) && concerns(&setting.knob));
     set.map(|setting| format!("{}={}", setting.knob, setting.value)).collect::<Vec<_>>().join(", ")
 }
@@ -164,7 +164,7 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
 /// What to try against a bound: the knob that holds it, or the kernel's limit where none was set.
 fn hint(plan: Option<&Plan>, layer: &Layer, bound: &Bound) -> Option<String> {
     let knob = TELLINGS.iter().find(|telling| telling.name == bound.name)?.knob?;
-    let set = plan?.settings_for(&layer.rung).filter(|setting| setting.knob == knob).last();
+    let set = plan?.settings_for(&layer.rung, 0).filter(|setting| setting.knob == knob).last();
     Some(match set {
         Some(setting) => format!("Try without --set {setting}."),
         None => format!("Try --set {knob}=16MiB."),

@@ -187,6 +187,7 @@ fn knobs_faults_and_unpinned_threads_are_named() {
             pass: 1,
             rung: "network.tcp".into(),
             flows: 4,
+            arm: 0,
             host: "a".into(),
             worker: 0,
             granted: vec![granted],

@@ -23,6 +23,43 @@ pub struct Case {
     /// Whether this is the one long stream for the time line.
     #[serde(default)]
     pub timeline: bool,
+    /// Which of the plan's arms this belongs to; 0 is the plan as it stands.
+    #[serde(default, skip_serializing_if = "is_base")]
+    pub arm: u32,
+}
+
+fn is_base(arm: &u32) -> bool {
+    *arm == 0
+}
+
+/// What a step is for, and so what its trials may be used for.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// To find the rates: enters nothing.
+    Probe,
+    /// An ordinary visit of a pass.
+    #[default]
+    Pass,
+    /// One more visit where the interval was still too wide.
+    Extra,
+    /// A visit again of a size that stood apart, with its neighbours.
+    Rerun,
+    /// A size between two others, to find where a break is: enters only the break.
+    Bisect,
+    /// Both sides of a break in turns, to confirm it: enters only the break.
+    Pairs,
+    /// A visit in a block that compares arms.
+    Block,
+}
+
+impl Why {
+    /// Whether a trial of such a step enters the estimates of its case and size.
+    pub fn counts(self) -> bool {
+        matches!(self, Why::Pass | Why::Extra | Why::Rerun | Why::Block)
+    }
 }
 
 /// Messages of one size that are timed together: `slices` stamps with `messages` before each.
@@ -69,6 +106,8 @@ pub struct Step {
     pub number: u32,
     /// The pass; 0 is the discarded one that finds the rates.
     pub pass: u32,
+    /// What it is for.
+    pub why: Why,
     /// What is measured.
     pub case: Case,
     /// Who does what. Passive ends come first: they bind before the active ones connect.

@@ -1,5 +1,6 @@
-//! Which hosts: the virtual lab, or hosts reached by ssh.
+//! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
+use super::World;
 use crate::unit::{BitRate, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ pub enum Target {
     Lab(Topology),
     /// Hosts reached by ssh, as `[user@]host[:port]`; one means from this host to that one.
     Ssh(Vec<String>),
+    /// No hosts at all: a made-up machine in virtual time.
+    Simulated(World),
 }
 
 /// The virtual hosts and the wire between them.
@@ -58,6 +61,10 @@ impl FromStr for Target {
                 format!("`{scheme}://` is not a kind of target"),
                 "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,ssh://HOST]`",
             )),
+            None if text == "simulated" => Ok(Target::Simulated(World::quiet())),
+            None if text.starts_with("simulated:") => {
+                world(&text["simulated:".len()..]).map(Target::Simulated)
+            }
             None if text == "lab" => Ok(Target::Lab(Topology::default())),
             None if text.starts_with("lab:") => topology(&text[4..]).map(Target::Lab),
             None => Err(not_a_target(text)),
@@ -73,6 +80,19 @@ fn not_a_target(text: &str) -> TargetError {
         format!("`{text}` runs no linerate server that this program could reach"),
         format!("reach it by ssh instead: linerate run ssh://{text}"),
     )
+}
+
+/// The keys on top of a quiet machine.
+fn world(text: &str) -> Result<World, TargetError> {
+    let hint = "try simulated:noise=2%,step=64KiB/3ms";
+    let mut world = World::quiet();
+    for pair in text.split(',') {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| TargetError::new(format!("`{pair}` in the simulation has no `=`"), hint))?;
+        world.set(key, value).map_err(|what| TargetError::new(what, hint))?;
+    }
+    Ok(world)
 }
 
 fn ssh_hosts(text: &str) -> Result<Vec<String>, TargetError> {
@@ -140,6 +160,8 @@ fn rate(text: &str) -> Option<BitRate> {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Target::Simulated(world) if *world == World::quiet() => write!(f, "simulated"),
+            Target::Simulated(world) => write!(f, "simulated:{world}"),
             Target::Ssh(hosts) => {
                 let hosts: Vec<_> = hosts.iter().map(|host| format!("ssh://{host}")).collect();
                 write!(f, "{}", hosts.join(","))
@@ -164,6 +186,10 @@ mod tests {
         for text in ["lab:hosts=2,mtu=9000,rate=1000000000b/s", "ssh://root@b:2222", "ssh://a,ssh://b"] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
+        for text in ["simulated", "simulated:noise=0%", "simulated:step=64KiB/3ms,loss=1%"] {
+            let target: Target = text.parse().unwrap();
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
         assert_eq!("lab".parse(), Ok(Target::Lab(Topology::default())));
     }
 
@@ -177,6 +203,8 @@ mod tests {
             ("ssh://-oProxyCommand=x", "try ssh://a"),
             ("ssh://a,ssh://b,ssh://c", "two hosts"),
             ("ftp://a", "a target is"),
+            ("simulated:noise=much", "such as 2%"),
+            ("simulated:noises=1%", "autocorrelation"),
         ];
         for (text, part) in cases {
             let error = text.parse::<Target>().unwrap_err();
@@ -186,7 +214,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
+        fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://|simulated:)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
             if let Ok(target) = text.parse::<Target>() {
                 proptest::prop_assert_eq!(target.to_string().parse(), Ok(target));
             }

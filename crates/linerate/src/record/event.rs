@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::Environment;
-use crate::plan::{Block, Case, Plan, Role};
+use crate::plan::{Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -86,6 +86,9 @@ pub struct SessionRecord {
     pub rung: String,
     /// Parallel connections.
     pub flows: u32,
+    /// Which of the plan's arms it belongs to.
+    #[serde(default)]
+    pub arm: u32,
     /// This end's host.
     pub host: String,
     /// This end's worker.
@@ -143,6 +146,9 @@ pub struct Trial {
     pub step: u32,
     /// The pass; 0 never enters statistics.
     pub pass: u32,
+    /// What the step was for.
+    #[serde(default)]
+    pub why: Why,
     /// What was measured.
     pub case: Case,
     /// The messages.
@@ -158,6 +164,9 @@ pub struct StepRecord {
     pub step: u32,
     /// The pass.
     pub pass: u32,
+    /// What it was for.
+    #[serde(default)]
+    pub why: Why,
     /// What was measured.
     pub case: Case,
     /// Who did what.

@@ -1,7 +1,7 @@
 //! Recordings made up from known numbers, for tests: the desk half must give back what was put in.
 
 use super::*;
-use crate::plan::{Block, Case, Plan, Profile, Role, Target};
+use crate::plan::{Block, Case, Plan, Profile, Role, Target, Why};
 use crate::vocabulary::{Cache, Does, Pattern, RUNGS, Wait};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -201,6 +201,7 @@ fn cases(id: &str) -> Vec<Case> {
                     from: (*from).into(),
                     to: (*to).into(),
                     timeline: false,
+                    arm: 0,
                 });
             }
         }
@@ -246,7 +247,7 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64) -> 
         RoleRecord { host: role.host, does: role.does, flows, histogram }
     });
     let roles = records.collect();
-    Trial { step: at.0, pass: at.1, case: case.clone(), block, roles }
+    Trial { step: at.0, pass: at.1, why: Why::Pass, case: case.clone(), block, roles }
 }
 
 fn histogram(slice_ns: f64) -> String {
@@ -301,6 +302,7 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
     StepRecord {
         step,
         pass,
+        why: Why::Pass,
         hosts: hosts.collect(),
         sockets: sockets.collect(),
         roles: roles.clone(),

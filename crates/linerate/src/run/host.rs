@@ -82,6 +82,9 @@ impl Hosts {
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
             Target::Ssh(hosts) => (by_ssh(hosts, means)?, None),
+            Target::Simulated(_) => {
+                return Err(Error::usage("a simulated machine has no hosts to reach", ""));
+            }
         };
         let mut pair = greet(started, plan, stop)?;
         for host in &mut pair {

@@ -11,7 +11,9 @@ use crate::{Error, Result};
 pub fn session_name(step: &Step) -> String {
     let mut hosts = [step.case.from.as_str(), step.case.to.as_str()];
     hosts.sort_unstable();
-    format!("{} x {} {}", step.case.rung, step.case.flows, hosts.join("-"))
+    // A long stream shows how a new connection begins, so it has one of its own.
+    let long = if step.case.timeline { " long" } else { "" };
+    format!("{} x {} {} arm {}{long}", step.case.rung, step.case.flows, hosts.join("-"), step.case.arm)
 }
 
 /// The rung with this name.
@@ -38,6 +40,7 @@ pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, dura
     let mut record = StepRecord {
         step: step.number,
         pass: step.pass,
+        why: step.why,
         case: step.case.clone(),
         roles: step.roles.clone(),
         at_ns,
@@ -82,7 +85,7 @@ pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, dura
     let trials = step.blocks.iter().zip(roles).filter(|(block, _)| block.lead < block.slices);
     events.extend(trials.map(|(block, roles)| {
         let (case, block) = (step.case.clone(), *block);
-        Event::Trial(Trial { step: step.number, pass: step.pass, case, block, roles })
+        Event::Trial(Trial { step: step.number, pass: step.pass, why: step.why, case, block, roles })
     }));
     events.push(Event::Step(record));
     events

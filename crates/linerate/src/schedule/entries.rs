@@ -99,6 +99,7 @@ fn visit(
                 from: from.into(),
                 to: to.into(),
                 timeline: false,
+                arm: 0,
             };
             match refused(plan, recording, rung, &case) {
                 Some((why, hint)) => unavailable.push(Unavailable {
@@ -134,7 +135,7 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
 fn bucket(plan: &Plan) -> Option<BitRate> {
     match &plan.target {
         Target::Lab(topology) => topology.rate,
-        Target::Ssh(_) => None,
+        Target::Ssh(_) | Target::Simulated(_) => None,
     }
 }
 

@@ -21,7 +21,8 @@ impl Ends {
 
 /// The CPUs of a case's ends. Hosts that share a machine share its CPUs by halves.
 pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
-    let set = plan.settings_for(&case.rung).filter(|setting| setting.knob == "cpu.placement").last();
+    let set =
+        plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == "cpu.placement").last();
     match set.and_then(|setting| setting.value.parse().ok()) {
         Some(Placement::Unpinned) => Ends { from: Vec::new(), to: Vec::new() },
         // The placement names hosts a and b (or the first and second end in one host): a case that

@@ -1,6 +1,6 @@
 //! Whole runs without time passing: a made-up machine answers each step at once.
 
-use super::Schedule;
+use super::{Passes, Schedule};
 use crate::plan::{Plan, Step};
 use crate::record::synthetic::Synthetic;
 use crate::record::{Event, Flow, Recording, RoleRecord, StepRecord, Trial};
@@ -32,6 +32,7 @@ fn answer(step: &Step) -> Vec<Event> {
             events.push(Event::Trial(Trial {
                 step: step.number,
                 pass: step.pass,
+                why: step.why,
                 case: step.case.clone(),
                 block: *block,
                 roles: step.roles.iter().map(role).collect(),
@@ -41,6 +42,7 @@ fn answer(step: &Step) -> Vec<Event> {
     events.push(Event::Step(StepRecord {
         step: step.number,
         pass: step.pass,
+        why: step.why,
         case: step.case.clone(),
         roles: step.roles.clone(),
         at_ns: 0,
@@ -66,7 +68,7 @@ fn begun(edit: impl Fn(&mut Plan)) -> (Plan, Recording) {
 
 /// Runs to the end, or for so many steps.
 fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Recording) {
-    let schedule = Schedule::new(plan, &recording);
+    let mut schedule = Passes::new(plan, &recording);
     let mut steps = Vec::new();
     while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
         answer(&step).into_iter().for_each(|event| recording.push(event));
@@ -108,7 +110,7 @@ fn blocks_last_as_long_as_the_profile_asks_once_rates_are_known() {
         let wanted = plan.profile.trial_ns as f64;
         assert!((0.5 * wanted..8.0 * wanted).contains(&ns), "{} {}: {ns} ns", step.case, block.message_bytes);
     }
-    let predicted = Schedule::new(&plan, &begun(|_| ()).1).predicted_ns();
+    let predicted = Passes::new(&plan, &begun(|_| ()).1).predicted_ns();
     let nominal: u64 = steps.iter().map(|step| step.predicted_ns).sum();
     assert!(predicted > nominal / 2 && predicted < 2 * nominal, "{predicted} and {nominal}");
 }
@@ -130,7 +132,7 @@ fn the_same_seed_gives_the_same_run_and_a_cut_run_goes_on_where_it_was() {
 fn a_budget_sets_the_passes() {
     let passes = |budget_ns| {
         let (plan, recording) = begun(|plan| plan.budget_ns = budget_ns);
-        Schedule::new(&plan, &recording).passes()
+        Passes::new(&plan, &recording).passes()
     };
     let (short, long) = (passes(Some(1_000_000_000)), passes(Some(600_000_000_000)));
     assert_eq!(short, 1);
@@ -141,7 +143,7 @@ fn a_budget_sets_the_passes() {
 fn one_cpu_refuses_polling_and_says_why() {
     let (plan, mut recording) = begun(|_| ());
     recording.hosts.iter_mut().for_each(|host| host.cpus = vec![0]);
-    let schedule = Schedule::new(&plan, &recording);
+    let schedule = Passes::new(&plan, &recording);
     assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
-    assert!(schedule.unavailable.iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+    assert!(schedule.unavailable().iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
 }

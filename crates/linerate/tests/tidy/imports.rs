@@ -34,6 +34,7 @@ const ROOMS: &[(&str, Floor)] = &[
     ("diagnosis", Desk(2)),
     ("schedule", Desk(2)),
     ("report", Desk(3)),
+    ("simulation", Desk(3)),
     ("cli", Top),
 ];
 

@@ -16,11 +16,9 @@ const SEGMENT: &str = "tcp.mss";
 /// Every knob of a layer's sessions that was granted otherwise, once for each pair of values.
 pub(super) fn findings(context: &Context, index: usize) -> Vec<Finding> {
     let layer = &context.analysis.layers[index];
-    let sessions = context
-        .recording
-        .sessions
-        .iter()
-        .filter(|session| session.pass > 0 && session.rung == layer.rung && session.flows == layer.flows);
+    let sessions = context.recording.sessions.iter().filter(|session| {
+        session.pass > 0 && session.arm == 0 && session.rung == layer.rung && session.flows == layer.flows
+    });
     let mut counts: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
     for granted in sessions.flat_map(|session| &session.granted) {
         if let (Some(asked), Some(got)) = (&granted.asked, &granted.granted)

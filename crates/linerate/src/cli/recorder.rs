@@ -1,0 +1,89 @@
+//! The recording of a run: in memory for the schedule, on disk for everyone else.
+
+use super::args::Hosts;
+use super::chain;
+use crate::plan::{Plan, Target};
+use crate::record::{End, Event, Header, Recording, SCHEMA, Writer};
+use crate::{Error, Result};
+use jiff::Timestamp;
+use std::path::{Path, PathBuf};
+
+/// A recording that grows.
+pub struct Recorder {
+    /// The file.
+    pub path: PathBuf,
+    writer: Writer,
+    /// What is in it so far.
+    pub recording: Recording,
+    begun: std::time::Instant,
+}
+
+impl Recorder {
+    /// A new file, with the plan as its first line.
+    pub fn create(args: &Hosts, plan: &Plan) -> Result<Recorder> {
+        let now = Timestamp::now();
+        create_folder(&args.output)?;
+        let (path, writer) = new_file(&args.output, &plan.target, now)?;
+        let mut recorder =
+            Recorder { path, writer, recording: Recording::default(), begun: std::time::Instant::now() };
+        recorder.keep(Event::Header(Header {
+            schema: SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            command: std::env::args().collect(),
+            plan_hash: plan.hash(),
+            plan: plan.clone(),
+        }))?;
+        Ok(recorder)
+    }
+
+    /// Adds an event to both.
+    pub fn keep(&mut self, event: Event) -> Result<()> {
+        let object = || self.path.display().to_string();
+        self.writer.write(&event).map_err(|e| Error::io("write", object(), e))?;
+        self.recording.push(event);
+        Ok(())
+    }
+
+    /// The last line: how it ended.
+    pub fn end(&mut self, ended: &Result<()>) -> Result<()> {
+        let (reason, error) = match ended {
+            Ok(()) => ("completed", None),
+            Err(Error::Interrupted) => ("interrupted", None),
+            Err(error) => ("failed", Some(chain(error))),
+        };
+        let at_ns = self.begun.elapsed().as_nanos() as u64;
+        self.keep(Event::End(End { reason: reason.into(), error, at_ns }))
+    }
+}
+
+fn create_folder(folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        // The program itself is called like the default folder, and may lie right here.
+        let what = format!("`{}` is no folder, so no recording can be written there", folder.display());
+        return Err(Error::usage(what, "choose another one: --output results"));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Error::io("mkdir", folder.display().to_string(), e))
+}
+
+/// `lab-2026-11-21T14-02-11.jsonl`; a second run in the same second gets a number.
+fn new_file(folder: &Path, target: &Target, now: Timestamp) -> Result<(PathBuf, Writer)> {
+    let kind = match target {
+        Target::Lab(_) => "lab".to_owned(),
+        Target::Simulated(_) => "simulated".to_owned(),
+        Target::Ssh(hosts) => {
+            hosts.join("-").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_")
+        }
+    };
+    let stem = format!("{kind}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"));
+    for number in 1..100 {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{stem}{suffix}.jsonl"));
+        match Writer::create(&path) {
+            Ok(writer) => return Ok((path, writer)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("open", path.display().to_string(), error)),
+        }
+    }
+    Err(Error::usage(format!("{stem} exists a hundred times"), "choose another folder with --output"))
+}

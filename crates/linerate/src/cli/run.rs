@@ -1,0 +1,68 @@
+//! `linerate run`: the ladder, from the arguments to the report.
+
+use super::args::{Hosts, Run};
+use super::measure::{finished, measure};
+use super::report::{columns, text_report};
+use super::{print, settle};
+use crate::plan::{Plan, Profile, Setting, Target};
+use crate::schedule::Passes;
+use crate::vocabulary::RUNGS;
+use crate::{Error, Result};
+use std::process::ExitCode;
+
+/// Measures, prints the report, and says how it ended.
+pub fn main(args: &Run) -> Result<ExitCode> {
+    let plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
+    let (run, ended) = measure(&plan, &args.hosts, |plan, recording| Box::new(Passes::new(plan, recording)))?;
+    let ended = finished(&run.recording, ended)?;
+    print(&text_report(&run.recording, columns()))?;
+    print(&format!("\n{}\n", run.path.display()))?;
+    settle(ended)
+}
+
+/// The plan that the arguments ask for.
+pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>) -> Result<Plan> {
+    let profile = Profile::named(profile)
+        .ok_or_else(|| Error::usage(format!("no profile is called `{profile}`"), ""))?;
+    let mut settings = set.to_vec();
+    let chosen = settings.iter().any(|setting| setting.knob == "tcp.congestion-control");
+    if matches!(args.target, Target::Lab(_)) && !chosen {
+        // The lab's hosts are ours: they do not inherit this machine's default, which may be one
+        // that cannot pace itself here.
+        settings.insert(
+            0,
+            "tcp.congestion-control=cubic".parse::<Setting>().map_err(|e| Error::usage(e.what, e.hint))?,
+        );
+    }
+    Ok(Plan {
+        target: args.target.clone(),
+        profile,
+        rungs: rungs(&args.only, &args.skip)?,
+        settings,
+        addresses: args.addresses.iter().cloned().collect(),
+        arms: Vec::new(),
+        seed: args.seed.unwrap_or_else(rand::random),
+        budget_ns,
+    })
+}
+
+/// The rungs whose name or prefix is in `only` (all when it is empty) and not in `skip`.
+fn rungs(only: &[String], skip: &[String]) -> Result<Vec<String>> {
+    let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
+    let unknown = |name: &&String| !RUNGS.iter().any(|rung| crate::plan::is_prefix(name, rung.id));
+    if let Some(name) = only.iter().chain(skip).find(unknown) {
+        let near = crate::vocabulary::find(RUNGS, |rung| rung.id, name).err().unwrap_or_default();
+        return Err(Error::usage(
+            format!("no rung is called `{name}`"),
+            format!("did you mean {}?", near.join(" or ")),
+        ));
+    }
+    let chosen = |id: &str| (only.is_empty() || named(only, id)) && !named(skip, id);
+    let rungs: Vec<String> =
+        RUNGS.iter().map(|rung| rung.id).filter(|id| chosen(id)).map(String::from).collect();
+    if rungs.is_empty() {
+        Err(Error::usage("no rung is left to measure", "see --only and --skip"))
+    } else {
+        Ok(rungs)
+    }
+}

@@ -1,0 +1,127 @@
+//! A made-up machine for the target `simulated`: every number that it will show is put in by hand.
+//!
+//! Time is virtual, so a whole run takes as long as its analysis. What goes in must come out: this is
+//! how schedules and analyses are tested, and how a reader sees what a report says about known causes.
+
+use crate::unit::{Bytes, Nanoseconds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What the made-up machine is like. Shares are of one: 0.02 is 2 %.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct World {
+    /// The spread of each trial: the standard deviation of its logarithm.
+    pub noise: f64,
+    /// The spread that all trials of one connection share.
+    pub between: f64,
+    /// The spread that a whole run shares.
+    pub run: f64,
+    /// How much of one trial's deviation the next one keeps.
+    pub autocorrelation: f64,
+    /// How much slower everything becomes each minute.
+    pub drift: f64,
+    /// The share of trials that another process disturbs, which take three times as long.
+    pub bursts: f64,
+    /// The share of connections that are a fifth slower from their first to their last message.
+    pub modes: f64,
+    /// The share of datagrams that are lost.
+    pub loss: f64,
+    /// From this size on each message between the hosts pays [`World::step_ns`].
+    pub step_at: u64,
+    /// What such a message pays.
+    pub step_ns: f64,
+    /// From this size on each further byte costs half as much again, as where a cache ends.
+    pub knee_at: u64,
+}
+
+/// One key of `simulated:KEY=VALUE`.
+struct Key {
+    name: &'static str,
+    wanted: &'static str,
+    set: fn(&mut World, &str) -> Option<()>,
+    show: fn(&World) -> String,
+}
+
+/// The largest spread and share that make sense.
+const MOST: f64 = 0.9;
+
+macro_rules! share {
+    ($name:literal, $field:ident) => {
+        Key {
+            name: $name,
+            wanted: "a share such as 2%",
+            set: |world, text| {
+                world.$field = percent(text)?;
+                Some(())
+            },
+            show: |world| world.$field.to_string(),
+        }
+    };
+}
+
+const KEYS: &[Key] = &[
+    share!("noise", noise),
+    share!("between", between),
+    share!("run", run),
+    share!("autocorrelation", autocorrelation),
+    share!("drift", drift),
+    share!("bursts", bursts),
+    share!("modes", modes),
+    share!("loss", loss),
+    Key {
+        name: "step",
+        wanted: "a size and a time such as 64KiB/3ms",
+        set: |world, text| {
+            let (at, time) = text.split_once('/')?;
+            world.step_at = at.parse::<Bytes>().ok()?.0;
+            world.step_ns = time.parse::<Nanoseconds>().ok().filter(|time| time.0 <= 1e9)?.0;
+            Some(())
+        },
+        show: |world| format!("{}/{}ns", world.step_at, world.step_ns),
+    },
+    Key {
+        name: "knee",
+        wanted: "a size such as 512KiB",
+        set: |world, text| {
+            world.knee_at = text.parse::<Bytes>().ok()?.0;
+            Some(())
+        },
+        show: |world| world.knee_at.to_string(),
+    },
+];
+
+/// `2%` or `0.02`, up to nine tenths.
+fn percent(text: &str) -> Option<f64> {
+    let share = match text.strip_suffix('%') {
+        Some(number) => number.parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
+    };
+    (0.0..=MOST).contains(&share).then_some(share)
+}
+
+impl World {
+    /// A quiet machine with some noise.
+    pub fn quiet() -> World {
+        World { noise: 0.02, between: 0.01, ..World::default() }
+    }
+
+    /// Sets one key; the error says what is wanted.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let key = KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
+            let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+            format!("a simulated machine knows no `{name}`; it knows {}", known.join(", "))
+        })?;
+        (key.set)(self, value).ok_or_else(|| format!("simulated:{name}={value}: not {}", key.wanted))
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A key that is left out is the quiet machine's.
+        let quiet = World::quiet();
+        let said = KEYS.iter().filter(|key| (key.show)(self) != (key.show)(&quiet));
+        let said: Vec<String> = said.map(|key| format!("{}={}", key.name, (key.show)(self))).collect();
+        f.write_str(&said.join(","))
+    }
+}

@@ -1,0 +1,187 @@
+//! A made-up machine in virtual time: it answers each step at once, from numbers that were put in.
+//!
+//! It stands where the live half stands and emits the same events, so that every schedule and every
+//! analysis is tested on whole runs without time passing, and must give back what was put in. What it
+//! is like is a [`World`]; its randomness follows from a seed alone.
+
+mod machine;
+mod noise;
+#[cfg(test)]
+mod tests;
+
+use crate::plan::{Block, Plan, Role, Step, World};
+use crate::record::{
+    Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord, StepRecord, Trial,
+    encode_histogram,
+};
+use crate::vocabulary::{Does, Pattern};
+use machine::Machine;
+use noise::{Draw, Noise};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What agents and threads cost each step.
+const STEP_NS: u64 = 3_000_000;
+
+/// Round trips that a histogram is made of, whatever the block claims: enough for its percentiles.
+const SAMPLES: usize = 64;
+
+/// The two hosts and the clock that they share.
+#[derive(Debug)]
+pub struct Simulation {
+    plan: Plan,
+    machine: Machine,
+    noise: Noise,
+    now_ns: u64,
+    pass: u32,
+    open: BTreeSet<String>,
+}
+
+impl Simulation {
+    /// A machine for this plan; equal seeds give equal runs.
+    pub fn new(plan: &Plan, world: &World, seed: u64) -> Simulation {
+        Simulation {
+            plan: plan.clone(),
+            machine: Machine::new(world),
+            noise: Noise::new(world, seed),
+            now_ns: 0,
+            pass: 0,
+            open: BTreeSet::new(),
+        }
+    }
+
+    /// The hosts `a` and `b`: one machine of four CPUs.
+    pub fn hosts(&self) -> Vec<Event> {
+        ["a", "b"].into_iter().map(|name| Event::Host(host(name))).collect()
+    }
+
+    /// The virtual time since the run began.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// What a run of this step would have recorded.
+    pub fn step(&mut self, step: &Step) -> Vec<Event> {
+        let mut events = self.connect(step);
+        let at_ns = self.now_ns;
+        self.now_ns += STEP_NS;
+        for block in &step.blocks {
+            let draw = self.noise.trial(&session(step), self.now_ns);
+            let roles = self.roles(step, block, &draw);
+            let longest = roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max();
+            self.now_ns += longest.unwrap_or(0);
+            if block.lead < block.slices {
+                events.push(Event::Trial(Trial {
+                    step: step.number,
+                    pass: step.pass,
+                    why: step.why,
+                    case: step.case.clone(),
+                    block: *block,
+                    roles,
+                }));
+            }
+        }
+        events.push(Event::Step(self.record(step, at_ns)));
+        events
+    }
+
+    /// A new connection for each pass has its own deviation.
+    fn connect(&mut self, step: &Step) -> Vec<Event> {
+        if step.pass != self.pass {
+            (self.pass, self.open) = (step.pass, BTreeSet::new());
+        }
+        let name = session(step);
+        if !self.open.insert(name.clone()) {
+            return Vec::new();
+        }
+        self.noise.connect(&name);
+        let ends: BTreeSet<(&str, u32)> =
+            step.roles.iter().map(|role| (role.host.as_str(), role.worker)).collect();
+        let record = |(host, worker): (&str, u32)| SessionRecord {
+            pass: step.pass,
+            rung: step.case.rung.clone(),
+            flows: step.case.flows,
+            arm: step.case.arm,
+            host: host.into(),
+            worker,
+            granted: Vec::new(),
+            endpoints: Vec::new(),
+        };
+        ends.into_iter().map(|end| Event::Session(record(end))).collect()
+    }
+
+    fn roles(&mut self, step: &Step, block: &Block, draw: &Draw) -> Vec<RoleRecord> {
+        let fault_ns = self.machine.fault_ns(&self.plan, &step.case, block.message_bytes);
+        let message_ns = self.machine.message_ns(&step.case, block.message_bytes) + fault_ns;
+        let slice_ns = message_ns * block.messages as f64 * draw.factor;
+        let mut records = Vec::with_capacity(step.roles.len());
+        for role in &step.roles {
+            let flows = (0..step.case.flows).map(|_| flow(&step.case.pattern, block, role, slice_ns, draw));
+            let flows = flows.collect();
+            let samples = (role.does == Does::Pings).then(|| self.noise.samples(slice_ns, SAMPLES));
+            let histogram = samples.and_then(|samples| encode_histogram(samples.into_iter()).ok());
+            records.push(RoleRecord { host: role.host.clone(), does: role.does, flows, histogram });
+        }
+        records
+    }
+
+    fn record(&self, step: &Step, at_ns: u64) -> StepRecord {
+        let duration_ns = self.now_ns - at_ns;
+        let names: BTreeSet<&str> = step.roles.iter().map(|role| role.host.as_str()).collect();
+        let delta = |host: &str| HostDelta {
+            host: host.into(),
+            wall_ns: duration_ns,
+            busy_ns: (0..4).map(|cpu| (cpu, duration_ns / 2)).collect(),
+            own_ns: 2 * duration_ns,
+            ..HostDelta::default()
+        };
+        StepRecord {
+            step: step.number,
+            pass: step.pass,
+            why: step.why,
+            case: step.case.clone(),
+            roles: step.roles.clone(),
+            at_ns,
+            duration_ns,
+            predicted_ns: step.predicted_ns,
+            kept_awake: true,
+            timer_slack_lowered: true,
+            hosts: names.into_iter().map(delta).collect(),
+            sockets: Vec::new(),
+        }
+    }
+}
+
+fn session(step: &Step) -> String {
+    format!("{} x {} arm {}", step.case.rung, step.case.flows, step.case.arm)
+}
+
+fn flow(pattern: &Pattern, block: &Block, role: &Role, slice_ns: f64, draw: &Draw) -> Flow {
+    let slices = || (0..block.slices).map(|_| slice_ns.round() as u64).collect();
+    let keeps_slices = role.does.keeps_time() && *pattern != Pattern::PingPong;
+    let duration_ns = (slice_ns * f64::from(block.slices)) as u64;
+    Flow {
+        start_ns: 1_000_000_000,
+        slices_ns: if keeps_slices { slices() } else { Vec::new() },
+        duration_ns,
+        bytes: block.bytes(),
+        cpu_ns: (0.9 * duration_ns as f64) as u64,
+        run_delay_ns: Some((draw.disturbed * duration_ns as f64) as u64),
+        involuntary_switches: u64::from(draw.disturbed > 0.0),
+        cpu: role.cpus.first().copied(),
+        ..Flow::default()
+    }
+}
+
+fn host(name: &str) -> HostFacts {
+    let facts = [("cpu.model", serde_json::json!("made up")), ("kernel.release", serde_json::json!("none"))];
+    let host = facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<BTreeMap<_, _>>();
+    HostFacts {
+        host: name.into(),
+        reached: "simulated".into(),
+        address: None,
+        machine: "simulated".into(),
+        cpus: (0..4).collect(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        environment: Environment { host, ..Environment::default() },
+    }
+}

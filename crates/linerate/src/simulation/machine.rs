@@ -1,0 +1,77 @@
+//! What a message costs on the made-up machine, without noise.
+
+use crate::plan::{Case, Plan, World};
+use crate::unit::Nanoseconds;
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung, Wait};
+
+/// What a sleeping end waits to be woken.
+const WAKE_UP_NS: f64 = 18_000.0;
+
+/// How much more a byte costs beyond the knee: as much again by half.
+const KNEE: f64 = 0.5;
+
+/// What a byte costs a copy.
+const COPY_NS_PER_BYTE: f64 = 0.05;
+
+/// Parallel flows together carry the rate of one, times their number to this power.
+const FLOWS: f64 = 0.3;
+
+/// The costs by layer, and what the world adds.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    world: World,
+}
+
+impl Machine {
+    pub fn new(world: &World) -> Machine {
+        Machine { world: world.clone() }
+    }
+
+    /// The time of one message of a stream, or of a whole round trip.
+    pub fn message_ns(&self, case: &Case, bytes: u64) -> f64 {
+        let rung = RUNGS.iter().find(|rung| rung.id == case.rung);
+        let depth = f64::from(depth(rung));
+        let per_byte = COPY_NS_PER_BYTE * (1.0 + depth) * self.bytes_paid(bytes);
+        let step = self.step_ns(rung, bytes);
+        match case.pattern {
+            Pattern::PingPong => {
+                let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
+                2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step)
+            }
+            Pattern::Stream => {
+                let flows = f64::from(case.flows);
+                (15.0 + 40.0 * depth.powi(2) + per_byte + step) * flows.powf(1.0 - FLOWS)
+            }
+            Pattern::Bidirectional => 1.6 * (15.0 + 40.0 * depth.powi(2) + per_byte + step),
+        }
+    }
+
+    /// What faults put in by hand add: a spin before each message, copies of it.
+    pub fn fault_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
+        let value = |knob: &str| {
+            let set = plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == knob);
+            set.last().map(|setting| setting.value.as_str())
+        };
+        let spin = value("shim.spin").and_then(|text| text.parse::<Nanoseconds>().ok());
+        let copies: f64 = value("shim.copies").and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        spin.map_or(0.0, |time| time.0) + copies * COPY_NS_PER_BYTE * bytes as f64
+    }
+
+    /// The bytes, those beyond the knee counted by half more.
+    fn bytes_paid(&self, bytes: u64) -> f64 {
+        let beyond = if self.world.knee_at > 0 { bytes.saturating_sub(self.world.knee_at) } else { 0 };
+        bytes as f64 + KNEE * beyond as f64
+    }
+
+    fn step_ns(&self, rung: Option<&Rung>, bytes: u64) -> f64 {
+        let between_hosts = rung.is_some_and(|rung| rung.place == Place::Network);
+        let pays = between_hosts && self.world.step_at > 0 && bytes >= self.world.step_at;
+        if pays { self.world.step_ns } else { 0.0 }
+    }
+}
+
+/// How many rungs lie below.
+fn depth(rung: Option<&Rung>) -> u32 {
+    let below = rung.and_then(|rung| rung.below);
+    below.map_or(0, |id| 1 + depth(RUNGS.iter().find(|rung| rung.id == id)))
+}
