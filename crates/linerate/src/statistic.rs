@@ -6,11 +6,24 @@
 
 mod estimate;
 mod line;
+mod looks;
 mod median;
+mod multiple;
+mod rank;
+mod rank_sum;
+mod signed_rank;
+mod spread;
+#[cfg(test)]
+mod tests;
 
 pub use estimate::{Estimate, interval_ranks};
 pub use line::Line;
+pub use looks::{LOOKS, is_met, needed, next_look};
 pub use median::median;
+pub use multiple::{benjamini_hochberg, holm};
+pub use rank_sum::{Shift, rank_sum};
+pub use signed_rank::{Effect, equivalent, signed_rank};
+pub use spread::{Spread, run_spread};
 
 /// The share of runs whose interval is to hold the true median.
 pub const CONFIDENCE: f64 = 0.95;
