@@ -11,7 +11,7 @@ mod tests;
 mod timeline;
 mod trial;
 
-pub use curve::{Curve, Point, Segment};
+pub use curve::{Candidate, CandidateKind, Curve, Point, Segment, candidates, curves};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
 pub use timeline::{Sampled, Timeline};
 pub use trial::{Load, Values};

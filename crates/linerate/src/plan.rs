@@ -6,6 +6,7 @@
 
 mod profile;
 mod setting;
+pub mod sizes;
 mod step;
 mod target;
 mod world;

@@ -5,10 +5,12 @@
 //! that every size counts by its relative error.
 
 mod estimate;
+mod isotonic;
 mod line;
 mod looks;
 mod median;
 mod multiple;
+mod piecewise;
 mod rank;
 mod rank_sum;
 mod signed_rank;
@@ -17,10 +19,12 @@ mod spread;
 mod tests;
 
 pub use estimate::{Estimate, interval_ranks};
+pub use isotonic::isotonic;
 pub use line::Line;
 pub use looks::{LOOKS, is_met, needed, next_look};
 pub use median::median;
 pub use multiple::{benjamini_hochberg, holm};
+pub use piecewise::{Penalty, Piece, Sample, piecewise, samples};
 pub use rank_sum::{Shift, rank_sum};
 pub use signed_rank::{Effect, equivalent, signed_rank};
 pub use spread::{Spread, run_spread};

@@ -1,10 +1,16 @@
 //! One case against message size.
 
+mod candidate;
+mod segment;
+
+pub use candidate::{Candidate, CandidateKind, candidates};
+pub use segment::Segment;
+
 use super::trial::{self, Machines, Values};
 use crate::plan::Case;
 use crate::record::Recording;
-use crate::statistic::{Estimate, Line, median};
-use crate::vocabulary::{Cache, Pattern};
+use crate::statistic::{Estimate, Line};
+use crate::vocabulary::Cache;
 use std::collections::BTreeMap;
 
 /// One case against message size.
@@ -14,7 +20,7 @@ pub struct Curve {
     pub case: Case,
     /// The sizes, ascending.
     pub points: Vec<Point>,
-    /// The straight lines that describe a ping-pong curve; none for streams.
+    /// The straight lines that describe it.
     pub segments: Vec<Segment>,
 }
 
@@ -29,25 +35,15 @@ pub struct Point {
     pub passes: BTreeMap<u32, Values>,
 }
 
-/// A range of sizes over which time grows along a line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Segment {
-    /// The smallest size.
-    pub from_bytes: u64,
-    /// The largest size.
-    pub to_bytes: u64,
-    /// The median over passes of each pass's line.
-    pub line: Line,
-    /// How far the medians lie from the line: the root of the mean squared relative error.
-    pub relative_residual: f64,
-    /// The number of passes.
-    pub n: u32,
-}
-
 impl Point {
     /// A number's median and interval over the passes.
     pub fn estimate(&self, number: impl Fn(&Values) -> Option<f64>) -> Option<Estimate> {
         Estimate::of(self.passes.values().filter_map(number))
+    }
+
+    /// The time of one message: the median over the passes.
+    pub fn time_ns(&self) -> Option<Estimate> {
+        Estimate::of(self.passes.keys().filter_map(|pass| self.message_ns(*pass)))
     }
 
     /// The time of one message in one pass: half a round trip, or a stream's time a message.
@@ -87,7 +83,7 @@ impl Curve {
 }
 
 /// Every case's curve, from the bottom of the ladder up. Pass 0 and the long streams stay out.
-pub(super) fn curves(recording: &Recording) -> Vec<Curve> {
+pub fn curves(recording: &Recording) -> Vec<Curve> {
     type Passes = BTreeMap<u32, Vec<Values>>;
     let machines = Machines::of(recording);
     let mut cases: BTreeMap<&Case, BTreeMap<u64, (Cache, Passes)>> = BTreeMap::new();
@@ -109,32 +105,10 @@ pub(super) fn curves(recording: &Recording) -> Vec<Curve> {
         .map(|(case, sizes)| {
             let points = sizes.into_iter().map(point).collect();
             let mut curve = Curve { case: case.clone(), points, segments: Vec::new() };
-            curve.segments = segment(&curve).into_iter().collect();
+            curve.segments = segment::segments(&curve);
             curve
         })
         .collect();
     curves.sort_by_key(|curve| super::height(&curve.case.rung));
     curves
-}
-
-/// One line over all sizes of a ping-pong curve.
-fn segment(curve: &Curve) -> Option<Segment> {
-    if curve.case.pattern != Pattern::PingPong {
-        return None;
-    }
-    let lines: Vec<Line> = curve.passes().iter().filter_map(|pass| curve.line(*pass, |_| true)).collect();
-    let line = Line {
-        constant: median(lines.iter().map(|line| line.constant))?,
-        slope: median(lines.iter().map(|line| line.slope))?,
-    };
-    let medians = curve.points.iter().filter_map(|point| {
-        Some((point.message_bytes as f64, point.estimate(|values| values.half_round_trip_ns)?.median))
-    });
-    Some(Segment {
-        from_bytes: curve.points.first()?.message_bytes,
-        to_bytes: curve.points.last()?.message_bytes,
-        line,
-        relative_residual: line.relative_residual(medians),
-        n: u32::try_from(lines.len()).unwrap_or(u32::MAX),
-    })
 }

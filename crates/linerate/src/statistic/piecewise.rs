@@ -1,0 +1,200 @@
+//! Straight lines that describe a curve of times against size, and where one gives way to the next.
+//!
+//! The borders are those of least total cost: the weighted squares of the residuals plus a price for
+//! each further piece. A dynamic programme over the borders finds the exact optimum in O(n²); see
+//! Jackson et al., An algorithm for optimal partitioning of data on an interval, IEEE Signal
+//! Processing Letters 12(2), 2005.
+
+use super::{Estimate, Line};
+
+/// One size's time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// The size.
+    pub size: f64,
+    /// The time; positive.
+    pub time: f64,
+    /// The standard error of the time, as a share of it; positive.
+    pub sigma: f64,
+}
+
+/// A standard error is taken as no smaller than this share: no line is truer to a curve.
+const LEAST_SIGMA: f64 = 0.005;
+/// The quantile of the normal distribution at [`super::CONFIDENCE`].
+const NORMAL: f64 = 1.96;
+/// Sizes on each side whose intervals are looked at together.
+const NEIGHBOURS: usize = 2;
+
+/// The medians of ascending sizes with their standard errors; none where a median has no interval.
+///
+/// The interval of a few passes is itself a matter of luck: from six passes it varies by half. So a
+/// size counts as no surer than the median of its neighbours does.
+pub fn samples(medians: &[(f64, Estimate)]) -> Option<Vec<Sample>> {
+    let usable = |estimate: &Estimate| estimate.median > 0.0 && estimate.median.is_finite();
+    let sigma = |(_, estimate): &(f64, Estimate)| {
+        let width = estimate.relative_half_width().filter(|_| usable(estimate))?;
+        Some((width / NORMAL).max(LEAST_SIGMA))
+    };
+    let own: Vec<f64> = medians.iter().map(sigma).collect::<Option<_>>()?;
+    let sample = |(index, (size, estimate)): (usize, &(f64, Estimate))| {
+        let near = index.saturating_sub(NEIGHBOURS)..(index + NEIGHBOURS + 1).min(own.len());
+        let pooled = super::median(own[near].iter().copied())?;
+        Some(Sample { size: *size, time: estimate.median, sigma: pooled.max(own[index]) })
+    };
+    medians.iter().enumerate().map(sample).collect()
+}
+
+/// The price of a piece.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Penalty {
+    /// What each piece costs, in squared standard errors.
+    pub per_segment: f64,
+    /// The samples that an ordinary piece has at least.
+    pub least: usize,
+    /// What a piece of fewer samples costs on top. It lets a step be seen that leaves one size on its
+    /// far side, and nothing smaller.
+    pub short: f64,
+}
+
+/// Prices of a piece by the number of sizes: up to, factor of ln n, least sizes, factor of ln n on top
+/// for fewer.
+const PRICES: &[(usize, f64, usize, f64)] = &[(40, 5.0, 3, 10.0), (usize::MAX, 4.0, 6, 6.0)];
+
+impl Penalty {
+    /// The prices for so many sizes.
+    pub fn for_sizes(n: usize) -> Penalty {
+        let row = PRICES.iter().find(|(most, ..)| n <= *most);
+        let (_, factor, least, short) = row.copied().unwrap_or((n, 4.0, 6, 6.0));
+        let unit = (n.max(2) as f64).ln();
+        Penalty { per_segment: factor * unit, least, short: short * unit }
+    }
+}
+
+/// A run of samples that one line describes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Piece {
+    /// The index of the first sample.
+    pub first: usize,
+    /// The index of the last sample.
+    pub last: usize,
+    /// The line; a single sample has the slope of its longer neighbour.
+    pub line: Line,
+    /// The weighted squares of the residuals.
+    pub cost: f64,
+    sums: Sums,
+}
+
+impl Piece {
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.last - self.first + 1
+    }
+
+    /// Whether it has no sample; never so.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The standard error of the line at this size.
+    pub fn error(&self, size: f64) -> f64 {
+        let lever = (size - self.sums.size).powi(2);
+        let tilt = if self.sums.sizes > 0.0 { lever / self.sums.sizes } else { 0.0 };
+        (1.0 / self.sums.weight + tilt).sqrt()
+    }
+
+    /// What the samples of both cost more when one line has to describe them.
+    pub fn gain_over_one(&self, next: &Piece, samples: &[Sample]) -> f64 {
+        let mut sums = Sums::default();
+        samples[self.first..=next.last].iter().for_each(|sample| sums.add(sample));
+        sums.cost() - self.cost - next.cost
+    }
+}
+
+/// Weighted means and squares about them, one sample after the other: no difference of large sums is
+/// taken, though sizes go from 1 B to 8 MiB. West, Updating mean and variance estimates: an improved
+/// method, Communications of the ACM 22(9), 1979.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Sums {
+    weight: f64,
+    size: f64,
+    time: f64,
+    sizes: f64,
+    products: f64,
+    times: f64,
+}
+
+impl Sums {
+    fn add(&mut self, sample: &Sample) {
+        let weight = (sample.sigma * sample.time).powi(-2);
+        self.weight += weight;
+        let share = weight / self.weight;
+        let (size, time) = (sample.size - self.size, sample.time - self.time);
+        self.size += share * size;
+        self.time += share * time;
+        self.sizes += weight * size * (sample.size - self.size);
+        self.products += weight * size * (sample.time - self.time);
+        self.times += weight * time * (sample.time - self.time);
+    }
+
+    fn slope(&self) -> f64 {
+        if self.sizes > 0.0 { (self.products / self.sizes).max(0.0) } else { 0.0 }
+    }
+
+    fn cost(&self) -> f64 {
+        let explained = self.slope() * self.products;
+        (self.times - explained).max(0.0)
+    }
+
+    fn line(&self) -> Line {
+        let slope = self.slope();
+        Line { constant: self.time - slope * self.size, slope }
+    }
+}
+
+/// The lines of least cost through samples of ascending size. What is no observation must be left out
+/// before; nothing of nothing.
+pub fn piecewise(samples: &[Sample], penalty: Penalty) -> Vec<Piece> {
+    // For each end: the least cost up to there, and where its last piece begins.
+    let mut best = vec![(0.0, 0); samples.len() + 1];
+    best.iter_mut().skip(1).for_each(|end| end.0 = f64::INFINITY);
+    for first in 0..samples.len() {
+        let mut sums = Sums::default();
+        for (last, sample) in samples.iter().enumerate().skip(first) {
+            sums.add(sample);
+            let short = last + 1 - first < penalty.least;
+            let price = penalty.per_segment + if short { penalty.short } else { 0.0 };
+            let cost = best[first].0 + sums.cost() + price;
+            if cost < best[last + 1].0 {
+                best[last + 1] = (cost, first);
+            }
+        }
+    }
+    let mut pieces = Vec::new();
+    let mut end = samples.len();
+    while end > 0 && best[end].0.is_finite() {
+        let first = best[end].1;
+        let mut sums = Sums::default();
+        samples[first..end].iter().for_each(|sample| sums.add(sample));
+        pieces.push(Piece { first, last: end - 1, line: sums.line(), cost: sums.cost(), sums });
+        end = first;
+    }
+    pieces.reverse();
+    lend_slopes(&mut pieces);
+    pieces
+}
+
+/// Gives a piece of one sample the slope of the longer of its neighbours.
+fn lend_slopes(pieces: &mut [Piece]) {
+    for index in 0..pieces.len() {
+        if pieces[index].len() > 1 {
+            continue;
+        }
+        let before = index.checked_sub(1).map(|before| pieces[before]);
+        let neighbours = before.into_iter().chain(pieces.get(index + 1).copied());
+        if let Some(longer) = neighbours.filter(|piece| piece.len() > 1).max_by_key(Piece::len) {
+            let Sums { size, time, .. } = pieces[index].sums;
+            let slope = longer.line.slope;
+            pieces[index].line = Line { constant: time - slope * size, slope };
+        }
+    }
+}
