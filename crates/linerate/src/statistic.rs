@@ -4,6 +4,8 @@
 //! distribution: the interval of a median comes from its order statistics, and a line is weighted so
 //! that every size counts by its relative error.
 
+mod autocorrelation;
+mod bootstrap;
 mod estimate;
 mod isotonic;
 mod line;
@@ -11,13 +13,21 @@ mod looks;
 mod median;
 mod multiple;
 mod piecewise;
+mod nnls;
+mod outlier;
+mod propagate;
 mod rank;
 mod rank_sum;
 mod signed_rank;
+mod spectrum;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod trend;
+mod warm_up;
 
+pub use autocorrelation::{effective_n, lag1, widened};
+pub use bootstrap::bootstrap;
 pub use estimate::{Estimate, interval_ranks};
 pub use isotonic::isotonic;
 pub use line::Line;
@@ -25,9 +35,15 @@ pub use looks::{LOOKS, is_met, needed, next_look};
 pub use median::median;
 pub use multiple::{benjamini_hochberg, holm};
 pub use piecewise::{Penalty, Piece, Sample, piecewise, samples};
+pub use nnls::nnls;
+pub use outlier::{mad, outliers};
+pub use propagate::propagate;
 pub use rank_sum::{Shift, rank_sum};
 pub use signed_rank::{Effect, equivalent, signed_rank};
+pub use spectrum::{Periodicity, periodicity};
 pub use spread::{Spread, run_spread};
+pub use trend::{Trend, trend};
+pub use warm_up::steady_from;
 
 /// The share of runs whose interval is to hold the true median.
 pub const CONFIDENCE: f64 = 0.95;

@@ -32,6 +32,11 @@ impl Estimate {
         })
     }
 
+    /// A figure that was not observed but is sure: no observation, and no width.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate { median: value, low: Some(value), high: Some(value), n: 0 }
+    }
+
     /// The larger distance from the median to an end of the interval.
     pub fn half_width(&self) -> Option<f64> {
         Some((self.high? - self.median).max(self.median - self.low?))

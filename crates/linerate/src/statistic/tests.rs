@@ -22,3 +22,16 @@ impl Noise {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
+
+impl Noise {
+    /// A series of mean 0 and deviation 1 in which each value resembles the one before.
+    pub(super) fn alike(&mut self, n: usize, rho: f64) -> Vec<f64> {
+        let mut value = self.normal();
+        (0..n)
+            .map(|_| {
+                let next = rho * value + (1.0 - rho * rho).sqrt() * self.normal();
+                std::mem::replace(&mut value, next)
+            })
+            .collect()
+    }
+}
