@@ -11,10 +11,10 @@ mod tests;
 mod timeline;
 mod trial;
 
-pub use curve::{Candidate, CandidateKind, Curve, Point, Segment, candidates, curves};
+pub use curve::{Candidate, CandidateKind, Curve, Outlying, Point, Segment, candidates, curves, outlying};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
 pub use timeline::{Sampled, Timeline};
-pub use trial::{Load, Values};
+pub use trial::{Load, Values, half_round_trip_ns};
 
 use crate::record::Recording;
 

@@ -11,7 +11,7 @@ mod step;
 mod target;
 mod world;
 
-pub use profile::{PROFILES, Profile};
+pub use profile::{PROFILES, Profile, Shipped};
 pub(crate) use setting::is_prefix;
 pub use setting::{Placement, Setting, SettingError};
 pub use step::{Block, Case, Role, Step, Why};

@@ -3,10 +3,15 @@
 //! What a schedule keeps besides is derived from the recording and only saves time: resuming a run is
 //! asking a new schedule for the next step of an old recording.
 
+mod again;
 mod blocks;
 mod entries;
+mod extra;
+mod fit;
+mod hunt;
 mod passes;
 mod placement;
+mod study;
 #[cfg(test)]
 mod tests;
 

@@ -1,9 +1,11 @@
 //! One case against message size.
 
 mod candidate;
+mod outlying;
 mod segment;
 
 pub use candidate::{Candidate, CandidateKind, candidates};
+pub use outlying::{Outlying, outlying};
 pub use segment::Segment;
 
 use super::trial::{self, Machines, Values};
@@ -61,13 +63,15 @@ impl Curve {
         found.ok().map(|index| &self.points[index])
     }
 
-    /// Every pass that measured something, ascending.
+    /// Every pass that visited the whole curve (or nearly), ascending: one that visited a few sizes again
+    /// has no line.
     pub(super) fn passes(&self) -> Vec<u32> {
-        let mut passes: Vec<u32> =
-            self.points.iter().flat_map(|point| point.passes.keys().copied()).collect();
-        passes.sort_unstable();
-        passes.dedup();
-        passes
+        let mut visits: BTreeMap<u32, usize> = BTreeMap::new();
+        for pass in self.points.iter().flat_map(|point| point.passes.keys()) {
+            *visits.entry(*pass).or_default() += 1;
+        }
+        let is_whole = |visits: usize| 10 * visits >= 9 * self.points.len();
+        visits.into_iter().filter(|(_, visits)| is_whole(*visits)).map(|(pass, _)| pass).collect()
     }
 
     /// The line through one pass's times, over the sizes that `wanted` accepts.

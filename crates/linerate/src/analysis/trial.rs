@@ -172,7 +172,8 @@ impl Stamps {
     }
 }
 
-fn half_round_trip_ns(trial: &Trial) -> Option<f64> {
+/// Half of the median round trip of a trial.
+pub fn half_round_trip_ns(trial: &Trial) -> Option<f64> {
     let role = trial.roles.iter().find(|role| role.does == Does::Pings)?;
     let lead = trial.block.lead as usize;
     let slices = role.flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(lead));

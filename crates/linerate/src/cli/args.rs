@@ -117,7 +117,7 @@ pub struct List {
 }
 
 fn profiles() -> PossibleValuesParser {
-    PROFILES.iter().map(|(name, ..)| *name).collect::<Vec<_>>().into()
+    PROFILES.iter().map(|shipped| shipped.name).collect::<Vec<_>>().into()
 }
 
 fn formats() -> PossibleValuesParser {

@@ -14,7 +14,7 @@ pub fn main(args: &List) -> Result<ExitCode> {
         ("knobs", KNOBS.iter().map(|k| (k.name, format!("{} (default: {})", k.about, k.default))).collect()),
         ("patterns", PATTERNS.iter().map(|pattern| (pattern.name, pattern.about.to_owned())).collect()),
         ("transports", TRANSPORTS.iter().map(|t| (t.name, t.about.to_owned())).collect()),
-        ("profiles", PROFILES.iter().map(|(name, .., about)| (*name, (*about).to_owned())).collect()),
+        ("profiles", PROFILES.iter().map(|shipped| (shipped.name, shipped.about.to_owned())).collect()),
         ("warnings", WARNINGS.iter().map(|w| (w.code, format!("{}; {}", w.meaning, w.hint))).collect()),
     ];
     let wanted = tables.iter().filter(|(name, _)| args.what.as_deref().is_none_or(|what| what == *name));

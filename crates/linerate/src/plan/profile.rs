@@ -18,15 +18,63 @@ pub struct Profile {
     pub warm_up_ns: u64,
     /// How long the stream for the time line runs; 0 for none.
     pub timeline_ns: u64,
+    /// The time that a run takes: what the passes leave goes where it helps most. 0 for the passes alone.
+    #[serde(default)]
+    pub budget_ns: u64,
+    /// How wide the interval of a throughput may be, to either side, as a share of it.
+    #[serde(default = "wide")]
+    pub throughput_target: f64,
+    /// The same of a half round trip.
+    #[serde(default = "wide")]
+    pub latency_target: f64,
     /// Whether parallel connections are measured from b to a as well.
     pub parallel_both_ways: bool,
+    /// Whether only one flow from a to b is measured.
+    #[serde(default)]
+    pub forward_only: bool,
 }
 
-/// The shipped profiles: name, passes, trial in ms, time line in s, one line.
-pub const PROFILES: &[(&str, u32, u64, u64, &str)] = &[
-    ("quick", 6, 10, 2, "24 sizes, 6 passes of 10 ms trials: about 40 s"),
-    ("standard", 10, 20, 10, "24 sizes, 10 passes of 20 ms trials: about 2 min"),
+/// A shipped profile.
+#[derive(Debug)]
+pub struct Shipped {
+    /// Its name.
+    pub name: &'static str,
+    passes: u32,
+    trial_ms: u64,
+    timeline_s: u64,
+    budget_s: u64,
+    /// How wide intervals may be: of throughput, of latency.
+    targets: (f64, f64),
+    /// One line for `linerate list`.
+    pub about: &'static str,
+}
+
+/// The shipped profiles.
+pub const PROFILES: &[Shipped] = &[
+    Shipped {
+        name: "quick",
+        passes: 6,
+        trial_ms: 10,
+        timeline_s: 2,
+        budget_s: 38,
+        targets: (0.05, 0.05),
+        about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 40 s",
+    },
+    Shipped {
+        name: "standard",
+        passes: 10,
+        trial_ms: 20,
+        timeline_s: 10,
+        budget_s: 140,
+        targets: (0.02, 0.05),
+        about: "24 sizes, 10 passes of 20 ms trials, then what is unsure: under 2.5 min",
+    },
 ];
+
+/// What an old recording's profile aimed at, which did not say so.
+fn wide() -> f64 {
+    0.05
+}
 
 /// Powers of two from 1 B to 8 MiB: 24 sizes.
 const LARGEST: u32 = 23;
@@ -34,15 +82,24 @@ const LARGEST: u32 = 23;
 impl Profile {
     /// The shipped profile with this name.
     pub fn named(name: &str) -> Option<Profile> {
-        let (name, passes, trial_ms, timeline_s, _) = *PROFILES.iter().find(|(known, ..)| *known == name)?;
+        let shipped = PROFILES.iter().find(|shipped| shipped.name == name)?;
         Some(Profile {
             name: name.into(),
             sizes: (0..=LARGEST).map(|power| 1 << power).collect(),
-            passes,
-            trial_ns: trial_ms * 1_000_000,
+            passes: shipped.passes,
+            trial_ns: shipped.trial_ms * 1_000_000,
             warm_up_ns: 500_000_000,
-            timeline_ns: timeline_s * 1_000_000_000,
+            timeline_ns: shipped.timeline_s * 1_000_000_000,
+            budget_ns: shipped.budget_s * 1_000_000_000,
+            throughput_target: shipped.targets.0,
+            latency_target: shipped.targets.1,
             parallel_both_ways: name != "quick",
+            forward_only: false,
         })
+    }
+
+    /// How wide an interval may be, to either side, as a share of the median.
+    pub fn target(&self, is_latency: bool) -> f64 {
+        if is_latency { self.latency_target } else { self.throughput_target }
     }
 }

@@ -1,7 +1,8 @@
 //! How many messages a block has: as many as the latest rate on record fits into a trial.
 
 use super::Entry;
-use crate::plan::{Block, Plan};
+use super::passes::Visit;
+use crate::plan::{Block, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
 use crate::vocabulary::{Cache, Pattern, RUNGS};
 use rand::SeedableRng;
@@ -40,14 +41,19 @@ const LONGEST_MESSAGE_NS: f64 = 1e9;
 const LEAST_ROUND_TRIPS: f64 = 100.0;
 
 /// The blocks of an entry's next visit, in an order that follows from the seed.
-pub fn of(plan: &Plan, entry: &Entry, recording: &Recording, probe: Option<usize>, seed: u64) -> Vec<Block> {
+pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
+    let Visit { entry, probe, .. } = visit;
+    let probe = *probe;
     let trial_ns = match probe {
         Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
         None if entry.warm_up_ns == 0 => entry.trial_ns,
         None => entry.trial_ns.max((LEAST_ROUND_TRIPS * round_trip_ns(entry, recording)) as u64),
     };
     let mut sizes = entry.sizes.clone();
-    sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    // Pairs are in their order already.
+    if visit.why != Why::Pairs {
+        sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    }
     let cold_from = cold_from(&recording.hosts);
     let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from) };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
@@ -60,7 +66,7 @@ pub fn of(plan: &Plan, entry: &Entry, recording: &Recording, probe: Option<usize
             if probe.is_some() { entry.warm_up_ns.min(PROBE_WARM_UP_NS) } else { entry.warm_up_ns };
         blocks.extend(ns.map(|ns| block(size).warm_up(warm_up_ns, ns)));
     }
-    blocks.extend(sizes.into_iter().map(|size| match known_ns(entry, size, recording) {
+    blocks.extend(sizes.into_iter().map(|size| match expected_ns(visit, size, recording) {
         Some(ns) if !first_probe => block(size).lasting(trial_ns, ns),
         _ => block(size).probing(),
     }));
@@ -153,6 +159,19 @@ fn cold_from(hosts: &[HostFacts]) -> u64 {
         Some(size.parse::<u64>().ok()? << 10)
     };
     hosts.iter().filter_map(l2).min().unwrap_or(COLD_FROM)
+}
+
+/// What a message takes at most: a size between two others may cost as much as the larger one.
+fn expected_ns(visit: &Visit, size: u64, recording: &Recording) -> Option<f64> {
+    let own = known_ns(&visit.entry, size, recording)?;
+    if visit.why != Why::Bisect {
+        return Some(own);
+    }
+    let larger = recording.trials.iter().filter(|trial| {
+        trial.case == visit.entry.case && trial.pass > 0 && trial.block.message_bytes >= size
+    });
+    let nearest = larger.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns);
+    Some(nearest.map_or(own, |ns| ns.max(own)))
 }
 
 /// The time of one message (or round trip) of this size, by the latest trial on record: of this size,

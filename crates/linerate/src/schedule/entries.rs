@@ -42,6 +42,14 @@ pub struct Entry {
     pub nominal_ns: u64,
 }
 
+impl Entry {
+    /// The same entry with other sizes: some of its own, or sizes between them.
+    pub(super) fn with_sizes(&self, sizes: Vec<u64>) -> Entry {
+        let nominal_ns = STEP_NS + self.warm_up_ns + self.trial_ns * sizes.len() as u64;
+        Entry { sizes, nominal_ns, ..self.clone() }
+    }
+}
+
 /// Every entry of a pass, and what cannot be measured.
 pub fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Unavailable>) {
     let mut found = (Vec::new(), Vec::new());
@@ -79,6 +87,10 @@ fn visit(
     (from, to): (&str, &str),
     (entries, unavailable): &mut (Vec<Entry>, Vec<Unavailable>),
 ) {
+    let profile = &plan.profile;
+    if profile.forward_only && (from > to || pattern == Pattern::Bidirectional) {
+        return;
+    }
     // Both directions of a round trip, or of a stream both ways, are one measurement.
     if pattern != Pattern::Stream && from > to {
         return;
@@ -89,8 +101,10 @@ fn visit(
     let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
     let reverse = from > to;
     for wait in waits {
-        for flows in flows.iter().filter(|flows| **flows == 1 || !reverse || plan.profile.parallel_both_ways)
-        {
+        let wanted = |flows: &&u32| {
+            **flows == 1 || (!profile.forward_only && (!reverse || profile.parallel_both_ways))
+        };
+        for flows in flows.iter().filter(wanted) {
             let case = Case {
                 rung: rung.id.into(),
                 pattern,
@@ -172,7 +186,9 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let mut entries = vec![entry(case.clone(), sizes, trial_ns)];
     if has_timeline(plan, rung, &case) {
         let long = Case { timeline: true, ..case };
-        entries.push(entry(long, vec![LADDER_BYTES], plan.profile.timeline_ns));
+        // It shows how a new connection begins, so nothing warms it up.
+        let long = Entry { warm_up_ns: 0, ..entry(long, vec![LADDER_BYTES], plan.profile.timeline_ns) };
+        entries.push(long);
     }
     entries
 }

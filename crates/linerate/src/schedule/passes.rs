@@ -7,9 +7,11 @@
 
 use super::blocks;
 use super::entries::{Entry, entries};
+use super::fit::{self, CUTS, Cut};
 use super::placement::ends;
+use super::study::{Scene, Study};
 use super::{Schedule, roles};
-use crate::plan::{Case, Plan, Step, Why};
+use crate::plan::{Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -48,35 +50,67 @@ pub struct Passes {
     timelines: Vec<Entry>,
     passes: u32,
     unavailable: Vec<Unavailable>,
+    /// What the budget has no time for, in words.
+    left_out: &'static str,
+    /// The time that the run may take.
+    budget_ns: u64,
+    study: Study,
     /// Every visit so far. More are added when the recording has come to the end of them.
     visits: Vec<Visit>,
 }
 
 impl Passes {
     /// A schedule for these hosts: the recording must hold its header's plan and the hosts' facts.
+    ///
+    /// Where the budget has no time for six passes of everything, it leaves out as little as it must.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
-        let (all, unavailable) = entries(plan, recording);
+        let Some(budget_ns) = plan.budget_ns else {
+            let mut whole = Passes::of(plan, recording, &CUTS[0]);
+            whole.budget_ns = plan.profile.budget_ns.max(whole.passes_ns());
+            return whole;
+        };
+        let tried = CUTS.iter().map(|cut| {
+            let mut schedule = Passes::of(plan, recording, cut);
+            schedule.fit(budget_ns);
+            schedule
+        });
+        let is_enough = |schedule: &Passes| schedule.passes >= LEAST_PASSES.min(plan.profile.passes);
+        // The last cut is the least: with it as many passes as there is time for must do.
+        let mut tried = tried.enumerate();
+        tried
+            .find(|(index, schedule)| is_enough(schedule) || index + 1 == CUTS.len())
+            .map_or_else(|| Passes::of(plan, recording, &CUTS[0]), |(_, schedule)| schedule)
+    }
+
+    fn of(plan: &Plan, recording: &Recording, cut: &'static Cut) -> Passes {
+        let plan = fit::cut(plan, cut);
+        let (all, mut unavailable) = entries(&plan, recording);
+        unavailable.extend(fit::left_out(&plan, plan.budget_ns.unwrap_or(0)));
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| entry.case.timeline);
-        let mut schedule = Passes {
-            plan: plan.clone(),
+        Passes {
             entries,
             timelines,
             passes: plan.profile.passes,
             unavailable,
+            left_out: cut.says,
+            budget_ns: 0,
+            study: Study::new(),
             visits: Vec::new(),
-        };
-        schedule.passes = schedule.passes_in_budget();
-        schedule
+            plan,
+        }
     }
 
-    /// The passes of the profile, or as many as the budget allows.
-    fn passes_in_budget(&self) -> u32 {
-        let Some(budget) = self.plan.budget_ns else {
-            return self.plan.profile.passes;
-        };
+    /// As many passes as the budget allows, and at most those of the profile.
+    fn fit(&mut self, budget_ns: u64) {
         let fixed = self.probes_ns() + nominal(&self.timelines);
-        let passes = budget.saturating_sub(fixed) / nominal(&self.entries).max(1);
-        u32::try_from(passes).unwrap_or(u32::MAX).clamp(1, 1000)
+        let affordable = budget_ns.saturating_sub(fixed) / nominal(&self.entries).max(1);
+        self.passes = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, self.plan.profile.passes);
+        self.budget_ns = budget_ns.max(self.passes_ns());
+    }
+
+    /// How long the passes should take, with all that belongs to them.
+    fn passes_ns(&self) -> u64 {
+        self.probes_ns() + nominal(&self.entries) * u64::from(self.passes) + nominal(&self.timelines)
     }
 
     /// The number of whole passes that count.
@@ -89,23 +123,31 @@ impl Passes {
         &self.entries
     }
 
-    fn nominal_of(&self, case: &Case) -> u64 {
-        let mut all = self.entries.iter().chain(&self.timelines);
-        all.find(|entry| entry.case == *case).map_or(0, |entry| entry.nominal_ns)
-    }
-
     fn probes_ns(&self) -> u64 {
         let round = |entry: &Entry| blocks::PROBE_NS / 2 + (entry.nominal_ns - entry.warm_up_ns) / 3;
         self.entries.iter().map(round).sum()
     }
 
     /// The visits that follow those that were planned so far, when all of them are on record.
-    fn further(&self, _recording: &Recording) -> Vec<Visit> {
+    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
         match self.visits.last().map(|visit| visit.pass) {
             None => self.probes(),
             Some(pass) if pass < self.passes => self.pass(pass + 1),
-            Some(_) => Vec::new(),
+            Some(pass) => self.studied(pass, recording),
         }
+    }
+
+    /// What the study asks for after the passes.
+    fn studied(&mut self, pass: u32, recording: &Recording) -> Vec<Visit> {
+        let scene = Scene {
+            recording,
+            entries: &self.entries,
+            profile: &self.plan.profile,
+            left_ns: self.budget_ns.saturating_sub(spent_ns(recording)),
+        };
+        let Some(batch) = self.study.next(&scene) else { return Vec::new() };
+        let pass = pass + u32::from(batch.new_pass);
+        batch.visits.into_iter().map(|(why, entry)| Visit { pass, why, entry, probe: None }).collect()
     }
 
     fn probes(&self) -> Vec<Visit> {
@@ -135,7 +177,7 @@ impl Passes {
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
-        let blocks = blocks::of(&self.plan, entry, recording, visit.probe, self.seed(number as u64));
+        let blocks = blocks::of(&self.plan, visit, recording, self.seed(number as u64));
         Step {
             number: number as u32,
             pass: visit.pass,
@@ -170,36 +212,41 @@ impl Schedule for Passes {
     }
 
     fn predicted_ns(&self) -> u64 {
-        self.probes_ns() + nominal(&self.entries) * u64::from(self.passes) + nominal(&self.timelines)
+        self.budget_ns
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        let done: u64 = recording.steps.iter().map(|step| step.duration_ns).sum();
-        let counted = recording.steps.iter().filter(|step| step.pass > 0);
-        let nominal_done: u64 = counted.map(|step| self.nominal_of(&step.case)).sum();
-        let nominal_all = nominal(&self.entries) * u64::from(self.passes) + nominal(&self.timelines);
-        match nominal_done {
-            0 => self.predicted_ns().saturating_sub(done),
-            _ => nominal_all.saturating_sub(nominal_done),
-        }
+        self.budget_ns.saturating_sub(spent_ns(recording))
     }
 
     fn announcement(&self) -> String {
         let (rungs, sizes) = (self.plan.rungs.len(), self.plan.profile.sizes.len());
-        format!("{rungs} rungs, {sizes} sizes, {} passes", self.passes)
+        format!("{rungs} rungs, {sizes} sizes, {} passes, then what is unsure", self.passes)
     }
 
     fn stage(&self, step: &Step) -> String {
-        match step.pass {
-            0 => "warm-up".to_owned(),
-            pass => format!("pass {pass} of {}", self.passes),
+        match step.why {
+            Why::Probe => "warm-up".to_owned(),
+            Why::Pass | Why::Block => format!("pass {} of {}", step.pass, self.passes),
+            Why::Bisect | Why::Pairs => "break".to_owned(),
+            Why::Rerun => "again".to_owned(),
+            Why::Extra => format!("pass {}", step.pass),
         }
     }
 
     fn note(&self) -> Option<String> {
-        let short = "fewer than 6 passes fit the budget: there will be no 95 % intervals";
-        (self.passes < LEAST_PASSES).then(|| short.to_owned())
+        let short = self.passes < LEAST_PASSES;
+        let short = short.then_some("fewer than 6 passes fit the budget: there will be no 95 % intervals");
+        let left_out = Some(self.left_out).filter(|says| !says.is_empty());
+        let left_out = left_out.map(|says| format!("the budget leaves out {says}"));
+        let said: Vec<String> = left_out.into_iter().chain(short.map(String::from)).collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
+}
+
+/// The time since the run began, by its last step.
+fn spent_ns(recording: &Recording) -> u64 {
+    recording.steps.last().map_or(0, |step| step.at_ns + step.duration_ns)
 }
 
 fn nominal(entries: &[Entry]) -> u64 {

@@ -1,4 +1,7 @@
-//! The machine gives what was put in, and the same for the same seed.
+//! Whole runs in virtual time.
+
+mod machine;
+mod study;
 
 use super::Simulation;
 use crate::plan::{Plan, World};
@@ -6,47 +9,41 @@ use crate::record::synthetic::Synthetic;
 use crate::record::{Event, Recording};
 use crate::schedule::{Passes, Schedule};
 
-fn plan() -> Plan {
-    let full = Synthetic { passes: 2, ..Synthetic::default() }.recording();
-    full.header.unwrap().plan
+/// A plan over the plain ladder.
+fn plan(edit: impl Fn(&mut Plan)) -> Plan {
+    let full = Synthetic { passes: 10, ..Synthetic::default() }.recording();
+    let mut plan = full.header.unwrap().plan;
+    edit(&mut plan);
+    plan
 }
 
-fn run(world: &World, seed: u64) -> Recording {
-    let plan = plan();
-    let mut simulation = Simulation::new(&plan, world, seed);
-    let mut recording = Recording::default();
-    simulation.hosts().into_iter().for_each(|event| recording.push(event));
-    let mut schedule = Passes::new(&plan, &recording);
-    while let Some(step) = schedule.next(&recording) {
-        simulation.step(&step).into_iter().for_each(|event: Event| recording.push(event));
+/// Runs a plan to its end.
+fn run(plan: &Plan, world: &World) -> Recording {
+    let mut recording = begun(plan);
+    go_on(plan, world, &mut recording, usize::MAX);
+    recording
+}
+
+/// The header and the hosts.
+fn begun(plan: &Plan) -> Recording {
+    let mut recording = Synthetic { passes: 1, ..Synthetic::default() }.recording();
+    recording.trials.clear();
+    recording.steps.clear();
+    recording.hosts.clear();
+    recording.header.as_mut().unwrap().plan = plan.clone();
+    for event in Simulation::new(plan, &World::default(), 0).hosts() {
+        recording.push(event);
     }
     recording
 }
 
-#[test]
-fn equal_seeds_give_equal_runs_and_others_do_not() {
-    let world = World { noise: 0.05, bursts: 0.1, ..World::default() };
-    assert_eq!(run(&world, 1), run(&world, 1));
-    assert_ne!(run(&world, 1).trials, run(&world, 2).trials);
-}
-
-#[test]
-fn time_passes_only_as_the_messages_ask() {
-    let recording = run(&World::default(), 1);
-    let ends = recording.steps.iter().map(|step| step.at_ns + step.duration_ns);
-    let begins = recording.steps.iter().skip(1).map(|step| step.at_ns);
-    assert!(ends.zip(begins).all(|(end, begin)| end == begin));
-}
-
-#[test]
-fn without_noise_every_pass_gives_the_same() {
-    let recording = run(&World::default(), 1);
-    let analysis = crate::analysis::analyse(&recording);
-    for point in analysis.curves.iter().flat_map(|curve| &curve.points) {
-        let estimate = point.estimate(|values| values.throughput_bps).unwrap();
-        let of_passes = point.passes.values().filter_map(|values| values.throughput_bps);
-        for value in of_passes {
-            assert!((value / estimate.median - 1.0).abs() < 0.01, "{value} of {}", estimate.median);
-        }
+/// So many steps more.
+fn go_on(plan: &Plan, world: &World, recording: &mut Recording, most: usize) {
+    let mut simulation = Simulation::new(plan, world, plan.seed);
+    let mut schedule = Passes::new(plan, recording);
+    let mut steps = 0;
+    while let Some(step) = schedule.next(recording).filter(|_| steps < most) {
+        simulation.step(&step).into_iter().for_each(|event: Event| recording.push(event));
+        steps += 1;
     }
 }

@@ -10,8 +10,6 @@ use crate::unit::{BitRate, significant};
 use crate::vocabulary::{Pattern, Wait};
 use serde_json::json;
 
-/// How wide a profile's intervals may be: profile, throughput, latency (method 2.5, N4).
-const TARGETS: &[(&str, f64, f64)] = &[("quick", 0.05, 0.05), ("standard", 0.02, 0.05)];
 /// Below this share of segments sent again a link of a host or a room is as good as without loss.
 const LOSSY: f64 = 1e-5;
 /// A rate may beat a bound by this share before the bound is called broken.
@@ -56,12 +54,10 @@ fn few_passes(layer: &Layer) -> Option<Found> {
 }
 
 fn interval_wide(context: &Context, layer: &Layer) -> Option<Found> {
-    let profile = context.recording.plan().map_or("", |plan| plan.profile.name.as_str());
-    let (_, throughput, latency) =
-        TARGETS.iter().find(|(name, ..)| *name == profile).copied().unwrap_or(("", 0.02, 0.05));
+    let profile = &context.recording.plan()?.profile;
     let wide: Vec<(&str, f64, f64)> = estimates(layer)
         .filter_map(|(name, is_latency, estimate)| {
-            let target = if is_latency { latency } else { throughput };
+            let target = profile.target(is_latency);
             let width = estimate.relative_half_width()?;
             (width > target).then_some((name, width, target))
         })
@@ -115,16 +111,4 @@ fn polling_refused(layer: &Layer) -> Option<Found> {
     let refused = all().find(left_out(Wait::Polling))?;
     let sleeping_too = all().filter(left_out(Wait::Sleeping)).any(|not| not.pattern == refused.pattern);
     (!sleeping_too).then(|| ("polling-refused", refused.why.clone(), json!({ "why": refused.why })))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_shipped_profile_has_a_target() {
-        for (name, ..) in crate::plan::PROFILES {
-            assert!(TARGETS.iter().any(|(known, ..)| known == name), "{name}");
-        }
-    }
 }

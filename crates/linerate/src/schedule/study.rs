@@ -1,0 +1,123 @@
+//! What follows the passes: where breaks are, what stands apart again, and more visits where they help
+//! most, as long as the time allows.
+
+use super::again::again;
+use super::entries::Entry;
+use super::extra::{self, Round};
+use super::hunt::{Hunt, hunts};
+use crate::analysis::curves;
+use crate::plan::{Profile, Why};
+use crate::record::Recording;
+
+/// Steps that are looked for at most.
+const HUNTS: usize = 8;
+
+/// Sizes that are visited again at most, in each attempt.
+const AGAIN: usize = 8;
+
+/// Attempts after the first one: an anomaly that shows in two of three is there.
+const ATTEMPTS: u32 = 2;
+
+/// What is to be done next.
+#[derive(Debug, Clone)]
+enum Stage {
+    /// Nothing has been looked at.
+    Begin,
+    /// Steps are bisected, one size a round for each.
+    Hunt(Vec<Hunt>),
+    /// Sizes that stand apart are visited again; so many attempts were made.
+    Again(Vec<Entry>, u32),
+    /// Wide intervals get further visits; so many passes of the round are left.
+    Extra(Round),
+    Done,
+}
+
+/// The state of the study: it follows from the recording alone.
+#[derive(Debug, Clone)]
+pub(super) struct Study {
+    stage: Stage,
+}
+
+/// What is visited together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Batch {
+    /// Whether connections are opened anew.
+    pub new_pass: bool,
+    /// The entries, each with what it is for.
+    pub visits: Vec<(Why, Entry)>,
+}
+
+/// What the stages look at.
+pub(super) struct Scene<'s> {
+    pub recording: &'s Recording,
+    pub entries: &'s [Entry],
+    pub profile: &'s Profile,
+    /// What is left of the time.
+    pub left_ns: u64,
+}
+
+impl Study {
+    pub fn new() -> Study {
+        Study { stage: Stage::Begin }
+    }
+
+    /// What is visited next, with all that was asked for before on record; none when nothing is left.
+    pub fn next(&mut self, scene: &Scene) -> Option<Batch> {
+        loop {
+            let now = std::mem::replace(&mut self.stage, Stage::Done);
+            let (batch, stage) = match now {
+                Stage::Begin => (None, Stage::Hunt(hunts(scene.recording, HUNTS))),
+                Stage::Hunt(hunts) => hunt(hunts, scene),
+                Stage::Again(wanted, attempt) => rerun(wanted, attempt, scene),
+                Stage::Extra(round) => extra(round, scene),
+                Stage::Done => return None,
+            };
+            self.stage = stage;
+            if batch.is_some() {
+                return batch;
+            }
+        }
+    }
+}
+
+fn cost(entries: &[Entry]) -> u64 {
+    entries.iter().map(|entry| entry.nominal_ns).sum()
+}
+
+/// The last round is taken in, and the next size of every step asked for. A quarter of the time is kept.
+fn hunt(mut hunts: Vec<Hunt>, scene: &Scene) -> (Option<Batch>, Stage) {
+    hunts.iter_mut().for_each(|hunt| hunt.narrow(scene.recording));
+    let mut left = scene.left_ns * 3 / 4;
+    let mut affordable = |(_, entry): &(Why, Entry)| {
+        let fits = entry.nominal_ns <= left;
+        left -= if fits { entry.nominal_ns } else { 0 };
+        fits
+    };
+    let next = hunts.iter_mut().filter_map(|hunt| hunt.next(scene.entries));
+    let visits: Vec<(Why, Entry)> = next.filter(&mut affordable).collect();
+    if visits.is_empty() {
+        return (None, Stage::Again(again(&curves(scene.recording), scene.entries, AGAIN), 0));
+    }
+    let begun = scene.recording.steps.iter().any(|step| matches!(step.why, Why::Bisect | Why::Pairs));
+    (Some(Batch { new_pass: !begun, visits }), Stage::Hunt(hunts))
+}
+
+fn rerun(wanted: Vec<Entry>, attempt: u32, scene: &Scene) -> (Option<Batch>, Stage) {
+    if wanted.is_empty() || attempt == ATTEMPTS || cost(&wanted) > scene.left_ns {
+        return (None, Stage::Extra(Round::default()));
+    }
+    let visits = wanted.iter().map(|entry| (Why::Rerun, entry.clone())).collect();
+    (Some(Batch { new_pass: true, visits }), Stage::Again(wanted, attempt + 1))
+}
+
+fn extra(round: Round, scene: &Scene) -> (Option<Batch>, Stage) {
+    let Round { entries, passes } = match round.passes {
+        0 => extra::round(&curves(scene.recording), scene.entries, scene.profile, scene.left_ns),
+        _ => round,
+    };
+    if entries.is_empty() || passes == 0 || cost(&entries) > scene.left_ns {
+        return (None, Stage::Done);
+    }
+    let visits = entries.iter().map(|entry| (Why::Extra, entry.clone())).collect();
+    (Some(Batch { new_pass: true, visits }), Stage::Extra(Round { entries, passes: passes - 1 }))
+}
