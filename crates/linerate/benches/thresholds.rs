@@ -8,57 +8,72 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 use linerate::plan::sizes::{full, ladder};
-use linerate::statistic::{Estimate, Penalty, Sample, piecewise, samples};
+use linerate::statistic::{Estimate, Penalty, Piece, Sample, piecewise, samples};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const ALPHA_NS: f64 = 20_000.0;
 const BETA_NS: f64 = 0.9;
 
-/// A curve without noise.
+/// A curve without noise, one of many.
 struct Shape {
     name: &'static str,
-    time_ns: fn(f64) -> f64,
+    time_ns: fn(f64, u32) -> f64,
     /// The first size behind the break; none of a smooth curve.
-    breaks_at: Option<f64>,
+    breaks_at: fn(u32) -> Option<f64>,
 }
 
 fn smooth(size: f64) -> f64 {
     ALPHA_NS + BETA_NS * size
 }
 
+fn bent(size: f64, by: f64) -> f64 {
+    smooth(size) + by * BETA_NS * size * size.log2() / 23.0
+}
+
 fn stepped(size: f64, at: f64, step: f64) -> f64 {
     smooth(size) + if size >= at { step } else { 0.0 }
 }
 
+/// Any power of two from 2 B to 8 MiB.
+fn anywhere(draw: u32) -> f64 {
+    f64::from(2 << (draw % 23))
+}
+
+/// A power of two from 2 B to the size at which a step of 2 alpha is a quarter of the time.
+fn early(draw: u32) -> f64 {
+    f64::from(2 << (draw % 17))
+}
+
 const K64: f64 = 65_536.0;
 const K512: f64 = 524_288.0;
-const M8: f64 = 8_388_608.0;
 
 const SHAPES: &[Shape] = &[
-    Shape { name: "smooth", time_ns: smooth, breaks_at: None },
+    Shape { name: "smooth", time_ns: |s, _| smooth(s), breaks_at: |_| None },
     // Each byte costs more the larger the message: by a tenth, and by a half, over all sizes.
+    Shape { name: "bend 10%", time_ns: |s, _| bent(s, 0.1), breaks_at: |_| None },
+    Shape { name: "bend 50%", time_ns: |s, _| bent(s, 0.5), breaks_at: |_| None },
     Shape {
-        name: "bend 10 %",
-        time_ns: |s| smooth(s) + 0.1 * BETA_NS * s * s.log2() / 23.0,
-        breaks_at: None,
+        name: "2 alpha",
+        time_ns: |s, draw| stepped(s, early(draw), 2.0 * ALPHA_NS),
+        breaks_at: |draw| Some(early(draw)),
     },
-    Shape {
-        name: "bend 50 %",
-        time_ns: |s| smooth(s) + 0.5 * BETA_NS * s * s.log2() / 23.0,
-        breaks_at: None,
-    },
-    Shape { name: "step 2a 64K", time_ns: |s| stepped(s, K64, 2.0 * ALPHA_NS), breaks_at: Some(K64) },
-    Shape { name: "step T/10", time_ns: |s| stepped(s, K64, 0.1 * smooth(K64)), breaks_at: Some(K64) },
-    Shape { name: "step T/5", time_ns: |s| stepped(s, K64, 0.2 * smooth(K64)), breaks_at: Some(K64) },
+    Shape { name: "T/10", time_ns: |s, _| stepped(s, K64, 0.1 * smooth(K64)), breaks_at: |_| Some(K64) },
+    Shape { name: "T/5", time_ns: |s, _| stepped(s, K64, 0.2 * smooth(K64)), breaks_at: |_| Some(K64) },
     Shape {
         name: "slope x1.44",
-        time_ns: |s| smooth(s) + if s > K512 { 0.44 * BETA_NS * (s - K512) } else { 0.0 },
-        breaks_at: Some(K512),
+        time_ns: |s, _| smooth(s) + 0.44 * BETA_NS * (s - K512).max(0.0),
+        breaks_at: |_| Some(K512),
     },
-    Shape { name: "3 ms at 2 B", time_ns: |s| stepped(s, 2.0, 3e6), breaks_at: Some(2.0) },
-    Shape { name: "3 ms at 8 M", time_ns: |s| stepped(s, M8, 3e6), breaks_at: Some(M8) },
+    Shape {
+        name: "3 ms anywhere",
+        time_ns: |s, draw| ALPHA_NS + 0.2 * s + if s >= anywhere(draw) { 3e6 } else { 0.0 },
+        breaks_at: |draw| Some(anywhere(draw)),
+    },
 ];
+
+/// Standard errors from which on a border is a step, as the analysis has it.
+const SURE: f64 = 3.0;
 
 /// Noise of one pass: its standard deviation, and the share of passes that are slower by far.
 const NOISES: &[(f64, f64)] = &[(0.01, 0.0), (0.03, 0.0), (0.03, 0.05)];
@@ -70,7 +85,7 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 
 fn curve(
     sizes: &[u64],
-    time_ns: fn(f64) -> f64,
+    time_ns: impl Fn(f64) -> f64,
     (spread, slow): (f64, f64),
     passes: u32,
     random: &mut ChaCha8Rng,
@@ -86,19 +101,29 @@ fn curve(
     samples(&sizes.iter().map(median).collect::<Vec<_>>()).unwrap()
 }
 
-/// The shares of curves with any break, with one within one size of the true one, and with any other.
-fn score(curves: &[Vec<Sample>], penalty: Penalty, breaks_at: Option<f64>) -> (f64, f64, f64) {
-    let (mut any, mut hits, mut others) = (0, 0, 0);
-    for samples in curves {
-        let truth = breaks_at.and_then(|at| samples.iter().position(|sample| sample.size >= at));
-        let firsts: Vec<usize> = piecewise(samples, penalty).iter().skip(1).map(|p| p.first).collect();
-        let near = |first: &usize| truth.is_some_and(|truth| truth.abs_diff(*first) <= 1);
-        any += usize::from(!firsts.is_empty());
-        hits += usize::from(firsts.iter().any(near));
-        others += usize::from(firsts.iter().any(|first| !near(first)));
+/// What is seen in many curves, as a cell of the table: of smooth ones the share with a break and with a
+/// step, of broken ones the share with the break within one size, with a step exactly there, and with
+/// another break elsewhere.
+fn score(shape: &Shape, curves: &[Vec<Sample>], penalty: Penalty) -> String {
+    let [mut any, mut step, mut hits, mut exact, mut others] = [0; 5];
+    for (draw, samples) in (0..).zip(curves) {
+        let at = (shape.breaks_at)(draw);
+        let truth = at.and_then(|at| samples.iter().position(|sample| sample.size >= at));
+        let pieces = piecewise(samples, penalty);
+        let is_step = |pair: &[Piece]| pair[0].border(&pair[1], samples).sureness >= SURE;
+        let near = |pair: &[Piece]| truth.is_some_and(|truth| truth.abs_diff(pair[1].first) <= 1);
+        let there = |pair: &[Piece]| truth == Some(pair[1].first) && is_step(pair);
+        any += u32::from(pieces.len() > 1);
+        step += u32::from(pieces.windows(2).any(is_step));
+        hits += u32::from(pieces.windows(2).any(near));
+        exact += u32::from(pieces.windows(2).any(there));
+        others += u32::from(pieces.windows(2).any(|pair| !near(pair)));
     }
-    let share = |count| 100.0 * count as f64 / curves.len() as f64;
-    (share(any), share(hits), share(others))
+    let share = |count: u32| 100.0 * f64::from(count) / curves.len() as f64;
+    match (shape.breaks_at)(0) {
+        None => format!("{:.1} {:.1}", share(any), share(step)),
+        Some(_) => format!("{:.1} {:.0} {:.0}", share(hits), share(exact), share(others)),
+    }
 }
 
 fn main() {
@@ -106,43 +131,32 @@ fn main() {
     for sizes in [ladder(), full()] {
         for passes in [6, 10] {
             for noise in NOISES {
-                println!(
-                    "\n{} sizes, {passes} passes, noise {} %, slow passes {} %: % broken; hits (others)",
-                    sizes.len(),
-                    100.0 * noise.0,
-                    100.0 * noise.1
-                );
+                let (spread, slow) = (100.0 * noise.0, 100.0 * noise.1);
+                println!("\n{} sizes, {passes} passes, noise {spread} %, slow passes {slow} %", sizes.len());
                 table(&sizes, passes, *noise, wanted);
             }
         }
     }
 }
 
-fn table(sizes: &[u64], passes: u32, noise: (f64, f64), wanted: usize) {
+fn table(sizes: &[u64], passes: u32, noise: (f64, f64), wanted: u32) {
     let unit = (sizes.len() as f64).ln();
-    let sets: Vec<Vec<Vec<Sample>>> = SHAPES
-        .iter()
-        .map(|shape| {
-            let mut random = ChaCha8Rng::seed_from_u64(4);
-            (0..wanted).map(|_| curve(sizes, shape.time_ns, noise, passes, &mut random)).collect()
-        })
-        .collect();
-    let names: Vec<String> = SHAPES.iter().map(|shape| format!("{:>13}", shape.name)).collect();
-    println!("factor least short {}", names.join(""));
-    let lengths: &[usize] = if sizes.len() > 40 { &[4, 6, 8] } else { &[3, 4] };
-    for factor in [2.0, 3.0, 4.0, 5.0] {
-        for (least, short) in lengths.iter().flat_map(|least| [4.0, 8.0].map(|short| (*least, short))) {
+    let set = |shape: &Shape| -> Vec<Vec<Sample>> {
+        let mut random = ChaCha8Rng::seed_from_u64(4);
+        let one = |draw| curve(sizes, |size| (shape.time_ns)(size, draw), noise, passes, &mut random);
+        (0..wanted).map(one).collect()
+    };
+    let sets: Vec<Vec<Vec<Sample>>> = SHAPES.iter().map(set).collect();
+    let names: String = SHAPES.iter().map(|shape| format!("{:>14}", shape.name)).collect();
+    println!("factor least short{names}");
+    let lengths: &[usize] = if sizes.len() > 40 { &[4, 6] } else { &[3, 4] };
+    for factor in [2.0, 2.5, 3.0, 4.0] {
+        for (least, short) in lengths.iter().flat_map(|least| [4.0].map(|short| (*least, short))) {
             let penalty = Penalty { per_segment: factor * unit, least, short: short * unit };
-            let cells = SHAPES.iter().zip(&sets).map(|(shape, set)| {
-                let (any, hits, others) = score(set, penalty, shape.breaks_at);
-                let text = if shape.breaks_at.is_none() {
-                    format!("{any:.1}")
-                } else {
-                    format!("{hits:.1} ({others:.0})")
-                };
-                format!("{text:>13}")
-            });
-            println!("{factor:>6} {least:>5} {short:>5} {}", cells.collect::<String>());
+            let cell =
+                |(shape, set): (&Shape, &Vec<Vec<Sample>>)| format!("{:>14}", score(shape, set, penalty));
+            let cells: String = SHAPES.iter().zip(&sets).map(cell).collect();
+            println!("{factor:>6} {least:>5} {short:>5}{cells}");
         }
     }
 }

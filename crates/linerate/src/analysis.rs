@@ -11,6 +11,10 @@ mod tests;
 mod timeline;
 mod trial;
 
+pub use curve::{
+    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Point, Refined, Segment, breaks, candidates,
+    curves,
+};
 pub use curve::{Candidate, CandidateKind, Curve, Outlying, Point, Segment, candidates, curves, outlying};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
 pub use timeline::{Sampled, Timeline};

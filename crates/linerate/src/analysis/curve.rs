@@ -1,10 +1,14 @@
 //! One case against message size.
 
+mod breaks;
 mod candidate;
+mod class;
 mod outlying;
 mod segment;
 
+pub use breaks::{Break, Confirmation, Refined, breaks};
 pub use candidate::{Candidate, CandidateKind, candidates};
+pub use class::Facts;
 pub use outlying::{Outlying, outlying};
 pub use segment::Segment;
 

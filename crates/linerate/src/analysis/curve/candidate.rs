@@ -33,7 +33,7 @@ pub enum CandidateKind {
 }
 
 /// Standard errors from which on a difference of lines is a step.
-const SURE: f64 = 4.0;
+const SURE: f64 = 3.0;
 
 /// Every border of a curve, ascending; none of a curve of too few passes.
 pub fn candidates(curve: &Curve) -> Vec<Candidate> {
@@ -41,29 +41,17 @@ pub fn candidates(curve: &Curve) -> Vec<Candidate> {
     fit.pieces.windows(2).map(|pair| candidate(&fit, &pair[0], &pair[1])).collect()
 }
 
-fn candidate(fit: &Fit, before: &Piece, after: &Piece) -> Candidate {
-    let (below, above) = (fit.sizes[before.last], fit.sizes[after.first]);
-    let (from, to) = (below as f64, above as f64);
-    let difference = |size: f64| after.line.at(size) - before.line.at(size);
-    let error = |size: f64| (error(before, size).powi(2) + error(after, size).powi(2)).sqrt();
-    // Where lines of different slope meet between the two sizes, no difference at one of them is a step.
-    let ends = [from, to].map(|size| difference(size) / error(size));
-    let sure = if ends[0] * ends[1] > 0.0 { ends[0].abs().min(ends[1].abs()) } else { 0.0 };
-    let is_jump = sure >= SURE;
+/// The border between two pieces that follow each other.
+pub(super) fn candidate(fit: &Fit, before: &Piece, after: &Piece) -> Candidate {
+    let border = before.border(after, &fit.samples);
+    let is_jump = border.sureness >= SURE;
     Candidate {
-        below,
-        above,
+        below: fit.sizes[before.last],
+        above: fit.sizes[after.first],
         before: before.line,
         after: after.line,
-        jump_ns: difference((from + to) / 2.0),
+        jump_ns: border.jump,
         kind: if is_jump { CandidateKind::Jump } else { CandidateKind::Slope },
-        significance: if is_jump { sure } else { before.gain_over_one(after, &fit.samples).max(0.0).sqrt() },
+        significance: if is_jump { border.sureness } else { border.gain.sqrt() },
     }
-}
-
-/// The standard error of a piece's line, larger where its samples lie farther off than they should: a
-/// curve that bends all the way must not look like a stair of steps.
-fn error(piece: &Piece, size: f64) -> f64 {
-    let free = piece.len().saturating_sub(2).max(1) as f64;
-    piece.error(size) * (piece.cost / free).max(1.0).sqrt()
 }

@@ -2,6 +2,7 @@
 
 use super::Curve;
 use crate::statistic::{Estimate, Line, Penalty, Piece, Sample, median, piecewise, samples};
+use std::collections::BTreeMap;
 
 /// A range of sizes over which time grows along a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,21 +57,31 @@ pub(super) fn segments(curve: &Curve) -> Vec<Segment> {
     fit.pieces.iter().filter_map(of_piece).collect()
 }
 
-/// One line through the sizes of a range, pass by pass; with this slope where it is a single size.
-fn segment(curve: &Curve, from_bytes: u64, to_bytes: u64, slope: Option<f64>) -> Option<Segment> {
+/// Each pass's line through the sizes of a range; with this slope where it is a single size.
+pub(super) fn pass_lines(
+    curve: &Curve,
+    from_bytes: u64,
+    to_bytes: u64,
+    slope: Option<f64>,
+) -> BTreeMap<u32, Line> {
     let within = |size| (from_bytes..=to_bytes).contains(&size);
     let alone = |pass| {
         let (size, slope) = (from_bytes as f64, slope.filter(|_| from_bytes == to_bytes)?);
         let time = curve.at(from_bytes)?.message_ns(pass)?;
         Some(Line { constant: time - slope * size, slope })
     };
-    let line = |pass: &u32| curve.line(*pass, within).or_else(|| alone(*pass));
-    let lines: Vec<Line> = curve.passes().iter().filter_map(line).collect();
+    let line = |pass: u32| Some((pass, curve.line(pass, within).or_else(|| alone(pass))?));
+    curve.passes().into_iter().filter_map(line).collect()
+}
+
+/// The line through the sizes of a range: the median over passes.
+fn segment(curve: &Curve, from_bytes: u64, to_bytes: u64, slope: Option<f64>) -> Option<Segment> {
+    let lines: Vec<Line> = pass_lines(curve, from_bytes, to_bytes, slope).into_values().collect();
     let line = Line {
         constant: median(lines.iter().map(|line| line.constant))?,
         slope: median(lines.iter().map(|line| line.slope))?,
     };
-    let medians = medians(curve).into_iter().filter(|(size, _)| within(*size));
+    let medians = medians(curve).into_iter().filter(|(size, _)| (from_bytes..=to_bytes).contains(size));
     Some(Segment {
         from_bytes,
         to_bytes,

@@ -1,0 +1,134 @@
+//! The breaks of a curve: where, how large, how sure, and why.
+
+use super::Curve;
+use super::candidate::{Candidate, CandidateKind, candidate};
+use super::class::{Facts, Seen, classify};
+use super::segment::{Fit, pass_lines};
+use crate::statistic::{Estimate, Line, Piece};
+
+/// A size at which a curve's line gives way to another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Break {
+    /// The first size that is known to be behind it.
+    pub at_bytes: u64,
+    /// The largest size that is known to be before it.
+    pub from_bytes: u64,
+    /// What every message from there on pays more; none where the lines meet.
+    pub jump_ns: Option<Estimate>,
+    /// The time of each byte before it.
+    pub slope_before: f64,
+    /// The time of each byte behind it.
+    pub slope_after: f64,
+    /// The name in [`crate::vocabulary::BREAKS`].
+    pub class: &'static str,
+    /// What the class was told by.
+    pub evidence: String,
+    /// What pairs of messages around it said.
+    pub confirmed: Option<Confirmation>,
+    /// The size at which the way behind it begins to pay, where it takes less time a byte.
+    pub best_threshold: Option<f64>,
+}
+
+/// What a closer look at a candidate gave: the border after bisection, and pairs around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refined {
+    /// The largest size that is known to be before the break.
+    pub below: u64,
+    /// The first size that is known to be behind it.
+    pub above: u64,
+    /// The times of a message of each of the two sizes, measured in turn.
+    pub pairs: Vec<(f64, f64)>,
+}
+
+/// What pairs of messages around a border said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confirmation {
+    /// The number of pairs.
+    pub pairs: u32,
+    /// Pairs whose two times differ in the direction of the break.
+    pub agree: u32,
+    /// The difference within pairs.
+    pub difference_ns: Estimate,
+    /// Whether the interval of the difference leaves no doubt about its direction.
+    pub holds: bool,
+}
+
+impl Break {
+    /// Whether it is beyond doubt: confirmed by pairs, or the interval of its jump leaves out zero. A
+    /// break that pairs did not confirm is not.
+    pub fn is_sure(&self) -> bool {
+        match &self.confirmed {
+            Some(confirmed) => confirmed.holds,
+            None => self.jump_ns.is_some_and(|jump| leaves_out_zero(&jump)),
+        }
+    }
+}
+
+/// Every break of a curve, ascending; what was looked at more closely is as exact as that look.
+pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
+    let Some(fit) = Fit::of(curve) else { return Vec::new() };
+    let of_pair = |pair: &[Piece]| of_border(curve, &fit, (&pair[0], &pair[1]), refined, facts);
+    fit.pieces.windows(2).map(of_pair).collect()
+}
+
+fn of_border(
+    curve: &Curve,
+    fit: &Fit,
+    (before, after): (&Piece, &Piece),
+    refined: &[Refined],
+    facts: &Facts,
+) -> Break {
+    let found = candidate(fit, before, after);
+    let inside = |look: &&Refined| found.below <= look.below && look.above <= found.above;
+    let look = refined.iter().filter(inside).min_by_key(|look| look.above - look.below);
+    let (from_bytes, at_bytes) = look.map_or((found.below, found.above), |look| (look.below, look.above));
+    let middle = (from_bytes as f64 + at_bytes as f64) / 2.0;
+    let is_jump = found.kind == CandidateKind::Jump;
+    let by_lines = || jump(curve, fit, before, after, middle).filter(|_| is_jump);
+    let confirmed = look.and_then(|look| confirmation(&look.pairs, found.jump_ns));
+    let by_pairs = confirmed.filter(|confirmed| confirmed.holds).map(|confirmed| confirmed.difference_ns);
+    let jump_ns = by_pairs.or_else(by_lines);
+    let seen = Seen { curve, candidate: &found, from_bytes, at_bytes, jump_ns, facts };
+    let (class, evidence) = classify(&seen);
+    Break {
+        at_bytes,
+        from_bytes,
+        jump_ns,
+        slope_before: found.before.slope,
+        slope_after: found.after.slope,
+        class,
+        evidence,
+        confirmed,
+        best_threshold: best_threshold(&found),
+    }
+}
+
+/// The difference of both lines, pass by pass.
+fn jump(curve: &Curve, fit: &Fit, before: &Piece, after: &Piece, at: f64) -> Option<Estimate> {
+    let lines = |piece: &Piece| {
+        pass_lines(curve, fit.sizes[piece.first], fit.sizes[piece.last], Some(piece.line.slope))
+    };
+    let (before, after) = (lines(before), lines(after));
+    let difference = |(pass, line): (&u32, &Line)| Some(after.get(pass)?.at(at) - line.at(at));
+    Estimate::of(before.iter().filter_map(difference))
+}
+
+fn confirmation(pairs: &[(f64, f64)], expected: f64) -> Option<Confirmation> {
+    let difference_ns = Estimate::of(pairs.iter().map(|(below, above)| above - below))?;
+    let agree = pairs.iter().filter(|(below, above)| (above - below) * expected > 0.0).count();
+    let holds = leaves_out_zero(&difference_ns) && difference_ns.median * expected > 0.0;
+    let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+    Some(Confirmation { pairs: count(pairs.len()), agree: count(agree), difference_ns, holds })
+}
+
+pub(super) fn leaves_out_zero(estimate: &Estimate) -> bool {
+    estimate.low.is_some_and(|low| low > 0.0) || estimate.high.is_some_and(|high| high < 0.0)
+}
+
+/// Where the two lines meet: from there on the way behind a jump is the quicker one.
+fn best_threshold(found: &Candidate) -> Option<f64> {
+    let Candidate { before, after, kind, .. } = found;
+    let size = (after.constant - before.constant) / (before.slope - after.slope);
+    let pays = *kind == CandidateKind::Jump && after.slope < before.slope;
+    (pays && size.is_finite() && size > 0.0).then_some(size)
+}
