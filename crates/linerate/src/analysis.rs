@@ -12,10 +12,9 @@ mod timeline;
 mod trial;
 
 pub use curve::{
-    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Point, Refined, Segment, breaks, candidates,
-    curves,
+    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Outlying, Point, Refined, Segment, breaks,
+    candidates, curves, outlying,
 };
-pub use curve::{Candidate, CandidateKind, Curve, Outlying, Point, Segment, candidates, curves, outlying};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
 pub use timeline::{Sampled, Timeline};
 pub use trial::{Load, Values, half_round_trip_ns};

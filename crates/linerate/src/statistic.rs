@@ -37,7 +37,6 @@ pub use multiple::{benjamini_hochberg, holm};
 pub use nnls::nnls;
 pub use outlier::{mad, outliers};
 pub use piecewise::{Border, Penalty, Piece, Sample, piecewise, samples};
-pub use piecewise::{Penalty, Piece, Sample, piecewise, samples};
 pub use propagate::propagate;
 pub use rank_sum::{Shift, rank_sum};
 pub use signed_rank::{Effect, equivalent, signed_rank};
