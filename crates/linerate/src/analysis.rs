@@ -6,6 +6,7 @@
 
 mod curve;
 mod ladder;
+mod stability;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -16,7 +17,8 @@ pub use curve::{
     candidates, curves, outlying,
 };
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
-pub use timeline::{Sampled, Timeline};
+pub use stability::{Abnormal, Anomaly, Drift, anomalies, drifts};
+pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns};
 
 use crate::record::Recording;
@@ -39,6 +41,8 @@ pub struct Analysis {
     pub layers: Vec<Layer>,
     /// One for each long stream.
     pub timelines: Vec<Timeline>,
+    /// How each kind of trial moved during the run.
+    pub drifts: Vec<Drift>,
 }
 
 /// Turns a recording into numbers.
@@ -47,7 +51,9 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let ladder_bytes = nearest(&curves, LADDER_BYTES);
     let latency_bytes = nearest(&curves, LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, ladder_bytes, latency_bytes);
-    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines: timeline::timelines(recording) }
+    let drifts = drifts(recording, &curves);
+    let timelines = timeline::timelines(recording);
+    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts }
 }
 
 /// The measured size whose ratio to `wanted` is nearest to one; `wanted` itself of nothing.

@@ -6,11 +6,14 @@
 
 mod autocorrelation;
 mod bootstrap;
+mod change_point;
+mod dip;
 mod estimate;
 mod isotonic;
 mod line;
 mod looks;
 mod median;
+mod modes;
 mod multiple;
 mod nnls;
 mod outlier;
@@ -28,11 +31,14 @@ mod warm_up;
 
 pub use autocorrelation::{effective_n, lag1, widened};
 pub use bootstrap::bootstrap;
+pub use change_point::change_points;
+pub use dip::dip;
 pub use estimate::{Estimate, interval_ranks};
 pub use isotonic::isotonic;
 pub use line::Line;
 pub use looks::{LOOKS, is_met, needed, next_look};
 pub use median::median;
+pub use modes::{Mode, modes};
 pub use multiple::{benjamini_hochberg, holm};
 pub use nnls::nnls;
 pub use outlier::{mad, outliers};

@@ -4,12 +4,15 @@ mod breaks;
 mod candidate;
 mod class;
 mod outlying;
+mod refined;
 mod segment;
 
 pub use breaks::{Break, Confirmation, Refined, breaks};
 pub use candidate::{Candidate, CandidateKind, candidates};
 pub use class::Facts;
+pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
+pub use refined::refined;
 pub use segment::Segment;
 
 use super::trial::{self, Machines, Values};
@@ -53,7 +56,7 @@ impl Point {
     }
 
     /// The time of one message in one pass: half a round trip, or a stream's time a message.
-    fn message_ns(&self, pass: u32) -> Option<f64> {
+    pub(super) fn message_ns(&self, pass: u32) -> Option<f64> {
         let values = self.passes.get(&pass)?;
         let streamed = || Some(8e9 * self.message_bytes as f64 / values.throughput_bps?);
         values.half_round_trip_ns.or_else(streamed)

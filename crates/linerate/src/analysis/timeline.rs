@@ -3,6 +3,7 @@
 use super::trial::{Stamps, positive};
 use crate::plan::Case;
 use crate::record::{Recording, RoleRecord, Series, Trial};
+use crate::statistic::steady_from;
 use crate::vocabulary::Does;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,12 @@ pub struct Timeline {
     pub message_bytes: u64,
     /// Slices at the beginning that would not enter statistics.
     pub lead: u32,
+    /// When it had warmed up, in seconds since it began: where the rest is steadiest (MSER-5).
+    pub steady_from_s: f64,
+    /// The rate from then on: bytes over time.
+    pub steady_bps: Option<f64>,
+    /// The rate with its ramp, as an application sees it that sends so much.
+    pub whole_bps: Option<f64>,
     /// The end of each slice, in seconds since the stream began.
     pub at_s: Vec<f64>,
     /// The rate of each slice; none where a slice took no time.
@@ -52,7 +59,13 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
     let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
     let timeline = |role: &RoleRecord| {
         let (at_s, throughput_bps) = rates(role)?;
+        let steady =
+            steady_from(&throughput_bps.iter().map(|rate| rate.unwrap_or(f64::NAN)).collect::<Vec<_>>());
+        let from = steady.checked_sub(1).map_or(0.0, |last| at_s[last]);
         Some(Timeline {
+            steady_from_s: from,
+            steady_bps: rate_from(role, from * 1e9),
+            whole_bps: rate_from(role, 0.0),
             case: trial.case.clone(),
             host: role.host.clone(),
             message_bytes: trial.block.message_bytes,
@@ -76,6 +89,23 @@ fn rates(role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
     };
     let at_s = times.iter().skip(1).map(|time| time / 1e9).collect();
     Some((at_s, times.windows(2).map(rate).collect()))
+}
+
+/// Bytes over time from a moment on, to the end of the first flow that ends.
+fn rate_from(role: &RoleRecord, from_ns: f64) -> Option<f64> {
+    let origin = start(role)?;
+    let flows: Vec<Stamps> = role.flows.iter().filter_map(|flow| Stamps::of(flow, 0, origin)).collect();
+    let to = flows.iter().map(Stamps::last).reduce(f64::min)?;
+    let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from_ns)).sum();
+    positive(8e9 * bytes / (to - from_ns))
+}
+
+/// How long a new connection of a rung took to warm up, by its latest long stream.
+pub fn settled_ns(recording: &Recording, rung: &str) -> Option<u64> {
+    let long = |trial: &&Trial| trial.case.timeline && trial.case.rung == rung;
+    let trial = recording.trials.iter().rev().find(long)?;
+    let ramps = trial_timelines(recording, trial).into_iter().map(|timeline| timeline.steady_from_s * 1e9);
+    ramps.reduce(f64::max).map(|ns| ns as u64)
 }
 
 fn start(role: &RoleRecord) -> Option<u64> {

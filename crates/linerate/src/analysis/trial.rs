@@ -16,6 +16,8 @@ pub struct Values {
     pub sender: Option<Load>,
     /// The receiving threads.
     pub receiver: Option<Load>,
+    /// Whether another process had a thread's CPU, or a thread moved to another one, meanwhile.
+    pub disturbed: bool,
 }
 
 /// What one side's threads cost.
@@ -48,6 +50,7 @@ impl Values {
             half_round_trip_ns: median(trials.iter().filter_map(|values| values.half_round_trip_ns)),
             sender: load(|values| values.sender),
             receiver: load(|values| values.receiver),
+            disturbed: trials.iter().any(|values| values.disturbed),
         }
     }
 }
@@ -76,7 +79,17 @@ pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
         half_round_trip_ns,
         sender: load(trial, Does::Sends, machines),
         receiver: load(trial, Does::Receives, machines),
+        disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(is_disturbed),
     }
+}
+
+/// The share of a trial that another process may take from a thread.
+const FOREIGN: f64 = 0.05;
+
+/// Whether a thread was put off its CPU for long, or moved.
+fn is_disturbed(flow: &Flow) -> bool {
+    let put_off = flow.run_delay_ns.unwrap_or(0) as f64 > FOREIGN * flow.duration_ns as f64;
+    flow.migrated || (put_off && flow.involuntary_switches > 0)
 }
 
 /// A number that can be a time or a rate.

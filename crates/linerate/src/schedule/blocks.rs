@@ -2,9 +2,10 @@
 
 use super::Entry;
 use super::passes::Visit;
+use crate::analysis::settled_ns;
 use crate::plan::{Block, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
-use crate::vocabulary::{Cache, Pattern, RUNGS};
+use crate::vocabulary::{Cache, Pattern, Place, RUNGS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +15,9 @@ pub const PROBE_NS: u64 = 10_000_000;
 
 /// How long a flow runs before its probing blocks: they only find the rate.
 const PROBE_WARM_UP_NS: u64 = 100_000_000;
+
+/// The longest ramp that is waited for in each pass.
+const LONGEST_WARM_UP_NS: u64 = 3_000_000_000;
 
 /// Slices of a stream's block.
 const STREAM_SLICES: u64 = 15;
@@ -62,8 +66,10 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
         let size = if sizes.contains(&WARM_UP_BYTES) { WARM_UP_BYTES } else { sizes[0] };
         let ns = known_ns(entry, size, recording);
-        let warm_up_ns =
-            if probe.is_some() { entry.warm_up_ns.min(PROBE_WARM_UP_NS) } else { entry.warm_up_ns };
+        let warm_up_ns = match probe {
+            Some(_) => entry.warm_up_ns.min(PROBE_WARM_UP_NS),
+            None => entry.warm_up_ns.max(ramp_ns(entry, recording)),
+        };
         blocks.extend(ns.map(|ns| block(size).warm_up(warm_up_ns, ns)));
     }
     blocks.extend(sizes.into_iter().map(|size| match expected_ns(visit, size, recording) {
@@ -71,6 +77,13 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
         _ => block(size).probing(),
     }));
     blocks
+}
+
+/// How long a new connection between these hosts took to warm up, where a long stream has shown it.
+fn ramp_ns(entry: &Entry, recording: &Recording) -> u64 {
+    let between_hosts = entry.place == Place::Network;
+    let settled = between_hosts.then(|| settled_ns(recording, entry.rung)).flatten();
+    settled.unwrap_or(0).min(LONGEST_WARM_UP_NS)
 }
 
 /// How long a step's blocks should take.

@@ -27,7 +27,7 @@ pub fn outlying(curve: &Curve) -> Vec<Outlying> {
 }
 
 /// How far the middle of three sizes lies from the line between the other two.
-pub(super) fn deviation(sizes: [u64; 3], times: [f64; 3]) -> f64 {
+pub(in crate::analysis) fn deviation(sizes: [u64; 3], times: [f64; 3]) -> f64 {
     let [from, at, to] = sizes.map(|size| size as f64);
     let between = times[0] + (times[2] - times[0]) * (at - from) / (to - from);
     times[1] / between - 1.0

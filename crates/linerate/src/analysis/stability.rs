@@ -1,0 +1,208 @@
+//! Whether the numbers stand still: values that stand apart, two modes, drift, likeness of neighbours.
+//!
+//! Nothing is deleted. What stands apart is flagged with what is known against it; two modes are told
+//! apart; and as every trial of a run is compared with the median of its own case and size, all of them
+//! together show a drift that no single one would.
+
+use super::curve::{Curve, Point, deviation};
+use crate::plan::{Case, Why};
+use crate::record::{Recording, Trial};
+use crate::statistic::{Mode, change_points, lag1, median, modes, outliers, trend};
+use crate::vocabulary::{Pattern, Wait};
+use std::collections::{BTreeMap, HashMap};
+
+/// A clock's step: deviations below it are no deviations.
+const CLOCK_NS: f64 = 1.0;
+
+/// Parts of a run whose medians show its drift, and the trials that each needs.
+const PARTS: usize = 40;
+const LEAST_TRIALS: usize = 8;
+
+/// A drift is one that chance explains in at most one of a hundred runs, and of at least this share.
+const DRIFT_P: f64 = 0.01;
+const DRIFT_SHARE: f64 = 0.02;
+
+/// A change point is one that chance explains in one of a thousand, with so many parts on each side.
+const CHANGE_P: f64 = 0.001;
+const CHANGE_PARTS: usize = 4;
+
+/// What a size has to stand apart by, in each attempt, to be the same anomaly again.
+const APART: f64 = 0.03;
+
+/// One pass whose value stands apart from the others of its case and size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Abnormal {
+    /// The pass.
+    pub pass: u32,
+    /// Its time of a message, over the median of all passes.
+    pub ratio: f64,
+    /// Whether another process had its CPU, or its thread moved, meanwhile.
+    pub disturbed: bool,
+}
+
+/// A size that stood apart from its neighbours and was visited again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anomaly {
+    /// The size.
+    pub message_bytes: u64,
+    /// How far its time lay from where its neighbours put it, as a share: in the passes, then in each
+    /// attempt after them.
+    pub deviations: Vec<f64>,
+    /// Whether it stood apart to the same side in at least two of three attempts: then it is there.
+    pub recurs: bool,
+}
+
+/// How all trials of one kind moved during a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drift {
+    /// What was measured.
+    pub pattern: Pattern,
+    /// How its ends waited.
+    pub wait: Wait,
+    /// The middle of each part of the run, in seconds since it began.
+    pub at_s: Vec<f64>,
+    /// The median of each part's trials, each over the median of its own case and size.
+    pub ratio: Vec<f64>,
+    /// How much times grew from the first part to the last, as a share.
+    pub change: f64,
+    /// How often chance alone shows such an order: Mann–Kendall.
+    pub p: f64,
+    /// Whether it is more than chance, and enough to matter.
+    pub is_drift: bool,
+    /// When the level changed, in seconds since the run began.
+    pub change_points_s: Vec<f64>,
+    /// How alike successive passes of the same case and size are: the correlation at lag one.
+    pub autocorrelation: Option<f64>,
+}
+
+impl Point {
+    /// Times of a message by pass.
+    fn times(&self) -> Vec<(u32, f64)> {
+        self.passes.keys().filter_map(|pass| Some((*pass, self.message_ns(*pass)?))).collect()
+    }
+
+    /// The passes that stand apart.
+    pub fn abnormal(&self) -> Vec<Abnormal> {
+        let times = self.times();
+        let values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
+        let Some(middle) = median(values.iter().copied()) else { return Vec::new() };
+        let apart = times.iter().zip(outliers(&values, CLOCK_NS)).filter(|(_, apart)| *apart);
+        let abnormal = |((pass, time), _): (&(u32, f64), bool)| Abnormal {
+            pass: *pass,
+            ratio: time / middle,
+            disturbed: self.passes.get(pass).is_some_and(|values| values.disturbed),
+        };
+        apart.map(abnormal).collect()
+    }
+
+    /// The levels of its times: one, or two with their shares.
+    pub fn modes(&self) -> Vec<Mode> {
+        let values: Vec<f64> = self.times().into_iter().map(|(_, time)| time).collect();
+        modes(&values, CLOCK_NS)
+    }
+}
+
+/// Every size of a curve that was visited again, and what came of it.
+pub fn anomalies(recording: &Recording, curve: &Curve) -> Vec<Anomaly> {
+    let again = |trial: &&Trial| trial.why == Why::Rerun && trial.case == curve.case;
+    let mut attempts: BTreeMap<(u64, u64, u64), BTreeMap<u32, Vec<(u64, f64)>>> = BTreeMap::new();
+    let mut steps: BTreeMap<(u32, u32), Vec<(u64, f64)>> = BTreeMap::new();
+    for trial in recording.trials.iter().filter(again) {
+        if let Some(time) = super::trial::half_round_trip_ns(trial) {
+            steps.entry((trial.pass, trial.step)).or_default().push((trial.block.message_bytes, time));
+        }
+    }
+    for ((pass, _), visits) in steps {
+        let mut sizes: Vec<u64> = visits.iter().map(|(size, _)| *size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if let [before, at, after] = sizes[..] {
+            attempts.entry((before, at, after)).or_default().insert(pass, visits);
+        }
+    }
+    attempts.into_iter().filter_map(|(sizes, passes)| anomaly(curve, sizes, &passes)).collect()
+}
+
+fn anomaly(
+    curve: &Curve,
+    (before, at, after): (u64, u64, u64),
+    attempts: &BTreeMap<u32, Vec<(u64, f64)>>,
+) -> Option<Anomaly> {
+    let sizes = [before, at, after];
+    let ordinary = |size: u64| {
+        let point = curve.at(size)?;
+        let times = point.times().into_iter().filter(|(pass, _)| !attempts.contains_key(pass));
+        median(times.map(|(_, time)| time))
+    };
+    let of_attempt = |visits: &Vec<(u64, f64)>| {
+        let time = |size| median(visits.iter().filter(|(other, _)| *other == size).map(|(_, time)| *time));
+        Some(deviation(sizes, [time(before)?, time(at)?, time(after)?]))
+    };
+    let first = deviation(sizes, [ordinary(before)?, ordinary(at)?, ordinary(after)?]);
+    let deviations: Vec<f64> =
+        std::iter::once(Some(first)).chain(attempts.values().map(of_attempt)).flatten().collect();
+    let same = deviations.iter().filter(|one| one.abs() > APART && *one * first > 0.0).count();
+    Some(Anomaly { message_bytes: at, recurs: same >= 2, deviations })
+}
+
+/// How each kind of trial moved during the run; nothing of a kind with too few trials.
+pub fn drifts(recording: &Recording, curves: &[Curve]) -> Vec<Drift> {
+    let begun: HashMap<u32, f64> =
+        recording.steps.iter().map(|step| (step.step, step.at_ns as f64 / 1e9)).collect();
+    let mut kinds: BTreeMap<(Pattern, Wait), Kind> = BTreeMap::new();
+    let when: HashMap<(&Case, u32, u64), f64> = recording
+        .trials
+        .iter()
+        .filter_map(|trial| {
+            Some(((&trial.case, trial.pass, trial.block.message_bytes), *begun.get(&trial.step)?))
+        })
+        .collect();
+    for curve in curves.iter().filter(|curve| curve.case.arm == 0) {
+        let kind = kinds.entry((curve.case.pattern, curve.case.wait)).or_default();
+        for point in &curve.points {
+            let times = point.times();
+            let Some(middle) = median(times.iter().map(|(_, time)| *time)) else { continue };
+            let ratios: Vec<f64> = times.iter().map(|(_, time)| time / middle).collect();
+            // So few passes make successive ones look unlike: by one over their number (Kendall 1954).
+            kind.likeness.extend(lag1(&ratios).map(|rho| rho + 1.0 / ratios.len() as f64));
+            let at = |pass| when.get(&(&curve.case, pass, point.message_bytes)).copied();
+            let placed =
+                times.iter().zip(&ratios).filter_map(|((pass, _), ratio)| Some((at(*pass)?, *ratio)));
+            kind.trials.extend(placed);
+        }
+    }
+    kinds.into_iter().filter_map(|(key, kind)| kind.drift(key)).collect()
+}
+
+/// The trials of one kind: when, and how far from their own median.
+#[derive(Debug, Default)]
+struct Kind {
+    trials: Vec<(f64, f64)>,
+    likeness: Vec<f64>,
+}
+
+impl Kind {
+    fn drift(mut self, (pattern, wait): (Pattern, Wait)) -> Option<Drift> {
+        self.trials.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let each = self.trials.len().div_ceil(PARTS).max(LEAST_TRIALS);
+        let middle = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| median(part.iter().map(of));
+        let parts = self.trials.chunks_exact(each);
+        let parts: Vec<(f64, f64)> =
+            parts.filter_map(|part| Some((middle(part, |t| t.0)?, middle(part, |t| t.1)?))).collect();
+        let (at_s, ratio): (Vec<f64>, Vec<f64>) = parts.into_iter().unzip();
+        let trend = trend(&ratio)?;
+        let points = change_points(&ratio, CHANGE_P, CHANGE_PARTS);
+        Some(Drift {
+            pattern,
+            wait,
+            change: trend.change,
+            p: trend.p,
+            is_drift: trend.p < DRIFT_P && trend.change.abs() > DRIFT_SHARE,
+            change_points_s: points.into_iter().filter_map(|index| at_s.get(index).copied()).collect(),
+            // A median over hundreds of sizes: that of one, from ten passes, says nothing.
+            autocorrelation: median(self.likeness.iter().copied()),
+            at_s,
+            ratio,
+        })
+    }
+}
