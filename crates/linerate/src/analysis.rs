@@ -13,8 +13,8 @@ mod timeline;
 mod trial;
 
 pub use curve::{
-    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Outlying, Point, Refined, Segment, breaks,
-    candidates, curves, outlying,
+    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
+    Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
 pub use stability::{Abnormal, Anomaly, Drift, anomalies, drifts};
@@ -47,7 +47,8 @@ pub struct Analysis {
 
 /// Turns a recording into numbers.
 pub fn analyse(recording: &Recording) -> Analysis {
-    let curves = curve::curves(recording);
+    let mut curves = curve::curves(recording);
+    curve::describe(recording, &mut curves);
     let ladder_bytes = nearest(&curves, LADDER_BYTES);
     let latency_bytes = nearest(&curves, LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, ladder_bytes, latency_bytes);

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod block;
+mod curve;
 mod ladder;
 mod note;
 mod rows;
@@ -12,8 +13,9 @@ mod shape;
 mod text;
 
 pub use shape::{
-    BoundEntry, CostEntry, CpuEntry, CurveEntry, HalfRoundTrip, HostEntry, InterfaceEntry, LadderEntry,
-    LeftOut, PointEntry, Report, Run, SampledEntry, SegmentEntry, TimelineEntry, WarningEntry,
+    BoundEntry, BreakEntry, ConfirmationEntry, CostEntry, CpuEntry, CurveEntry, FormEntry, HalfRoundTrip,
+    HostEntry, InterfaceEntry, LadderEntry, LeftOut, PointEntry, Report, Run, SampledEntry, SegmentEntry,
+    SlowerEntry, SplitEntry, SummaryEntry, TimelineEntry, UnalignedEntry, WarningEntry,
 };
 
 use crate::record::Recording;

@@ -3,17 +3,25 @@
 mod breaks;
 mod candidate;
 mod class;
+mod consistency;
+mod form;
+mod grid;
 mod outlying;
 mod refined;
 mod segment;
+mod summary;
 
 pub use breaks::{Break, Confirmation, Refined, breaks};
 pub use candidate::{Candidate, CandidateKind, candidates};
 pub use class::Facts;
+pub use consistency::{Slower, Split, Unaligned};
+pub use form::Form;
+pub use grid::{Sawtooth, sawtooth};
 pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
 pub use refined::refined;
 pub use segment::Segment;
+pub use summary::Summary;
 
 use super::trial::{self, Machines, Values};
 use crate::plan::Case;
@@ -31,6 +39,18 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// The straight lines that describe it.
     pub segments: Vec<Segment>,
+    /// Where one line gives way to the next.
+    pub breaks: Vec<Break>,
+    /// The curve in a few numbers.
+    pub summary: Summary,
+    /// Parts of its throughput that have a name.
+    pub forms: Vec<Form>,
+    /// Sizes that take longer than a larger one.
+    pub slower: Vec<Slower>,
+    /// Sizes that are quicker in parts.
+    pub splits: Vec<Split>,
+    /// Sizes beside which an odd one costs more.
+    pub unaligned: Vec<Unaligned>,
 }
 
 /// One message size of a curve.
@@ -93,7 +113,8 @@ impl Curve {
     }
 }
 
-/// Every case's curve, from the bottom of the ladder up. Pass 0 and the long streams stay out.
+/// Every case's points and lines, from the bottom of the ladder up; what [`describe`] adds is not in
+/// them. Pass 0 and the long streams stay out.
 pub fn curves(recording: &Recording) -> Vec<Curve> {
     type Passes = BTreeMap<u32, Vec<Values>>;
     let machines = Machines::of(recording);
@@ -115,11 +136,41 @@ pub fn curves(recording: &Recording) -> Vec<Curve> {
         .into_iter()
         .map(|(case, sizes)| {
             let points = sizes.into_iter().map(point).collect();
-            let mut curve = Curve { case: case.clone(), points, segments: Vec::new() };
+            let mut curve = bare(case.clone(), points);
             curve.segments = segment::segments(&curve);
             curve
         })
         .collect();
     curves.sort_by_key(|curve| super::height(&curve.case.rung));
     curves
+}
+
+fn bare(case: Case, points: Vec<Point>) -> Curve {
+    Curve {
+        case,
+        points,
+        segments: Vec::new(),
+        breaks: Vec::new(),
+        summary: Summary::default(),
+        forms: Vec::new(),
+        slower: Vec::new(),
+        splits: Vec::new(),
+        unaligned: Vec::new(),
+    }
+}
+
+/// Adds to each curve what can be said of it beside the others.
+pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
+    for index in 0..curves.len() {
+        let curve = &curves[index];
+        let facts = Facts::of(recording, curves, curve);
+        let breaks = breaks(curve, &[], &facts);
+        let summary = summary::summary(curve, curves);
+        let forms = form::forms(curve);
+        let (slower, splits) = (consistency::slower(curve), consistency::splits(curve));
+        let unaligned = consistency::unaligned(curve);
+        let curve = &mut curves[index];
+        (curve.breaks, curve.summary, curve.forms) = (breaks, summary, forms);
+        (curve.slower, curve.splits, curve.unaligned) = (slower, splits, unaligned);
+    }
 }

@@ -1,5 +1,6 @@
 //! How much is measured: a profile is a budget of time.
 
+use super::sizes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,7 @@ pub struct Shipped {
     trial_ms: u64,
     timeline_s: u64,
     budget_s: u64,
+    sizes: fn() -> Vec<u64>,
     /// How wide intervals may be: of throughput, of latency.
     targets: (f64, f64),
     /// One line for `linerate list`.
@@ -57,6 +59,7 @@ pub const PROFILES: &[Shipped] = &[
         trial_ms: 10,
         timeline_s: 2,
         budget_s: 38,
+        sizes: sizes::ladder,
         targets: (0.05, 0.05),
         about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 40 s",
     },
@@ -66,8 +69,19 @@ pub const PROFILES: &[Shipped] = &[
         trial_ms: 20,
         timeline_s: 10,
         budget_s: 140,
+        sizes: sizes::ladder,
         targets: (0.02, 0.05),
         about: "24 sizes, 10 passes of 20 ms trials, then what is unsure: under 2.5 min",
+    },
+    Shipped {
+        name: "thorough",
+        passes: 20,
+        trial_ms: 50,
+        timeline_s: 10,
+        budget_s: 2700,
+        sizes: sizes::full,
+        targets: (0.02, 0.05),
+        about: "124 sizes, 20 passes of 50 ms trials, then the breaks: about 45 min",
     },
 ];
 
@@ -76,16 +90,13 @@ fn wide() -> f64 {
     0.05
 }
 
-/// Powers of two from 1 B to 8 MiB: 24 sizes.
-const LARGEST: u32 = 23;
-
 impl Profile {
     /// The shipped profile with this name.
     pub fn named(name: &str) -> Option<Profile> {
         let shipped = PROFILES.iter().find(|shipped| shipped.name == name)?;
         Some(Profile {
             name: name.into(),
-            sizes: (0..=LARGEST).map(|power| 1 << power).collect(),
+            sizes: (shipped.sizes)(),
             passes: shipped.passes,
             trial_ns: shipped.trial_ms * 1_000_000,
             warm_up_ns: 500_000_000,

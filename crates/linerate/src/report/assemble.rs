@@ -1,7 +1,8 @@
 //! The report of an analysis and a diagnosis.
 
+use super::curve::curve;
 use super::shape::*;
-use crate::analysis::{Analysis, Curve, Layer, NotMeasured, Timeline};
+use crate::analysis::{Analysis, Layer, NotMeasured, Timeline};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Wire, fact, wire};
 use crate::record::{HostFacts, Recording};
 use crate::statistic::CONFIDENCE;
@@ -143,34 +144,6 @@ fn warning(finding: &Finding) -> WarningEntry {
         detail: finding.detail.clone(),
         hint: finding.hint().into(),
         evidence: finding.evidence.clone(),
-    }
-}
-
-fn curve(curve: &Curve) -> CurveEntry {
-    let points = curve.points.iter().map(|point| PointEntry {
-        message_bytes: point.message_bytes,
-        cache: point.cache,
-        half_round_trip_ns: point.estimate(|values| values.half_round_trip_ns),
-        throughput_bps: point.estimate(|values| values.throughput_bps),
-    });
-    let segments = curve.segments.iter().map(|segment| SegmentEntry {
-        from_bytes: segment.from_bytes,
-        to_bytes: segment.to_bytes,
-        alpha_ns: segment.line.constant,
-        ns_per_byte: segment.line.slope,
-        relative_residual: segment.relative_residual,
-        n: segment.n,
-    });
-    CurveEntry {
-        id: curve.case.rung.clone(),
-        pattern: curve.case.pattern,
-        wait: curve.case.wait,
-        flows: curve.case.flows,
-        from: curve.case.from.clone(),
-        to: curve.case.to.clone(),
-        points: points.collect(),
-        segments: segments.collect(),
-        breaks: Vec::new(),
     }
 }
 

@@ -1,7 +1,14 @@
 //! The JSON form of a report.
 
+mod curve;
+
+pub use curve::{
+    BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, PointEntry, SegmentEntry, SlowerEntry, SplitEntry,
+    SummaryEntry, UnalignedEntry,
+};
+
 use crate::statistic::Estimate;
-use crate::vocabulary::{Cache, Pattern, Wait};
+use crate::vocabulary::{Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -206,59 +213,6 @@ pub struct WarningEntry {
     pub hint: String,
     /// How much of it there was, as numbers.
     pub evidence: Value,
-}
-
-/// One case against message size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CurveEntry {
-    /// The rung's name.
-    pub id: String,
-    /// Who sends what when.
-    pub pattern: Pattern,
-    /// How the ends wait.
-    pub wait: Wait,
-    /// Parallel connections.
-    pub flows: u32,
-    /// The host that sends, pings or works alone.
-    pub from: String,
-    /// The host that receives or echoes.
-    pub to: String,
-    /// The sizes, ascending.
-    pub points: Vec<PointEntry>,
-    /// Straight lines that describe a ping-pong's half round trip.
-    pub segments: Vec<SegmentEntry>,
-    /// Sizes at which the curve breaks; none are looked for yet.
-    pub breaks: Vec<Value>,
-}
-
-/// One message size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PointEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// Where the bytes lay.
-    pub cache: Cache,
-    /// Half of a round trip.
-    pub half_round_trip_ns: Option<Estimate>,
-    /// Throughput; of a ping-pong, the message over half of its round trip.
-    pub throughput_bps: Option<Estimate>,
-}
-
-/// A line over a range of sizes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SegmentEntry {
-    /// The smallest size.
-    pub from_bytes: u64,
-    /// The largest size.
-    pub to_bytes: u64,
-    /// The time of a message of no bytes: the median of the passes' lines.
-    pub alpha_ns: f64,
-    /// The time that each byte adds.
-    pub ns_per_byte: f64,
-    /// How far the medians lie from the line: the root of the mean squared relative error.
-    pub relative_residual: f64,
-    /// The number of passes.
-    pub n: u32,
 }
 
 /// One long stream at one receiving end.

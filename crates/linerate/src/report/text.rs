@@ -2,7 +2,7 @@
 
 use super::block::borderless;
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, ladder, note};
+use super::{Page, curve, ladder, note};
 use crate::unit::BitRate;
 
 /// The width of running text where the page does not say.
@@ -35,7 +35,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
             lines.push(format!("{INDENT}{line}"));
         }
     }
-    let notes = note::notes(report);
+    let notes: Vec<note::Note> = curve::notes(report).into_iter().chain(note::notes(report)).collect();
     if !notes.is_empty() {
         lines.push(String::new());
         let codes: Vec<&str> = notes.iter().map(|(code, _)| code.as_str()).collect();

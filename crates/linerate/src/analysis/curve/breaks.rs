@@ -15,6 +15,8 @@ pub struct Break {
     pub from_bytes: u64,
     /// What every message from there on pays more; none where the lines meet.
     pub jump_ns: Option<Estimate>,
+    /// That as a share of the time just before it.
+    pub share: Option<f64>,
     /// The time of each byte before it.
     pub slope_before: f64,
     /// The time of each byte behind it.
@@ -94,6 +96,7 @@ fn of_border(
         at_bytes,
         from_bytes,
         jump_ns,
+        share: jump_ns.map(|jump| jump.median / found.before.at(from_bytes as f64)),
         slope_before: found.before.slope,
         slope_after: found.after.slope,
         class,

@@ -1,0 +1,109 @@
+//! What a curve should not do: get quicker with size, be beaten by its own parts, or mind three bytes.
+//!
+//! Träff, Gropp and Thakur, Self-consistent MPI performance guidelines, IEEE Transactions on Parallel and
+//! Distributed Systems 21(5), 2010, ask the same of message passing.
+
+use super::Curve;
+use super::segment::Fit;
+use crate::statistic::{Estimate, isotonic};
+
+/// A size that takes longer than a larger one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slower {
+    /// The size.
+    pub message_bytes: u64,
+    /// The largest size that is quicker beyond both intervals.
+    pub than_bytes: u64,
+    /// The time above the nearest curve that never falls, as a share of it.
+    pub share: f64,
+}
+
+/// A size that is quicker in parts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Split {
+    /// The size.
+    pub message_bytes: u64,
+    /// The number of equal messages that it should be sent as.
+    pub parts: u64,
+    /// The share of the time that is saved, paired within passes.
+    pub saved: Estimate,
+}
+
+/// A size that is quicker than the sizes three bytes beside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unaligned {
+    /// The size.
+    pub message_bytes: u64,
+    /// What three bytes beside it cost on average, as a share of its time, paired within passes.
+    pub cost: Estimate,
+}
+
+/// Many sizes are looked at, so that an interval alone would call a few of them by chance: a share below
+/// this one is not worth a word.
+const LEAST_SHARE: f64 = 0.03;
+/// The lower end of the interval has to reach this share.
+const LEAST_LOW: f64 = 0.01;
+/// What an odd size may cost.
+const UNALIGNED: f64 = 0.02;
+/// The distance of an odd size.
+const BESIDE: u64 = 3;
+
+/// The sizes that take longer than a larger one.
+pub(super) fn slower(curve: &Curve) -> Vec<Slower> {
+    let Some(fit) = Fit::of(curve) else { return Vec::new() };
+    let weighted: Vec<(f64, f64)> =
+        fit.samples.iter().map(|one| (one.time, (one.sigma * one.time).powi(-2))).collect();
+    let times = curve.points.iter().filter_map(|point| Some((point.message_bytes, point.time_ns()?)));
+    let times: Vec<(u64, Estimate)> = times.collect();
+    let slower = |(index, level): (usize, f64)| {
+        let (message_bytes, time) = times.get(index)?;
+        let low = time.low.filter(|low| *low > level)?;
+        let quicker = |(_, other): &&(u64, Estimate)| other.high.is_some_and(|high| high < low);
+        let than = times[index + 1..].iter().rev().find(quicker)?;
+        let share = time.median / level - 1.0;
+        (share >= LEAST_SHARE).then_some(Slower { message_bytes: *message_bytes, than_bytes: than.0, share })
+    };
+    isotonic(&weighted).into_iter().enumerate().filter_map(slower).collect()
+}
+
+/// The sizes that are quicker in parts, each with the number of parts that saves most.
+pub(super) fn splits(curve: &Curve) -> Vec<Split> {
+    let split = |message_bytes: u64| {
+        let parts = (1..message_bytes.ilog2() + 1).map(|power| 1u64 << power);
+        let saved = parts.filter(|parts| message_bytes.is_multiple_of(*parts)).filter_map(|parts| {
+            let part = message_bytes / parts;
+            let saved = paired(curve, message_bytes, |pass| {
+                Some(
+                    1.0 - parts as f64 * curve.at(part)?.message_ns(pass)?
+                        / curve.at(message_bytes)?.message_ns(pass)?,
+                )
+            })?;
+            is_worth_a_word(&saved, LEAST_SHARE).then_some(Split { message_bytes, parts, saved })
+        });
+        saved.max_by(|a, b| a.saved.median.total_cmp(&b.saved.median))
+    };
+    let sizes = curve.points.iter().map(|point| point.message_bytes).filter(|size| *size > 1);
+    sizes.filter_map(split).collect()
+}
+
+/// The sizes beside which an odd one costs more.
+pub(super) fn unaligned(curve: &Curve) -> Vec<Unaligned> {
+    let beside = |message_bytes: u64| {
+        let (below, above) = (message_bytes.checked_sub(BESIDE)?, message_bytes.checked_add(BESIDE)?);
+        let cost = paired(curve, message_bytes, |pass| {
+            let time = |bytes| curve.at(bytes)?.message_ns(pass);
+            // The mean of both neighbours: what the bytes themselves take falls out.
+            Some((time(below)? + time(above)?) / 2.0 / time(message_bytes)? - 1.0)
+        })?;
+        is_worth_a_word(&cost, UNALIGNED).then_some(Unaligned { message_bytes, cost })
+    };
+    curve.points.iter().filter_map(|point| beside(point.message_bytes)).collect()
+}
+
+fn paired(curve: &Curve, message_bytes: u64, number: impl Fn(u32) -> Option<f64>) -> Option<Estimate> {
+    Estimate::of(curve.at(message_bytes)?.passes.keys().filter_map(|pass| number(*pass)))
+}
+
+fn is_worth_a_word(share: &Estimate, least: f64) -> bool {
+    share.median >= least && share.low.is_some_and(|low| low >= LEAST_LOW)
+}

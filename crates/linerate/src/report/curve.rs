@@ -1,0 +1,163 @@
+//! A curve and its breaks: for the JSON form, and as lines of text.
+
+use super::note::Note;
+use super::shape::*;
+use crate::analysis::{Break, Curve, Form, Slower, Split, Summary, Unaligned};
+use crate::unit::{Bytes, Nanoseconds};
+use crate::vocabulary::{BREAKS, RUNGS, TRANSPORTS};
+
+/// The most breaks that the text tells; the JSON form has them all.
+const MOST: usize = 5;
+/// A step below this share of the time is left to the JSON form, unless pairs confirmed it.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The entry of a curve.
+pub(super) fn curve(curve: &Curve) -> CurveEntry {
+    let points = curve.points.iter().map(|point| PointEntry {
+        message_bytes: point.message_bytes,
+        cache: point.cache,
+        half_round_trip_ns: point.estimate(|values| values.half_round_trip_ns),
+        throughput_bps: point.estimate(|values| values.throughput_bps),
+    });
+    let segments = curve.segments.iter().map(|segment| SegmentEntry {
+        from_bytes: segment.from_bytes,
+        to_bytes: segment.to_bytes,
+        alpha_ns: segment.line.constant,
+        ns_per_byte: segment.line.slope,
+        relative_residual: segment.relative_residual,
+        n: segment.n,
+    });
+    CurveEntry {
+        id: curve.case.rung.clone(),
+        pattern: curve.case.pattern,
+        wait: curve.case.wait,
+        flows: curve.case.flows,
+        from: curve.case.from.clone(),
+        to: curve.case.to.clone(),
+        points: points.collect(),
+        segments: segments.collect(),
+        breaks: curve.breaks.iter().map(entry).collect(),
+        summary: summary(&curve.summary),
+        forms: curve.forms.iter().map(form).collect(),
+        slower: curve.slower.iter().map(slower).collect(),
+        splits: curve.splits.iter().map(split).collect(),
+        unaligned: curve.unaligned.iter().map(unaligned).collect(),
+    }
+}
+
+fn entry(found: &Break) -> BreakEntry {
+    let class = BREAKS.iter().find(|class| class.name == found.class);
+    BreakEntry {
+        at_bytes: found.at_bytes,
+        from_bytes: found.from_bytes,
+        jump_ns: found.jump_ns,
+        share: found.share,
+        ns_per_byte_before: found.slope_before,
+        ns_per_byte_after: found.slope_after,
+        class: found.class.into(),
+        evidence: found.evidence.clone(),
+        hint: class.map_or(String::new(), |class| class.hint.into()),
+        sure: found.is_sure(),
+        confirmed: found.confirmed.map(|confirmed| ConfirmationEntry {
+            pairs: confirmed.pairs,
+            agree: confirmed.agree,
+            difference_ns: confirmed.difference_ns,
+            holds: confirmed.holds,
+        }),
+        best_threshold_bytes: found.best_threshold,
+    }
+}
+
+fn summary(summary: &Summary) -> SummaryEntry {
+    SummaryEntry {
+        alpha_ns: summary.alpha_ns,
+        ns_per_byte: summary.beta,
+        r_infinity_bps: summary.r_infinity_bps,
+        n_half_bytes: summary.n_half_bytes,
+        s90_bytes: summary.s90_bytes,
+        peak_bps: summary.peak_bps,
+        peak_bytes: summary.peak_bytes,
+        tail_bps: summary.tail_bps,
+        area: summary.area,
+    }
+}
+
+fn form(form: &Form) -> FormEntry {
+    FormEntry {
+        name: form.name.into(),
+        from_bytes: form.from_bytes,
+        to_bytes: form.to_bytes,
+        throughput_bps: form.throughput_bps,
+        below_peak: form.below_peak,
+    }
+}
+
+fn slower(slower: &Slower) -> SlowerEntry {
+    let Slower { message_bytes, than_bytes, share } = *slower;
+    SlowerEntry { message_bytes, than_bytes, share }
+}
+
+fn split(split: &Split) -> SplitEntry {
+    SplitEntry { message_bytes: split.message_bytes, parts: split.parts, saved: split.saved }
+}
+
+fn unaligned(unaligned: &Unaligned) -> UnalignedEntry {
+    UnalignedEntry { message_bytes: unaligned.message_bytes, cost: unaligned.cost }
+}
+
+/// The breaks that are beyond doubt and large enough to matter, confirmed ones first, then the larger
+/// ones; and how many more there are.
+pub(super) fn notes(report: &Report) -> Vec<Note> {
+    let of_curve = |curve| move |found| (curve, found);
+    let mut found: Vec<(&CurveEntry, &BreakEntry)> = report
+        .curves
+        .iter()
+        .flat_map(|curve| curve.breaks.iter().map(of_curve(curve)))
+        .filter(|(_, found)| found.sure && (found.confirmed.is_some() || share(found) >= LEAST_SHARE))
+        .collect();
+    found.sort_by(|(_, a), (_, b)| {
+        let sooner = b.confirmed.is_some().cmp(&a.confirmed.is_some());
+        sooner.then(share(b).total_cmp(&share(a)))
+    });
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    let note = |text: String| ("break".to_owned(), text);
+    let mut notes: Vec<Note> = found.iter().map(|(curve, found)| note(told(curve, found))).collect();
+    if more > 0 {
+        notes.push(note(format!("and {more} more: --format json has them.")));
+    }
+    notes
+}
+
+fn share(found: &BreakEntry) -> f64 {
+    found.share.map_or(0.0, f64::abs)
+}
+
+/// Whether a rung has an end that waits for another one.
+fn waits(id: &str) -> bool {
+    let transport = RUNGS.iter().find(|rung| rung.id == id).map(|rung| rung.transport);
+    TRANSPORTS.iter().any(|entry| Some(entry.name) == transport && entry.ends > 1)
+}
+
+/// `network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch; confirmed, 10 of 10
+/// pairs)`.
+fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
+    let flows = if curve.flows > 1 { format!(" x {}", curve.flows) } else { String::new() };
+    let place =
+        if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
+    let jump = found.jump_ns.map_or(0.0, |jump| jump.median);
+    let sign = if jump < 0.0 { "-" } else { "+" };
+    let confirmed = match &found.confirmed {
+        Some(confirmed) => format!("; confirmed, {} of {} pairs", confirmed.agree, confirmed.pairs),
+        None => String::new(),
+    };
+    let wait = if waits(&curve.id) { format!(" {}", curve.wait) } else { String::new() };
+    format!(
+        "{}{flows}{wait} {} {place}: {sign}{} from {} on ({}{confirmed})",
+        curve.id,
+        curve.pattern,
+        Nanoseconds(jump.abs()),
+        Bytes(found.at_bytes),
+        found.class,
+    )
+}

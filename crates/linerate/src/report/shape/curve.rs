@@ -1,0 +1,181 @@
+//! The JSON form of a curve.
+
+use crate::statistic::Estimate;
+use crate::vocabulary::{Cache, Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One case against message size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveEntry {
+    /// The rung's name.
+    pub id: String,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// How the ends wait.
+    pub wait: Wait,
+    /// Parallel connections.
+    pub flows: u32,
+    /// The host that sends, pings or works alone.
+    pub from: String,
+    /// The host that receives or echoes.
+    pub to: String,
+    /// The sizes, ascending.
+    pub points: Vec<PointEntry>,
+    /// Straight lines that describe the time of a message: half of a round trip, or a stream's time for
+    /// each message.
+    pub segments: Vec<SegmentEntry>,
+    /// Sizes at which one line gives way to the next.
+    pub breaks: Vec<BreakEntry>,
+    /// The curve in a few numbers.
+    pub summary: SummaryEntry,
+    /// Parts of the throughput that have a name.
+    pub forms: Vec<FormEntry>,
+    /// Sizes that take longer than a larger one.
+    pub slower: Vec<SlowerEntry>,
+    /// Sizes that are quicker when they are sent in parts.
+    pub splits: Vec<SplitEntry>,
+    /// Sizes beside which an odd one costs more; only where sizes three bytes beside were measured.
+    pub unaligned: Vec<UnalignedEntry>,
+}
+
+/// One message size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// Where the bytes lay.
+    pub cache: Cache,
+    /// Half of a round trip.
+    pub half_round_trip_ns: Option<Estimate>,
+    /// Throughput; of a ping-pong, the message over half of its round trip.
+    pub throughput_bps: Option<Estimate>,
+}
+
+/// A line over a range of sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SegmentEntry {
+    /// The smallest size.
+    pub from_bytes: u64,
+    /// The largest size.
+    pub to_bytes: u64,
+    /// The time of a message of no bytes: the median of the passes' lines.
+    pub alpha_ns: f64,
+    /// The time that each byte adds.
+    pub ns_per_byte: f64,
+    /// How far the medians lie from the line: the root of the mean squared relative error.
+    pub relative_residual: f64,
+    /// The number of passes.
+    pub n: u32,
+}
+
+/// A size at which a curve's line gives way to another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BreakEntry {
+    /// The first size that is known to be behind it.
+    pub at_bytes: u64,
+    /// The largest size that is known to be before it.
+    pub from_bytes: u64,
+    /// What every message from there on pays more; null where the lines meet and only the slope changes.
+    pub jump_ns: Option<Estimate>,
+    /// That as a share of the time just before it.
+    pub share: Option<f64>,
+    /// The time that each byte adds before it.
+    pub ns_per_byte_before: f64,
+    /// The time that each byte adds behind it.
+    pub ns_per_byte_after: f64,
+    /// Why: `protocol-switch`, `cache`; see `linerate list`.
+    pub class: String,
+    /// What the class was told by.
+    pub evidence: String,
+    /// What to try.
+    pub hint: String,
+    /// Whether it is beyond doubt: pairs confirmed it, or the interval of the jump leaves out zero.
+    pub sure: bool,
+    /// What pairs of messages around it said; null where none were sent.
+    pub confirmed: Option<ConfirmationEntry>,
+    /// The size at which the way behind it begins to pay, where it takes less time a byte.
+    pub best_threshold_bytes: Option<f64>,
+}
+
+/// What pairs of messages around a break said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfirmationEntry {
+    /// The number of pairs.
+    pub pairs: u32,
+    /// Pairs whose two times differ in the direction of the break.
+    pub agree: u32,
+    /// The difference within pairs.
+    pub difference_ns: Estimate,
+    /// Whether its interval leaves no doubt about the direction.
+    pub holds: bool,
+}
+
+/// A curve in a few numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryEntry {
+    /// The time of a message of no bytes: the constant of the first line.
+    pub alpha_ns: Option<f64>,
+    /// The time of each further byte of the largest messages: the slope of the last line.
+    pub ns_per_byte: Option<f64>,
+    /// The throughput that this would reach without end.
+    pub r_infinity_bps: Option<f64>,
+    /// The smallest measured size that reaches half of it.
+    pub n_half_bytes: Option<u64>,
+    /// The smallest measured size that reaches nine tenths of the peak.
+    pub s90_bytes: Option<u64>,
+    /// The largest median of all sizes: biased upward, because the best of many is good by chance too.
+    pub peak_bps: Option<f64>,
+    /// The size of the peak.
+    pub peak_bytes: Option<u64>,
+    /// The median over the last two octaves.
+    pub tail_bps: Option<f64>,
+    /// The area under throughput against the logarithm of size, as a share of the layer below's.
+    pub area: Option<f64>,
+}
+
+/// A part of a curve's throughput that has a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FormEntry {
+    /// `dip`, `fall-off` or `plateau`.
+    pub name: String,
+    /// Its smallest size.
+    pub from_bytes: u64,
+    /// Its largest size.
+    pub to_bytes: u64,
+    /// The throughput: the lowest of a dip, the median of a fall-off or plateau.
+    pub throughput_bps: f64,
+    /// How far that is below the peak, as a share of the peak; 0 for a plateau.
+    pub below_peak: f64,
+}
+
+/// A size that takes longer than a larger one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowerEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// The largest size that is quicker beyond both intervals.
+    pub than_bytes: u64,
+    /// The time above the nearest curve that never falls, as a share of it.
+    pub share: f64,
+}
+
+/// A size that is quicker in parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SplitEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// The number of equal messages that it should be sent as.
+    pub parts: u64,
+    /// The share of the time that is saved, paired within passes.
+    pub saved: Estimate,
+}
+
+/// A size that is quicker than the sizes three bytes beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnalignedEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// What three bytes beside it cost, as a share of its time, paired within passes.
+    pub cost: Estimate,
+}
