@@ -10,6 +10,8 @@ mod outlying;
 mod refined;
 mod segment;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 pub use breaks::{Break, Confirmation, Refined, breaks};
 pub use candidate::{Candidate, CandidateKind, candidates};

@@ -33,6 +33,20 @@ pub(crate) struct Synthetic {
     /// The spread between passes that all rungs of a pass share.
     pub drift: f64,
     pub truths: Vec<Truth>,
+    pub bends: Vec<Bend>,
+}
+
+/// What messages of one rung and pattern pay on top from some size on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bend {
+    pub rung: &'static str,
+    pub pattern: Pattern,
+    /// The first size that pays.
+    pub at_bytes: u64,
+    /// What each message pays, one way.
+    pub step_ns: f64,
+    /// What each byte beyond that size pays.
+    pub slope_ns: f64,
 }
 
 pub(crate) const TRUTHS: [Truth; 4] = [
@@ -75,6 +89,7 @@ impl Default for Synthetic {
             noise: 0.01,
             drift: 0.0,
             truths: TRUTHS.to_vec(),
+            bends: Vec::new(),
         }
     }
 }
@@ -159,9 +174,15 @@ impl Synthetic {
     ) -> Vec<Trial> {
         let mut trial_of = |size: &u64| {
             let noisy = factor * (1.0 + self.noise * (random.random::<f64>() - 0.5) * 3.46);
-            trial(truth, case, at, *size, noisy)
+            trial(truth, case, at, (*size, self.extra_ns(case, *size)), noisy)
         };
         sizes.iter().map(&mut trial_of).collect()
+    }
+
+    fn extra_ns(&self, case: &Case, size: u64) -> f64 {
+        let here = |bend: &&Bend| (bend.rung, bend.pattern) == (case.rung.as_str(), case.pattern);
+        let pays = self.bends.iter().filter(here).filter(|bend| size >= bend.at_bytes);
+        pays.map(|bend| bend.step_ns + bend.slope_ns * (size - bend.at_bytes) as f64).sum()
     }
 }
 
@@ -228,11 +249,11 @@ fn roles(case: &Case) -> Vec<Role> {
     }
 }
 
-fn trial(truth: &Truth, case: &Case, at: (u32, u32), size: u64, factor: f64) -> Trial {
+fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64), factor: f64) -> Trial {
     let ping_pong = case.pattern == Pattern::PingPong;
     let message_ns = match ping_pong {
-        true => 2.0 * truth.half_round_trip_ns(case.wait, size),
-        false => 8e9 * size as f64 / truth.stream_bps(size) * f64::from(case.flows),
+        true => 2.0 * (truth.half_round_trip_ns(case.wait, size) + extra_ns),
+        false => (8e9 * size as f64 / truth.stream_bps(size) + extra_ns) * f64::from(case.flows),
     };
     let messages = (1e6 / message_ns).ceil().max(1.0) as u64;
     let lead = if ping_pong { 0 } else { LEAD };

@@ -147,17 +147,19 @@ fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
         if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
     let jump = found.jump_ns.map_or(0.0, |jump| jump.median);
     let sign = if jump < 0.0 { "-" } else { "+" };
+    let pays = found.best_threshold_bytes.map(|bytes| format!("; would pay from {} on", Bytes(bytes as u64)));
     let confirmed = match &found.confirmed {
         Some(confirmed) => format!("; confirmed, {} of {} pairs", confirmed.agree, confirmed.pairs),
         None => String::new(),
     };
     let wait = if waits(&curve.id) { format!(" {}", curve.wait) } else { String::new() };
     format!(
-        "{}{flows}{wait} {} {place}: {sign}{} from {} on ({}{confirmed})",
+        "{}{flows}{wait} {} {place}: {sign}{} from {} on ({}{confirmed}{})",
         curve.id,
         curve.pattern,
         Nanoseconds(jump.abs()),
         Bytes(found.at_bytes),
         found.class,
+        pays.unwrap_or_default(),
     )
 }

@@ -1,7 +1,7 @@
 //! The three forms of one made-up run, and of runs that no one could have made.
 
 use super::*;
-use crate::record::synthetic::Synthetic;
+use crate::record::synthetic::{Bend, Synthetic};
 use crate::record::{Event, Series, Unavailable, read};
 use crate::vocabulary::{Pattern, Wait};
 use proptest::prelude::*;
@@ -157,6 +157,33 @@ fn the_json_form_is_stable() {
             .all(|key| curve["segments"][0][key].is_number())
     );
     assert_eq!(curve["breaks"], serde_json::json!([]));
+    let summary = ["alpha_ns", "ns_per_byte", "r_infinity_bps", "n_half_bytes", "peak_bps", "tail_bps"];
+    assert!(summary.iter().all(|key| curve["summary"][key].is_number()), "{}", curve["summary"]);
+    for key in ["forms", "slower", "splits", "unaligned"] {
+        assert!(curve[key].is_array(), "{key}");
+    }
+}
+
+#[test]
+fn a_step_is_told_in_words_and_in_numbers() {
+    let step = Bend {
+        rung: "network.tcp",
+        pattern: Pattern::PingPong,
+        at_bytes: 1 << 17,
+        step_ns: 3e6,
+        slope_ns: -0.1,
+    };
+    let recording = Synthetic { bends: vec![step], ..Synthetic::default() }.recording();
+    let shown = text(&recording, PIPE);
+    let line =
+        "network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch; would pay from ";
+    assert!(shown.contains(line), "{shown}");
+    let report = Report::of(&recording);
+    let curve = report.curves.iter().find(|curve| curve.id == "network.tcp" && curve.wait == Wait::Sleeping);
+    let found = &curve.unwrap().breaks[0];
+    assert_eq!((found.from_bytes, found.at_bytes, found.sure), (1 << 16, 1 << 17, true));
+    assert!(found.jump_ns.unwrap().low.unwrap() > 2.8e6 && found.share.unwrap() > 50.0, "{found:?}");
+    assert!(found.best_threshold_bytes.unwrap() > 2e7 && !found.hint.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -253,3 +253,140 @@ fn lend_slopes(pieces: &mut [Piece]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const ALPHA: f64 = 20_000.0;
+    const BETA: f64 = 0.9;
+
+    fn smooth(size: f64) -> f64 {
+        ALPHA + BETA * size
+    }
+
+    /// So many sizes from 1 B to 8 MiB.
+    fn sizes(count: u32) -> Vec<f64> {
+        (0..count).map(|index| f64::from(index * 23) / f64::from(count - 1)).map(f64::exp2).collect()
+    }
+
+    /// Medians of so many passes with 3 % noise, as the analysis gets them.
+    fn noisy(sizes: &[f64], passes: u32, seed: u64, time: impl Fn(f64) -> f64) -> Vec<Sample> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = || {
+            let (u, v): (f64, f64) = (1.0 - random.random::<f64>(), random.random());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
+        let mut median = |size: &f64| {
+            let size = *size;
+            let times = (0..passes).map(|_| time(size) * (1.0 + 0.03 * normal()));
+            (size, Estimate::of(times.collect::<Vec<_>>()).unwrap())
+        };
+        samples(&sizes.iter().map(&mut median).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn fit(samples: &[Sample]) -> Vec<Piece> {
+        piecewise(samples, Penalty::for_sizes(samples.len()))
+    }
+
+    #[test]
+    fn smooth_curves_hardly_ever_break() {
+        for (sizes, passes) in [(sizes(24), 6), (sizes(24), 10), (sizes(124), 6)] {
+            let broken = (0..300).filter(|seed| fit(&noisy(&sizes, passes, *seed, smooth)).len() > 1);
+            assert!(broken.count() <= 3, "{} sizes, {passes} passes", sizes.len());
+        }
+    }
+
+    #[test]
+    fn a_step_of_two_alpha_is_found_within_one_size() {
+        for (sizes, passes) in [(sizes(24), 6), (sizes(124), 6)] {
+            let hit = |seed: &u64| {
+                let at = (2u64 << (seed % 17)) as f64;
+                let step = |size: f64| smooth(size) + if size >= at { 2.0 * ALPHA } else { 0.0 };
+                let samples = noisy(&sizes, passes, *seed, step);
+                let truth = samples.iter().position(|sample| sample.size >= at).unwrap();
+                fit(&samples).iter().skip(1).any(|piece| piece.first.abs_diff(truth) <= 1)
+            };
+            let hits = (0..300).filter(hit).count();
+            assert!(hits >= 294, "{} sizes: {hits}", sizes.len());
+        }
+    }
+
+    #[test]
+    fn a_single_size_behind_a_step_is_a_piece_with_its_neighbours_slope() {
+        let sizes = sizes(24);
+        for (edge, count) in [(1, 1), (sizes.len() - 1, sizes.len() - 1)] {
+            let at = sizes[edge];
+            let step = |size: f64| smooth(size) + if size >= at { 2e7 } else { 0.0 };
+            let samples = noisy(&sizes, 10, 3, step);
+            let pieces = fit(&samples);
+            assert_eq!((pieces.len(), pieces[1].first), (2, count), "{pieces:#?}");
+            assert!(pieces.iter().all(|piece| piece.line.slope > 0.0), "{pieces:#?}");
+            let border = pieces[0].border(&pieces[1], &samples);
+            assert!(border.sureness > 10.0 && (border.jump / 2e7 - 1.0).abs() < 0.1, "{border:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_meet_have_no_step_between_them() {
+        let bent = |size: f64| smooth(size) + 0.44 * BETA * (size - 524_288.0).max(0.0);
+        let samples = noisy(&sizes(24), 10, 1, bent);
+        let pieces = fit(&samples);
+        assert_eq!(pieces.len(), 2, "{pieces:#?}");
+        let border = pieces[0].border(&pieces[1], &samples);
+        assert!(border.sureness < 3.0 && border.gain > 100.0, "{border:?}");
+    }
+
+    #[test]
+    fn medians_without_an_interval_are_no_samples() {
+        let few = Estimate::of([1.0, 2.0, 3.0]).unwrap();
+        let enough = Estimate::of([1.0, 1.1, 1.0, 1.2, 1.0, 1.1]).unwrap();
+        assert_eq!(samples(&[(1.0, enough), (2.0, few)]), None);
+        let zero = Estimate::of([0.0; 6]).unwrap();
+        assert_eq!(samples(&[(1.0, zero)]), None);
+        let sure = Estimate::of([1.0; 6]).unwrap();
+        assert_eq!(samples(&[(1.0, sure)]).unwrap()[0].sigma, LEAST_SIGMA);
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_one_piece(constant in 1.0..1e6f64, slope in 0.0..10.0f64) {
+            let truth = Line { constant, slope };
+            let sample = |size: f64| Sample { size, time: truth.at(size), sigma: 0.01 };
+            let samples: Vec<Sample> = sizes(124).into_iter().map(sample).collect();
+            let pieces = fit(&samples);
+            prop_assert_eq!(pieces.len(), 1);
+            prop_assert!((pieces[0].line.constant / constant - 1.0).abs() < 1e-6, "{:?}", pieces);
+            prop_assert!(pieces[0].cost < 1e-6);
+        }
+
+        #[test]
+        fn pieces_cover_every_sample_once(
+            times in prop::collection::vec(1.0..1e9f64, 1..60), per_segment in 0.1..30.0f64, least in 1..7usize
+        ) {
+            let sample = |(index, time): (usize, &f64)| Sample { size: (index * index) as f64, time: *time, sigma: 0.02 };
+            let samples: Vec<Sample> = times.iter().enumerate().map(sample).collect();
+            let pieces = piecewise(&samples, Penalty { per_segment, least, short: per_segment });
+            let mut next = 0;
+            for piece in &pieces {
+                prop_assert_eq!(piece.first, next);
+                prop_assert!(piece.line.slope >= 0.0);
+                next = piece.last + 1;
+            }
+            prop_assert_eq!(next, samples.len());
+        }
+
+        #[test]
+        fn odd_numbers_never_break_it(
+            values in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY, prop::num::f64::ANY), 0..30)
+        ) {
+            let sample = |(size, time, sigma): &(f64, f64, f64)| Sample { size: *size, time: *time, sigma: *sigma };
+            let samples: Vec<Sample> = values.iter().map(sample).collect();
+            let pieces = fit(&samples);
+            pieces.windows(2).for_each(|pair| { pair[0].border(&pair[1], &samples); });
+        }
+    }
+}

@@ -82,7 +82,7 @@ fn of_border(
 ) -> Break {
     let found = candidate(fit, before, after);
     let inside = |look: &&Refined| found.below <= look.below && look.above <= found.above;
-    let look = refined.iter().filter(inside).min_by_key(|look| look.above - look.below);
+    let look = refined.iter().filter(inside).min_by_key(|look| look.above.saturating_sub(look.below));
     let (from_bytes, at_bytes) = look.map_or((found.below, found.above), |look| (look.below, look.above));
     let middle = (from_bytes as f64 + at_bytes as f64) / 2.0;
     let is_jump = found.kind == CandidateKind::Jump;

@@ -21,8 +21,8 @@ const HANDSHAKE: (f64, f64) = (0.5, 1.5);
 /// Parts of a cache at which a copy may bend: source and destination share it, or each is halved again
 /// by a second end.
 const PARTS: [(u64, &str); 3] = [(1, ""), (2, "half of "), (4, "a quarter of ")];
-/// A border is narrow enough to tell whole segments below this share of a segment.
-const NARROW: u64 = 8;
+/// A border tells whole segments where it is narrower than this part of one: by chance, few are.
+const NARROW: u64 = 64;
 
 /// What is known of the ends of a curve.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -176,15 +176,14 @@ fn timer(seen: &Seen, timer_ns: f64) -> Option<String> {
 
 fn segmentation(seen: &Seen) -> Option<String> {
     seen.jump().filter(|jump| *jump > 0.0)?;
-    let whole = |mss: &&u64| {
-        let (mss, at) = (**mss, seen.at_bytes);
-        // The last size that fits, and the first one that does not.
-        let narrow = at.saturating_sub(seen.from_bytes) <= (mss / NARROW).max(1);
-        mss > 0 && narrow && seen.from_bytes / mss < at / mss.max(1)
-            || mss > 0 && narrow && seen.from_bytes.is_multiple_of(mss)
+    // A message of a whole number of segments still fits; the next byte does not.
+    let whole = |mss: &u64| {
+        let most = seen.at_bytes.checked_sub(1)?.checked_div(*mss)?;
+        let is_narrow = seen.at_bytes.saturating_sub(seen.from_bytes) <= (mss / NARROW).max(1);
+        (is_narrow && most > 0 && most * mss >= seen.from_bytes).then_some((most, *mss))
     };
-    let mss = seen.facts.mss.iter().find(whole)?;
-    Some(format!("at {} segments of {mss} B", (seen.at_bytes / mss).max(1)))
+    let (segments, mss) = seen.facts.mss.iter().find_map(whole)?;
+    Some(format!("a message of more than {segments} x {mss} B needs another segment"))
 }
 
 fn handshake(seen: &Seen) -> Option<String> {

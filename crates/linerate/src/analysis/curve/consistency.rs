@@ -6,6 +6,7 @@
 use super::Curve;
 use super::segment::Fit;
 use crate::statistic::{Estimate, isotonic};
+use crate::vocabulary::{RUNGS, TRANSPORTS};
 
 /// A size that takes longer than a larger one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +19,7 @@ pub struct Slower {
     pub share: f64,
 }
 
-/// A size that is quicker in parts.
+/// A size that is quicker in parts, which use one buffer in turn: a cache that holds a part helps it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Split {
     /// The size.
@@ -66,8 +67,12 @@ pub(super) fn slower(curve: &Curve) -> Vec<Slower> {
     isotonic(&weighted).into_iter().enumerate().filter_map(slower).collect()
 }
 
-/// The sizes that are quicker in parts, each with the number of parts that saves most.
+/// The sizes that are quicker in parts, each with the number of parts that saves most. Where nothing is
+/// sent there are no messages to be split.
 pub(super) fn splits(curve: &Curve) -> Vec<Split> {
+    if !is_sent(&curve.case.rung) {
+        return Vec::new();
+    }
     let split = |message_bytes: u64| {
         let parts = (1..message_bytes.ilog2() + 1).map(|power| 1u64 << power);
         let saved = parts.filter(|parts| message_bytes.is_multiple_of(*parts)).filter_map(|parts| {
@@ -84,6 +89,12 @@ pub(super) fn splits(curve: &Curve) -> Vec<Split> {
     };
     let sizes = curve.points.iter().map(|point| point.message_bytes).filter(|size| *size > 1);
     sizes.filter_map(split).collect()
+}
+
+/// Whether a rung has two ends.
+fn is_sent(rung: &str) -> bool {
+    let transport = RUNGS.iter().find(|known| known.id == rung).map(|known| known.transport);
+    TRANSPORTS.iter().all(|entry| Some(entry.name) != transport || entry.ends > 1)
 }
 
 /// The sizes beside which an odd one costs more.

@@ -45,6 +45,9 @@ fn medians(curve: &Curve) -> Vec<(u64, Estimate)> {
 
 /// The lines of a curve; a single one where too few passes were made to tell a break from noise.
 pub(super) fn segments(curve: &Curve) -> Vec<Segment> {
+    if curve.points.len() < 2 {
+        return Vec::new();
+    }
     let Some(fit) = Fit::of(curve) else {
         let ends = curve.points.first().zip(curve.points.last());
         return ends
