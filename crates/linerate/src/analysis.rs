@@ -17,7 +17,7 @@ pub use curve::{
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
-pub use stability::{Abnormal, Anomaly, Drift, anomalies, drifts};
+pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns};
 
@@ -52,7 +52,7 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let ladder_bytes = nearest(&curves, LADDER_BYTES);
     let latency_bytes = nearest(&curves, LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, ladder_bytes, latency_bytes);
-    let drifts = drifts(recording, &curves);
+    let drifts = stability::drifts(recording, &curves);
     let timelines = timeline::timelines(recording);
     Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts }
 }

@@ -13,9 +13,10 @@ mod shape;
 mod text;
 
 pub use shape::{
-    BoundEntry, BreakEntry, ConfirmationEntry, CostEntry, CpuEntry, CurveEntry, FormEntry, HalfRoundTrip,
-    HostEntry, InterfaceEntry, LadderEntry, LeftOut, PointEntry, Report, Run, SampledEntry, SegmentEntry,
-    SlowerEntry, SplitEntry, SummaryEntry, TimelineEntry, UnalignedEntry, WarningEntry,
+    AbnormalEntry, AnomalyEntry, BoundEntry, BreakEntry, ConfirmationEntry, CostEntry, CpuEntry, CurveEntry,
+    DriftEntry, FormEntry, HalfRoundTrip, HostEntry, InterfaceEntry, LadderEntry, LeftOut, ModeEntry,
+    PointEntry, Report, Run, SampledEntry, SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry,
+    TimelineEntry, UnalignedEntry, WarningEntry,
 };
 
 use crate::record::Recording;

@@ -21,10 +21,10 @@ pub use form::Form;
 pub use grid::{Sawtooth, sawtooth};
 pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
-pub use refined::refined;
 pub use segment::Segment;
 pub use summary::Summary;
 
+use super::stability::Anomaly;
 use super::trial::{self, Machines, Values};
 use crate::plan::Case;
 use crate::record::Recording;
@@ -53,6 +53,8 @@ pub struct Curve {
     pub splits: Vec<Split>,
     /// Sizes beside which an odd one costs more.
     pub unaligned: Vec<Unaligned>,
+    /// Sizes that stood apart from their neighbours and were visited again.
+    pub anomalies: Vec<Anomaly>,
 }
 
 /// One message size of a curve.
@@ -158,6 +160,7 @@ fn bare(case: Case, points: Vec<Point>) -> Curve {
         slower: Vec::new(),
         splits: Vec::new(),
         unaligned: Vec::new(),
+        anomalies: Vec::new(),
     }
 }
 
@@ -166,7 +169,8 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
     for index in 0..curves.len() {
         let curve = &curves[index];
         let facts = Facts::of(recording, curves, curve);
-        let breaks = breaks(curve, &[], &facts);
+        let breaks = breaks(curve, &refined::refined(recording, &curve.case), &facts);
+        let anomalies = super::stability::anomalies(recording, curve);
         let summary = summary::summary(curve, curves);
         let forms = form::forms(curve);
         let (slower, splits) = (consistency::slower(curve), consistency::splits(curve));
@@ -174,5 +178,6 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
         let curve = &mut curves[index];
         (curve.breaks, curve.summary, curve.forms) = (breaks, summary, forms);
         (curve.slower, curve.splits, curve.unaligned) = (slower, splits, unaligned);
+        curve.anomalies = anomalies;
     }
 }

@@ -4,6 +4,7 @@ mod crossing;
 mod estimate;
 mod grant;
 mod run;
+mod stability;
 mod step;
 mod trial;
 
@@ -122,8 +123,10 @@ pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec
         findings.extend(trials.chain(steps));
         findings.extend(estimate::findings(&context, layer, &seen.steps, &bounds[layer]));
         findings.extend(grant::findings(&context, layer));
+        findings.extend(stability::of_layer(&context, layer));
     }
     findings.extend(run::findings(&context));
+    findings.extend(stability::of_run(&context));
     findings
 }
 

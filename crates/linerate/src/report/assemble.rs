@@ -2,7 +2,7 @@
 
 use super::curve::curve;
 use super::shape::*;
-use crate::analysis::{Analysis, Layer, NotMeasured, Timeline};
+use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Wire, fact, wire};
 use crate::record::{HostFacts, Recording};
 use crate::statistic::CONFIDENCE;
@@ -25,13 +25,15 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             ..entry(analysis, layer)
         }
     });
+    let profile = recording.plan().map(|plan| &plan.profile);
     Report {
         schema: super::SCHEMA.into(),
         run: run(recording, analysis),
         sentence: diagnosis.sentence.clone(),
         ladder: ladder.collect(),
-        curves: analysis.curves.iter().map(curve).collect(),
+        curves: analysis.curves.iter().map(|it| curve(it, profile)).collect(),
         timelines: analysis.timelines.iter().map(timeline).collect(),
+        drifts: analysis.drifts.iter().map(drift).collect(),
         warnings: warnings(None),
     }
 }
@@ -164,8 +166,25 @@ fn timeline(timeline: &Timeline) -> TimelineEntry {
         host: timeline.host.clone(),
         message_bytes: timeline.message_bytes,
         lead: timeline.lead,
+        steady_from_s: timeline.steady_from_s,
+        steady_bps: timeline.steady_bps,
+        whole_bps: timeline.whole_bps,
         at_s: timeline.at_s.clone(),
         throughput_bps: timeline.throughput_bps.clone(),
         sampled: sampled.collect(),
+    }
+}
+
+fn drift(drift: &Drift) -> DriftEntry {
+    DriftEntry {
+        pattern: drift.pattern,
+        wait: drift.wait,
+        at_s: drift.at_s.clone(),
+        ratio: drift.ratio.clone(),
+        change: drift.change,
+        p: drift.p,
+        is_drift: drift.is_drift,
+        change_points_s: drift.change_points_s.clone(),
+        autocorrelation: drift.autocorrelation,
     }
 }

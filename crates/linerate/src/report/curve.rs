@@ -2,8 +2,10 @@
 
 use super::note::Note;
 use super::shape::*;
-use crate::analysis::{Break, Curve, Form, Slower, Split, Summary, Unaligned};
+use crate::analysis::{Abnormal, Anomaly, Break, Curve, Form, Point, Slower, Split, Summary, Unaligned};
+use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
+use crate::vocabulary::Pattern;
 use crate::vocabulary::{BREAKS, RUNGS, TRANSPORTS};
 
 /// The most breaks that the text tells; the JSON form has them all.
@@ -12,12 +14,15 @@ const MOST: usize = 5;
 const LEAST_SHARE: f64 = 0.05;
 
 /// The entry of a curve.
-pub(super) fn curve(curve: &Curve) -> CurveEntry {
+pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
     let points = curve.points.iter().map(|point| PointEntry {
         message_bytes: point.message_bytes,
         cache: point.cache,
         half_round_trip_ns: point.estimate(|values| values.half_round_trip_ns),
         throughput_bps: point.estimate(|values| values.throughput_bps),
+        met: profile.and_then(|profile| met(curve, point, profile)),
+        abnormal: point.abnormal().iter().map(abnormal).collect(),
+        modes: modes(point),
     });
     let segments = curve.segments.iter().map(|segment| SegmentEntry {
         from_bytes: segment.from_bytes,
@@ -42,6 +47,7 @@ pub(super) fn curve(curve: &Curve) -> CurveEntry {
         slower: curve.slower.iter().map(slower).collect(),
         splits: curve.splits.iter().map(split).collect(),
         unaligned: curve.unaligned.iter().map(unaligned).collect(),
+        anomalies: curve.anomalies.iter().map(anomaly).collect(),
     }
 }
 
@@ -162,4 +168,33 @@ fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
         found.class,
         pays.unwrap_or_default(),
     )
+}
+
+/// Whether a point's interval is as narrow as the profile aims at.
+fn met(curve: &Curve, point: &Point, profile: &Profile) -> Option<bool> {
+    let is_latency = curve.case.pattern == Pattern::PingPong;
+    let estimate = match is_latency {
+        true => point.estimate(|values| values.half_round_trip_ns)?,
+        false => point.estimate(|values| values.throughput_bps)?,
+    };
+    Some(estimate.relative_half_width()? <= profile.target(is_latency))
+}
+
+fn abnormal(abnormal: &Abnormal) -> AbnormalEntry {
+    AbnormalEntry { pass: abnormal.pass, ratio: abnormal.ratio, disturbed: abnormal.disturbed }
+}
+
+/// None where there is one level only.
+fn modes(point: &Point) -> Vec<ModeEntry> {
+    let modes = point.modes();
+    let entry = |mode: &crate::statistic::Mode| ModeEntry { message_ns: mode.centre, share: mode.share };
+    if modes.len() < 2 { Vec::new() } else { modes.iter().map(entry).collect() }
+}
+
+fn anomaly(anomaly: &Anomaly) -> AnomalyEntry {
+    AnomalyEntry {
+        message_bytes: anomaly.message_bytes,
+        deviations: anomaly.deviations.clone(),
+        recurs: anomaly.recurs,
+    }
 }

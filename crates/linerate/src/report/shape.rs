@@ -1,11 +1,13 @@
 //! The JSON form of a report.
 
 mod curve;
+mod stability;
 
 pub use curve::{
-    BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, PointEntry, SegmentEntry, SlowerEntry, SplitEntry,
-    SummaryEntry, UnalignedEntry,
+    AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry,
+    SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry,
 };
+pub use stability::DriftEntry;
 
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
@@ -29,6 +31,8 @@ pub struct Report {
     pub curves: Vec<CurveEntry>,
     /// The long streams against time.
     pub timelines: Vec<TimelineEntry>,
+    /// How each kind of trial moved during the run.
+    pub drifts: Vec<DriftEntry>,
     /// What makes the whole run doubtful.
     pub warnings: Vec<WarningEntry>,
 }
@@ -234,6 +238,12 @@ pub struct TimelineEntry {
     pub message_bytes: u64,
     /// Slices at the beginning that are warm-up.
     pub lead: u32,
+    /// When it had warmed up, in seconds since it began: from where it is steadiest (MSER-5).
+    pub steady_from_s: f64,
+    /// The rate from then on.
+    pub steady_bps: Option<f64>,
+    /// The rate with its ramp, as an application sees it that sends so much.
+    pub whole_bps: Option<f64>,
     /// The end of each slice, in seconds since the stream began.
     pub at_s: Vec<f64>,
     /// The rate of each slice.

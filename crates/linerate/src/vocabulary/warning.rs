@@ -119,6 +119,26 @@ pub const WARNINGS: &[Warning] = &[
         hint: "please report it with the recording",
     },
     Warning {
+        code: "modes",
+        meaning: "the number has two levels, so its median is neither",
+        hint: "see whether the levels follow the connection: pin the CPUs, fix the ports",
+    },
+    Warning {
+        code: "abnormal",
+        meaning: "a size stands apart from its neighbours each time it is visited",
+        hint: "look at what changes at this size: buffers, segments, a protocol's threshold",
+    },
+    Warning {
+        code: "drift",
+        meaning: "the machine became slower or faster during the run",
+        hint: "let it settle, quiet it, and compare only by `linerate ab`",
+    },
+    Warning {
+        code: "autocorrelated",
+        meaning: "passes that follow each other are alike, so intervals are narrower than they should be",
+        hint: "give it more time with --budget, or quiet the machine",
+    },
+    Warning {
         code: "interrupted",
         meaning: "the run ended early; the passes that were completed are reported",
         hint: "run it again for the full number of passes",

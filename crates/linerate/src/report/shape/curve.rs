@@ -37,6 +37,8 @@ pub struct CurveEntry {
     pub splits: Vec<SplitEntry>,
     /// Sizes beside which an odd one costs more; only where sizes three bytes beside were measured.
     pub unaligned: Vec<UnalignedEntry>,
+    /// Sizes that stood apart from their neighbours and were visited again.
+    pub anomalies: Vec<AnomalyEntry>,
 }
 
 /// One message size.
@@ -50,6 +52,44 @@ pub struct PointEntry {
     pub half_round_trip_ns: Option<Estimate>,
     /// Throughput; of a ping-pong, the message over half of its round trip.
     pub throughput_bps: Option<Estimate>,
+    /// Whether its interval is as narrow as the profile aims at; null where there is none.
+    pub met: Option<bool>,
+    /// The passes whose value stands apart from the others. They are in the estimates all the same.
+    pub abnormal: Vec<AbnormalEntry>,
+    /// The levels of its time of a message, where it has two.
+    pub modes: Vec<ModeEntry>,
+}
+
+/// A pass whose value stands apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbnormalEntry {
+    /// The pass.
+    pub pass: u32,
+    /// Its time of a message, over the median of all passes.
+    pub ratio: f64,
+    /// Whether another process had its CPU, or its thread moved, meanwhile.
+    pub disturbed: bool,
+}
+
+/// One level of a time that has two.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeEntry {
+    /// The median of its times of a message.
+    pub message_ns: f64,
+    /// The share of the passes that it has.
+    pub share: f64,
+}
+
+/// A size that stood apart from its neighbours and was visited again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnomalyEntry {
+    /// The size.
+    pub message_bytes: u64,
+    /// How far its time lay from where its neighbours put it, as a share: in the passes, then in each
+    /// attempt after them.
+    pub deviations: Vec<f64>,
+    /// Whether it stood apart to the same side in at least two of three: then it is there, else it was noise.
+    pub recurs: bool,
 }
 
 /// A line over a range of sizes.
