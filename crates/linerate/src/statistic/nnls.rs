@@ -42,14 +42,13 @@ fn solve<const N: usize>(gram: &[[f64; N]; N], shared: &[f64; N], chosen: [bool;
     });
     let mut right: [f64; N] = std::array::from_fn(|i| if chosen[i] { shared[i] } else { 0.0 });
     for k in (0..N).filter(|k| chosen[*k]) {
-        if !(matrix[k][k] > ALIKE) {
+        if matrix[k][k] <= ALIKE || matrix[k][k].is_nan() {
             return None;
         }
         for below in k + 1..N {
             let factor = matrix[below][k] / matrix[k][k];
-            for column in k..N {
-                matrix[below][column] -= factor * matrix[k][column];
-            }
+            let above = matrix[k];
+            matrix[below].iter_mut().zip(above).for_each(|(cell, above)| *cell -= factor * above);
             right[below] -= factor * right[k];
         }
     }

@@ -36,7 +36,7 @@ pub fn periodicity(positions: &[f64], residuals: &[f64], period: f64) -> Option<
     let (cy, sy, yy) = (shared(0, 2), shared(1, 2), shared(2, 2));
     let determinant = cc * ss - cs * cs;
     // A grid in step with the period sees one phase only; there nothing can be told.
-    if points.len() < LEAST || !(determinant > 1e-6) || !(yy > 0.0) {
+    if points.len() < LEAST || determinant < 1e-6 || yy <= 0.0 {
         return None;
     }
     let power = ((ss * cy * cy + cc * sy * sy - 2.0 * cs * cy * sy) / (determinant * yy)).clamp(0.0, 1.0);

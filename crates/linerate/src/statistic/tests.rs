@@ -1,5 +1,8 @@
 //! The procedures as they are used, on simulated noise: how often they are right.
 
+mod blocks;
+mod stopping;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
