@@ -7,6 +7,7 @@
 mod curve;
 mod ladder;
 mod stability;
+pub mod model;
 #[cfg(test)]
 mod tests;
 mod timeline;

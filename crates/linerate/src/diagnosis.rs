@@ -1,7 +1,8 @@
 //! Findings with evidence: what binds each layer, and what makes a number doubtful.
 //!
 //! A bound is a rate that a layer cannot pass, with what it was computed from. It is said to bind only
-//! where its own evidence explains the measured rate; otherwise nothing is named. A finding is one
+//! where its own evidence explains the measured rate; otherwise nothing is named. The next bound is what a
+//! perfect fix of the binding one runs into. A finding is one
 //! kind of warning about one layer, or about the whole run, however many trials show it.
 
 mod bound;
@@ -12,7 +13,7 @@ mod sentence;
 mod tests;
 mod wire;
 
-pub use bound::{BOUNDS, Bound, BoundEntry};
+pub use bound::Bound;
 pub use doubt::Finding;
 pub use facts::fact;
 pub use wire::{Wire, wire};
@@ -27,6 +28,8 @@ pub struct Diagnosis {
     pub sentence: String,
     /// The bounds of each layer, in the order of the analysis.
     pub bounds: Vec<Vec<Bound>>,
+    /// Of each layer without a binding bound, the time a byte that all its bounds together leave open.
+    pub rests_ns_per_byte: Vec<Option<f64>>,
     /// What makes numbers doubtful.
     pub findings: Vec<Finding>,
 }
@@ -36,6 +39,11 @@ impl Diagnosis {
     pub fn binding(&self, layer: usize) -> Option<&Bound> {
         bound::binding(self.bounds.get(layer)?)
     }
+
+    /// The bound that a perfect fix of the binding one runs into.
+    pub fn next(&self, layer: usize) -> Option<&Bound> {
+        bound::next(self.bounds.get(layer)?)
+    }
 }
 
 /// Finds what binds and what is doubtful.
@@ -44,5 +52,7 @@ pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
         (0..analysis.layers.len()).map(|layer| bound::bounds(recording, analysis, layer)).collect();
     let findings = doubt::findings(recording, analysis, &bounds);
     let sentence = sentence::sentence(recording, analysis, &bounds, &findings);
-    Diagnosis { sentence, bounds, findings }
+    let rests = analysis.layers.iter().zip(&bounds);
+    let rests_ns_per_byte = rests.map(|(layer, bounds)| bound::rest_ns_per_byte(layer, bounds)).collect();
+    Diagnosis { sentence, bounds, rests_ns_per_byte, findings }
 }

@@ -4,6 +4,7 @@
 //! listings and reference pages are derived from these tables; every entry has one implementer.
 
 mod break_class;
+mod bound;
 mod knob;
 mod pattern;
 mod rung;
@@ -11,6 +12,7 @@ mod transport;
 mod warning;
 
 pub use break_class::{BREAKS, BreakClass};
+pub use bound::{BOUNDS, BoundEntry};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use rung::{Place, RUNGS, Rung};

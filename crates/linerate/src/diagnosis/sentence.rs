@@ -1,36 +1,18 @@
 //! The answer in one sentence.
 
-use super::bound::{Bound, binding};
+use super::bound::{Bound, binding, next, rest_ns_per_byte};
 use super::doubt::Finding;
 use crate::analysis::{Analysis, Layer};
 use crate::plan::{Plan, Setting};
 use crate::record::Recording;
-use crate::unit::{BitRate, supported_digits};
-use crate::vocabulary::{KNOBS, Place, RUNGS};
+use crate::unit::{BitRate, significant, supported_digits};
+use crate::vocabulary::{KNOBS, KnobKind, Place, RUNGS};
 
 /// The finding that may explain a rate which no bound explains.
 const DISTURBANCE: &str = "foreign-cpu";
 
 /// How much more several flows must carry before it is worth a word.
 const WORTH_SAYING: f64 = 1.1;
-
-/// How a binding bound is told: what binds, and what to try.
-struct Telling {
-    name: &'static str,
-    what: &'static str,
-    knob: Option<&'static str>,
-}
-
-const TELLINGS: &[Telling] = &[
-    Telling { name: "link", what: "The link binds", knob: None },
-    Telling { name: "sender-cpu", what: "The sender's CPU binds", knob: None },
-    Telling { name: "receiver-cpu", what: "The receiver's CPU binds", knob: None },
-    Telling { name: "interrupt-cpu", what: "A CPU that takes the interrupts binds", knob: None },
-    Telling { name: "send-buffer", what: "The send buffer binds", knob: Some("socket.send-buffer") },
-    Telling { name: "receive-window", what: "The receive window binds", knob: Some("socket.receive-buffer") },
-    Telling { name: "memory", what: "The memory copy binds", knob: None },
-    Telling { name: "congestion-window", what: "The congestion window binds", knob: None },
-];
 
 /// What binds the topmost layer, and by what evidence; or that it cannot be told.
 pub(super) fn sentence(
@@ -53,10 +35,8 @@ pub(super) fn sentence(
     let told = format!("{told}{}.", several_flows(analysis, layer));
     let faults = faults(recording.plan(), &layer.rung);
     let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
-    match binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound)) {
-        Some(hint) => format!("{told} {hint}"),
-        None => told,
-    }
+    let hint = binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound));
+    [Some(told), next_told(layer, &bounds[top]), hint].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// The highest layer with a throughput; one flow and one way before several, the first direction first.
@@ -81,7 +61,7 @@ fn rate(layer: &Layer) -> String {
 }
 
 fn bound_told(layer: &Layer, bound: &Bound, bounds: &[Bound]) -> String {
-    let what = TELLINGS.iter().find(|telling| telling.name == bound.name).map_or(bound.name, |t| t.what);
+    let what = what(bound);
     let measured = layer.throughput_bps.map_or(0.0, |estimate| estimate.median);
     let name = layer.name();
     let evidence = &bound.evidence;
@@ -91,6 +71,7 @@ fn bound_told(layer: &Layer, bound: &Bound, bounds: &[Bound]) -> String {
     }
     let link = bounds.iter().find(|bound| bound.name == "link");
     let room = match link {
+        Some(link) if next(bounds).is_some_and(|next| next.name == link.name) => String::new(),
         Some(link) if link.bps > bound.bps => format!("; the link could carry {}", BitRate(link.bps)),
         None if layer.place == Place::Network => "; the link may carry more".into(),
         _ => String::new(),
@@ -102,17 +83,37 @@ fn bound_told(layer: &Layer, bound: &Bound, bounds: &[Bound]) -> String {
     format!("{what}: {evidence}, and {name} carries {}{room}", rate(layer))
 }
 
+/// What binds, as a sentence begins.
+fn what(bound: &Bound) -> &'static str {
+    bound.entry().map_or(bound.name, |entry| entry.what)
+}
+
+/// What a perfect fix of the binding bound can give.
+fn next_told(layer: &Layer, bounds: &[Bound]) -> Option<String> {
+    let next = next(bounds)?;
+    let measured = layer.throughput_bps?.median;
+    let mut letters = what(next).chars();
+    let first = letters.next()?.to_lowercase();
+    let what = format!("{first}{}", letters.as_str());
+    if next.bps <= measured * WORTH_SAYING {
+        return Some(format!("A perfect fix of that alone gives little: then {what}."));
+    }
+    Some(format!("A perfect fix of that can give at most {}: then {what}.", BitRate(next.bps).rounded(2)))
+}
+
 /// No bound explains the rate: say so, and what was looked at.
 fn untold(layer: &Layer, bounds: &[Bound], disturbed: Option<&Finding>) -> String {
     let head = format!("What binds {} at {} cannot be told", layer.name(), rate(layer));
     let disturbed = disturbed.map(|finding| format!("another process used its CPUs in {}", finding.detail));
-    let bounds = bounds.iter().map(|bound| bound.evidence.clone());
-    let mut looked: Vec<String> = disturbed.into_iter().chain(bounds).collect();
+    let evidence = bounds.iter().map(|bound| bound.evidence.clone());
+    let mut looked: Vec<String> = disturbed.into_iter().chain(evidence).collect();
     if looked.is_empty() {
         return format!("{head}: nothing was recorded that bounds it");
     }
     looked.truncate(3);
-    format!("{head}: {}", looked.join("; "))
+    let rest = rest_ns_per_byte(layer, bounds).map(|rest| significant(rest, 2));
+    let rest = rest.map_or(String::new(), |rest| format!("; {rest} ns a byte are none of these"));
+    format!("{head}: {}{rest}", looked.join("; "))
 }
 
 /// What several flows carry together, where it is clearly more.
@@ -161,12 +162,13 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
     set.map(|setting| format!("{}={}", setting.knob, setting.value)).collect::<Vec<_>>().join(", ")
 }
 
-/// What to try against a bound: the knob that holds it, or the kernel's limit where none was set.
+/// What to try against a bound: the knob that holds it, or a large buffer where none was set.
 fn hint(plan: Option<&Plan>, layer: &Layer, bound: &Bound) -> Option<String> {
-    let knob = TELLINGS.iter().find(|telling| telling.name == bound.name)?.knob?;
-    let set = plan?.settings_for(&layer.rung, 0).filter(|setting| setting.knob == knob).last();
-    Some(match set {
-        Some(setting) => format!("Try without --set {setting}."),
-        None => format!("Try --set {knob}=16MiB."),
-    })
+    let name = bound.entry()?.knob?;
+    let set = plan?.settings_for(&layer.rung, 0).filter(|setting| setting.knob == name).last();
+    let knob = KNOBS.iter().find(|knob| knob.name == name)?;
+    match set {
+        Some(setting) => Some(format!("Try without --set {setting}.")),
+        None => (knob.kind == KnobKind::Bytes).then(|| format!("Try --set {name}=16MiB.")),
+    }
 }

@@ -2,18 +2,12 @@
 
 use super::facts::{busiest_interface, interface_fact};
 use crate::analysis::Layer;
+use crate::analysis::model::Framing;
 use crate::plan::Target;
 use crate::record::Recording;
 use crate::unit::BitRate;
 use crate::vocabulary::Place;
 use serde_json::Value;
-
-/// Headers of IPv4 and TCP with timestamps, in each packet (RFC 791, 9293, 7323).
-const HEADERS: f64 = 52.0;
-/// The Ethernet header, which a token bucket counts (tc-tbf(8) sees the frame as the stack does).
-const ETHERNET: f64 = 14.0;
-/// All that a frame takes on the wire beside the packet: preamble 8, header 14, check 4, gap 12 (IEEE 802.3).
-const FRAME: f64 = 38.0;
 
 /// Drivers that report a speed that nothing enforces (drivers/net/veth.c and tun.c set a constant).
 const NOMINAL_DRIVERS: &[&str] = &["veth", "tun", "tap", "bridge", "dummy"];
@@ -57,11 +51,14 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         .collect();
     let is_nominal = |driver: &String| NOMINAL_DRIVERS.contains(&driver.as_str());
     let nominal = interfaces.iter().any(|(_, driver)| driver.as_ref().is_some_and(is_nominal));
-    let (mtu, line_bps, around) = match recording.plan().map(|plan| &plan.target) {
-        Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), ETHERNET),
-        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), FRAME),
+    let framing = Framing::TCP_V4_TIMESTAMPS;
+    let (mtu, line_bps, framing) = match recording.plan().map(|plan| &plan.target) {
+        Some(Target::Lab(lab)) => {
+            (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), framing.as_the_stack_sees_it())
+        }
+        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing),
     };
-    let efficiency = mtu.filter(|mtu| *mtu > HEADERS).map(|mtu| (mtu - HEADERS) / (mtu + around));
+    let efficiency = mtu.and_then(|mtu| framing.efficiency(mtu));
     Wire {
         mtu: mtu.map(|mtu| mtu as u64),
         line_bps,

@@ -20,7 +20,9 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         let bounds = diagnosis.bounds.get(index).map_or(&[][..], Vec::as_slice);
         LadderEntry {
             bound: diagnosis.binding(index).map(bound),
+            next_bound: diagnosis.next(index).map(bound),
             bounds: bounds.iter().map(bound).collect(),
+            unexplained_ns_per_byte: diagnosis.rests_ns_per_byte.get(index).copied().flatten(),
             warnings: warnings(Some(index)),
             ..entry(analysis, layer)
         }
@@ -118,7 +120,9 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         cpu_ns_per_byte: layer.cpu.map(|cpu| CpuEntry { sender: cpu.sender, receiver: cpu.receiver }),
         retransmits: layer.retransmits,
         bound: None,
+        next_bound: None,
         bounds: Vec::new(),
+        unexplained_ns_per_byte: None,
         unavailable: unavailable.map(|not| not.why.clone()),
         hint,
         not_measured: layer.not_measured.iter().map(left_out).collect(),
@@ -134,6 +138,8 @@ fn bound(bound: &Bound) -> BoundEntry {
     BoundEntry {
         name: bound.name.into(),
         bps: bound.bps,
+        low: bound.interval.map(|(low, _)| low),
+        high: bound.interval.map(|(_, high)| high),
         explains: bound.explains,
         evidence: bound.evidence.clone(),
     }

@@ -137,8 +137,12 @@ pub struct LadderEntry {
     pub retransmits: Option<u64>,
     /// What binds, where that can be told.
     pub bound: Option<BoundEntry>,
+    /// The bound that a perfect fix of the binding one runs into.
+    pub next_bound: Option<BoundEntry>,
     /// Every bound that is known.
     pub bounds: Vec<BoundEntry>,
+    /// Where nothing binds: the time a byte that all bounds one after the other do not explain.
+    pub unexplained_ns_per_byte: Option<f64>,
     /// Why nothing was measured.
     pub unavailable: Option<String>,
     /// What to try then.
@@ -185,6 +189,10 @@ pub struct BoundEntry {
     pub name: String,
     /// The rate.
     pub bps: f64,
+    /// The lower end of its interval; null where it does not vary or too few values made it.
+    pub low: Option<f64>,
+    /// The upper end of its interval.
+    pub high: Option<f64>,
     /// Whether it explains the measured rate.
     pub explains: bool,
     /// What it was computed from.

@@ -35,7 +35,8 @@ fn the_text_begins_with_the_answer_and_shows_the_ladder() {
     });
     let expected = "\
 The sender's CPU binds: the sender spends 0.14 ns on a byte and its CPU was 100 % busy, so network.tcp a>b
-cannot pass 57 Gb/s here; the link may carry more.
+cannot pass 57 Gb/s here; the link may carry more. A perfect fix of that can give at most 80 Gb/s: then the
+receiver's CPU binds.
 
 lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes, 95 % intervals
 
@@ -143,6 +144,8 @@ fn the_json_form_is_stable() {
         assert!(network.pointer(pointer).unwrap().is_number(), "{pointer}");
     }
     assert_eq!(network["bound"]["name"], "sender-cpu");
+    assert_eq!(network["next_bound"]["name"], "receiver-cpu");
+    assert!(network["bound"]["low"].is_number() && network["bound"]["high"].is_number());
     assert_eq!(network["unavailable"], Value::Null);
     assert_eq!(entry("a<>b", 1)["kept_of_below"], Value::Null);
     assert_eq!(value["ladder"][0]["host"], "a");

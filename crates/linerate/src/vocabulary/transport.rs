@@ -9,6 +9,11 @@ pub struct TransportEntry {
     pub ends: u32,
     /// Whether the two ends may be on different hosts.
     pub crosses_hosts: bool,
+    /// How often the thread at one end copies each byte.
+    pub copies: u32,
+    /// The bytes that cross to or from memory, at the end that pays more, for each byte of a message
+    /// that comes from memory: the read of its source at least.
+    pub traffic: u32,
     /// The least message that means anything.
     pub least_bytes: u64,
     /// One line for `linerate list`.
@@ -21,6 +26,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "memory-copy",
         ends: 1,
         crosses_hosts: false,
+        copies: 1,
+        traffic: 3,
         least_bytes: 1,
         about: "memcpy by one thread; a byte copied counts once",
     },
@@ -28,6 +35,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "memory-triad",
         ends: 1,
         crosses_hosts: false,
+        copies: 0,
+        traffic: 0,
         least_bytes: 1 << 10,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
     },
@@ -35,6 +44,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "shared-memory",
         ends: 2,
         crosses_hosts: false,
+        copies: 1,
+        traffic: 1,
         least_bytes: 1,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
     },
@@ -42,6 +53,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "tcp",
         ends: 2,
         crosses_hosts: true,
+        copies: 1,
+        traffic: 1,
         least_bytes: 1,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
     },

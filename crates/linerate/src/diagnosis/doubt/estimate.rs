@@ -88,11 +88,12 @@ fn retransmits(layer: &Layer, steps: &[&StepRecord]) -> Option<Found> {
     Some(("retransmits", detail, json!({ "retransmitted": again, "segments": segments })))
 }
 
-/// Only the link is a bound that nothing can beat: the others come from the same measurement.
+/// Only a ceiling is a bound that nothing can beat: the others move with what is measured.
 fn above_bound(layer: &Layer, bounds: &[Bound]) -> Option<Found> {
     let estimate = layer.throughput_bps?;
     let least = estimate.low.unwrap_or(estimate.median);
-    let broken = bounds.iter().find(|b| b.name == "link" && least > b.bps * (1.0 + TOLERANCE))?;
+    let is_above = |bound: &&Bound| bound.ceiling_bps.is_some_and(|most| least > most * (1.0 + TOLERANCE));
+    let broken = bounds.iter().find(is_above)?;
     let detail = format!("{} although {}", BitRate(estimate.median), broken.evidence);
     let evidence =
         json!({ "throughput_bps": estimate.median, "bound": broken.name, "bound_bps": broken.bps });
