@@ -6,8 +6,8 @@
 
 mod curve;
 mod ladder;
-mod stability;
 pub mod model;
+mod stability;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -17,7 +17,7 @@ pub use curve::{
     Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
-pub use ladder::{Cost, CpuTime, Layer, NotMeasured};
+pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns};

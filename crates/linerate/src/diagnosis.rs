@@ -11,11 +11,13 @@ mod facts;
 mod sentence;
 #[cfg(test)]
 mod tests;
+mod waterfall;
 mod wire;
 
 pub use bound::Bound;
 pub use doubt::Finding;
 pub use facts::fact;
+pub use waterfall::{Gap, Waterfall};
 pub use wire::{Wire, wire};
 
 use crate::analysis::Analysis;
@@ -30,6 +32,8 @@ pub struct Diagnosis {
     pub bounds: Vec<Vec<Bound>>,
     /// Of each layer without a binding bound, the time a byte that all its bounds together leave open.
     pub rests_ns_per_byte: Vec<Option<f64>>,
+    /// Where the time of a message goes, by wait mode and size.
+    pub waterfalls: Vec<Waterfall>,
     /// What makes numbers doubtful.
     pub findings: Vec<Finding>,
 }
@@ -54,5 +58,6 @@ pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
     let sentence = sentence::sentence(recording, analysis, &bounds, &findings);
     let rests = analysis.layers.iter().zip(&bounds);
     let rests_ns_per_byte = rests.map(|(layer, bounds)| bound::rest_ns_per_byte(layer, bounds)).collect();
-    Diagnosis { sentence, bounds, rests_ns_per_byte, findings }
+    let waterfalls = waterfall::waterfalls(recording, analysis);
+    Diagnosis { sentence, bounds, rests_ns_per_byte, waterfalls, findings }
 }

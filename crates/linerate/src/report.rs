@@ -1,4 +1,4 @@
-//! Analysis and findings to text, JSON and CSV; returns text, touches nothing.
+//! Analysis and findings to text, JSON and CSV; touches nothing.
 //!
 //! Every format is a rendering of one [`Report`], so that they cannot disagree. The JSON form is the
 //! stable one: keys are added, never renamed; `docs/report.schema.json` describes it.
@@ -12,12 +12,7 @@ mod rows;
 mod shape;
 mod text;
 
-pub use shape::{
-    AbnormalEntry, AnomalyEntry, BoundEntry, BreakEntry, ConfirmationEntry, CostEntry, CpuEntry, CurveEntry,
-    DriftEntry, FormEntry, HalfRoundTrip, HostEntry, InterfaceEntry, LadderEntry, LeftOut, ModeEntry,
-    PointEntry, Report, Run, SampledEntry, SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry,
-    TimelineEntry, UnalignedEntry, WarningEntry,
-};
+pub use shape::*;
 
 use crate::record::Recording;
 

@@ -3,16 +3,16 @@
 //! Pure descriptors, so that the live half and the desk half read the same list. Flags, JSON keys,
 //! listings and reference pages are derived from these tables; every entry has one implementer.
 
-mod break_class;
 mod bound;
+mod break_class;
 mod knob;
 mod pattern;
 mod rung;
 mod transport;
 mod warning;
 
-pub use break_class::{BREAKS, BreakClass};
 pub use bound::{BOUNDS, BoundEntry};
+pub use break_class::{BREAKS, BreakClass};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use rung::{Place, RUNGS, Rung};

@@ -4,10 +4,11 @@
 //! one end (memory) does not wait, so any wait may stand on it; it carries no message across, so
 //! only its time per byte can be taken from the layer above: the constant stays unsaid.
 
+use super::model::worth_opening;
 use super::{Curve, Values, height};
 use crate::plan::{Case, Role};
 use crate::record::{Recording, StepRecord, Unavailable};
-use crate::statistic::Estimate;
+use crate::statistic::{Estimate, Line, median};
 use crate::vocabulary::{Does, Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
 use std::collections::BTreeSet;
 
@@ -63,6 +64,8 @@ pub struct Cost {
     pub constant_ns: Option<Estimate>,
     /// What each byte pays.
     pub ns_per_byte: Estimate,
+    /// Whether that is much against the layer below.
+    pub worth_opening: bool,
 }
 
 /// CPU time for each byte of a stream, and how busy it kept its busiest CPU.
@@ -270,7 +273,7 @@ fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve], ladder_bytes
 }
 
 /// The layer below: in host on the sending host, else (over the network only) wherever it was measured.
-fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
+pub fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
     let here = |other: &&Layer| match other.place {
         Place::InHost => other.from == layer.from,
         Place::Network => other.from == layer.from && other.to == layer.to,
@@ -304,18 +307,19 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
     let upper = layer.ping_pong(curves, wait)?;
     let one_ended = is_one_ended(&below.rung);
     let lower = if one_ended { below.stream(curves)? } else { below.ping_pong(curves, wait)? };
-    let differences: Vec<(f64, f64)> = upper
-        .passes()
-        .into_iter()
-        .filter_map(|pass| {
-            let above = upper.line(pass, |size| lower.holds(pass, size))?;
-            let under = lower.line(pass, |size| upper.holds(pass, size))?;
-            Some((above.constant - under.constant, above.slope - under.slope))
-        })
-        .collect();
-    let constant_ns = Estimate::of(differences.iter().map(|(constant, _)| *constant));
-    let ns_per_byte = Estimate::of(differences.iter().map(|(_, slope)| *slope))?;
-    Some(Cost { wait, constant_ns: constant_ns.filter(|_| !one_ended), ns_per_byte })
+    let lines = upper.passes().into_iter().filter_map(|pass| {
+        let above = upper.line(pass, |size| lower.holds(pass, size))?;
+        let under = lower.line(pass, |size| upper.holds(pass, size))?;
+        Some((above, under))
+    });
+    let lines: Vec<(Line, Line)> = lines.collect();
+    let added = |part: fn(&Line) -> f64| Estimate::of(lines.iter().map(|(a, under)| part(a) - part(under)));
+    let under = |part: fn(&Line) -> f64| median(lines.iter().map(|(_, under)| part(under)));
+    let constant_ns = added(|line| line.constant).filter(|_| !one_ended);
+    let ns_per_byte = added(|line| line.slope)?;
+    let constant = constant_ns.map(|added| added.median).zip(under(|line| line.constant));
+    let worth_opening = worth_opening(constant, (ns_per_byte.median, under(|line| line.slope)?));
+    Some(Cost { wait, constant_ns, ns_per_byte, worth_opening })
 }
 
 /// Says of the layers concerned what could not be measured; a rung without any layer gets one for it.

@@ -2,7 +2,7 @@
 
 use super::facts::{busiest_interface, interface_fact};
 use crate::analysis::Layer;
-use crate::analysis::model::Framing;
+use crate::analysis::model::{Framing, Path};
 use crate::plan::Target;
 use crate::record::Recording;
 use crate::unit::BitRate;
@@ -21,6 +21,9 @@ pub struct Wire {
     pub line_bps: Option<f64>,
     /// The most payload of one direction.
     pub payload_bps: Option<f64>,
+    /// The way of a single message; none where a token bucket stands for the line, which lets one pass
+    /// at once.
+    pub path: Option<Path>,
     /// The interfaces at both ends, where they are known: name and driver.
     pub interfaces: Vec<(String, Option<String>)>,
 }
@@ -59,7 +62,10 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing),
     };
     let efficiency = mtu.and_then(|mtu| framing.efficiency(mtu));
+    let is_line = framing == Framing::TCP_V4_TIMESTAMPS;
+    let path = line_bps.zip(mtu).filter(|_| is_line).map(|(line, mtu)| Path::direct(line, mtu, framing));
     Wire {
+        path,
         mtu: mtu.map(|mtu| mtu as u64),
         line_bps,
         payload_bps: line_bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),

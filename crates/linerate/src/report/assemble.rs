@@ -2,8 +2,9 @@
 
 use super::curve::curve;
 use super::shape::*;
+use crate::analysis::model::{CpuCost, Side};
 use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline};
-use crate::diagnosis::{Bound, Diagnosis, Finding, Wire, fact, wire};
+use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording};
 use crate::statistic::CONFIDENCE;
 use crate::vocabulary::{Place, RUNGS, Wait};
@@ -33,6 +34,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         run: run(recording, analysis),
         sentence: diagnosis.sentence.clone(),
         ladder: ladder.collect(),
+        waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().map(|it| curve(it, profile)).collect(),
         timelines: analysis.timelines.iter().map(timeline).collect(),
         drifts: analysis.drifts.iter().map(drift).collect(),
@@ -112,12 +114,15 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         throughput_bps: layer.throughput_bps,
         half_round_trip_ns: HalfRoundTrip { polling: layer.polling_ns, sleeping: layer.sleeping_ns },
         kept_of_below: layer.kept_of_below,
+        stage_bps: layer.stage_bps(),
         cost: layer.cost.map(|cost| CostEntry {
             wait: cost.wait,
             constant_ns: cost.constant_ns,
             ns_per_byte: cost.ns_per_byte,
+            worth_opening: cost.worth_opening,
         }),
         cpu_ns_per_byte: layer.cpu.map(|cpu| CpuEntry { sender: cpu.sender, receiver: cpu.receiver }),
+        cpu_model: cpu_model(analysis, layer),
         retransmits: layer.retransmits,
         bound: None,
         next_bound: None,
@@ -132,6 +137,34 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
 
 fn left_out(not: &NotMeasured) -> LeftOut {
     LeftOut { pattern: not.pattern, wait: not.wait, why: not.why.clone(), hint: not.hint.clone() }
+}
+
+fn cpu_model(analysis: &Analysis, layer: &Layer) -> CpuModelEntry {
+    let side = |side| {
+        let cost = CpuCost::of_layer(layer, &analysis.curves, side)?;
+        Some(CpuCostEntry { message_ns: cost.message_ns, ns_per_byte: cost.ns_per_byte })
+    };
+    CpuModelEntry { sender: side(Side::Sender), receiver: side(Side::Receiver) }
+}
+
+fn waterfall(analysis: &Analysis, waterfall: &Waterfall) -> WaterfallEntry {
+    let gaps = waterfall.gaps.iter().filter_map(|gap| {
+        let layer = analysis.layers.get(gap.layer)?;
+        Some(GapEntry {
+            id: layer.rung.clone(),
+            host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+            direction: layer.direction(),
+            ns: gap.ns,
+            share: gap.share,
+        })
+    });
+    WaterfallEntry {
+        wait: waterfall.wait,
+        message_bytes: waterfall.message_bytes,
+        total_ns: waterfall.total_ns,
+        ideal_ns: waterfall.ideal_ns,
+        gaps: gaps.collect(),
+    }
 }
 
 fn bound(bound: &Bound) -> BoundEntry {

@@ -27,6 +27,8 @@ pub struct Report {
     pub sentence: String,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
     pub ladder: Vec<LadderEntry>,
+    /// Where the time of a message goes, by wait mode and message size.
+    pub waterfalls: Vec<WaterfallEntry>,
     /// Each case against message size.
     pub curves: Vec<CurveEntry>,
     /// The long streams against time.
@@ -129,10 +131,14 @@ pub struct LadderEntry {
     pub half_round_trip_ns: HalfRoundTrip,
     /// Throughput as a share of the layer below, paired within passes.
     pub kept_of_below: Option<Estimate>,
+    /// The rate of the stage that this layer adds, if it works in sequence with the layer below.
+    pub stage_bps: Option<f64>,
     /// What a half round trip costs over the layer below, paired within passes.
     pub cost: Option<CostEntry>,
     /// CPU time of the stream's threads.
     pub cpu_ns_per_byte: Option<CpuEntry>,
+    /// The same over message sizes: what a message costs, and what a byte.
+    pub cpu_model: CpuModelEntry,
     /// Segments sent again during the streams.
     pub retransmits: Option<u64>,
     /// What binds, where that can be told.
@@ -171,6 +177,56 @@ pub struct CostEntry {
     pub constant_ns: Option<Estimate>,
     /// What each byte pays.
     pub ns_per_byte: Estimate,
+    /// Whether that is much: above a fifth of the constant below, or a tenth of the time a byte.
+    pub worth_opening: bool,
+}
+
+/// Half of the topmost layer's round trip in parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaterfallEntry {
+    /// How the ends waited.
+    pub wait: Wait,
+    /// The message size.
+    pub message_bytes: u64,
+    /// The whole.
+    pub total_ns: Estimate,
+    /// What the wire alone takes; null where its rate is not known.
+    pub ideal_ns: Option<f64>,
+    /// What each layer adds, from the bottom up; the wire's time is taken out.
+    pub gaps: Vec<GapEntry>,
+}
+
+/// What one layer adds to the one below.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GapEntry {
+    /// The rung's name.
+    pub id: String,
+    /// The host of a layer in a host.
+    pub host: Option<String>,
+    /// The direction of a layer between hosts.
+    pub direction: Option<String>,
+    /// The time; may be negative.
+    pub ns: Estimate,
+    /// Its share of all that is not the wire's time.
+    pub share: f64,
+}
+
+/// CPU time as a line over message sizes, where the ends sleep while they wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuModelEntry {
+    /// Of the sending threads.
+    pub sender: Option<CpuCostEntry>,
+    /// Of the receiving threads.
+    pub receiver: Option<CpuCostEntry>,
+}
+
+/// What a message costs a CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuCostEntry {
+    /// What each message costs.
+    pub message_ns: f64,
+    /// What each byte costs, the packets included.
+    pub ns_per_byte: f64,
 }
 
 /// CPU time for each byte.

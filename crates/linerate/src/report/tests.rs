@@ -147,6 +147,13 @@ fn the_json_form_is_stable() {
     assert_eq!(network["next_bound"]["name"], "receiver-cpu");
     assert!(network["bound"]["low"].is_number() && network["bound"]["high"].is_number());
     assert_eq!(network["unavailable"], Value::Null);
+    assert!(network["stage_bps"].is_number() && network["cost"]["worth_opening"].is_boolean());
+    for pointer in ["/cpu_model/sender/ns_per_byte", "/cpu_model/receiver/message_ns"] {
+        assert!(network.pointer(pointer).unwrap().is_number(), "{pointer}");
+    }
+    let waterfall = &value["waterfalls"][0];
+    assert!(waterfall["wait"] == "polling" && waterfall["message_bytes"] == 64, "{waterfall}");
+    assert_eq!(waterfall["gaps"].as_array().unwrap().len(), 3);
     assert_eq!(entry("a<>b", 1)["kept_of_below"], Value::Null);
     assert_eq!(value["ladder"][0]["host"], "a");
     let warning = &value["warnings"][0];

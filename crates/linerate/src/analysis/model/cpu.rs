@@ -1,7 +1,8 @@
 //! What a message costs a CPU: a part each message, each packet and each byte.
 
-use crate::analysis::{Curve, Load, Values};
+use crate::analysis::{Curve, Layer, Load, Values};
 use crate::statistic::median;
+use crate::vocabulary::Wait;
 
 /// Which end's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,12 @@ pub struct CpuCost {
 }
 
 impl CpuCost {
+    /// Of a layer's stream; none of ends that poll, whose CPU time is the time that passed.
+    pub fn of_layer(layer: &Layer, curves: &[Curve], side: Side) -> Option<CpuCost> {
+        let curve = layer.stream(curves).filter(|curve| curve.case.wait == Wait::Sleeping)?;
+        Self::of(curve, side)
+    }
+
     /// Fits a stream's CPU time over message sizes. At one packet size a packet's cost cannot be told
     /// from that of its bytes, so it is in them.
     pub fn of(curve: &Curve, side: Side) -> Option<CpuCost> {

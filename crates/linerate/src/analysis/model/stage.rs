@@ -1,5 +1,7 @@
 //! Stages that work one after the other on each byte.
 
+use crate::analysis::Layer;
+
 /// An added constant above this share of the one below is worth a look.
 const CONSTANT: f64 = 0.20;
 /// The same of the time a byte.
@@ -10,6 +12,16 @@ const PER_BYTE: f64 = 0.10;
 pub fn stage_bps(top_bps: f64, below_bps: f64) -> Option<f64> {
     let rest = 1.0 / top_bps - 1.0 / below_bps;
     (rest > 0.0 && rest.is_finite()).then(|| 1.0 / rest)
+}
+
+impl Layer {
+    /// The rate of the stage that this layer adds, if it works in sequence with the layer below; none
+    /// where it is not clearly slower than that.
+    pub fn stage_bps(&self) -> Option<f64> {
+        let (top, kept) = (self.throughput_bps?, self.kept_of_below?);
+        kept.high.filter(|high| *high < 1.0)?;
+        stage_bps(top.median, top.median / kept.median)
+    }
 }
 
 /// The time a byte that remains when all bounds work one after the other; none where they already take
