@@ -2,6 +2,7 @@
 
 mod args;
 mod doctor;
+mod explain;
 mod list;
 mod measure;
 mod progress;
@@ -38,6 +39,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Report(report) => report::main(&report),
         Command::Doctor => doctor::main(),
         Command::List(list) => list::main(&list),
+        Command::Explain(explain) => explain::main(&explain),
         Command::Agent => {
             let ssh = std::env::var("SSH_CONNECTION").ok();
             let program = this_program()?;

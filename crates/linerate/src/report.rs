@@ -1,4 +1,4 @@
-//! Analysis and findings to text, JSON and CSV; touches nothing.
+//! Analysis and findings to text, JSON and CSV, and the tables of names to pages; touches nothing.
 //!
 //! Every format is a rendering of one [`Report`], so that they cannot disagree. The JSON form is the
 //! stable one: keys are added, never renamed; `docs/report.schema.json` describes it.
@@ -8,6 +8,7 @@ mod block;
 mod curve;
 mod ladder;
 mod note;
+pub mod reference;
 mod rows;
 mod shape;
 mod text;

@@ -5,7 +5,9 @@
 
 mod bound;
 mod break_class;
+mod explanation;
 mod knob;
+mod metric;
 mod pattern;
 mod rung;
 mod transport;
@@ -13,7 +15,9 @@ mod warning;
 
 pub use bound::{BOUNDS, BoundEntry};
 pub use break_class::{BREAKS, BreakClass};
+pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use knob::{KNOBS, Knob, KnobKind};
+pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use rung::{Place, RUNGS, Rung};
 pub use transport::{TRANSPORTS, TransportEntry};

@@ -22,7 +22,7 @@ fn help_shows_worked_commands() {
 
 #[test]
 fn what_is_wrong_is_said_with_what_to_try() {
-    let cases: [(&[&str], i32, &str); 10] = [
+    let cases: [(&[&str], i32, &str); 11] = [
         (&["run", "lob"], 2, "did you mean `lab`?"),
         (&["run", "node7"], 2, "linerate run ssh://node7"),
         (&["run", "lab:mtu=12"], 2, "576"),
@@ -31,6 +31,7 @@ fn what_is_wrong_is_said_with_what_to_try() {
         (&["run", "lab", "--only", "network", "--skip", "network"], 2, "--skip"),
         (&["run", "lab", "--budget", "soon"], 2, "10ms"),
         (&["run", "lab", "--profile", "fast"], 2, "quick"),
+        (&["explain", "reciever-cpu"], 2, "did you mean receiver-cpu"),
         (&["report", "/nonexistent.jsonl"], 5, "No such file"),
         (&["report", "/proc/self/exe"], 6, "not a linerate recording"),
     ];
@@ -52,6 +53,22 @@ fn the_lists_are_the_tables() {
     for knob in linerate::vocabulary::KNOBS {
         assert!(printed.contains(knob.name));
     }
+}
+
+#[test]
+fn a_name_is_explained_with_formula_source_and_what_to_try() {
+    for (name, parts) in [
+        ("half-round-trip", ["metric", "formula", "NetPIPE", "docs/method/half-round-trip.md"]),
+        ("send-buffer", ["bound", "socket.send-buffer", "tcpi_sndbuf_limited", "try"]),
+    ] {
+        let output = linerate(&["explain", name]);
+        assert!(output.status.success(), "{}", text(&output));
+        for part in parts {
+            assert!(text(&output).contains(part), "{part}: {}", text(&output));
+        }
+    }
+    let all = text(&linerate(&["explain"]));
+    assert!(all.contains("warnings") && all.contains("byte-mismatch"), "{all}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ Examples:
       only the network rungs, between two other hosts
   linerate report linerate/lab-2026-11-21T14-02-11.jsonl --format csv
       the numbers of an earlier run
+  linerate explain sender-cpu
+      what a name in a report means, and what to try
 
 `linerate doctor` says what this host can do and how to get what is missing.";
 
@@ -38,8 +40,10 @@ pub enum Command {
     Report(Report),
     /// Say what this host can do, what is missing, and how to get it.
     Doctor,
-    /// List the rungs, knobs, patterns, transports and warnings.
+    /// List the tables of names: rungs, knobs, metrics, warnings and others.
     List(List),
+    /// Say what a name in a report or a flag means: its definition, formula, source, and what to try.
+    Explain(Explain),
     /// Serve one host of a run on the standard streams.
     #[command(hide = true)]
     Agent,
@@ -112,8 +116,18 @@ pub struct Report {
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// What to list; everything when left out.
-    #[arg(value_parser = ["rungs", "knobs", "patterns", "transports", "warnings", "profiles"])]
+    #[arg(value_parser = kinds())]
     pub what: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Explain {
+    /// A metric, knob, warning, bound, break, rung, transport, pattern or profile; all names when left out.
+    pub name: Option<String>,
+}
+
+fn kinds() -> PossibleValuesParser {
+    crate::report::reference::kinds().map(|kind| kind.plural).collect::<Vec<_>>().into()
 }
 
 fn profiles() -> PossibleValuesParser {

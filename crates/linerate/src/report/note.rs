@@ -73,7 +73,8 @@ fn told(found: &[(String, &WarningEntry)], all: usize) -> String {
     said.join("; ")
 }
 
-fn sentence(text: &str) -> String {
+/// The text with a capital letter first.
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or(String::new(), |letter| {
         // A hint that begins with what is typed keeps its letters.

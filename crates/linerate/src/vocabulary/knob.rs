@@ -32,6 +32,10 @@ pub struct Knob {
     pub default: &'static str,
     /// One line for `linerate list`.
     pub about: &'static str,
+    /// Where its meaning is defined.
+    pub source: &'static str,
+    /// What to try with it.
+    pub hint: &'static str,
 }
 
 const SOCKETS: &[&str] = &["tcp"];
@@ -44,6 +48,8 @@ pub const KNOBS: &[Knob] = &[
         transports: SOCKETS,
         default: "the kernel's autotuning",
         about: "SO_SNDBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
+        source: "socket(7), SO_SNDBUF",
+        hint: "try 256KiB and 4MiB against the default; below the product of rate and delay it binds",
     },
     Knob {
         name: "socket.receive-buffer",
@@ -51,6 +57,8 @@ pub const KNOBS: &[Knob] = &[
         transports: SOCKETS,
         default: "the kernel's autotuning",
         about: "SO_RCVBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
+        source: "socket(7), SO_RCVBUF",
+        hint: "try 256KiB and 4MiB against the default; it bounds the window, of which about half is payload",
     },
     Knob {
         name: "tcp.congestion-control",
@@ -58,6 +66,8 @@ pub const KNOBS: &[Knob] = &[
         transports: SOCKETS,
         default: "cubic in the lab, the host's own elsewhere",
         about: "TCP_CONGESTION of every test socket",
+        source: "tcp(7), TCP_CONGESTION",
+        hint: "cubic for short paths; bbr needs the fq queue; `sysctl net.ipv4.tcp_available_congestion_control` lists them",
     },
     Knob {
         name: "tcp.no-delay",
@@ -65,6 +75,8 @@ pub const KNOBS: &[Knob] = &[
         transports: SOCKETS,
         default: "on",
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
+        source: "tcp(7), TCP_NODELAY; RFC 896",
+        hint: "off shows what Nagle's algorithm costs small messages",
     },
     Knob {
         name: "tcp.mss",
@@ -72,6 +84,8 @@ pub const KNOBS: &[Knob] = &[
         transports: SOCKETS,
         default: "from the MTU",
         about: "TCP_MAXSEG: the largest segment that is offered to the peer",
+        source: "tcp(7), TCP_MAXSEG; RFC 9293 section 3.7.1",
+        hint: "a small one shows what a packet costs; a large one needs the MTU",
     },
     Knob {
         name: "cpu.placement",
@@ -79,6 +93,8 @@ pub const KNOBS: &[Knob] = &[
         transports: &[],
         default: "one CPU for each end",
         about: "the CPUs of the two ends, `0/1`; `none` leaves it to the scheduler",
+        source: "sched_setaffinity(2)",
+        hint: "two CPUs that share a cache, two that do not, and one for both",
     },
     Knob {
         name: "cache.mode",
@@ -86,6 +102,8 @@ pub const KNOBS: &[Knob] = &[
         transports: &["tcp", "shared-memory"],
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
+        source: "NetPIPE's cache-invalidate mode",
+        hint: "hot and cold in two runs: the difference is what memory costs",
     },
     Knob {
         name: "shim.spin",
@@ -93,6 +111,8 @@ pub const KNOBS: &[Knob] = &[
         transports: &["tcp", "shared-memory"],
         default: "0ns",
         about: "a known fault: the sender wastes this time before each message",
+        source: "the program's own sender",
+        hint: "1us: the rung's constant must grow by as much",
     },
     Knob {
         name: "shim.copies",
@@ -100,6 +120,8 @@ pub const KNOBS: &[Knob] = &[
         transports: &["tcp", "shared-memory"],
         default: "0",
         about: "a known fault: the sender copies each message this many times before it goes",
+        source: "the program's own sender",
+        hint: "1: the rung's time a byte must grow by one memory copy",
     },
     Knob {
         name: "shim.overclaim",
@@ -107,5 +129,7 @@ pub const KNOBS: &[Knob] = &[
         transports: &["tcp", "shared-memory"],
         default: "1",
         about: "a known fault: the sender reports this many times the bytes it sent",
+        source: "the program's own sender",
+        hint: "2: the throughput must not change, and byte-mismatch must be given",
     },
 ];

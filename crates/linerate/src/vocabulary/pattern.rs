@@ -68,6 +68,8 @@ pub struct PatternEntry {
     pub name: &'static str,
     /// One line for `linerate list`.
     pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
 }
 
 /// Every pattern.
@@ -76,16 +78,19 @@ pub const PATTERNS: &[PatternEntry] = &[
         pattern: Pattern::PingPong,
         name: "ping-pong",
         about: "one message there and back; half a round trip against message size",
+        source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
     },
     PatternEntry {
         pattern: Pattern::Stream,
         name: "stream",
         about: "one way without pause; the receiver's bytes over the receiver's clock",
+        source: "RFC 6349",
     },
     PatternEntry {
         pattern: Pattern::Bidirectional,
         name: "bidirectional",
         about: "a stream each way at once over the same connections; the sum of both receivers",
+        source: "RFC 6349, with both directions at once",
     },
 ];
 

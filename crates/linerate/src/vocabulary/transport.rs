@@ -18,6 +18,8 @@ pub struct TransportEntry {
     pub least_bytes: u64,
     /// One line for `linerate list`.
     pub about: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
 }
 
 /// Every transport.
@@ -30,6 +32,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         traffic: 3,
         least_bytes: 1,
         about: "memcpy by one thread; a byte copied counts once",
+        source: "memcpy(3); J. D. McCalpin, STREAM",
     },
     TransportEntry {
         name: "memory-triad",
@@ -39,6 +42,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         traffic: 0,
         least_bytes: 1 << 10,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
+        source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
     },
     TransportEntry {
         name: "shared-memory",
@@ -48,6 +52,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         traffic: 1,
         least_bytes: 1,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
+        source: "mmap(2), futex(2)",
     },
     TransportEntry {
         name: "tcp",
@@ -57,5 +62,6 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         traffic: 1,
         least_bytes: 1,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
+        source: "RFC 9293; tcp(7)",
     },
 ];

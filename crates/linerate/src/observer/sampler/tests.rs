@@ -23,6 +23,15 @@ fn full(sampler: Sampler) -> Vec<Series> {
 }
 
 #[test]
+fn every_sampled_name_is_in_the_vocabulary() {
+    let interface = INTERFACE.iter().map(|(name, _)| format!("interface.*.{name}"));
+    let others = SOCKET.iter().map(|(name, ..)| *name).chain(HOST.iter().map(|(name, _)| *name));
+    for name in interface.chain(others.map(String::from)).chain(["cpu.*.busy".to_owned()]) {
+        assert!(crate::vocabulary::SAMPLED.iter().any(|one| one.name == name), "{name}");
+    }
+}
+
+#[test]
 fn every_metric_has_a_field_and_a_name_of_its_own() {
     for (name, field, _) in SOCKET {
         assert!(Field::named(field).is_some(), "{name} wants {field}");

@@ -1,0 +1,237 @@
+//! Every name of the tables, explained in one form.
+
+use super::{BOUNDS, BREAKS, KNOBS, KnobKind, METRICS, PATTERNS, RUNGS, SAMPLED, TRANSPORTS, WARNINGS};
+
+/// A kind of name.
+#[derive(Debug)]
+pub struct Kind {
+    /// One of it: `metric`.
+    pub name: &'static str,
+    /// Several of it, and the name of its page: `metrics`.
+    pub plural: &'static str,
+    /// What such names stand for.
+    pub about: &'static str,
+    /// The page of the method that tells how they come about, where there is one.
+    pub page: &'static str,
+    /// Collects its names from their table.
+    pub collect: fn() -> Vec<Explanation>,
+}
+
+/// What a name means. Texts are parts of sentences: they end without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Explanation {
+    /// The kind of name: `metric`, `knob`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: &'static str,
+    /// What it is.
+    pub definition: String,
+    /// How it is computed, or from where on it is given; empty where nothing is computed.
+    pub formula: String,
+    /// Further facts: what each is called, and what it is.
+    pub facts: Vec<(&'static str, String)>,
+    /// Where it comes from.
+    pub source: String,
+    /// What to try.
+    pub try_this: String,
+    /// Its page of the method; empty where its kind's page says all.
+    pub page: &'static str,
+}
+
+/// Every kind of name in the tables of this room.
+pub const KINDS: &[Kind] = &[
+    kind("rung", "rungs", "The layers of the ladder.", "kept-and-cost.md", rungs),
+    kind("transport", "transports", "What carries the bytes.", "", transports),
+    kind("pattern", "patterns", "Who sends what when.", "", patterns),
+    kind("metric", "metrics", "The numbers of a report.", "", metrics),
+    kind("sampled", "sampled", "What is sampled while a long stream runs.", "throughput.md", sampled),
+    kind("knob", "knobs", "What a run may change: `--set KNOB=VALUE`.", "", knobs),
+    kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
+    kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
+    kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
+];
+
+const fn kind(
+    name: &'static str,
+    plural: &'static str,
+    about: &'static str,
+    page: &'static str,
+    collect: fn() -> Vec<Explanation>,
+) -> Kind {
+    Kind { name, plural, about, page, collect }
+}
+
+impl Kind {
+    /// Every name of this kind, in the order of its table.
+    pub fn explanations(&self) -> Vec<Explanation> {
+        let mut all = (self.collect)();
+        all.iter_mut().for_each(|one| one.kind = self.name);
+        all
+    }
+}
+
+/// Every name of every table, kind by kind.
+pub fn explanations() -> Vec<Explanation> {
+    KINDS.iter().flat_map(Kind::explanations).collect()
+}
+
+fn explained(name: &'static str, definition: &str, source: &str, try_this: &str) -> Explanation {
+    Explanation {
+        name,
+        definition: definition.into(),
+        source: source.into(),
+        try_this: try_this.into(),
+        ..Explanation::default()
+    }
+}
+
+fn rungs() -> Vec<Explanation> {
+    let rung = |rung: &super::Rung| {
+        let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport);
+        let patterns: Vec<String> = rung.patterns.iter().map(ToString::to_string).collect();
+        let try_this = format!("linerate run lab --only {}", rung.id);
+        Explanation {
+            facts: vec![
+                ("transport", rung.transport.into()),
+                ("below", rung.below.unwrap_or("nothing").into()),
+                ("patterns", patterns.join(", ")),
+            ],
+            ..explained(rung.id, rung.about, transport.map_or("", |transport| transport.source), &try_this)
+        }
+    };
+    RUNGS.iter().map(rung).collect()
+}
+
+fn transports() -> Vec<Explanation> {
+    let transport = |transport: &super::TransportEntry| Explanation {
+        facts: vec![
+            ("ends", transport.ends.to_string()),
+            ("copies at each end", transport.copies.to_string()),
+            ("smallest message", format!("{} B", transport.least_bytes)),
+        ],
+        ..explained(transport.name, transport.about, transport.source, "")
+    };
+    TRANSPORTS.iter().map(transport).collect()
+}
+
+fn patterns() -> Vec<Explanation> {
+    PATTERNS.iter().map(|pattern| explained(pattern.name, pattern.about, pattern.source, "")).collect()
+}
+
+fn metrics() -> Vec<Explanation> {
+    let metric = |metric: &super::Metric| {
+        let keys = if metric.keys.is_empty() { "none of its own".into() } else { metric.keys.join(", ") };
+        Explanation {
+            formula: metric.formula.into(),
+            facts: vec![("unit", unit(metric.unit)), ("JSON keys", keys)],
+            page: metric.page,
+            ..explained(metric.name, metric.about, metric.source, metric.hint)
+        }
+    };
+    METRICS.iter().map(metric).collect()
+}
+
+fn sampled() -> Vec<Explanation> {
+    let one = |one: &super::SampledMetric| Explanation {
+        facts: vec![("unit", unit(one.unit))],
+        ..explained(one.name, one.about, one.source, "")
+    };
+    SAMPLED.iter().map(one).collect()
+}
+
+fn unit(unit: &str) -> String {
+    if unit == "1" { "none: a share".into() } else { unit.into() }
+}
+
+fn knobs() -> Vec<Explanation> {
+    let knob = |knob: &super::Knob| {
+        let all = || "all transports".to_owned();
+        let applies = if knob.transports.is_empty() { all() } else { knob.transports.join(", ") };
+        Explanation {
+            facts: vec![
+                ("value", value(knob.kind)),
+                ("default", knob.default.into()),
+                ("applies to", applies),
+            ],
+            ..explained(knob.name, knob.about, knob.source, knob.hint)
+        }
+    };
+    KNOBS.iter().map(knob).collect()
+}
+
+fn value(kind: KnobKind) -> String {
+    match kind {
+        KnobKind::Bytes => "a size: 256KiB".into(),
+        KnobKind::Duration => "a duration: 5us".into(),
+        KnobKind::Count => "a whole number".into(),
+        KnobKind::Switch => "on or off".into(),
+        KnobKind::Name => "a name that the kernel knows".into(),
+        KnobKind::OneOf(words) => words.join(" or "),
+        KnobKind::Placement => "the CPUs of the two ends: 0/1, 0,2/1,3 or none".into(),
+    }
+}
+
+fn bounds() -> Vec<Explanation> {
+    let bound = |bound: &super::BoundEntry| Explanation {
+        formula: bound.formula.into(),
+        facts: bound.knob.map(|knob| ("knob", knob.to_owned())).into_iter().collect(),
+        ..explained(bound.name, bound.meaning, bound.source, bound.hint)
+    };
+    BOUNDS.iter().map(bound).collect()
+}
+
+fn breaks() -> Vec<Explanation> {
+    let class = |class: &super::BreakClass| Explanation {
+        formula: class.rule.into(),
+        ..explained(class.name, class.meaning, class.source, class.hint)
+    };
+    BREAKS.iter().map(class).collect()
+}
+
+fn warnings() -> Vec<Explanation> {
+    let warning = |warning: &super::Warning| Explanation {
+        formula: warning.rule.into(),
+        ..explained(warning.code, warning.meaning, warning.source, warning.hint)
+    };
+    WARNINGS.iter().map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Kinds whose names say what to try, and those whose names are computed.
+    const TRIED: &[&str] = &["rung", "metric", "knob", "bound", "break", "warning"];
+    const COMPUTED: &[&str] = &["metric", "bound", "break", "warning"];
+
+    #[test]
+    fn every_name_is_defined_and_has_its_source() {
+        for one in explanations() {
+            let name = format!("{} {}", one.kind, one.name);
+            assert!(!one.definition.is_empty() && !one.source.is_empty(), "{name}");
+            assert!(!TRIED.contains(&one.kind) || !one.try_this.is_empty(), "{name} has nothing to try");
+            assert!(!COMPUTED.contains(&one.kind) || !one.formula.is_empty(), "{name} has no formula");
+            let ends = [&one.definition, &one.formula, &one.source, &one.try_this];
+            assert!(ends.iter().all(|text| !text.ends_with('.')), "{name} ends with a full stop");
+        }
+    }
+
+    #[test]
+    fn a_name_is_in_its_table_once() {
+        let mut seen = BTreeSet::new();
+        for one in explanations() {
+            assert!(seen.insert((one.kind, one.name)), "{} {} is there twice", one.kind, one.name);
+            let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.*".contains(c);
+            assert!(one.name.chars().all(legal), "{} is not dotted words with dashes", one.name);
+        }
+    }
+
+    #[test]
+    fn every_table_is_explained() {
+        let all = explanations();
+        for kind in KINDS {
+            assert!(all.iter().any(|one| one.kind == kind.name), "{}", kind.plural);
+        }
+    }
+}
