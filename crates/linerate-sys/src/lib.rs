@@ -14,6 +14,7 @@ pub mod link;
 pub mod namespace;
 pub mod netlink;
 pub mod pages;
+pub mod pipe;
 pub mod probe;
 pub mod shared_ring;
 pub mod socket;

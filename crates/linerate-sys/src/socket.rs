@@ -1,4 +1,4 @@
-//! TCP sockets: their options, and calls that return at once or wait in the kernel.
+//! Sockets: their options, and calls that return at once or wait in the kernel.
 
 use crate::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -90,11 +90,26 @@ pub fn granted(stream: &TcpStream) -> Result<GrantedOptions> {
     })
 }
 
+/// Asks for buffers of these sizes; what the kernel refuses shows when they are read back.
+pub fn set_buffers(socket: &impl AsFd, send: Option<usize>, receive: Option<usize>) {
+    let socket = SockRef::from(socket);
+    let _ = send.map(|bytes| socket.set_send_buffer_size(bytes));
+    let _ = receive.map(|bytes| socket.set_recv_buffer_size(bytes));
+}
+
+/// The sizes of the buffers that send and receive: twice what was asked, when it was asked.
+pub fn buffers(socket: &impl AsFd) -> Result<(usize, usize)> {
+    let read = |e| Error::new("getsockopt", "socket", e);
+    let socket = SockRef::from(socket);
+    Ok((socket.send_buffer_size().map_err(read)?, socket.recv_buffer_size().map_err(read)?))
+}
+
 /// Lets every later blocking call on the socket wait at most this long.
-pub fn limit_waits(stream: &TcpStream, limit: Duration) -> Result<()> {
-    let set = |e| Error::new("setsockopt(SO_RCVTIMEO)", "TCP socket", e);
-    stream.set_read_timeout(Some(limit)).map_err(set)?;
-    stream.set_write_timeout(Some(limit)).map_err(set)
+pub fn limit_waits(socket: &impl AsFd, limit: Duration) -> Result<()> {
+    let set = |e| Error::new("setsockopt(SO_RCVTIMEO)", "socket", e);
+    let socket = SockRef::from(socket);
+    socket.set_read_timeout(Some(limit)).map_err(set)?;
+    socket.set_write_timeout(Some(limit)).map_err(set)
 }
 
 /// Waits until something can be read or accepted, or the time is over.
@@ -109,8 +124,8 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<()> {
 
 /// Sends what the socket takes at once; 0 when it takes nothing now.
 #[inline]
-pub fn send_now(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    match send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+pub fn send_now(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    match send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         answer => Ok(answer?),
     }
@@ -118,8 +133,8 @@ pub fn send_now(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 
 /// Receives what is there; none when there is nothing now, `Some(0)` at the end of the stream.
 #[inline]
-pub fn receive_now(stream: &TcpStream, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-    match recv(stream, bytes, RecvFlags::DONTWAIT) {
+pub fn receive_now(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(socket, bytes, RecvFlags::DONTWAIT) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         answer => Ok(Some(answer?.0)),
     }
@@ -127,8 +142,8 @@ pub fn receive_now(stream: &TcpStream, bytes: &mut [u8]) -> io::Result<Option<us
 
 /// Sends, waiting in the kernel until the socket took something.
 #[inline]
-pub fn send_waiting(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    match send(stream, bytes, SendFlags::NOSIGNAL) {
+pub fn send_waiting(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    match send(socket, bytes, SendFlags::NOSIGNAL) {
         Err(Errno::INTR) => Ok(0),
         answer => Ok(answer?),
     }
@@ -136,8 +151,8 @@ pub fn send_waiting(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 
 /// Receives, waiting in the kernel until something is there; none after an interruption.
 #[inline]
-pub fn receive_waiting(stream: &TcpStream, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-    match recv(stream, bytes, RecvFlags::empty()) {
+pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(socket, bytes, RecvFlags::empty()) {
         Err(Errno::INTR) => Ok(None),
         answer => Ok(Some(answer?.0)),
     }

@@ -13,7 +13,10 @@ mod tests;
 mod timeline;
 mod trial;
 
-pub use curve::{Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth, Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth};
+pub use curve::{
+    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
+    Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
+};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};

@@ -35,6 +35,9 @@ pub struct Plan {
     pub profile: Profile,
     /// The rungs, by name, from the bottom up.
     pub rungs: Vec<String>,
+    /// Whether the rungs were chosen by name: then siblings of the chain are measured at every size.
+    #[serde(default)]
+    pub named: bool,
     /// The knobs that are set.
     pub settings: Vec<Setting>,
     /// The address that a host's peer sends to, where it is not the one that the host was reached at.

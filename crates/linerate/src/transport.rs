@@ -4,10 +4,14 @@
 //! *join*. A session outlives many trials; one virtual call runs a trial. How bytes reach the kernel
 //! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
 
+mod engine;
+mod meeting;
 mod memory;
+mod pipe;
 mod shared_memory;
 mod shim;
 mod tcp;
+mod unix;
 
 use crate::pattern::Measured;
 use crate::plan::{Block, Setting};
@@ -16,7 +20,8 @@ use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Everything that one end needs to open its side of a session.
@@ -42,12 +47,21 @@ pub struct Spec {
 pub enum Offer {
     /// Nothing: this end connects, or works alone.
     Nothing,
-    /// A port, and the secret that each connection must present first.
+    /// A listening socket, and the secret that each connection must present first.
     Socket {
         /// Where the other end connects to.
-        address: SocketAddr,
+        address: Address,
         /// The secret.
         secret: String,
+    },
+    /// Two pipes, by process and by the descriptors there that the other end is to open.
+    Pipes {
+        /// The process that holds them.
+        process: u32,
+        /// The descriptor that is to be read.
+        read: i32,
+        /// The descriptor that is to be written.
+        write: i32,
     },
     /// A mapping, by process and descriptor.
     Mapping {
@@ -56,6 +70,25 @@ pub enum Offer {
         /// Its descriptor there.
         descriptor: i32,
     },
+}
+
+/// Where a socket listens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Address {
+    /// An IP address and a port.
+    Internet(SocketAddr),
+    /// The name of a Unix socket that no file system knows.
+    Abstract(String),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Internet(address) => address.fmt(f),
+            Address::Abstract(name) => write!(f, "@{name}"),
+        }
+    }
 }
 
 /// A way to carry bytes.
@@ -106,7 +139,7 @@ pub trait Session: Send {
 
 /// Every transport, in the vocabulary's order.
 pub const TRANSPORTS: &[&dyn Transport] =
-    &[&memory::COPY, &memory::TRIAD, &shared_memory::SharedMemory, &tcp::Tcp];
+    &[&memory::COPY, &memory::TRIAD, &shared_memory::SharedMemory, &pipe::Pipe, &unix::UNIX, &tcp::TCP];
 
 /// The transport with this name.
 pub fn named(name: &str) -> Result<&'static dyn Transport> {
@@ -125,6 +158,11 @@ impl Spec {
     /// The value of a knob in its own type, if it is set. Settings were checked when they were read.
     fn parsed<T: std::str::FromStr>(&self, knob: &str) -> Option<T> {
         self.value(knob).and_then(|value| value.parse().ok())
+    }
+
+    /// A port of the kernel's choice at the address that this end binds; within this host by default.
+    fn any_port(&self) -> SocketAddr {
+        SocketAddr::new(self.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0)
     }
 
     fn patience(&self) -> Duration {

@@ -19,7 +19,7 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
-pub use rung::{Place, RUNGS, Rung};
+pub use rung::{DATAGRAM_BYTES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung};
 pub use transport::{TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 

@@ -38,6 +38,7 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         target: args.target.clone(),
         profile,
         rungs: rungs(&args.only, &args.skip)?,
+        named: !args.only.is_empty(),
         settings,
         addresses: args.addresses.iter().cloned().collect(),
         arms: Vec::new(),

@@ -3,7 +3,10 @@
 mod curve;
 mod stability;
 
-pub use curve::{AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry, SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry};
+pub use curve::{
+    AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry,
+    SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry,
+};
 pub use stability::DriftEntry;
 
 use crate::statistic::Estimate;

@@ -4,10 +4,10 @@ use super::placement::{ends, share_machine};
 use crate::plan::{Case, Plan, Target};
 use crate::record::{Recording, Unavailable};
 use crate::unit::BitRate;
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
+use crate::vocabulary::{LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 
-/// The size at which rungs are compared by their streams (method: 1 MiB).
-pub const LADDER_BYTES: u64 = 1 << 20;
+/// The profile that measures every rung at every size.
+const WHOLE: &str = "thorough";
 
 /// On a link with a token bucket a trial is true only when it outlasts the burst by far.
 const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
@@ -100,6 +100,9 @@ fn visit(
     // Parallel connections are a question to streams in one direction.
     let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
     let reverse = from > to;
+    if reverse && !is_whole(plan, rung) {
+        return;
+    }
     for wait in waits {
         let wanted = |flows: &&u32| {
             **flows == 1 || (!profile.forward_only && (!reverse || profile.parallel_both_ways))
@@ -156,15 +159,19 @@ fn bucket(plan: &Plan) -> Option<BitRate> {
 /// The entries of one case: a stream's sizes follow each other in one flow, a ping-pong's are visited
 /// apart, in the pass's shuffled order.
 fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
-    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport);
-    let (ends, least_bytes) = transport.map_or((2, 1), |found| (found.ends, found.least_bytes));
+    let Some(transport) = TRANSPORTS.iter().find(|transport| transport.name == rung.transport) else {
+        return Vec::new();
+    };
+    let ends = transport.ends;
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
     let warm_up_ns = match (case.pattern, ends, rung.place) {
         (Pattern::PingPong, ..) | (_, 1, _) => 0,
         (.., Place::InHost) => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
+        // What is lost is not sent again, so nobody probes the path either.
+        _ if !transport.reliable => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
         (.., Place::Network) => plan.profile.warm_up_ns,
     };
-    let sizes = sizes(plan, rung, &case, least_bytes, network_bucket.is_some());
+    let sizes = sizes(plan, rung, transport, &case, network_bucket.is_some());
     let trial_ns = match sizes.len() {
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
         1 => SINGLE_TRIALS * plan.profile.trial_ns,
@@ -187,7 +194,7 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
     if has_timeline(plan, rung, &case) {
         let long = Case { timeline: true, ..case };
         // It shows how a new connection begins, so nothing warms it up.
-        let long = Entry { warm_up_ns: 0, ..entry(long, vec![LADDER_BYTES], plan.profile.timeline_ns) };
+        let long = Entry { warm_up_ns: 0, ..entry(long, vec![rung.ladder_bytes], plan.profile.timeline_ns) };
         entries.push(long);
     }
     entries
@@ -196,17 +203,28 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
 /// One long stream a network rung.
 fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
     rung.place == Place::Network
+        && !rung.sibling
         && case.pattern == Pattern::Stream
         && case.from < case.to
         && case.flows == rung.flows[0]
         && plan.profile.timeline_ns > 0
 }
 
+/// Whether a rung is measured at every size and in every direction.
+fn is_whole(plan: &Plan, rung: &Rung) -> bool {
+    !rung.sibling || plan.named || plan.profile.name == WHOLE
+}
+
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.
-fn sizes(plan: &Plan, rung: &Rung, case: &Case, least_bytes: u64, bucket: bool) -> Vec<u64> {
+fn sizes(plan: &Plan, rung: &Rung, transport: &TransportEntry, case: &Case, bucket: bool) -> Vec<u64> {
     let curve = case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.from <= case.to;
-    if bucket || !curve {
-        return vec![LADDER_BYTES];
+    if bucket || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
+        return vec![rung.ladder_bytes];
     }
-    plan.profile.sizes.iter().copied().filter(|size| *size >= least_bytes).collect()
+    if !is_whole(plan, rung) {
+        return vec![LATENCY_BYTES];
+    }
+    let carries =
+        |size: &u64| (transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)).contains(size);
+    plan.profile.sizes.iter().copied().filter(carries).collect()
 }

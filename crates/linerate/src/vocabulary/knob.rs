@@ -38,7 +38,9 @@ pub struct Knob {
     pub hint: &'static str,
 }
 
-const SOCKETS: &[&str] = &["tcp"];
+const TCP: &[&str] = &["tcp"];
+const SOCKETS: &[&str] = &["tcp", "unix"];
+const ENDS: &[&str] = &["tcp", "unix", "pipe", "shared-memory"];
 
 /// Every knob.
 pub const KNOBS: &[Knob] = &[
@@ -63,7 +65,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.congestion-control",
         kind: KnobKind::Name,
-        transports: SOCKETS,
+        transports: TCP,
         default: "cubic in the lab, the host's own elsewhere",
         about: "TCP_CONGESTION of every test socket",
         source: "tcp(7), TCP_CONGESTION",
@@ -72,7 +74,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.no-delay",
         kind: KnobKind::Switch,
-        transports: SOCKETS,
+        transports: TCP,
         default: "on",
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
         source: "tcp(7), TCP_NODELAY; RFC 896",
@@ -81,11 +83,20 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.mss",
         kind: KnobKind::Bytes,
-        transports: SOCKETS,
+        transports: TCP,
         default: "from the MTU",
         about: "TCP_MAXSEG: the largest segment that is offered to the peer",
         source: "tcp(7), TCP_MAXSEG; RFC 9293 section 3.7.1",
         hint: "a small one shows what a packet costs; a large one needs the MTU",
+    },
+    Knob {
+        name: "pipe.capacity",
+        kind: KnobKind::Bytes,
+        transports: &["pipe"],
+        default: "64 KiB, the kernel's own",
+        about: "F_SETPIPE_SZ: what each pipe holds (rounded up to pages; an ordinary user gets 1 MiB at most)",
+        source: "fcntl(2), F_SETPIPE_SZ; pipe(7)",
+        hint: "1MiB: fewer wake-ups where messages are large",
     },
     Knob {
         name: "cpu.placement",
@@ -99,7 +110,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
-        transports: &["tcp", "shared-memory"],
+        transports: ENDS,
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
@@ -108,7 +119,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.spin",
         kind: KnobKind::Duration,
-        transports: &["tcp", "shared-memory"],
+        transports: ENDS,
         default: "0ns",
         about: "a known fault: the sender wastes this time before each message",
         source: "the program's own sender",
@@ -117,7 +128,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.copies",
         kind: KnobKind::Count,
-        transports: &["tcp", "shared-memory"],
+        transports: ENDS,
         default: "0",
         about: "a known fault: the sender copies each message this many times before it goes",
         source: "the program's own sender",
@@ -126,7 +137,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.overclaim",
         kind: KnobKind::Count,
-        transports: &["tcp", "shared-memory"],
+        transports: ENDS,
         default: "1",
         about: "a known fault: the sender reports this many times the bytes it sent",
         source: "the program's own sender",

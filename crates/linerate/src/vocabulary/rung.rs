@@ -12,6 +12,24 @@ pub enum Place {
     Network,
 }
 
+/// An IP version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4, or whatever address the hosts were reached at.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// The size at which the streams of most rungs are compared.
+pub const LADDER_BYTES: u64 = 1 << 20;
+
+/// The size at which datagrams are compared: with its headers it fits into one Ethernet frame.
+pub const DATAGRAM_BYTES: u64 = 1 << 10;
+
+/// The size at which the latency of rungs is compared.
+pub const LATENCY_BYTES: u64 = 64;
+
 /// One layer, measured the same way as every other.
 #[derive(Debug)]
 pub struct Rung {
@@ -29,6 +47,13 @@ pub struct Rung {
     pub flows: &'static [u32],
     /// The cache mode, where the rung is defined by it; otherwise it follows the message size.
     pub cache: Option<Cache>,
+    /// The IP version of its addresses, where it has any.
+    pub family: Family,
+    /// The message size at which its streams are compared with those of other rungs.
+    pub ladder_bytes: u64,
+    /// Whether it stands beside the chain from memory to the network: unless it is asked for by name,
+    /// only its stated sizes are measured.
+    pub sibling: bool,
     /// What the terminal shows.
     pub title: &'static str,
     /// One line for `linerate list`.
@@ -45,6 +70,9 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[Stream],
         flows: &[1],
         cache: Some(Cache::Hot),
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "memory.copy, in cache",
         about: "memcpy of one message again and again: the copy that every socket pays twice",
     },
@@ -56,6 +84,9 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[Stream],
         flows: &[1],
         cache: Some(Cache::Cold),
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "memory.copy, DRAM",
         about: "memcpy that walks through 64 MiB: what is left when the caches do not help",
     },
@@ -67,6 +98,9 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[Stream],
         flows: &[1],
         cache: Some(Cache::Cold),
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "memory.triad (STREAM)",
         about: "STREAM triad through 64 MiB arrays: the memory bandwidth as it is usually quoted",
     },
@@ -78,8 +112,39 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[PingPong, Stream],
         flows: &[1],
         cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "in-host.shared-memory",
         about: "two processes over a shared ring: two copies and no kernel",
+    },
+    Rung {
+        id: "in-host.pipe",
+        transport: "pipe",
+        place: Place::InHost,
+        below: Some("in-host.shared-memory"),
+        patterns: &[PingPong, Stream],
+        flows: &[1],
+        cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: true,
+        title: "in-host.pipe",
+        about: "two processes over a pipe each way: the kernel's simplest stream",
+    },
+    Rung {
+        id: "in-host.unix",
+        transport: "unix",
+        place: Place::InHost,
+        below: Some("in-host.shared-memory"),
+        patterns: &[PingPong, Stream],
+        flows: &[1],
+        cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: true,
+        title: "in-host.unix",
+        about: "two processes over a Unix stream socket: sockets without a network stack",
     },
     Rung {
         id: "in-host.tcp",
@@ -89,6 +154,9 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[PingPong, Stream],
         flows: &[1],
         cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "in-host.tcp",
         about: "TCP over the loopback interface: the kernel's stack without a wire",
     },
@@ -100,6 +168,9 @@ pub const RUNGS: &[Rung] = &[
         patterns: &[PingPong, Stream, Bidirectional],
         flows: &[1, 4],
         cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sibling: false,
         title: "network.tcp",
         about: "TCP between the two hosts",
     },

@@ -1,0 +1,165 @@
+//! How bytes reach a connection: asked for again and again, or slept for in the kernel.
+
+use super::shim::Faults;
+use super::{Session, Spec, Task, by_task};
+use crate::pattern::{Link, Measured, Part, poll};
+use crate::plan::Block;
+use crate::record::Granted;
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+use linerate_sys::socket;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
+pub trait Channel: AsFd + Send + Sync {
+    /// The knobs as read back.
+    fn granted(&self, spec: &Spec) -> Vec<Granted>;
+
+    /// Both addresses.
+    fn endpoints(&self) -> Option<String>;
+
+    /// The socket, for observers.
+    fn tcp(&self) -> Option<&TcpStream> {
+        None
+    }
+
+    /// Readies it for a trial.
+    fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
+        Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
+    }
+
+    /// Sends what can be sent at once.
+    #[inline]
+    fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send_now(&self.as_fd(), bytes)
+    }
+
+    /// Receives what is there; none when there is nothing now, `Some(0)` at the end.
+    #[inline]
+    fn receive_now(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        socket::receive_now(&self.as_fd(), bytes)
+    }
+
+    /// Sends, waiting in the kernel until something went; 0 after an interruption.
+    #[inline]
+    fn send_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send_waiting(&self.as_fd(), bytes)
+    }
+
+    /// Receives, waiting in the kernel until something is there; none after an interruption.
+    #[inline]
+    fn receive_waiting(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        socket::receive_waiting(&self.as_fd(), bytes)
+    }
+}
+
+/// An open session of such connections.
+pub struct Connected<C> {
+    spec: Spec,
+    flows: Vec<C>,
+}
+
+impl<C: Channel + 'static> Connected<C> {
+    /// A session over these connections.
+    pub fn session(spec: Spec, flows: Vec<C>) -> Result<Box<dyn Session>> {
+        flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
+        Ok(Box::new(Connected { spec, flows }))
+    }
+}
+
+impl<C: Channel> Session for Connected<C> {
+    fn granted(&self) -> Vec<Granted> {
+        self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec))
+    }
+
+    fn endpoints(&self) -> Vec<String> {
+        self.flows.iter().filter_map(Channel::endpoints).collect()
+    }
+
+    fn sockets(&self) -> Vec<&TcpStream> {
+        self.flows.iter().filter_map(Channel::tcp).collect()
+    }
+
+    fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        if self.flows.is_empty() {
+            return Err(Error::peer("this session", "was closed by an earlier error", ""));
+        }
+        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
+        let patience = self.spec.patience();
+        let played = match wait {
+            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling { flow, patience }),
+            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow }),
+        };
+        if played.is_err() {
+            // The other end may sleep until it hears of it.
+            self.flows.clear();
+        }
+        played
+    }
+}
+
+impl<C: Channel> Connected<C> {
+    fn with_links<'s, L: Link + Send>(
+        &'s self,
+        tasks: &[Task],
+        wait: Wait,
+        blocks: &[Block],
+        link: impl Fn(&'s C) -> L,
+    ) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let parts: Vec<Part<L>> = tasks
+            .iter()
+            .flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)))
+            .map(|(task, (flow, channel))| Part { link: link(channel), does: task.does, cpu: task.cpu(flow) })
+            .collect();
+        let measured = Faults::of(&self.spec).play(parts, wait, blocks)?;
+        Ok(by_task(measured, self.flows.len()))
+    }
+}
+
+/// Asks the kernel again and again.
+struct Polling<'s, C> {
+    flow: &'s C,
+    patience: Duration,
+}
+
+/// Sleeps in the kernel.
+struct Sleeping<'s, C> {
+    flow: &'s C,
+}
+
+impl<C: Channel> Link for Polling<'_, C> {
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        poll(self.patience, || self.flow.send_now(bytes))
+    }
+
+    #[inline]
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        poll(self.patience, || came(self.flow.receive_now(bytes)?))
+    }
+}
+
+impl<C: Channel> Link for Sleeping<'_, C> {
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.flow.send_waiting(bytes)
+    }
+
+    #[inline]
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        came(self.flow.receive_waiting(bytes)?)
+    }
+}
+
+/// No byte yet is 0; the end of the stream in mid-trial is an error.
+#[inline]
+fn came(received: Option<usize>) -> io::Result<usize> {
+    match received {
+        Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Some(count) => Ok(count),
+        None => Ok(0),
+    }
+}

@@ -1,0 +1,83 @@
+//! Unix stream sockets at abstract addresses, which vanish with their last socket.
+
+use super::engine::Channel;
+use super::meeting::{Family, Streams};
+use super::{Address, Spec, granted};
+use crate::record::Granted;
+use crate::unit::Bytes;
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+use linerate_sys::socket;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
+/// The transport.
+pub const UNIX: Streams<UnixStream> = Streams::new();
+
+impl Family for UnixStream {
+    const NAME: &'static str = "unix";
+    type Listener = UnixListener;
+
+    fn listen(_spec: &Spec) -> Result<(UnixListener, Address)> {
+        let name = abstract_name();
+        let fail = |call| move |e| Error::io(call, "Unix socket", e);
+        let listener = UnixListener::bind_addr(&named(&name)?).map_err(fail("bind"))?;
+        listener.set_nonblocking(true).map_err(fail("fcntl"))?;
+        Ok((listener, Address::Abstract(name)))
+    }
+
+    fn accept(listener: &UnixListener) -> io::Result<UnixStream> {
+        listener.accept().map(|(stream, _)| stream)
+    }
+
+    fn connect(_spec: &Spec, address: &Address) -> Result<UnixStream> {
+        match address {
+            Address::Abstract(name) => {
+                UnixStream::connect_addr(&named(name)?).map_err(|e| Error::io("connect", name, e))
+            }
+            other => Err(Error::peer("the other end", format!("offered {other} for a Unix socket"), "")),
+        }
+    }
+}
+
+impl Channel for UnixStream {
+    fn granted(&self, spec: &Spec) -> Vec<Granted> {
+        granted_buffers(self, spec)
+    }
+
+    fn endpoints(&self) -> Option<String> {
+        None
+    }
+
+    /// Neither end's buffers follow from the listener's, so each end sets its own.
+    fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
+        set_buffers(self, spec);
+        Ok(socket::limit_waits(self, spec.patience())?)
+    }
+}
+
+/// A name that nobody guesses.
+pub fn abstract_name() -> String {
+    format!("linerate-{:032x}", rand::random::<u128>())
+}
+
+/// The abstract address of this name.
+pub fn named(name: &str) -> Result<SocketAddr> {
+    SocketAddr::from_abstract_name(name).map_err(|e| Error::io("bind", name, e))
+}
+
+/// Asks for the buffers that are set.
+pub fn set_buffers(socket: &impl AsFd, spec: &Spec) {
+    let bytes = |knob| spec.parsed::<Bytes>(knob).map(|bytes| bytes.0 as usize);
+    socket::set_buffers(socket, bytes("socket.send-buffer"), bytes("socket.receive-buffer"));
+}
+
+/// The buffers as read back.
+pub fn granted_buffers(socket: &impl AsFd, spec: &Spec) -> Vec<Granted> {
+    let Ok((send, receive)) = socket::buffers(socket) else {
+        return Vec::new();
+    };
+    vec![granted(spec, "socket.send-buffer", send), granted(spec, "socket.receive-buffer", receive)]
+}
