@@ -149,6 +149,27 @@ pub fn send_waiting(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
+/// Sends one datagram, which may be empty, if the socket has room now; says whether it went. What the
+/// interface has no room for is lost, as on the way.
+#[inline]
+pub fn send_datagram_now(socket: &impl AsFd, bytes: &[u8]) -> io::Result<bool> {
+    match send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+        Err(Errno::NOBUFS) => Ok(true),
+        answer => Ok(answer.map(|_| true)?),
+    }
+}
+
+/// Sends one datagram, which may be empty, waiting for room; says whether it went.
+#[inline]
+pub fn send_datagram(socket: &impl AsFd, bytes: &[u8]) -> io::Result<bool> {
+    match send(socket, bytes, SendFlags::NOSIGNAL) {
+        Err(Errno::INTR) => Ok(false),
+        Err(Errno::NOBUFS) => Ok(true),
+        answer => Ok(answer.map(|_| true)?),
+    }
+}
+
 /// Receives, waiting in the kernel until something is there; none after an interruption.
 #[inline]
 pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {

@@ -1,19 +1,22 @@
 //! Who sends what when: the timed loops, and what they need of a link.
 //!
 //! A loop is generic over its [`Link`] and its [`Clock`], so it is compiled for each engine apart and
-//! asks nobody which one it has. Inside a loop nothing is allocated, locked, logged or looked up;
-//! both ends run the same counts, so no end needs the other's word for where a block ends.
+//! asks nobody which one it has. Inside a loop nothing is allocated, locked, logged or looked up.
+//! Over a link that loses nothing both ends run the same counts, so no end needs the other's word for
+//! where a block ends. Over one that does, [`Unreliable`], they settle it on a stream beside it.
 //!
 //! This room stands below `transport`, whose sessions call it: one virtual call a trial.
 
 mod awake;
 mod buffer;
+mod lossy;
 mod ping_pong;
 mod play;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
 
 use crate::plan::Block;
@@ -47,20 +50,65 @@ impl Clock for Monotonic {
     }
 }
 
-/// Runs one block's loop; returns the bytes that this end moved in its direction.
-fn run<L: Link, K: Clock>(
-    does: Does,
-    link: &mut L,
-    clock: &K,
-    block: &Block,
-    walk: &mut Walk<'_>,
-    stamps: &mut Vec<u64>,
-) -> io::Result<u64> {
-    match does {
-        Does::Pings => ping_pong::ping(link, clock, block, walk, stamps),
-        Does::Echoes => ping_pong::echo(link, block, walk),
-        Does::Sends | Does::Copies => stream::send(link, clock, block, walk, stamps),
-        Does::Receives => stream::receive(link, clock, block, walk, stamps),
+/// What one end moved in one block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes in this end's direction.
+    pub bytes: u64,
+    /// Datagrams that came, where they may be lost.
+    pub messages: Option<u64>,
+    /// Datagrams that did not come.
+    pub lost: Option<u64>,
+}
+
+/// One end of a connection with the loops that fit it.
+pub trait Loops {
+    /// Agrees with the other end that a block begins.
+    fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()>;
+    /// Runs one block's loop.
+    fn run<K: Clock>(
+        &mut self,
+        does: Does,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved>;
+}
+
+impl<L: Link> Loops for L {
+    /// The receiver says go, after it has taken the time and all of the block before. Without it the
+    /// sender would run ahead by what the buffers hold, and a receiver that was late would find a
+    /// whole block waiting and read it faster than any wire can bring it. A rate may come out low by a
+    /// round trip this way, never high. The pause is too short for the sender's window to shrink.
+    fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        match (does, duplex) {
+            (Does::Receives, false) => push_all(self, &[0]).map(drop),
+            (Does::Sends, false) => pull_all(self, &mut [0]).map(drop),
+            // Both ends' receivers say go, each before its own end's sender uses the same direction.
+            (Does::Receives, true) => {
+                push_all(self, &[0])?;
+                pull_all(self, &mut [0]).map(drop)
+            }
+            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies, _) => Ok(()),
+        }
+    }
+
+    fn run<K: Clock>(
+        &mut self,
+        does: Does,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        let bytes = match does {
+            Does::Pings => ping_pong::ping(self, clock, block, walk, stamps),
+            Does::Echoes => ping_pong::echo(self, block, walk),
+            Does::Sends | Does::Copies => stream::send(self, clock, block, walk, stamps),
+            Does::Receives => stream::receive(self, clock, block, walk, stamps),
+        }?;
+        Ok(Moved { bytes, ..Moved::default() })
     }
 }
 

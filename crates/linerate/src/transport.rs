@@ -4,6 +4,7 @@
 //! *join*. A session outlives many trials; one virtual call runs a trial. How bytes reach the kernel
 //! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
 
+mod datagram;
 mod engine;
 mod meeting;
 mod memory;
@@ -11,7 +12,9 @@ mod pipe;
 mod shared_memory;
 mod shim;
 mod tcp;
+mod udp;
 mod unix;
+mod unix_datagram;
 
 use crate::pattern::Measured;
 use crate::plan::{Block, Setting};
@@ -138,8 +141,16 @@ pub trait Session: Send {
 }
 
 /// Every transport, in the vocabulary's order.
-pub const TRANSPORTS: &[&dyn Transport] =
-    &[&memory::COPY, &memory::TRIAD, &shared_memory::SharedMemory, &pipe::Pipe, &unix::UNIX, &tcp::TCP];
+pub const TRANSPORTS: &[&dyn Transport] = &[
+    &memory::COPY,
+    &memory::TRIAD,
+    &shared_memory::SharedMemory,
+    &pipe::Pipe,
+    &unix::UNIX,
+    &unix_datagram::UNIX_DATAGRAM,
+    &tcp::TCP,
+    &udp::UDP,
+];
 
 /// The transport with this name.
 pub fn named(name: &str) -> Result<&'static dyn Transport> {

@@ -2,7 +2,7 @@
 
 use super::awake::Awake;
 use super::buffer::Region;
-use super::{Link, Monotonic, pull_all, push_all, run};
+use super::{Loops, Monotonic};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
@@ -36,7 +36,11 @@ pub struct Measured {
 }
 
 /// Runs all parts at once, every block after the other; gives a list of blocks a part.
-pub fn play<L: Link + Send>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
+pub fn play<L: Loops + Send>(
+    parts: Vec<Part<L>>,
+    wait: Wait,
+    blocks: &[Block],
+) -> Result<Vec<Vec<Measured>>> {
     let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
     let awake = (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten();
     let stage = Stage {
@@ -64,7 +68,7 @@ struct Stage<'b> {
 
 impl Stage<'_> {
     /// A thread that failed still meets the others at every barrier, or they would wait for ever.
-    fn play<L: Link>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
+    fn play<L: Loops>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
         let mut prepared = prepare(&part, self.blocks);
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
@@ -72,8 +76,9 @@ impl Stage<'_> {
             self.barrier.wait();
             let started = prepared.and_then(|ready| {
                 let start = Start::now();
-                self.agree(&mut part).map_err(|error| broken(&error))?;
-                Ok((ready, start))
+                part.link.agree(part.does, self.duplex).map_err(|error| broken(&error))?;
+                // What a receiver finds waiting came since it said go; a round trip begins with its message.
+                Ok((ready, if part.does == Does::Pings { Start::now() } else { start }))
             });
             if self.duplex {
                 self.barrier.wait();
@@ -86,23 +91,6 @@ impl Stage<'_> {
             });
         }
         prepared.map(|_| measured)
-    }
-
-    /// The receiver says go, after it has taken the time and all of the block before. Without it the
-    /// sender would run ahead by what the buffers hold, and a receiver that was late would find a
-    /// whole block waiting and read it faster than any wire can bring it. A rate may come out low by a
-    /// round trip this way, never high. The pause is too short for the sender's window to shrink.
-    fn agree<L: Link>(&self, part: &mut Part<L>) -> io::Result<()> {
-        match (part.does, self.duplex) {
-            (Does::Receives, false) => push_all(&mut part.link, &[0]).map(drop),
-            (Does::Sends, false) => pull_all(&mut part.link, &mut [0]).map(drop),
-            // Both ends' receivers say go, each before its own end's sender uses the same direction.
-            (Does::Receives, true) => {
-                push_all(&mut part.link, &[0])?;
-                pull_all(&mut part.link, &mut [0]).map(drop)
-            }
-            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies, _) => Ok(()),
-        }
     }
 }
 
@@ -138,10 +126,10 @@ fn prepare<L>(part: &Part<L>, blocks: &[Block]) -> Result<Ready> {
 }
 
 impl Ready {
-    fn play<L: Link>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
+    fn play<L: Loops>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
-        let bytes = run(part.does, &mut part.link, &Monotonic, block, &mut walk, &mut self.stamps)?;
+        let moved = part.link.run(part.does, &Monotonic, block, &mut walk, &mut self.stamps)?;
         let end = Start::now();
         let (before, after) = (start.scheduling, end.scheduling);
         let slices_ns =
@@ -150,7 +138,9 @@ impl Ready {
             start_ns: start.at_ns,
             slices_ns,
             duration_ns: end.at_ns - start.at_ns,
-            bytes,
+            bytes: moved.bytes,
+            messages: moved.messages,
+            lost: moved.lost,
             cpu_ns: after.cpu_ns - before.cpu_ns,
             run_delay_ns: after.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before),
             voluntary_switches: after.voluntary_switches - before.voluntary_switches,
@@ -173,7 +163,10 @@ fn broken(error: &io::Error) -> Error {
             "moved no byte within the time limit",
             "see whether its host still answers",
         ),
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::BrokenPipe => {
             Error::peer("the other end", "closed its connection in mid-trial", "see what ended its worker")
         }
         _ => Error::peer("the connection", error.to_string(), ""),

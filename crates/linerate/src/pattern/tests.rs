@@ -1,7 +1,7 @@
 //! The loops over a link with virtual time: what was put in must come out, without time passing.
 
 use super::buffer::Region;
-use super::{Clock, Link, run};
+use super::{Clock, Link, Loops};
 use crate::plan::Block;
 use crate::vocabulary::{Cache, Does};
 use std::cell::Cell;
@@ -75,8 +75,8 @@ fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
 fn play(does: Does, link: &mut Simulated, block: &Block) -> io::Result<(u64, Vec<u64>)> {
     let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
     let (clock, mut stamps) = (link.clock.clone(), Vec::new());
-    let bytes = run(does, link, &clock, block, &mut region.walk(block, does), &mut stamps)?;
-    Ok((bytes, stamps))
+    let moved = link.run(does, &clock, block, &mut region.walk(block, does), &mut stamps)?;
+    Ok((moved.bytes, stamps))
 }
 
 #[test]

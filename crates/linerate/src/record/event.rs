@@ -111,6 +111,12 @@ pub struct Flow {
     pub duration_ns: u64,
     /// Bytes that this end moved: received where it receives, sent where it sends.
     pub bytes: u64,
+    /// Datagrams that came, where they may be lost: received by a receiver, returned to a pinger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
+    /// Datagrams that did not come, where they may be lost: sent less received; exchanges given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// CPU time of the thread.
     pub cpu_ns: u64,
     /// Time during which the thread could run and another one had its CPU.

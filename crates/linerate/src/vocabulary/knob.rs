@@ -39,8 +39,9 @@ pub struct Knob {
 }
 
 const TCP: &[&str] = &["tcp"];
-const SOCKETS: &[&str] = &["tcp", "unix"];
-const ENDS: &[&str] = &["tcp", "unix", "pipe", "shared-memory"];
+const SOCKETS: &[&str] = &["tcp", "udp", "unix", "unix-datagram"];
+/// Where a shim can stand between a pattern and a link.
+const SHIMMED: &[&str] = &["tcp", "unix", "unix-datagram", "pipe", "shared-memory"];
 
 /// Every knob.
 pub const KNOBS: &[Knob] = &[
@@ -110,7 +111,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
-        transports: ENDS,
+        transports: &["tcp", "udp", "unix", "unix-datagram", "pipe", "shared-memory"],
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
@@ -119,7 +120,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.spin",
         kind: KnobKind::Duration,
-        transports: ENDS,
+        transports: SHIMMED,
         default: "0ns",
         about: "a known fault: the sender wastes this time before each message",
         source: "the program's own sender",
@@ -128,7 +129,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.copies",
         kind: KnobKind::Count,
-        transports: ENDS,
+        transports: SHIMMED,
         default: "0",
         about: "a known fault: the sender copies each message this many times before it goes",
         source: "the program's own sender",
@@ -137,7 +138,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "shim.overclaim",
         kind: KnobKind::Count,
-        transports: ENDS,
+        transports: SHIMMED,
         default: "1",
         about: "a known fault: the sender reports this many times the bytes it sent",
         source: "the program's own sender",

@@ -89,6 +89,16 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         source: "unix(7)",
     },
     TransportEntry {
+        name: "unix-datagram",
+        ends: 2,
+        crosses_hosts: false,
+        least_bytes: 1,
+        // What the kernel's default send buffer of 208 KiB holds, in powers of two.
+        most_bytes: Some(128 << 10),
+        reliable: true,
+        about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
+    },
+    TransportEntry {
         name: "tcp",
         ends: 2,
         crosses_hosts: true,
@@ -99,5 +109,15 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
         source: "RFC 9293; tcp(7)",
+    },
+    TransportEntry {
+        name: "udp",
+        ends: 2,
+        crosses_hosts: true,
+        least_bytes: 1,
+        // 65535 less the headers of IPv4 and UDP (RFC 791, RFC 768); over IPv6 20 more would fit.
+        most_bytes: Some(65_507),
+        reliable: false,
+        about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
     },
 ];

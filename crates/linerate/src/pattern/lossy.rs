@@ -1,0 +1,291 @@
+//! The loops for datagrams that may be lost. A loss costs time, never a hang: it is counted.
+//!
+//! Beside the datagrams goes a stream that loses nothing, on which the ends agree where a block begins
+//! and how many messages it had. Every message begins with a tag that no other has, as much of it as
+//! fits. An empty datagram, the *bell*, bids the other end look at its stream.
+
+use super::{Clock, Loops, Moved, Walk};
+use crate::plan::Block;
+use crate::vocabulary::Does;
+use std::io;
+use std::time::Duration;
+
+/// How long no datagram comes before a receiver looks what became of the other end.
+pub const SILENCE: Duration = Duration::from_millis(50);
+
+/// How often the bell is rung until the other end answers: it may be lost too.
+const RING: Duration = Duration::from_millis(1);
+
+/// An exchange is given up after this many of the longest round trips so far, and not before [`SILENCE`].
+const ROUND_TRIPS: u64 = 20;
+
+/// Bytes of a whole tag: the block's number, then the message's.
+const TAG: usize = 8;
+
+/// Datagrams, and the stream beside them.
+pub trait Lossy {
+    /// Sends one datagram, waiting for room.
+    fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
+    /// Receives one datagram into the first part of `room` and gives its length: 0 is the bell, none
+    /// that nothing came for [`SILENCE`].
+    fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
+    /// Receives a datagram that is there already.
+    fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
+    /// Tells the other end a number on the stream.
+    fn tell(&mut self, number: u64) -> io::Result<()>;
+    /// The other end's number, if it comes in time; the end of the stream is an error.
+    fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>>;
+    /// How long nothing may move before a trial fails.
+    fn patience(&self) -> Duration;
+}
+
+/// A link that loses datagrams, with the loops for it.
+#[derive(Debug)]
+pub struct Unreliable<L> {
+    link: L,
+    block: u32,
+}
+
+impl<L: Lossy> Unreliable<L> {
+    /// The loops over this link.
+    pub fn new(link: L) -> Self {
+        Unreliable { link, block: rand::random() }
+    }
+
+    /// Tells how many messages went, and rings until the other end has heard it.
+    fn finish(&mut self, messages: u64) -> io::Result<()> {
+        self.link.tell(messages)?;
+        let rings = self.link.patience().as_nanos() / RING.as_nanos();
+        for _ in 0..rings {
+            self.link.send(&[])?;
+            if self.link.hear(RING)?.is_some() {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    /// The number of messages that went, when the other end has told it; silence that lasts too long is
+    /// an error. `silences` counts those since a message came.
+    fn finished(&mut self, silences: u32) -> io::Result<Option<u64>> {
+        let sent = self.link.hear(Duration::ZERO)?;
+        if sent.is_none() && SILENCE * silences >= self.link.patience() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(sent)
+    }
+
+    fn tag(&self, message: u64) -> u64 {
+        u64::from(self.block) << 32 | message & u64::from(u32::MAX)
+    }
+
+    fn send<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        let len = block.message_bytes as usize;
+        let mut sent = 0;
+        for _ in 0..block.slices {
+            for _ in 0..block.messages {
+                let message = walk.next(len);
+                write_tag(message, self.tag(sent));
+                self.link.send(message)?;
+                sent += 1;
+            }
+            stamps.push(clock.now_ns());
+        }
+        self.finish(sent)?;
+        Ok(Moved { bytes: sent * block.message_bytes, ..Moved::default() })
+    }
+
+    /// A stamp closes `messages` datagrams that came; fewer stamps than slices come of a block with losses.
+    fn receive<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        let len = block.message_bytes as usize;
+        let all = block.messages * u64::from(block.slices);
+        let (mut came, mut next, mut silences) = (0, block.messages, 0);
+        let mut sent = None;
+        while came < all {
+            let room = walk.next(len);
+            // Once the sender is done, what has not come yet has not long to come.
+            let received = if sent.is_none() { self.link.receive(room) } else { self.link.receive_now(room) };
+            match received? {
+                Some(length) if self.is_of_block(&room[..length], len) => {
+                    (came, silences) = (came + 1, 0);
+                    if came == next {
+                        stamps.push(clock.now_ns());
+                        next += block.messages;
+                    }
+                }
+                // Another block's, late.
+                Some(length) if length > 0 => {}
+                None if sent.is_some() => break,
+                quiet => {
+                    silences += u32::from(quiet.is_none());
+                    sent = self.finished(silences)?.or(sent);
+                }
+            }
+        }
+        let sent = match sent {
+            Some(sent) => sent,
+            None => self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?,
+        };
+        self.link.tell(came)?;
+        let lost = sent.saturating_sub(came);
+        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+    }
+
+    /// Whether a datagram belongs to this block; too short a one cannot say.
+    #[inline]
+    fn is_of_block(&self, datagram: &[u8], len: usize) -> bool {
+        datagram.len() == len && (len < TAG || read_tag(datagram) >> 32 == u64::from(self.block))
+    }
+
+    /// A sample with a loss begins again: the time until the loss was noticed is nobody's round trip.
+    fn ping<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        let len = block.message_bytes as usize;
+        let (mut number, mut came, mut lost, mut in_a_row) = (0, 0, 0, 0);
+        let (mut since, mut skipped) = (clock.now_ns(), 0);
+        for _ in 0..block.slices {
+            let mut left = block.messages;
+            while left > 0 {
+                let message = walk.next(len);
+                write_tag(message, self.tag(number));
+                self.link.send(message)?;
+                number += 1;
+                if self.returned(message, number - 1, stamps, in_a_row)? {
+                    (left, came, in_a_row) = (left - 1, came + 1, 0);
+                } else {
+                    (left, lost, in_a_row) = (block.messages, lost + 1, in_a_row + 1);
+                    let now = clock.now_ns();
+                    skipped += now - since;
+                    since = now;
+                }
+            }
+            since = clock.now_ns();
+            stamps.push(since - skipped);
+        }
+        self.finish(number)?;
+        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+    }
+
+    /// Waits for a message's return; false when it is given up. Each loss in a row doubles the limit, so
+    /// that a path that is slower than it was is not given up for ever.
+    fn returned(&mut self, room: &mut [u8], number: u64, stamps: &[u64], in_a_row: u32) -> io::Result<bool> {
+        let tag = self.tag(number) & mask(room.len());
+        let mut silences = 0;
+        loop {
+            match self.link.receive(room)? {
+                Some(length) if length == room.len() && read_tag(room) == tag => return Ok(true),
+                Some(_) => {}
+                None => {
+                    silences += 1;
+                    // Only says whether the other end is still there.
+                    self.finished(silences)?;
+                    let longest = stamps.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+                    let limit = SILENCE.max(Duration::from_nanos(ROUND_TRIPS * longest));
+                    if SILENCE * silences >= limit * 2u32.saturating_pow(in_a_row.min(16)) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whatever comes until the other end is done.
+    fn echo(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<Moved> {
+        let len = block.message_bytes as usize;
+        let (mut bytes, mut silences) = (0, 0);
+        loop {
+            let room = walk.next(len);
+            match self.link.receive(room)? {
+                Some(length) if length > 0 => {
+                    self.link.send(&room[..length])?;
+                    (bytes, silences) = (bytes + length as u64, 0);
+                }
+                quiet => {
+                    silences += u32::from(quiet.is_none());
+                    if self.finished(silences)?.is_some() {
+                        self.link.tell(0)?;
+                        return Ok(Moved { bytes, ..Moved::default() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<L: Lossy> Loops for Unreliable<L> {
+    /// The end that receives first throws away what is left of the block before, and then says go: the
+    /// number of the new block.
+    fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        match does {
+            _ if duplex => Err(io::ErrorKind::Unsupported.into()),
+            Does::Receives | Does::Echoes => {
+                while self.link.receive_now(&mut [0; TAG])?.is_some() {}
+                self.block = self.block.wrapping_add(1);
+                self.link.tell(self.block.into())
+            }
+            Does::Sends | Does::Pings => {
+                let go = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
+                self.block = go as u32;
+                Ok(())
+            }
+            Does::Copies => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn run<K: Clock>(
+        &mut self,
+        does: Does,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        match does {
+            Does::Pings => self.ping(clock, block, walk, stamps),
+            Does::Echoes => self.echo(block, walk),
+            Does::Sends | Does::Copies => self.send(clock, block, walk, stamps),
+            Does::Receives => self.receive(clock, block, walk, stamps),
+        }
+    }
+}
+
+/// Writes as much of a tag as fits, the message's number first.
+#[inline]
+fn write_tag(message: &mut [u8], tag: u64) {
+    let len = message.len().min(TAG);
+    message[..len].copy_from_slice(&tag.to_le_bytes()[..len]);
+}
+
+/// As much of a tag as fitted.
+#[inline]
+fn read_tag(message: &[u8]) -> u64 {
+    let mut tag = [0; TAG];
+    let len = message.len().min(TAG);
+    tag[..len].copy_from_slice(&message[..len]);
+    u64::from_le_bytes(tag)
+}
+
+/// The bits of a tag that fit into a message.
+fn mask(len: usize) -> u64 {
+    match len {
+        TAG.. => u64::MAX,
+        _ => (1 << (8 * len)) - 1,
+    }
+}
