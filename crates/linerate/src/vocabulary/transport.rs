@@ -92,11 +92,14 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "unix-datagram",
         ends: 2,
         crosses_hosts: false,
+        copies: 1,
+        traffic: 1,
         least_bytes: 1,
         // What the kernel's default send buffer of 208 KiB holds, in powers of two.
         most_bytes: Some(128 << 10),
         reliable: true,
         about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
+        source: "unix(7)",
     },
     TransportEntry {
         name: "tcp",
@@ -114,10 +117,13 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         name: "udp",
         ends: 2,
         crosses_hosts: true,
+        copies: 1,
+        traffic: 1,
         least_bytes: 1,
         // 65535 less the headers of IPv4 and UDP (RFC 791, RFC 768); over IPv6 20 more would fit.
         most_bytes: Some(65_507),
         reliable: false,
         about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
+        source: "RFC 768; udp(7)",
     },
 ];
