@@ -50,6 +50,8 @@ pub struct VirtualHost {
     pub name: String,
     /// Its address on the wire.
     pub address: IpAddr,
+    /// Its IPv6 address there; none where the kernel or the MTU allows none.
+    pub address6: Option<IpAddr>,
     /// Its interface on the wire.
     pub interface: String,
     /// What a process joins to be on this host, in this order.
@@ -81,9 +83,9 @@ impl Lab {
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
         let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
         let mut hosts = Vec::new();
-        for Site { name, address, interface } in layout.hosts {
+        for Site { name, address, address6, interface } in layout.hosts {
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
-            hosts.push(VirtualHost { name, address, interface, namespaces });
+            hosts.push(VirtualHost { name, address, address6, interface, namespaces });
         }
         Ok(Lab { hosts, has_user_namespace: layout.user_namespace, _switch: descriptors.next() })
     }

@@ -20,7 +20,7 @@ pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;
 
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -46,6 +46,9 @@ pub struct Plan {
     /// What is compared with the plan as it stands, if anything: a case's `arm` counts from 1 here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
+    /// The IPv6 address of a host, where it is not known otherwise.
+    #[serde(default)]
+    pub addresses6: BTreeMap<String, Ipv6Addr>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.

@@ -17,7 +17,7 @@ use crate::control::Call;
 use crate::plan::{Plan, Role, Step};
 use crate::record::{Event, SessionRecord};
 use crate::transport::{Offer, Spec};
-use crate::vocabulary::{Place, Rung};
+use crate::vocabulary::Rung;
 use crate::{Error, Result};
 use host::{Host, Hosts};
 use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, TrialRequest};
@@ -146,7 +146,7 @@ impl<'r> Runner<'r> {
             transport: rung.transport.into(),
             flows: step.case.flows,
             passive,
-            address: (rung.place == Place::Network).then_some(host.address),
+            address: host.end_of(rung),
             settings: self.plan.settings_for(rung.id, step.case.arm).cloned().collect(),
             patience_ms: PATIENCE.as_millis() as u64,
         }

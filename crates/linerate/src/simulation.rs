@@ -179,6 +179,8 @@ fn host(name: &str) -> HostFacts {
         host: name.into(),
         reached: "simulated".into(),
         address: None,
+        address6: Some("::1".into()),
+        loopback6: true,
         machine: "simulated".into(),
         cpus: (0..4).collect(),
         version: env!("CARGO_PKG_VERSION").into(),

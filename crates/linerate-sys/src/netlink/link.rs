@@ -2,10 +2,13 @@
 
 use super::{ALL, NEW, Netlink, ONE};
 use crate::{Error, Result};
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute,
     LinkFlags, LinkInfo, LinkMessage, State, Stats64,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
@@ -27,6 +30,8 @@ pub struct Link {
     pub index: u32,
     /// Its name.
     pub name: String,
+    /// Its hardware address.
+    pub hardware_address: Vec<u8>,
     /// The largest packet, without the link's own header.
     pub mtu: u32,
     /// Whether it is switched on (`IFF_UP`).
@@ -117,14 +122,39 @@ impl Netlink {
     pub fn set_no_automatic_ipv6(&mut self, link: &Link) -> Result<()> {
         let mode = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
         let attribute = LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![mode])]);
-        let without_ipv6 = [libc::EAFNOSUPPORT, libc::EOPNOTSUPP];
         match self.set_link(link, vec![attribute], LinkFlags::empty()) {
-            Err(error) if without_ipv6.map(Some).contains(&error.source.raw_os_error()) => Ok(()),
+            Err(error) if is_without_ipv6(&error) => Ok(()),
             result => result,
         }
     }
 
-    /// Gives it an address and the route to the network of `prefix` bits around it.
+    /// Keeps it from asking who has which address, and from answering: neighbours are then those of
+    /// [`add_neighbour`](Self::add_neighbour). It joins no group of listeners for IPv6 either, of which it
+    /// would tell others.
+    pub fn set_no_resolution(&mut self, link: &Link) -> Result<()> {
+        self.set_link(link, Vec::new(), LinkFlags::Noarp)
+    }
+
+    /// Says for ever which hardware address has this one.
+    pub fn add_neighbour(&mut self, link: &Link, address: IpAddr, hardware: &[u8]) -> Result<()> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = family_of(address);
+        message.header.ifindex = link.index;
+        message.header.state = NeighbourState::Permanent;
+        let destination = match address {
+            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
+            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
+        };
+        message.attributes = vec![
+            NeighbourAttribute::Destination(destination),
+            NeighbourAttribute::LinkLayerAddress(hardware.to_vec()),
+        ];
+        let object = format!("{} {address}", link.name);
+        self.ask("RTM_NEWNEIGH", &object, NEW, RouteNetlinkMessage::NewNeighbour(message)).map(drop)
+    }
+
+    /// Gives it an address and the route to the network of `prefix` bits around it. An IPv6 address is
+    /// used at once, without asking whether somebody else has it.
     pub fn add_address(&mut self, link: &Link, address: IpAddr, prefix: u8) -> Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family_of(address);
@@ -135,8 +165,19 @@ impl Netlink {
             let broadcast = Ipv4Addr::from_bits(v4.to_bits() | u32::MAX >> prefix);
             message.attributes.push(AddressAttribute::Broadcast(broadcast));
         }
+        if address.is_ipv6() {
+            message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+        }
         let object = format!("{} {address}/{prefix}", link.name);
         self.ask("RTM_NEWADDR", &object, NEW, RouteNetlinkMessage::NewAddress(message)).map(drop)
+    }
+
+    /// Gives it an IPv6 address; false where the kernel has no IPv6 or has it switched off.
+    pub fn add_address_if_possible(&mut self, link: &Link, address: IpAddr, prefix: u8) -> Result<bool> {
+        match self.add_address(link, address, prefix) {
+            Err(error) if is_without_ipv6(&error) => Ok(false),
+            result => result.map(|()| true),
+        }
     }
 
     /// Every interface of the namespace.
@@ -176,6 +217,12 @@ fn end_of_cable(port: &Port<'_>, mtu: u32) -> Vec<LinkAttribute> {
     ]
 }
 
+/// Whether the kernel has no IPv6, or none here: EACCES is its word for `disable_ipv6` (addrconf.c).
+fn is_without_ipv6(error: &Error) -> bool {
+    let without = [libc::EAFNOSUPPORT, libc::EOPNOTSUPP, libc::EACCES];
+    without.map(Some).contains(&error.source.raw_os_error())
+}
+
 fn family_of(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
@@ -196,6 +243,7 @@ fn read(message: RouteNetlinkMessage) -> Option<Link> {
         match attribute {
             LinkAttribute::IfName(name) => link.name = name,
             LinkAttribute::Mtu(mtu) => link.mtu = mtu,
+            LinkAttribute::Address(address) => link.hardware_address = address,
             LinkAttribute::OperState(state) => link.state = spelt(state),
             LinkAttribute::Qdisc(qdisc) => link.qdisc = qdisc,
             LinkAttribute::GsoMaxSize(bytes) => link.gso_max_bytes = Some(bytes),

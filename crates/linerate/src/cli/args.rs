@@ -71,7 +71,8 @@ pub struct Hosts {
     /// All rungs but these; may be repeated.
     #[arg(long, value_name = "RUNG", value_delimiter = ',')]
     pub skip: Vec<String>,
-    /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7.
+    /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7. Give
+    /// an IPv6 address beside it for the rungs over IPv6.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address)]
     pub addresses: Vec<(String, IpAddr)>,
     /// How to call ssh, with options.

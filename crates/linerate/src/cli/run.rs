@@ -8,6 +8,8 @@ use crate::plan::{Plan, Profile, Setting, Target};
 use crate::schedule::Passes;
 use crate::vocabulary::RUNGS;
 use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::process::ExitCode;
 
 /// Measures, prints the report, and says how it ended.
@@ -40,11 +42,26 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         rungs: rungs(&args.only, &args.skip)?,
         named: !args.only.is_empty(),
         settings,
-        addresses: args.addresses.iter().cloned().collect(),
+        addresses: addresses(&args.addresses),
+        addresses6: args.addresses.iter().filter_map(ipv6).collect(),
         arms: Vec::new(),
         seed: args.seed.unwrap_or_else(rand::random),
         budget_ns,
     })
+}
+
+/// The address that each host was given: an IPv4 one before an IPv6 one, which has rungs of its own.
+fn addresses(given: &[(String, IpAddr)]) -> BTreeMap<String, IpAddr> {
+    let mut sorted: Vec<_> = given.to_vec();
+    sorted.sort_by_key(|(_, address)| address.is_ipv4());
+    sorted.into_iter().collect()
+}
+
+fn ipv6((host, address): &(String, IpAddr)) -> Option<(String, Ipv6Addr)> {
+    match address {
+        IpAddr::V6(address) => Some((host.clone(), *address)),
+        IpAddr::V4(_) => None,
+    }
 }
 
 /// The rungs whose name or prefix is in `only` (all when it is empty) and not in `skip`.

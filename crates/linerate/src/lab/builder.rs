@@ -61,12 +61,8 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
     for number in 0..topology.hosts {
         hosts.push(Ground::new(&wiring::name_of(number))?);
     }
-    let switch = wiring::wire(topology, &mut hosts)?;
-    let layout = Layout {
-        hosts: (0..topology.hosts).map(wiring::site).collect(),
-        user_namespace: ordinary,
-        abilities: None,
-    };
+    let (sites, switch) = wiring::wire(topology, &mut hosts)?;
+    let layout = Layout { hosts: sites, user_namespace: ordinary, abilities: None };
     for ground in hosts {
         descriptors.extend([ground.network, ground.host_name]);
     }

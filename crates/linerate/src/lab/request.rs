@@ -44,6 +44,7 @@ pub(super) struct Layout {
 pub(super) struct Site {
     pub name: String,
     pub address: IpAddr,
+    pub address6: Option<IpAddr>,
     pub interface: String,
 }
 

@@ -7,7 +7,7 @@ use crate::unit::BitRate;
 use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
 use linerate_sys::{Error, Result};
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,6 +21,13 @@ const BRIDGE: &str = "bridge0";
 /// RFC 2544 sets 198.18.0.0/15 aside for benchmarks: it collides with nobody's network.
 const NETWORK: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
 const PREFIX: u8 = 24;
+
+/// A network of unique local addresses (RFC 4193), which no router forwards.
+const NETWORK6: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x696e, 0x6572, 0x6174, 0, 0, 0, 0);
+const PREFIX6: u8 = 64;
+
+/// IPv6 does not run over ports with a smaller MTU (RFC 8200, section 5).
+const LEAST_MTU6: u32 = 1280;
 
 /// A bucket holds at least this much, so that a super-packet of 64 KiB never has to be cut up, and at
 /// least what passes in this time, so that a timer that fires late loses no rate.
@@ -37,7 +44,8 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// The host with this number, as others see it.
 pub(super) fn site(number: u32) -> Site {
     let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
-    Site { name: name_of(number), address, interface: PORT.into() }
+    let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
+    Site { name: name_of(number), address, address6: Some(address6), interface: PORT.into() }
 }
 
 /// `a` to `z`, then `aa`, `ab` and so on.
@@ -60,27 +68,30 @@ pub(super) fn token_bucket(rate: BitRate) -> TokenBucket {
     }
 }
 
-/// Wires the hosts, and waits until packets pass. Returns the bridge's ground, if one was needed.
-pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<Option<Ground>> {
+/// Wires the hosts, and waits until packets pass. Returns the hosts as others see them, and the bridge's
+/// ground, if one was needed.
+pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<(Vec<Site>, Option<Ground>)> {
     let mut switch = None;
     if let [a, b] = hosts {
         lay_cable((a, PORT), (b, PORT), topology.mtu)?;
     } else {
         switch = Some(switch_with_cables(topology, hosts)?);
     }
-    for (number, host) in (0..).zip(hosts.iter_mut()) {
-        configure(host, &site(number), topology)?;
+    let mut sites: Vec<Site> = (0..topology.hosts).map(site).collect();
+    for (site, host) in sites.iter_mut().zip(hosts.iter_mut()) {
+        configure(host, site, topology)?;
     }
-    for host in hosts {
+    for host in hosts.iter_mut() {
         await_carrier(&mut host.netlink, PORT)?;
     }
+    introduce(&sites, hosts)?;
     if let Some(switch) = &mut switch {
         for number in 0..topology.hosts {
             await_carrier(&mut switch.netlink, &name_of(number))?;
         }
         await_carrier(&mut switch.netlink, BRIDGE)?;
     }
-    Ok(switch)
+    Ok((sites, switch))
 }
 
 fn lay_cable(near: (&mut Ground, &str), far: (&Ground, &str), mtu: u32) -> Result<()> {
@@ -107,18 +118,40 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Groun
     Ok(switch)
 }
 
-/// A host's own end: address, rate, up.
-fn configure(host: &mut Ground, site: &Site, topology: &Topology) -> Result<()> {
+/// A host's own end: addresses, rate, up.
+fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<()> {
     let link = quiet(&mut host.netlink, PORT)?;
     if link.mtu != topology.mtu {
         let what = format!("{PORT}: MTU {} instead of {}", link.mtu, topology.mtu);
         return Err(Error::new("RTM_NEWLINK", what, ErrorKind::InvalidInput));
     }
+    // Before it has an address, for which it would join a group and report that.
+    host.netlink.set_no_resolution(&link)?;
     host.netlink.add_address(&link, site.address, PREFIX)?;
+    site.address6 = site.address6.filter(|_| topology.mtu >= LEAST_MTU6);
+    if let Some(address) = site.address6
+        && !host.netlink.add_address_if_possible(&link, address, PREFIX6)?
+    {
+        site.address6 = None;
+    }
     if let Some(rate) = topology.rate {
         host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
     }
     host.netlink.set_up(&link)
+}
+
+/// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.
+fn introduce(sites: &[Site], hosts: &mut [Ground]) -> Result<()> {
+    let links: Vec<Link> = hosts.iter_mut().map(|host| host.netlink.link(PORT)).collect::<Result<_>>()?;
+    for ((host, link), own) in hosts.iter_mut().zip(&links).zip(sites) {
+        for (site, peer) in sites.iter().zip(&links).filter(|(site, _)| *site != own) {
+            let addresses = [Some(site.address), site.address6.filter(|_| own.address6.is_some())];
+            for address in addresses.into_iter().flatten() {
+                host.netlink.add_neighbour(link, address, &peer.hardware_address)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The link with this name, which from now on sends nothing of its own accord.
@@ -152,6 +185,7 @@ mod tests {
         assert_eq!(sites[26].name, "aa");
         assert_eq!(sites[63].name, "bl");
         assert_eq!(sites[63].address.to_string(), "198.18.0.64");
+        assert_eq!(sites[63].address6.unwrap().to_string(), "fd6c:696e:6572:6174::40");
     }
 
     #[test]

@@ -56,6 +56,12 @@ pub struct HostFacts {
     pub reached: String,
     /// The address that its peer's data goes to.
     pub address: Option<String>,
+    /// Its IPv6 address, where one is known.
+    #[serde(default)]
+    pub address6: Option<String>,
+    /// Whether its loopback interface has an IPv6 address.
+    #[serde(default)]
+    pub loopback6: bool,
     /// Tells machines apart: hosts with the same value share their CPUs.
     pub machine: String,
     /// The CPUs that the agent may use.

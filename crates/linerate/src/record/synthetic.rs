@@ -191,6 +191,8 @@ fn host(name: &str) -> HostFacts {
         host: name.into(),
         reached: "lab".into(),
         address: Some(format!("10.0.0.{}", name.len())),
+        address6: Some(format!("fd00::{}", name.len())),
+        loopback6: true,
         machine: "m".into(),
         cpus: vec![0, 1],
         version: "0.1.0".into(),

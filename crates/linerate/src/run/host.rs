@@ -6,8 +6,9 @@ use crate::control::Client;
 use crate::lab::Lab;
 use crate::plan::{Plan, Target};
 use crate::record::HostFacts;
+use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Host {
     pub facts: HostFacts,
     /// Where its peer's data goes to.
     pub address: IpAddr,
+    /// Its IPv6 address, where one is known.
+    pub address6: Option<IpAddr>,
     /// The connection to its agent.
     pub client: Client,
     _agent: Agent,
@@ -68,6 +71,7 @@ struct Started {
     client: Client,
     agent: Agent,
     address: Option<IpAddr>,
+    address6: Option<IpAddr>,
 }
 
 const NAMES: [&str; 2] = ["a", "b"];
@@ -89,6 +93,7 @@ impl Hosts {
         let mut pair = greet(started, plan, stop)?;
         for host in &mut pair {
             host.facts.address = Some(host.address.to_string());
+            host.facts.address6 = host.address6.map(|address| address.to_string());
         }
         Ok(Hosts { pair, _lab: lab })
     }
@@ -98,19 +103,20 @@ fn in_lab(lab: &Lab, index: usize, name: &'static str, means: &Means) -> Result<
     let host = &lab.hosts()[index];
     let mut command = host.command(&means.program);
     command.arg("agent");
-    Started::new(name, "lab".into(), start(command)?, Some(host.address))
+    let started = Started::new(name, "lab".into(), start(command)?)?;
+    Ok(Started { address: Some(host.address), address6: host.address6, ..started })
 }
 
 fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
     let remote = |name, host: &String| {
         let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
-        Started::new(name, format!("ssh://{host}"), start(command)?, None)
+        Started::new(name, format!("ssh://{host}"), start(command)?)
     };
     match hosts {
         [b] => {
             let mut local = Command::new(&means.program);
             local.arg("agent");
-            Ok(vec![Started::new(NAMES[0], "local".into(), start(local)?, None)?, remote(NAMES[1], b)?])
+            Ok(vec![Started::new(NAMES[0], "local".into(), start(local)?)?, remote(NAMES[1], b)?])
         }
         _ => hosts.iter().zip(NAMES).map(|(host, name)| remote(name, host)).collect(),
     }
@@ -123,17 +129,12 @@ fn start(mut command: Command) -> Result<Child> {
 }
 
 impl Started {
-    fn new(
-        name: &'static str,
-        reached: String,
-        mut child: Child,
-        address: Option<IpAddr>,
-    ) -> Result<Started> {
+    fn new(name: &'static str, reached: String, mut child: Child) -> Result<Started> {
         let (Some(output), Some(input)) = (child.stdout.take(), child.stdin.take()) else {
             return Err(Error::peer(name, "has no standard streams", ""));
         };
         let client = Client::new(format!("host {name} ({reached})"), output, input);
-        Ok(Started { name, reached, client, agent: Agent(child), address })
+        Ok(Started { name, reached, client, agent: Agent(child), address: None, address6: None })
     }
 }
 
@@ -161,22 +162,38 @@ fn greet(mut started: Vec<Started>, plan: &Plan, stop: &dyn Fn() -> bool) -> Res
         let address = plan.addresses.get(started.name).copied().or(known);
         let hint = format!("say it: --address {}=192.0.2.1", started.name);
         let what = format!("no address is known for host {}", started.name);
-        Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?))
+        Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
     });
     hosts.collect()
 }
 
-fn host(started: Started, hello: Hello, address: IpAddr) -> Host {
+fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
+    let said = plan.addresses6.get(started.name).map(|address| IpAddr::V6(*address));
+    let address6 = said.or(started.address6).or(Some(address).filter(IpAddr::is_ipv6));
     let facts = HostFacts {
         host: started.name.into(),
         reached: started.reached,
         address: None,
+        address6: None,
+        loopback6: hello.loopback6,
         machine: hello.machine,
         cpus: hello.cpus,
         version: hello.version,
         environment: hello.environment,
     };
-    Host { facts, address, client: started.client, _agent: started.agent }
+    Host { facts, address, address6, client: started.client, _agent: started.agent }
+}
+
+impl Host {
+    /// The address at which an end of a rung stands on this host.
+    pub fn end_of(&self, rung: &Rung) -> Option<IpAddr> {
+        match (rung.place, rung.family) {
+            (Place::InHost, Family::V4) => Some(Ipv4Addr::LOCALHOST.into()),
+            (Place::InHost, Family::V6) => Some(Ipv6Addr::LOCALHOST.into()),
+            (Place::Network, Family::V4) => Some(self.address),
+            (Place::Network, Family::V6) => self.address6,
+        }
+    }
 }
 
 /// The program itself, to be started again.

@@ -25,6 +25,8 @@ pub struct Hello {
     pub reached_at: Option<IpAddr>,
     /// See above.
     pub reached_from: Option<IpAddr>,
+    /// Whether the loopback interface has an IPv6 address.
+    pub loopback6: bool,
     /// All that could be read about the host.
     pub environment: Environment,
 }

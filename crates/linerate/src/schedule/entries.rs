@@ -2,9 +2,11 @@
 
 use super::placement::{ends, share_machine};
 use crate::plan::{Case, Plan, Target};
-use crate::record::{Recording, Unavailable};
+use crate::record::{HostFacts, Recording, Unavailable};
 use crate::unit::BitRate;
-use crate::vocabulary::{LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
+use crate::vocabulary::{
+    Family, LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait,
+};
 
 /// The profile that measures every rung at every size.
 const WHOLE: &str = "thorough";
@@ -139,6 +141,9 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
     }
+    if let Some(refusal) = without_ipv6(recording, rung, case) {
+        return Some(refusal);
+    }
     let same_machine = rung.place == Place::InHost || share_machine(&recording.hosts);
     if case.wait == Wait::Polling && !ends(plan, recording, case).are_apart(same_machine) {
         let why =
@@ -146,6 +151,28 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
         return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
     }
     None
+}
+
+/// A rung of IPv6 needs an address on both hosts, or on the loopback interface.
+fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+    if rung.family != Family::V6 || !TRANSPORTS.iter().any(|t| t.name == rung.transport && t.crosses_hosts) {
+        return None;
+    }
+    let ends = recording.hosts.iter().filter(|host| [&case.from, &case.to].contains(&&host.host));
+    let lacks = |host: &&HostFacts| match rung.place {
+        Place::InHost => !host.loopback6,
+        Place::Network => host.address6.is_none(),
+    };
+    let host = &ends.into_iter().find(lacks)?.host;
+    Some(match rung.place {
+        Place::InHost => {
+            (format!("no IPv6 address is on the loopback interface of host {host}"), String::new())
+        }
+        Place::Network => (
+            format!("no IPv6 address is known for host {host}"),
+            format!("say both: --address {host}=192.0.2.1 --address {host}=2001:db8::1"),
+        ),
+    })
 }
 
 /// The rate of the lab's token bucket.
