@@ -89,6 +89,23 @@ mod tests {
         }
     }
 
+    /// In whole numbers: of the 2^n outcomes at most one in 40 lies beyond an end.
+    #[test]
+    fn ranks_of_every_number_are_those_of_counting() {
+        for n in 6..=100 {
+            let (mut outcomes, mut beyond, mut low) = (1_u128, 0, 0);
+            loop {
+                beyond += outcomes;
+                if beyond * 40 > 1 << n {
+                    break;
+                }
+                outcomes = outcomes * (n - low) / (low + 1);
+                low += 1;
+            }
+            assert_eq!(interval_ranks(n as usize, 0.95), Some((low as usize, (n + 1 - low) as usize)), "{n}");
+        }
+    }
+
     #[test]
     fn too_few_observations_have_no_interval() {
         for n in 0..6 {

@@ -5,8 +5,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The numbers of observations after which it is asked whether they are enough.
 ///
-/// Looking after every one would stop by luck: the interval would then hold the truth in 92.5 to 93 %
-/// of runs instead of 95 %. At these looks it does in 95 % and more (`the_stopped_interval_*`).
+/// Looking after every one stops by luck: simulated with noise of 3 %, the interval then holds the truth
+/// in 92.7 % of runs instead of 95 %. At these looks it does in 94.5 to 96 % under normal noise, outliers
+/// and heavy tails. Of two equal modes it does in 87 % only, for an interval narrow enough to stop lies
+/// in one of them: ask for [`modes`](super::modes).
 pub const LOOKS: &[u32] = &[6, 8, 10, 15, 22, 33, 50, 75, 100];
 
 /// The next look after so many observations; none after the last.

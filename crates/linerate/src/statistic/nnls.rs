@@ -102,7 +102,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_factor_is_negative_and_no_step_does_better(targets in prop::collection::vec(-10.0..10.0f64, 5)) {
+        fn no_factor_is_negative_and_no_step_does_better(
+            targets in prop::collection::vec(-10.0..10.0f64, 5)
+        ) {
             let found = nnls(&ROWS, &targets).unwrap();
             let error = |x: [f64; 3]| -> f64 {
                 let made = |row: &[f64; 3]| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
