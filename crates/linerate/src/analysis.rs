@@ -20,19 +20,15 @@ pub use curve::{
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
-pub use trial::{Load, Values, half_round_trip_ns};
+pub use trial::{Load, Values, half_round_trip_ns, lost_share};
 
 use crate::record::Recording;
-
-/// The message size at which the throughput of rungs is compared.
-pub const LADDER_BYTES: u64 = 1 << 20;
-/// The message size at which the latency of rungs is compared.
-pub const LATENCY_BYTES: u64 = 64;
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS};
 
 /// All numbers of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// The measured size nearest to [`LADDER_BYTES`]: every throughput of the ladder is taken at it.
+    /// The measured size nearest to [`LADDER_BYTES`]: the throughput of most layers is taken at it.
     pub ladder_bytes: u64,
     /// The measured size nearest to [`LATENCY_BYTES`].
     pub latency_bytes: u64,
@@ -50,22 +46,33 @@ pub struct Analysis {
 pub fn analyse(recording: &Recording) -> Analysis {
     let mut curves = curve::curves(recording);
     curve::describe(recording, &mut curves);
-    let ladder_bytes = nearest(&curves, LADDER_BYTES);
-    let latency_bytes = nearest(&curves, LATENCY_BYTES);
-    let layers = ladder::layers(recording, &curves, ladder_bytes, latency_bytes);
+    let ladder_bytes = nearest_stated(&curves, LADDER_BYTES);
+    let latency_bytes = nearest(curves.iter(), LATENCY_BYTES);
+    let layers = ladder::layers(recording, &curves, latency_bytes);
     let drifts = stability::drifts(recording, &curves);
     let timelines = timeline::timelines(recording);
     Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts }
 }
 
+/// The size at which a rung's throughput is compared; an unknown one's as that of most.
+fn stated_bytes(rung: &str) -> u64 {
+    RUNGS.iter().find(|known| known.id == rung).map_or(LADDER_BYTES, |rung| rung.ladder_bytes)
+}
+
+/// The measured size nearest to `stated`, among the rungs that are compared at it: all at the same one.
+fn nearest_stated(curves: &[Curve], stated: u64) -> u64 {
+    let same = |curve: &&Curve| stated_bytes(&curve.case.rung) == stated;
+    nearest(curves.iter().filter(same), stated)
+}
+
 /// The measured size whose ratio to `wanted` is nearest to one; `wanted` itself of nothing.
-fn nearest(curves: &[Curve], wanted: u64) -> u64 {
+fn nearest<'c>(curves: impl Iterator<Item = &'c Curve>, wanted: u64) -> u64 {
     let distance = |size: &u64| ((*size).max(1) as f64 / wanted as f64).ln().abs();
-    let sizes = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.message_bytes));
+    let sizes = curves.flat_map(|curve| curve.points.iter().map(|point| point.message_bytes));
     sizes.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(wanted)
 }
 
 /// Where a rung stands on the ladder; an unknown one above all others.
 fn height(rung: &str) -> usize {
-    crate::vocabulary::RUNGS.iter().position(|known| known.id == rung).unwrap_or(usize::MAX)
+    RUNGS.iter().position(|known| known.id == rung).unwrap_or(usize::MAX)
 }

@@ -9,6 +9,7 @@ mod engine;
 mod meeting;
 mod memory;
 mod pipe;
+mod relay;
 mod shared_memory;
 mod shim;
 mod tcp;

@@ -210,6 +210,26 @@ fn tcp_carries_several_flows_and_both_directions_at_once() {
     }
 }
 
+/// A relay that holds messages from a threshold on adds its delay to these, each way, and to no others.
+#[test]
+fn a_relay_holds_messages_from_its_threshold_on_and_no_others() {
+    const DELAY_NS: u64 = 60_000_000;
+    let fastest = |threshold: &str, message_bytes| {
+        let set = |text: String| text.parse().unwrap();
+        let settings = vec![set("relay.delay=60ms".into()), set(format!("relay.threshold={threshold}"))];
+        let mut ends = meet(&Spec { settings, ..spec("tcp", 1, true) });
+        let blocks = [block(message_bytes, 1, 4)];
+        let [pings, _] = play(&mut ends, [&[Does::Pings], &[Does::Echoes]], Wait::Sleeping, &blocks);
+        assert_eq!(pings[0][0][0].flow.bytes, blocks[0].bytes());
+        *pings[0][0][0].flow.slices_ns.iter().min().unwrap()
+    };
+    // The second message is longer than what the relay reads at once.
+    for (threshold, bytes) in [("1000", 1000), ("400KiB", 400 << 10)] {
+        assert!(fastest(threshold, bytes) >= 2 * DELAY_NS, "{bytes} B were not held");
+        assert!(fastest(threshold, bytes - 1) < 2 * DELAY_NS, "{} B were held", bytes - 1);
+    }
+}
+
 #[test]
 fn a_peer_that_goes_away_is_an_error_and_not_a_hang() {
     for transport in two_ends().map(|entry| entry.name) {

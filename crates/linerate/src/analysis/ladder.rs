@@ -5,7 +5,7 @@
 //! only its time per byte can be taken from the layer above: the constant stays unsaid.
 
 use super::model::worth_opening;
-use super::{Curve, Values, height};
+use super::{Curve, Values, height, nearest_stated, stated_bytes};
 use crate::plan::{Case, Role};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
@@ -35,8 +35,12 @@ pub struct Layer {
     pub wait: Option<Wait>,
     /// The CPUs of the sending end, then of the receiving end.
     pub placement: Vec<u32>,
-    /// Throughput at the ladder's size.
+    /// The message size of its throughput.
+    pub ladder_bytes: u64,
+    /// Throughput at that size.
     pub throughput_bps: Option<Estimate>,
+    /// The share of that stream's datagrams that did not arrive; none where none can be lost.
+    pub lost_share: Option<Estimate>,
     /// Half a round trip at the latency's size, polling.
     pub polling_ns: Option<Estimate>,
     /// Half a round trip at the latency's size, sleeping.
@@ -139,20 +143,16 @@ impl Layer {
 }
 
 /// All layers, from the bottom up, with what could not be measured.
-pub(super) fn layers(
-    recording: &Recording,
-    curves: &[Curve],
-    ladder_bytes: u64,
-    latency_bytes: u64,
-) -> Vec<Layer> {
+pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
     let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
     let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
     for layer in &mut layers {
-        figures(layer, curves, ladder_bytes, latency_bytes);
+        layer.ladder_bytes = nearest_stated(curves, layer.ladder_bytes);
+        figures(layer, curves, latency_bytes);
         observed(layer, recording);
     }
     for index in 0..layers.len() {
-        over_below(index, &mut layers, curves, ladder_bytes);
+        over_below(index, &mut layers, curves);
     }
     for unavailable in &recording.unavailable {
         leave_out(&mut layers, unavailable);
@@ -198,7 +198,9 @@ fn bare((_, id, both_ways, flows, from, to): Key) -> Layer {
         flows,
         wait: None,
         placement: Vec::new(),
+        ladder_bytes: stated_bytes(id),
         throughput_bps: None,
+        lost_share: None,
         polling_ns: None,
         sleeping_ns: None,
         kept_of_below: None,
@@ -211,7 +213,7 @@ fn bare((_, id, both_ways, flows, from, to): Key) -> Layer {
 }
 
 /// Fills in what the curves say at the stated sizes.
-fn figures(layer: &mut Layer, curves: &[Curve], ladder_bytes: u64, latency_bytes: u64) {
+fn figures(layer: &mut Layer, curves: &[Curve], latency_bytes: u64) {
     let half_round_trip = |wait| {
         let point = layer.ping_pong(curves, wait)?.at(latency_bytes)?;
         point.estimate(|values| values.half_round_trip_ns)
@@ -220,11 +222,12 @@ fn figures(layer: &mut Layer, curves: &[Curve], ladder_bytes: u64, latency_bytes
     let sleeping_ns = half_round_trip(Wait::Sleeping);
     let stream = layer.stream(curves);
     let wait = stream.map(|curve| curve.case.wait).filter(|_| !is_one_ended(&layer.rung));
-    let point = stream.and_then(|curve| curve.at(ladder_bytes));
+    let point = stream.and_then(|curve| curve.at(layer.ladder_bytes));
     let middle = |number: fn(&Values) -> Option<f64>| Some(point?.estimate(number)?.median);
     let sender = middle(|values| Some(values.sender?.cpu_ns_per_byte));
     let receiver = middle(|values| Some(values.receiver?.cpu_ns_per_byte));
     let throughput_bps = point.and_then(|point| point.estimate(|values| values.throughput_bps));
+    let lost_share = point.and_then(|point| point.estimate(|values| values.lost_share));
     let cpu = (sender.is_some() || receiver.is_some()).then_some(CpuTime { sender, receiver });
     let mut not_measured = layer.not_measured.clone();
     if let Some(curve) = stream.filter(|_| throughput_bps.is_none() && layer.flows > 1) {
@@ -232,7 +235,8 @@ fn figures(layer: &mut Layer, curves: &[Curve], ladder_bytes: u64, latency_bytes
         let hint = "longer trials: a larger profile".into();
         not_measured.push(NotMeasured { pattern: Some(curve.case.pattern), wait: None, why, hint });
     }
-    *layer = Layer { wait, throughput_bps, polling_ns, sleeping_ns, cpu, not_measured, ..layer.clone() };
+    let cells = Layer { wait, throughput_bps, lost_share, polling_ns, sleeping_ns, cpu, ..layer.clone() };
+    *layer = Layer { not_measured, ..cells };
 }
 
 /// Fills in what was observed around the steps: placement and segments sent again.
@@ -260,10 +264,10 @@ fn placement(step: &StepRecord) -> Vec<u32> {
 }
 
 /// Compares a layer with the one below.
-fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve], ladder_bytes: u64) {
+fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve]) {
     let layer = &layers[index];
     let Some(below) = below(layer, layers) else { return };
-    let kept = kept(layer, below, curves, ladder_bytes);
+    let kept = kept(layer, below, curves);
     let cost = [Wait::Polling, Wait::Sleeping].iter().find_map(|wait| cost(layer, below, curves, *wait));
     let below_host = below.from.clone().filter(|_| below.place == Place::InHost);
     let layer = &mut layers[index];
@@ -290,12 +294,13 @@ pub fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
     candidates.find(here).or(anywhere)
 }
 
-fn kept(layer: &Layer, below: &Layer, curves: &[Curve], ladder_bytes: u64) -> Option<Estimate> {
+/// The share of the throughput below, at this layer's size, where both measured that.
+fn kept(layer: &Layer, below: &Layer, curves: &[Curve]) -> Option<Estimate> {
     let (upper, lower) = (layer.stream(curves)?, below.stream(curves)?);
     if upper.case.wait != lower.case.wait && !is_one_ended(&below.rung) {
         return None;
     }
-    let (upper, lower) = (upper.at(ladder_bytes)?, lower.at(ladder_bytes)?);
+    let (upper, lower) = (upper.at(layer.ladder_bytes)?, lower.at(layer.ladder_bytes)?);
     let ratio = |(pass, values): (&u32, &Values)| {
         Some(values.throughput_bps? / lower.passes.get(pass)?.throughput_bps?)
     };

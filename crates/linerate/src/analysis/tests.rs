@@ -244,3 +244,44 @@ fn a_long_stream_is_a_line_over_time() {
     assert_eq!(timeline.throughput_bps, [Some(16_000.0), Some(8_000.0), Some(4_000.0)]);
     assert_eq!(timeline.sampled[0].at_s, [-0.1, 1.0]);
 }
+
+#[test]
+fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
+    let case = Case {
+        rung: "network.udp".into(),
+        pattern: Pattern::Stream,
+        wait: Wait::Sleeping,
+        flows: 1,
+        from: "a".into(),
+        to: "b".into(),
+        timeline: false,
+    };
+    let mut recording = Synthetic { passes: 6, ..Synthetic::default() }.recording();
+    for pass in 1..=6 {
+        // 30 of 100 datagrams came in 4 us: three stamps, and nothing after the last one.
+        let block = Block { message_bytes: 1024, messages: 10, slices: 10, lead: 0, cache: Cache::Hot };
+        let sent = Flow { duration_ns: 2000, bytes: 100 * 1024, ..Flow::default() };
+        let came = Flow {
+            slices_ns: vec![1000, 1000, 2000],
+            duration_ns: 90_000,
+            bytes: 30 * 1024,
+            messages: Some(30),
+            lost: Some(70),
+            ..Flow::default()
+        };
+        let role = |host: &str, does, flow| RoleRecord {
+            host: host.into(),
+            does,
+            flows: vec![flow],
+            histogram: None,
+        };
+        let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];
+        recording.trials.push(Trial { step: 0, pass, case: case.clone(), block, roles });
+    }
+    let analysis = analyse(&recording);
+    let udp = layer(&analysis, "network.udp a>b");
+    assert_eq!((udp.ladder_bytes, analysis.ladder_bytes), (1024, 1 << 20));
+    assert_near("goodput", udp.throughput_bps, 8e9 * 30.0 * 1024.0 / 4000.0, 1e-9);
+    assert_near("loss", udp.lost_share, 0.7, 1e-9);
+    assert!(layer(&analysis, "network.tcp a>b").lost_share.is_none());
+}

@@ -58,14 +58,14 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
     let sampled: Vec<Sampled> = series.map(|series| sampled(series, trial)).collect();
     let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
     let timeline = |role: &RoleRecord| {
-        let (at_s, throughput_bps) = rates(role)?;
+        let (at_s, throughput_bps) = rates(trial, role)?;
         let steady =
             steady_from(&throughput_bps.iter().map(|rate| rate.unwrap_or(f64::NAN)).collect::<Vec<_>>());
         let from = steady.checked_sub(1).map_or(0.0, |last| at_s[last]);
         Some(Timeline {
             steady_from_s: from,
-            steady_bps: rate_from(role, from * 1e9),
-            whole_bps: rate_from(role, 0.0),
+            steady_bps: rate_from(trial, role, from * 1e9),
+            whole_bps: rate_from(trial, role, 0.0),
             case: trial.case.clone(),
             host: role.host.clone(),
             message_bytes: trial.block.message_bytes,
@@ -79,9 +79,10 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
 }
 
 /// The rate of all flows between the stamps of the first one.
-fn rates(role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
+fn rates(trial: &Trial, role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
     let origin = start(role)?;
-    let flows: Vec<Stamps> = role.flows.iter().filter_map(|flow| Stamps::of(flow, 0, origin)).collect();
+    let flows: Vec<Stamps> =
+        role.flows.iter().filter_map(|flow| Stamps::of(flow, &trial.block, 0, origin)).collect();
     let times = flows.first()?.times();
     let rate = |pair: &[f64]| {
         let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(pair[1]) - flow.bytes_at(pair[0])).sum();
@@ -92,9 +93,10 @@ fn rates(role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
 }
 
 /// Bytes over time from a moment on, to the end of the first flow that ends.
-fn rate_from(role: &RoleRecord, from_ns: f64) -> Option<f64> {
+fn rate_from(trial: &Trial, role: &RoleRecord, from_ns: f64) -> Option<f64> {
     let origin = start(role)?;
-    let flows: Vec<Stamps> = role.flows.iter().filter_map(|flow| Stamps::of(flow, 0, origin)).collect();
+    let stamps = |flow| Stamps::of(flow, &trial.block, 0, origin);
+    let flows: Vec<Stamps> = role.flows.iter().filter_map(stamps).collect();
     let to = flows.iter().map(Stamps::last).reduce(f64::min)?;
     let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from_ns)).sum();
     positive(8e9 * bytes / (to - from_ns))

@@ -1,5 +1,6 @@
 //! The numbers of one trial.
 
+use crate::plan::Block;
 use crate::record::{Flow, Recording, RoleRecord, Trial, decode_histogram};
 use crate::statistic::median;
 use crate::vocabulary::Does;
@@ -12,6 +13,8 @@ pub struct Values {
     pub throughput_bps: Option<f64>,
     /// Half of the median round trip.
     pub half_round_trip_ns: Option<f64>,
+    /// The share of the datagrams that did not arrive, the lead included; none where none can be lost.
+    pub lost_share: Option<f64>,
     /// The sending threads.
     pub sender: Option<Load>,
     /// The receiving threads.
@@ -48,6 +51,7 @@ impl Values {
         Values {
             throughput_bps: median(trials.iter().filter_map(|values| values.throughput_bps)),
             half_round_trip_ns: median(trials.iter().filter_map(|values| values.half_round_trip_ns)),
+            lost_share: median(trials.iter().filter_map(|values| values.lost_share)),
             sender: load(|values| values.sender),
             receiver: load(|values| values.receiver),
             disturbed: trials.iter().any(|values| values.disturbed),
@@ -77,6 +81,7 @@ pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
     Values {
         throughput_bps,
         half_round_trip_ns,
+        lost_share: lost_share(trial),
         sender: load(trial, Does::Sends, machines),
         receiver: load(trial, Does::Receives, machines),
         disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(is_disturbed),
@@ -97,6 +102,17 @@ pub(super) fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
+/// What the ends that keep time missed, of all that was sent to them.
+pub fn lost_share(trial: &Trial) -> Option<f64> {
+    let roles = trial.roles.iter().filter(|role| role.does.keeps_time());
+    let counts = roles
+        .flat_map(|role| &role.flows)
+        .filter_map(|flow| Some((flow.messages? as f64, flow.lost? as f64)));
+    let (came, lost) = counts.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
+    let share = lost / (came + lost);
+    share.is_finite().then_some(share)
+}
+
 /// The sum over all ends that receive (or copy), each by its own clock.
 fn throughput_bps(trial: &Trial) -> Option<f64> {
     let rates = trial.roles.iter().filter(|role| role.does.keeps_time() && role.does != Does::Pings);
@@ -110,7 +126,8 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
         return unsliced_bps(trial, role);
     }
     let origin = role.flows.iter().map(|flow| flow.start_ns).min()?;
-    let stamps: Option<Vec<Stamps>> = role.flows.iter().map(|flow| Stamps::of(flow, lead, origin)).collect();
+    let stamps: Option<Vec<Stamps>> =
+        role.flows.iter().map(|flow| Stamps::of(flow, &trial.block, lead, origin)).collect();
     let stamps = stamps?;
     // From the first flow's start, not the last one's: what a late receiver finds waiting in its buffers
     // came since then. To the first flow's end: from then on one is missing.
@@ -141,8 +158,9 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// None where nothing is left after the lead.
-    pub(super) fn of(flow: &Flow, lead: usize, origin_ns: u64) -> Option<Stamps> {
+    /// None where nothing is left after the lead. Each stamp closes the same number of messages that came:
+    /// what came after the last one, where some were lost, is left out with its time.
+    pub(super) fn of(flow: &Flow, block: &Block, lead: usize, origin_ns: u64) -> Option<Stamps> {
         if flow.slices_ns.len() <= lead {
             return None;
         }
@@ -154,7 +172,7 @@ impl Stamps {
             at_ns.push(time);
         }
         at_ns.drain(..lead);
-        Some(Stamps { at_ns, slice_bytes: flow.bytes as f64 / flow.slices_ns.len() as f64 })
+        Some(Stamps { at_ns, slice_bytes: block.message_bytes as f64 * block.messages as f64 })
     }
 
     pub(super) fn first(&self) -> f64 {
@@ -236,15 +254,17 @@ fn load(trial: &Trial, does: Does, machines: &Machines) -> Option<Load> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Flow;
+    use crate::vocabulary::Cache;
 
-    fn flow(start_ns: u64, slices_ns: &[u64], bytes: u64) -> Flow {
-        Flow { start_ns, slices_ns: slices_ns.to_vec(), bytes, ..Flow::default() }
+    fn stamps(start_ns: u64, slices_ns: &[u64], lead: usize, origin_ns: u64) -> Option<Stamps> {
+        let flow = Flow { start_ns, slices_ns: slices_ns.to_vec(), ..Flow::default() };
+        let block = Block { message_bytes: 10, messages: 10, slices: 4, lead: 0, cache: Cache::Hot };
+        Stamps::of(&flow, &block, lead, origin_ns)
     }
 
     #[test]
     fn bytes_are_interpolated_between_stamps() {
-        let stamps = Stamps::of(&flow(50, &[10, 10, 20, 20], 400), 1, 50).unwrap();
+        let stamps = stamps(50, &[10, 10, 20, 20], 1, 50).unwrap();
         assert_eq!((stamps.first(), stamps.last()), (10.0, 60.0));
         let cases = [(0.0, 0.0), (10.0, 0.0), (15.0, 50.0), (20.0, 100.0), (30.0, 150.0), (60.0, 300.0)];
         for (time, bytes) in cases {
@@ -255,14 +275,14 @@ mod tests {
 
     #[test]
     fn a_flow_of_nothing_but_lead_has_no_stamps() {
-        assert!(Stamps::of(&flow(0, &[5, 5], 10), 2, 0).is_none());
-        assert!(Stamps::of(&flow(0, &[], 10), 0, 0).is_none());
+        assert!(stamps(0, &[5, 5], 2, 0).is_none());
+        assert!(stamps(0, &[], 0, 0).is_none());
     }
 
     #[test]
     fn slices_of_no_time_do_not_divide_by_zero() {
-        let stamps = Stamps::of(&flow(0, &[0, 0, 10], 30), 0, 0).unwrap();
-        assert_eq!(stamps.bytes_at(0.0), 20.0);
-        assert_eq!(stamps.bytes_at(5.0), 25.0);
+        let stamps = stamps(0, &[0, 0, 10], 0, 0).unwrap();
+        assert_eq!(stamps.bytes_at(0.0), 200.0);
+        assert_eq!(stamps.bytes_at(5.0), 250.0);
     }
 }

@@ -39,10 +39,13 @@ pub(super) fn sentence(
     [Some(told), next_told(layer, &bounds[top]), hint].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The highest layer with a throughput; one flow and one way before several, the first direction first.
+/// The highest layer with a throughput, of the chain if any of it was measured; one flow and one way
+/// before several, the first direction first.
 fn topmost(layers: &[Layer]) -> Option<usize> {
     let measured = |layer: &&Layer| layer.throughput_bps.is_some();
-    let rung = layers.iter().rev().find(measured).map(|layer| &layer.rung)?;
+    let in_chain = |layer: &&Layer| !RUNGS.iter().any(|rung| rung.id == layer.rung && rung.sibling);
+    let mut downward = layers.iter().rev().filter(measured);
+    let rung = downward.clone().find(in_chain).or(downward.next()).map(|layer| &layer.rung)?;
     let plain = |layer: &Layer| measured(&layer) && layer.rung == *rung;
     layers.iter().position(plain)
 }
@@ -137,14 +140,16 @@ fn several_flows(analysis: &Analysis, layer: &Layer) -> String {
 
 /// The faults that the plan puts into a rung: `shim.spin=5us`.
 pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
-    const HARMLESS: &[(&str, &[&str])] = &[
-        ("shim.spin", &["0", "0ns", "0us", "0ms", "0s"]),
+    const NO_TIME: &[&str] = &["0", "0ns", "0us", "0ms", "0s"];
+    /// The knobs that put a fault in, with the values that put in none.
+    const FAULTS: &[(&str, &[&str])] = &[
+        ("shim.spin", NO_TIME),
         ("shim.copies", &["0"]),
         ("shim.overclaim", &["1"]),
+        ("relay.delay", NO_TIME),
     ];
     let is_fault = |knob: &str, value: &str| {
-        let harmless = HARMLESS.iter().find(|(name, _)| *name == knob).map_or(&[][..], |(_, values)| values);
-        knob.starts_with("shim.") && !harmless.contains(&value)
+        FAULTS.iter().any(|(name, harmless)| *name == knob && !harmless.contains(&value))
     };
     let transport = RUNGS.iter().find(|known| known.id == rung).map_or("", |rung| rung.transport);
     let concerns = |knob: &str| {

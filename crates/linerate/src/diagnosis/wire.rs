@@ -6,8 +6,11 @@ use crate::analysis::model::{Framing, Path};
 use crate::plan::Target;
 use crate::record::Recording;
 use crate::unit::BitRate;
-use crate::vocabulary::Place;
+use crate::vocabulary::{Family, Place, RUNGS, TRANSPORTS};
 use serde_json::Value;
+
+/// The headers of IPv4 and of IPv6 (RFC 791, 8200).
+const IP: [f64; 2] = [20.0, 40.0];
 
 /// Drivers that report a speed that nothing enforces (drivers/net/veth.c and tun.c set a constant).
 const NOMINAL_DRIVERS: &[&str] = &["veth", "tun", "tap", "bridge", "dummy"];
@@ -54,16 +57,15 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         .collect();
     let is_nominal = |driver: &String| NOMINAL_DRIVERS.contains(&driver.as_str());
     let nominal = interfaces.iter().any(|(_, driver)| driver.as_ref().is_some_and(is_nominal));
-    let framing = Framing::TCP_V4_TIMESTAMPS;
-    let (mtu, line_bps, framing) = match recording.plan().map(|plan| &plan.target) {
-        Some(Target::Lab(lab)) => {
-            (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), framing.as_the_stack_sees_it())
-        }
-        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing),
+    let framing = framing(layer);
+    let seen = framing.map(Framing::as_the_stack_sees_it);
+    let (mtu, line_bps, framing, is_line) = match recording.plan().map(|plan| &plan.target) {
+        Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), seen, false),
+        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing, true),
     };
-    let efficiency = mtu.and_then(|mtu| framing.efficiency(mtu));
-    let is_line = framing == Framing::TCP_V4_TIMESTAMPS;
-    let path = line_bps.zip(mtu).filter(|_| is_line).map(|(line, mtu)| Path::direct(line, mtu, framing));
+    let efficiency = framing.zip(mtu).and_then(|(framing, mtu)| efficiency(layer, mtu, framing));
+    let path = line_bps.zip(mtu).zip(framing.filter(|_| is_line));
+    let path = path.map(|((line, mtu), framing)| Path::direct(line, mtu, framing));
     Wire {
         path,
         mtu: mtu.map(|mtu| mtu as u64),
@@ -71,4 +73,20 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         payload_bps: line_bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),
         interfaces,
     }
+}
+
+/// What surrounds the payload of a layer's packets.
+fn framing(layer: &Layer) -> Option<Framing> {
+    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung)?;
+    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
+    let headers = IP[usize::from(rung.family == Family::V6)] + transport.header_bytes as f64;
+    Some(Framing { headers, ..Framing::TCP_V4 })
+}
+
+/// The share of a line that payload can have: packets are full, but for datagrams that are smaller.
+fn efficiency(layer: &Layer, mtu: f64, framing: Framing) -> Option<f64> {
+    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung)?;
+    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
+    let whole = framing.headers + layer.ladder_bytes as f64;
+    framing.efficiency(if transport.most_bytes.is_some() { mtu.min(whole) } else { mtu })
 }

@@ -61,13 +61,17 @@ pub(super) fn render(report: &Report, width: Option<usize>) -> Vec<Vec<String>> 
 /// Entries of one rung, number of flows and pattern share a line.
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let first = report.run.hosts.first().map_or("a", |host| host.host.as_str());
+    let stated = report.ladder.first().map(|entry| entry.message_bytes);
     let mut rows: Vec<Row> = Vec::new();
     for entry in &report.ladder {
         let from = entry.host.as_deref().or(entry.direction.as_deref()).unwrap_or(first);
         let both_ways = from.contains("<>");
         let is_forward = from.split(['<', '>']).next() == Some(first);
         let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
-        let name = format!("{}{flows}{}", entry.title, if both_ways { ", both ways" } else { "" });
+        // The head of the column says the size of most.
+        let other_size = Some(entry.message_bytes) != stated && entry.throughput_bps.is_some();
+        let size = if other_size { format!(", {}", Bytes(entry.message_bytes)) } else { String::new() };
+        let name = format!("{}{flows}{}{size}", entry.title, if both_ways { ", both ways" } else { "" });
         let index = rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
             rows.push(Row { name, forward: None, backward: None });
             rows.len() - 1

@@ -127,6 +127,8 @@ pub struct LadderEntry {
     pub placement: Vec<u32>,
     /// Throughput at `message_bytes`, by the receiver's bytes and clock.
     pub throughput_bps: Option<Estimate>,
+    /// The share of that stream's datagrams that did not arrive; null where none can be lost.
+    pub lost_share: Option<Estimate>,
     /// Half of a round trip at `latency_bytes`.
     pub half_round_trip_ns: HalfRoundTrip,
     /// Throughput as a share of the layer below, paired within passes.

@@ -44,7 +44,9 @@ impl<D: Datagrams> Transport for Ports<D> {
     }
 
     fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
-        let (meeting, offer) = Meeting::<D::Beside>::offer(spec)?;
+        // What is set is meant for the datagrams.
+        let beside = Spec { settings: Vec::new(), ..spec.clone() };
+        let (meeting, offer) = Meeting::<D::Beside>::offer(&beside)?;
         Ok((Box::new(Binding::<D> { spec: spec.clone(), meeting }), offer))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::engine::Channel;
 use super::meeting::{Family, Streams};
+use super::relay::{Accepting, Relay};
 use super::{Address, Spec, granted};
 use crate::record::Granted;
 use crate::unit::Bytes;
@@ -9,24 +10,29 @@ use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// The transport.
 pub const TCP: Streams<TcpStream> = Streams::new();
 
 impl Family for TcpStream {
     const NAME: &'static str = "tcp";
-    type Listener = TcpListener;
+    type Listener = Listener;
 
-    fn listen(spec: &Spec) -> Result<(TcpListener, Address)> {
+    fn listen(spec: &Spec) -> Result<(Listener, Address)> {
         let listener = options(spec).listen(spec.any_port(), spec.flows as i32)?;
         let fail = |call| move |e| Error::io(call, "listener", e);
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
-        Ok((listener, Address::Internet(address)))
+        let Some(relay) = Relay::of(spec) else {
+            return Ok((Listener { listener, _relay: None }, Address::Internet(address)));
+        };
+        let (relay, outer) = relay.stand_before(address, options(spec))?;
+        Ok((Listener { listener, _relay: Some(relay) }, outer))
     }
 
-    fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
-        listener.accept().map(|(stream, _)| stream)
+    fn accept(listener: &Listener) -> io::Result<TcpStream> {
+        listener.listener.accept().map(|(stream, _)| stream)
     }
 
     fn connect(spec: &Spec, address: &Address) -> Result<TcpStream> {
@@ -34,6 +40,19 @@ impl Family for TcpStream {
             Address::Internet(to) => Ok(options(spec).connect(*to, spec.patience())?),
             other => Err(Error::peer("the other end", format!("offered {other} for TCP"), "")),
         }
+    }
+}
+
+/// A listener, and the relay before it if there is one.
+#[derive(Debug)]
+pub struct Listener {
+    listener: TcpListener,
+    _relay: Option<Accepting>,
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
     }
 }
 

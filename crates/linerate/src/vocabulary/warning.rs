@@ -60,6 +60,13 @@ pub const WARNINGS: &[Warning] = &[
         hint: "the sender's count is wrong: distrust its other figures",
     },
     Warning {
+        code: "loss",
+        meaning: "datagrams were lost: nothing held the sender back, so the throughput is what the receiver could take",
+        rule: "the receivers' counts are below the senders'",
+        source: "both ends' own counts; RFC 7680",
+        hint: "raise socket.receive-buffer (and net.core.rmem_max) to lose fewer in bursts",
+    },
+    Warning {
         code: "bytes-not-crossed",
         meaning: "the interfaces did not carry the bytes that were received: the traffic went another way",
         rule: "the interfaces carried at least 10 % less than the connections received",
@@ -153,9 +160,9 @@ pub const WARNINGS: &[Warning] = &[
     Warning {
         code: "shim",
         meaning: "a known fault was put in by hand",
-        rule: "a shim.* setting other than the harmless one",
+        rule: "a shim.* or relay.* setting other than the harmless one",
         source: "the plan",
-        hint: "leave out the shim.* settings for a true number",
+        hint: "leave out the shim.* and relay.* settings for a true number",
     },
     Warning {
         code: "above-bound",
@@ -193,18 +200,11 @@ pub const WARNINGS: &[Warning] = &[
         hint: "more CPUs or larger messages at the sender; a lower rate",
     },
     Warning {
-        code: "loss",
-        meaning: "messages were lost",
-        rule: "fewer messages received than sent",
-        source: "RFC 7680",
-        hint: "lower the rate; raise the receive buffer; see softnet-drops",
-    },
-    Warning {
         code: "autocorrelated",
         meaning: "neighbouring trials resemble each other, so they count for fewer",
         rule: "lag-1 autocorrelation above 0.2: n counts as n * (1 - r) / (1 + r)",
         source: "G. V. Bayley, J. M. Hammersley, Supplement to the JRSS 8 (1946)",
-        hint: "the interval allows for it; more passes, or longer pauses between them, make it narrower",
+        hint: "more passes, or longer pauses between them, make it narrower",
     },
     Warning {
         code: "not-monotone",

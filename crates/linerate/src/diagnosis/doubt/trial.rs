@@ -1,6 +1,7 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
 use super::{Check, Context, percent};
+use crate::analysis::lost_share;
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::vocabulary::{Does, Pattern};
 use std::collections::BTreeMap;
@@ -45,6 +46,14 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         worst: "difference_share",
         say: |share| format!("{} of the received bytes apart", percent(share)),
     },
+    Check {
+        code: "loss",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, trial| lost_share(trial),
+        worst: "lost_share",
+        say: |share| format!("{} of the datagrams", percent(share)),
+    },
 ];
 
 fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
@@ -85,7 +94,11 @@ fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
         share.is_finite().then_some(share)
     };
     if trial.case.pattern != Pattern::Bidirectional {
-        return apart(sum(Does::Sends, &|_| true), sum(Does::Receives, &|_| true))
+        let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
+        let lost = receivers.flat_map(|role| &role.flows).filter_map(|flow| flow.lost);
+        let lost: f64 = lost.map(|messages| messages as f64 * trial.block.message_bytes as f64).sum();
+        let accounted = sum(Does::Receives, &|_| true) + lost;
+        return apart(sum(Does::Sends, &|_| true), accounted)
             .filter(|_| trial.roles.iter().any(|role| role.does == Does::Sends));
     }
     let hosts = [&trial.case.from, &trial.case.to];
