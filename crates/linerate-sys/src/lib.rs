@@ -22,5 +22,6 @@ pub mod spawn;
 pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
+pub mod wake;
 
 pub use error::{Error, Result};

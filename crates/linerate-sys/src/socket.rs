@@ -179,6 +179,26 @@ pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Optio
     }
 }
 
+/// Throws away at most as many bytes as `room` holds without copying them, waiting in the kernel until
+/// something is there; none after an interruption. `room` stays as it is: with `MSG_TRUNC` the kernel
+/// drops what a TCP socket received (tcp(7)).
+#[inline]
+pub fn discard_waiting(stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(stream, room, RecvFlags::TRUNC) {
+        Err(Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.1)),
+    }
+}
+
+/// The same without waiting; none when there is nothing now.
+#[inline]
+pub fn discard_now(stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(stream, room, RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.1)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,5 +235,23 @@ mod tests {
         assert_eq!(receive_waiting(&server, &mut [0; 8]).unwrap(), Some(3));
         drop(client);
         assert_eq!(receive_waiting(&server, &mut [0; 8]).unwrap(), Some(0));
+    }
+
+    #[test]
+    fn what_is_discarded_is_counted_and_not_copied() {
+        let options = TcpOptions::default();
+        let listener = options.listen("127.0.0.1:0".parse().unwrap(), 1).unwrap();
+        let client = options.connect(listener.local_addr().unwrap(), Duration::from_secs(5)).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let mut room = [7; 4];
+        assert_eq!(discard_now(&server, &mut room).unwrap(), None);
+        assert_eq!(send_now(&client, b"abcdef").unwrap(), 6);
+        assert_eq!(discard_waiting(&server, &mut room).unwrap(), Some(4));
+        assert_eq!(room, [7; 4]);
+        let mut rest = [0; 4];
+        assert_eq!(receive_waiting(&server, &mut rest).unwrap(), Some(2));
+        assert_eq!(&rest[..2], b"ef");
+        drop(client);
+        assert_eq!(discard_waiting(&server, &mut room).unwrap(), Some(0));
     }
 }

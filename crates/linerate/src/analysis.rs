@@ -6,6 +6,7 @@
 
 mod curve;
 mod ladder;
+mod medians;
 pub mod model;
 mod stability;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Arguments to a plan; the loop; the only room that prints, exits, or reads the environment.
 
 mod args;
+mod calibrate;
 mod doctor;
 mod explain;
 mod list;
@@ -9,6 +10,7 @@ mod progress;
 mod recorder;
 mod report;
 mod run;
+mod state;
 mod stop;
 
 use crate::lab::builder;
@@ -37,7 +39,8 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
     match args.command {
         Command::Run(run) => run::main(&run),
         Command::Report(report) => report::main(&report),
-        Command::Doctor => doctor::main(),
+        Command::Calibrate(calibrate) => calibrate::main(&calibrate),
+        Command::Doctor(state) => doctor::main(&state),
         Command::List(list) => list::main(&list),
         Command::Explain(explain) => explain::main(&explain),
         Command::Agent => {

@@ -20,6 +20,9 @@ pub mod pattern;
 pub mod transport;
 
 pub mod control;
+pub mod state;
+
+pub mod calibration;
 
 pub mod run;
 

@@ -16,6 +16,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use awake::Awake;
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
 

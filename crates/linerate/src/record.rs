@@ -4,12 +4,16 @@
 //! events, and the desk half, which reads them. Reading is the one fallible step between the two:
 //! it returns the [`Recording`] and the lines that it could not read.
 
+mod calibration;
 mod environment;
 mod event;
 mod latency;
 mod read;
 mod write;
 
+pub use calibration::{
+    Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,
+};
 pub use environment::Environment;
 pub use event::{
     End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
@@ -39,6 +43,8 @@ pub struct Recording {
     pub header: Option<Header>,
     /// The hosts.
     pub hosts: Vec<HostFacts>,
+    /// What was known before the run began.
+    pub calibration: Option<Calibration>,
     /// The sessions that were opened, a new one each pass.
     pub sessions: Vec<SessionRecord>,
     /// The steps that were completed.
@@ -59,6 +65,7 @@ impl Recording {
         match event {
             Event::Header(header) => self.header = Some(header),
             Event::Host(host) => self.hosts.push(host),
+            Event::Calibration(calibration) => self.calibration = Some(calibration),
             Event::Session(session) => self.sessions.push(session),
             Event::Step(step) => self.steps.push(step),
             Event::Trial(trial) => self.trials.push(trial),

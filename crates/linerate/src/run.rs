@@ -5,6 +5,7 @@
 //! new connections.
 
 pub mod agent;
+mod calibrate;
 mod host;
 mod protocol;
 mod ssh;

@@ -5,6 +5,7 @@
 
 mod bound;
 mod break_class;
+mod calibrated;
 mod explanation;
 mod knob;
 mod metric;
@@ -15,6 +16,11 @@ mod warning;
 
 pub use bound::{BOUNDS, BoundEntry};
 pub use break_class::{BREAKS, BreakClass};
+pub use calibrated::{
+    CALIBRATED, CLOCK_READ, CLOCK_STEP, COPY_COLD, COPY_HOT, Calibrated, CalibratedUnit, SLEEP_LATE,
+    SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
+    WAKE_UP_SAME,
+};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};

@@ -38,8 +38,10 @@ pub enum Command {
     Run(Run),
     /// Print the report of a recording.
     Report(Report),
+    /// Measure the hosts' clocks, timers and generators, and how far equal runs lie apart.
+    Calibrate(Calibrate),
     /// Say what this host can do, what is missing, and how to get it.
-    Doctor,
+    Doctor(StateFolder),
     /// List the tables of names: rungs, knobs, metrics, warnings and others.
     List(List),
     /// Say what a name in a report or a flag means: its definition, formula, source, and what to try.
@@ -87,6 +89,29 @@ pub struct Hosts {
     /// No progress, only the report.
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub state: StateFolder,
+}
+
+/// Where calibrations and the history are kept.
+#[derive(Debug, Clone, clap::Args)]
+pub struct StateFolder {
+    /// Where calibrations and the medians of earlier runs are kept [default: $XDG_STATE_HOME/linerate
+    /// or ~/.local/state/linerate].
+    #[arg(long = "state", value_name = "DIR", env = "LINERATE_STATE", hide_env_values = true)]
+    pub folder: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Calibrate {
+    #[command(flatten)]
+    pub hosts: Hosts,
+    /// How many equal runs the spread between runs is taken from.
+    #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = clap::value_parser!(u32).range(3..=100))]
+    pub runs: u32,
+    /// The form.
+    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    pub format: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,15 +1,19 @@
 //! `linerate doctor`: what this host can do, what is missing, and how to get it.
 
-use super::print;
+use super::args::StateFolder;
+use super::{print, state};
 use crate::Result;
 use crate::lab;
-use crate::observer::{Check, CheckState, doctor};
+use crate::observer::{Check, CheckState, doctor, environment, machine_id};
+use crate::record::HostFacts;
 use crate::run::this_program;
+use crate::state::{CalibratedHost, Stored};
+use jiff::Timestamp;
 use std::process::ExitCode;
 
 /// Prints every check; what is in order takes one line, what is not takes two more.
-pub fn main() -> Result<ExitCode> {
-    let checks: Vec<Check> = lab_checks()?.into_iter().chain(doctor()).collect();
+pub fn main(args: &StateFolder) -> Result<ExitCode> {
+    let checks: Vec<Check> = lab_checks()?.into_iter().chain(doctor()).chain(calibrations(args)).collect();
     for check in &checks {
         print(&line(check))?;
     }
@@ -67,4 +71,63 @@ fn lab_checks() -> Result<Vec<Check>> {
             "load the module sch_netem",
         ),
     ])
+}
+
+/// What is known of this host: one line for each calibration that it has part in.
+fn calibrations(args: &StateFolder) -> Vec<Check> {
+    let check = |name: String, ok: bool, found: String| Check {
+        name,
+        state: if ok { CheckState::Ok } else { CheckState::Limited },
+        found,
+        matters: "without it a report cannot say how far equal runs lie apart".into(),
+        hint: if ok { String::new() } else { "linerate calibrate".into() },
+    };
+    let Some(state) = state::folder(args) else {
+        return vec![check("calibration".into(), false, "there is no home to keep one in".into())];
+    };
+    let here = this_host();
+    let (stored, broken) = state.calibrations();
+    let known = stored.iter().filter_map(|stored| {
+        let old = stored.hosts.iter().find(|host| host.identity == here.identity)?;
+        let is_fresh = old.facts_hash == here.facts_hash;
+        let stale = if is_fresh { "" } else { ", stale: the kernel or the CPUs changed since" };
+        let found = format!("{}{stale}", age(stored));
+        let kind = stored.key.split('-').next().unwrap_or_default();
+        Some(check(format!("calibration: {kind}"), is_fresh, found))
+    });
+    let broken = broken.iter().map(|error| check("calibration".into(), false, super::chain(error)));
+    let mut checks: Vec<Check> = known.chain(broken).collect();
+    if checks.is_empty() {
+        checks.push(check("calibration".into(), false, "none of this host".into()));
+    }
+    checks
+}
+
+fn this_host() -> CalibratedHost {
+    CalibratedHost::of(&HostFacts {
+        host: String::new(),
+        reached: String::new(),
+        address: None,
+        address6: None,
+        loopback6: false,
+        machine: machine_id(),
+        cpus: Vec::new(),
+        version: String::new(),
+        environment: environment(),
+    })
+}
+
+/// How old the latest part of a calibration is.
+fn age(stored: &Stored) -> String {
+    let dates = stored.runs.values().map(|runs| &runs.utc).chain(&stored.utc);
+    let latest = dates.filter_map(|utc| utc.parse::<Timestamp>().ok()).max();
+    let Some(latest) = latest else {
+        return "of an unknown date".into();
+    };
+    let hours = (Timestamp::now().as_second() - latest.as_second()) / 3600;
+    match hours {
+        ..1 => "less than an hour old".into(),
+        1..48 => format!("{hours} h old"),
+        _ => format!("{} days old", hours / 24),
+    }
 }

@@ -3,6 +3,7 @@
 use super::args::Hosts;
 use super::progress::Progress;
 use super::recorder::Recorder;
+use super::state;
 use super::stop::Stop;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, Recording};
@@ -47,6 +48,7 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     let mut progress = Progress::new(args.quiet);
     let mut performer = Performer::start(plan, args, &wanted, &progress)?;
     performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
+    state::recall(plan, args, run)?;
     let mut schedule = choose(plan, &run.recording);
     let unavailable = schedule.unavailable().to_vec();
     unavailable.into_iter().map(Event::Unavailable).try_for_each(|event| run.keep(event))?;

@@ -3,6 +3,7 @@
 use super::args::{Hosts, Run};
 use super::measure::{finished, measure};
 use super::report::{columns, text_report};
+use super::state::remember;
 use super::{print, settle};
 use crate::plan::{Plan, Profile, Setting, Target};
 use crate::schedule::Passes;
@@ -17,6 +18,7 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     let plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
     let (run, ended) = measure(&plan, &args.hosts, |plan, recording| Box::new(Passes::new(plan, recording)))?;
     let ended = finished(&run.recording, ended)?;
+    remember(&args.hosts, &run.recording);
     print(&text_report(&run.recording, columns()))?;
     print(&format!("\n{}\n", run.path.display()))?;
     settle(ended)

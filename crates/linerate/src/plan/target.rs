@@ -51,6 +51,17 @@ impl TargetError {
     }
 }
 
+impl Target {
+    /// What kind of hosts: `lab`, `ssh`, `simulated`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Target::Lab(_) => "lab",
+            Target::Ssh(_) => "ssh",
+            Target::Simulated(_) => "simulated",
+        }
+    }
+}
+
 impl FromStr for Target {
     type Err = TargetError;
 

@@ -1,6 +1,6 @@
 //! The lines of a recording.
 
-use super::Environment;
+use super::{Calibration, Environment};
 use crate::plan::{Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
@@ -16,6 +16,8 @@ pub enum Event {
     Header(Header),
     /// A host: once, before the first step.
     Host(HostFacts),
+    /// What was known of the hosts and of equal runs: at most once, after the hosts.
+    Calibration(Calibration),
     /// A session: a new connection or mapping of one rung.
     Session(SessionRecord),
     /// What was observed around one step, after its trials.

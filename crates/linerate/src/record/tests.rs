@@ -12,6 +12,7 @@ fn small() -> Recording {
 fn events(recording: &Recording) -> Vec<Event> {
     let mut events: Vec<Event> = recording.header.iter().cloned().map(Event::Header).collect();
     events.extend(recording.hosts.iter().cloned().map(Event::Host));
+    events.extend(recording.calibration.iter().cloned().map(Event::Calibration));
     events.extend(recording.trials.iter().cloned().map(Event::Trial));
     events.extend(recording.steps.iter().cloned().map(Event::Step));
     events.extend(recording.end.iter().cloned().map(Event::End));

@@ -2,9 +2,11 @@
 //! asks of them, and reads the host's counters around each step. No message passes through it.
 
 use super::protocol::{
-    CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, TrialAnswer, TrialRequest, WorkerAnswer,
+    CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, TrialAnswer, TrialRequest,
+    WorkerAnswer,
 };
 use super::worker::{SECRET, answer, lock, read};
+use crate::calibration;
 use crate::control::{Client, serve};
 use crate::observer::{self, Sampler};
 use crate::{Error, Result};
@@ -87,6 +89,10 @@ impl Agent {
                 Ok(Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
+            "calibrate" => {
+                let request: CalibrateRequest = read(params)?;
+                answer(calibration::calibrate(&self.cpus, &request.settings)?)
+            }
             _ => Err(Error::usage(
                 format!("an agent knows no `{method}`"),
                 "are both ends of the same version?",

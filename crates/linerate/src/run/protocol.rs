@@ -1,6 +1,6 @@
 //! What the controller asks of agents, and agents of their workers.
 
-use crate::plan::Block;
+use crate::plan::{Block, Setting};
 use crate::record::{Environment, Flow, Granted, HostDelta, Series, SocketRecord};
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Wait};
@@ -134,4 +134,11 @@ pub struct BlockAnswer {
     pub flows: Vec<Flow>,
     /// The round trips.
     pub histogram: Option<String>,
+}
+
+/// Calibrate this host.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CalibrateRequest {
+    /// What the run would set on its sockets.
+    pub settings: Vec<Setting>,
 }

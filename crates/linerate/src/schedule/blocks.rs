@@ -5,7 +5,7 @@ use super::passes::Visit;
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
-use crate::vocabulary::{Cache, Pattern, Place, RUNGS};
+use crate::vocabulary::{CLOCK_READ, Cache, Pattern, Place, RUNGS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -28,8 +28,11 @@ const TIMELINE_SLICES_PER_S: u64 = 10;
 /// Most samples of a ping-pong's block.
 const MOST_SAMPLES: u64 = 20_000;
 
-/// A stamp costs about 20 ns: at 500 ns a sample it stays below 5 % (method B2).
-const LEAST_SAMPLE_NS: u64 = 500;
+/// The share of a sample that its stamp may cost; shorter round trips are timed together.
+const STAMP_SHARE: f64 = 0.05;
+
+/// What a stamp costs where nobody measured it: slow for a clock that is read in user code.
+const STAMP_NS: f64 = 25.0;
 
 /// The size that a flow warms up with, where it is one of its sizes.
 const WARM_UP_BYTES: u64 = 64 << 10;
@@ -59,7 +62,8 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
         sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     }
     let cold_from = cold_from(&recording.hosts);
-    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from) };
+    let least_sample_ns = least_sample_ns(recording);
+    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from), least_sample_ns };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     let first_probe = probe == Some(0);
     if entry.warm_up_ns > 0 && !first_probe {
@@ -100,6 +104,7 @@ struct Shape<'e> {
     entry: &'e Entry,
     size: u64,
     cache: Cache,
+    least_sample_ns: f64,
 }
 
 impl Shape<'_> {
@@ -130,7 +135,7 @@ impl Shape<'_> {
             return self.block(fitting / slices, slices, 0);
         }
         if self.entry.case.pattern == Pattern::PingPong {
-            let messages = (LEAST_SAMPLE_NS as f64 / ns.max(1.0)).ceil().max(1.0) as u64;
+            let messages = (self.least_sample_ns / ns.max(1.0)).ceil().max(1.0) as u64;
             let samples = (fitting / messages).clamp(3, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
@@ -145,6 +150,14 @@ impl Shape<'_> {
         let fitting = (warm_up_ns as f64 / ns.max(1.0)).max(1.0) as u64;
         self.block(fitting, 1, 1)
     }
+}
+
+/// A sample is at least so long that its stamp is no more than its share, by the slowest calibrated clock.
+/// A fast clock changes nothing, so that calibrating does not change what is measured.
+fn least_sample_ns(recording: &Recording) -> f64 {
+    let hosts = recording.calibration.iter().flat_map(|calibration| &calibration.hosts);
+    let costs = hosts.filter_map(|host| host.figures.get(CLOCK_READ)).map(|figure| figure.value);
+    costs.fold(STAMP_NS, f64::max) / STAMP_SHARE
 }
 
 fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {

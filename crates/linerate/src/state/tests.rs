@@ -1,0 +1,1 @@
+//! Spreads from made-up histories, keys, broken files, and programs that write at once.
