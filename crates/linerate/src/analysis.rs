@@ -4,6 +4,7 @@
 //! the passes. Whatever compares two layers is taken within a pass first, so that what both share
 //! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
 
+mod arms;
 mod curve;
 mod ladder;
 mod medians;
@@ -14,6 +15,9 @@ mod tests;
 mod timeline;
 mod trial;
 
+pub use arms::{
+    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Guard, Verdict, compare_arms,
+};
 pub use curve::{
     Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,

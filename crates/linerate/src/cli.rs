@@ -1,7 +1,9 @@
 //! Arguments to a plan; the loop; the only room that prints, exits, or reads the environment.
 
+mod ab;
 mod args;
 mod calibrate;
+mod compare;
 mod doctor;
 mod explain;
 mod list;
@@ -13,6 +15,7 @@ mod run;
 mod state;
 mod stop;
 
+use crate::analysis::Verdict;
 use crate::lab::builder;
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
@@ -38,6 +41,8 @@ pub fn main() -> ExitCode {
 fn dispatch(args: Args) -> crate::Result<ExitCode> {
     match args.command {
         Command::Run(run) => run::main(&run),
+        Command::Ab(ab) => ab::main(&ab),
+        Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Calibrate(calibrate) => calibrate::main(&calibrate),
         Command::Doctor(state) => doctor::main(&state),
@@ -68,6 +73,15 @@ fn settle(ended: Result<()>) -> Result<ExitCode> {
         Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
         Err(error) => Err(error),
     }
+}
+
+/// The exit code of a verdict.
+fn verdict_code(verdict: Verdict) -> ExitCode {
+    ExitCode::from(match verdict {
+        Verdict::Same => 0,
+        Verdict::Different => 10,
+        Verdict::CannotTell => 11,
+    })
 }
 
 /// An error and its causes, each once.

@@ -4,6 +4,7 @@
 //! connection of every rung and one visit of every case in one shuffled order; a *trial* is one timed
 //! visit; a *slice* is a part of a flow on the time axis.
 
+mod arm;
 mod profile;
 mod setting;
 pub mod sizes;
@@ -11,6 +12,9 @@ mod step;
 mod target;
 mod world;
 
+pub use arm::{
+    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
+};
 pub use profile::{PROFILES, Profile, Shipped};
 pub(crate) use setting::is_prefix;
 pub use setting::{Placement, Setting, SettingError};
@@ -49,19 +53,13 @@ pub struct Plan {
     /// The IPv6 address of a host, where it is not known otherwise.
     #[serde(default)]
     pub addresses6: BTreeMap<String, Ipv6Addr>,
+    /// How the arms are compared; none where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.
     pub budget_ns: Option<u64>,
-}
-
-/// Settings that are tried beside the plan as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Arm {
-    /// Its name in reports: the settings as they were typed, or what it is a control for.
-    pub name: String,
-    /// What it adds to the plan's own settings.
-    pub settings: Vec<Setting>,
 }
 
 impl Plan {

@@ -7,6 +7,7 @@
 mod calibration;
 mod environment;
 mod event;
+mod grant;
 mod latency;
 mod read;
 mod write;

@@ -3,6 +3,7 @@
 //! Every format is a rendering of one [`Report`], so that they cannot disagree. The JSON form is the
 //! stable one: keys are added, never renamed; `docs/report.schema.json` describes it.
 
+mod arms;
 mod assemble;
 mod block;
 mod curve;
@@ -58,7 +59,11 @@ impl Report {
 
 /// The text form.
 pub fn text(recording: &Recording, page: Page) -> String {
-    text::render(&Report::of(recording), page)
+    let report = Report::of(recording);
+    match &report.arms {
+        Some(compared) => arms::render(&report, compared, page),
+        None => text::render(&report, page),
+    }
 }
 
 /// The JSON form.

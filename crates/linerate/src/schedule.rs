@@ -4,6 +4,7 @@
 //! asking a new schedule for the next step of an old recording.
 
 mod again;
+mod arms;
 mod blocks;
 mod entries;
 mod extra;
@@ -15,6 +16,7 @@ mod study;
 #[cfg(test)]
 mod tests;
 
+pub use arms::Arms;
 pub use entries::Entry;
 pub use passes::Passes;
 

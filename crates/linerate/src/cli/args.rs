@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::plan::{PROFILES, Setting, Target};
+use crate::plan::{LEAST_BLOCKS, Metric, PROFILES, Setting, SettingError, Target, candidates};
 use crate::unit::Nanoseconds;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
@@ -17,12 +17,40 @@ Examples:
       from this host to node7, which needs nothing but sshd
   linerate run ssh://node1,ssh://node2 --profile quick --only network
       only the network rungs, between two other hosts
+  linerate ab lab --set tcp.congestion-control=reno
+      whether a setting makes a difference, proved in randomised blocks
   linerate report linerate/lab-2026-11-21T14-02-11.jsonl --format csv
       the numbers of an earlier run
   linerate explain sender-cpu
       what a name in a report means, and what to try
 
 `linerate doctor` says what this host can do and how to get what is missing.";
+
+const AB_EXAMPLES: &str = "\
+Examples:
+  linerate ab lab --set tcp.congestion-control=reno
+      one candidate against the base
+  linerate ab lab --set socket.send-buffer=64KiB,256KiB,1MiB --blocks 20
+      three levels of one knob
+  linerate ab lab --set socket.send-buffer=1MiB+socket.receive-buffer=1MiB
+      two knobs that are set together
+  linerate ab ssh://node7 --metric latency --set tcp.no-delay=off --base cpu.placement=0/1
+      by the latency of small messages, everything on the same CPUs
+  linerate ab simulated:noise=4% --set shim.slowdown=3
+      on a made-up machine, where the truth is known: 3 % slower
+
+Exit codes: 0 the same, 10 different, 11 cannot tell, 130 interrupted.
+The same is proved too: the difference lies within the margin. Each candidate is compared block by
+block with the base; at the first of two looks and at the second, half of 5 % may err.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  linerate compare before/ after/
+      two folders of recordings, at least 6 in each
+  linerate compare monday.jsonl tuesday.jsonl
+      one run a side: shows both and the ratio, and cannot tell
+
+Exit codes: 0 the same, 10 different, 11 cannot tell.";
 
 /// Measures every layer between the wire and the application, and says where the rate is lost.
 #[derive(Debug, Parser)]
@@ -36,6 +64,10 @@ pub struct Args {
 pub enum Command {
     /// Measure the ladder between two hosts.
     Run(Run),
+    /// Prove whether a setting makes a difference.
+    Ab(Ab),
+    /// Compare recordings that were made before.
+    Compare(Compare),
     /// Print the report of a recording.
     Report(Report),
     /// Measure the hosts' clocks, timers and generators, and how far equal runs lie apart.
@@ -130,6 +162,63 @@ pub struct Run {
     pub set: Vec<Setting>,
 }
 
+/// Proves whether settings differ from what holds without them, in randomised blocks with new
+/// connections, an A/A control that must not differ and a slowed one that must.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AB_EXAMPLES)]
+pub struct Ab {
+    #[command(flatten)]
+    pub hosts: Hosts,
+    /// The candidates, separated by commas; `+` joins knobs that are set together, and a bare value is
+    /// another level of the knob before it. `linerate list knobs` shows the knobs. May be repeated.
+    #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE[,…]", required = true, value_parser = arms)]
+    pub set: Vec<Candidates>,
+    /// Set knobs for the base and all candidates alike.
+    #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting)]
+    pub base: Vec<Setting>,
+    /// The rung (a name or a prefix); by default the topmost of --only, else network.tcp.
+    #[arg(long, value_name = "RUNG")]
+    pub rung: Option<String>,
+    /// What decides; the other one is watched.
+    #[arg(long, default_value = "throughput", value_parser = ["throughput", "latency"])]
+    pub metric: String,
+    /// Blocks before the first look, at least 6.
+    #[arg(long, default_value_t = 12, value_parser = blocks())]
+    pub blocks: u32,
+    /// The smallest difference that matters, at least 1%.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub margin: f64,
+    /// Do not double the blocks where they cannot tell.
+    #[arg(long)]
+    pub no_extend: bool,
+    /// The form of the report.
+    #[arg(long, default_value = "text", value_parser = formats())]
+    pub format: String,
+}
+
+/// The candidates of one `--set`.
+#[derive(Debug, Clone)]
+pub struct Candidates(pub Vec<Vec<Setting>>);
+
+/// Compares two sets of recordings: all of one, then all of the other. It takes at least 6 runs a side
+/// to tell a difference from the spread between runs; `linerate ab` needs one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct Compare {
+    /// A recording, a folder of recordings, or several of them separated by commas.
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// What is compared with it.
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// The smallest difference that matters, at least 1%.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub margin: f64,
+    /// The form.
+    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    pub format: String,
+}
+
 #[derive(Debug, clap::Args)]
 pub struct Report {
     /// The recording.
@@ -170,6 +259,35 @@ fn target(text: &str) -> Result<Target, String> {
 
 fn setting(text: &str) -> Result<Setting, String> {
     text.parse().map_err(|error: crate::plan::SettingError| format!("{}\n  hint: {}", error.what, error.hint))
+}
+
+fn arms(text: &str) -> Result<Candidates, String> {
+    candidates(text)
+        .map(Candidates)
+        .map_err(|error: SettingError| format!("{}\n  hint: {}", error.what, error.hint))
+}
+
+fn blocks() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(LEAST_BLOCKS)..=1000)
+}
+
+/// `1%` or `0.01`, at least 1 % and at most one half.
+fn share(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    share
+        .filter(|share| (0.01..=0.5).contains(share))
+        .ok_or_else(|| format!("`{text}`: a share from 1% to 50%"))
+}
+
+impl Ab {
+    /// What decides.
+    pub fn metric(&self) -> Metric {
+        if self.metric == "latency" { Metric::Latency } else { Metric::Throughput }
+    }
 }
 
 fn budget(text: &str) -> Result<u64, String> {

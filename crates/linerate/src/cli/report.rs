@@ -19,10 +19,15 @@ pub fn main(args: &Report) -> Result<ExitCode> {
     for line in &bad {
         eprintln!("linerate: {name}: line {}: {}", line.line, line.why);
     }
-    let format = FORMATS.iter().find(|format| format.name == args.format);
-    let format = format.ok_or_else(|| Error::usage(format!("no format is called `{}`", args.format), ""))?;
-    print(&(format.render)(&recording, columns()))?;
+    print(&render(&recording, &args.format, columns())?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The report in the form with this name.
+pub fn render(recording: &Recording, name: &str, page: Page) -> Result<String> {
+    let format = FORMATS.iter().find(|format| format.name == name);
+    let format = format.ok_or_else(|| Error::usage(format!("no format is called `{name}`"), ""))?;
+    Ok((format.render)(recording, page))
 }
 
 /// The text report.

@@ -28,16 +28,7 @@ pub fn main(args: &Run) -> Result<ExitCode> {
 pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>) -> Result<Plan> {
     let profile = Profile::named(profile)
         .ok_or_else(|| Error::usage(format!("no profile is called `{profile}`"), ""))?;
-    let mut settings = set.to_vec();
-    let chosen = settings.iter().any(|setting| setting.knob == "tcp.congestion-control");
-    if matches!(args.target, Target::Lab(_)) && !chosen {
-        // The lab's hosts are ours: they do not inherit this machine's default, which may be one
-        // that cannot pace itself here.
-        settings.insert(
-            0,
-            "tcp.congestion-control=cubic".parse::<Setting>().map_err(|e| Error::usage(e.what, e.hint))?,
-        );
-    }
+    let settings = settings(&args.target, set)?;
     Ok(Plan {
         target: args.target.clone(),
         profile,
@@ -47,27 +38,44 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         addresses: addresses(&args.addresses),
         addresses6: args.addresses.iter().filter_map(ipv6).collect(),
         arms: Vec::new(),
+        comparison: None,
         seed: args.seed.unwrap_or_else(rand::random),
         budget_ns,
     })
 }
 
 /// The address that each host was given: an IPv4 one before an IPv6 one, which has rungs of its own.
-fn addresses(given: &[(String, IpAddr)]) -> BTreeMap<String, IpAddr> {
+pub fn addresses(given: &[(String, IpAddr)]) -> BTreeMap<String, IpAddr> {
     let mut sorted: Vec<_> = given.to_vec();
     sorted.sort_by_key(|(_, address)| address.is_ipv4());
     sorted.into_iter().collect()
 }
 
-fn ipv6((host, address): &(String, IpAddr)) -> Option<(String, Ipv6Addr)> {
+/// The IPv6 addresses among them.
+pub fn ipv6((host, address): &(String, IpAddr)) -> Option<(String, Ipv6Addr)> {
     match address {
         IpAddr::V6(address) => Some((host.clone(), *address)),
         IpAddr::V4(_) => None,
     }
 }
 
+/// The settings, and what holds on such a target without them.
+pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
+    let mut settings = set.to_vec();
+    let chosen = settings.iter().any(|setting| setting.knob == "tcp.congestion-control");
+    if matches!(target, Target::Lab(_)) && !chosen {
+        // The lab's hosts are ours: they do not inherit this machine's default, which may be one
+        // that cannot pace itself here.
+        settings.insert(
+            0,
+            "tcp.congestion-control=cubic".parse::<Setting>().map_err(|e| Error::usage(e.what, e.hint))?,
+        );
+    }
+    Ok(settings)
+}
+
 /// The rungs whose name or prefix is in `only` (all when it is empty) and not in `skip`.
-fn rungs(only: &[String], skip: &[String]) -> Result<Vec<String>> {
+pub fn rungs(only: &[String], skip: &[String]) -> Result<Vec<String>> {
     let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
     let unknown = |name: &&String| !RUNGS.iter().any(|rung| crate::plan::is_prefix(name, rung.id));
     if let Some(name) = only.iter().chain(skip).find(unknown) {

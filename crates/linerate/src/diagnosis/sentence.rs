@@ -145,6 +145,7 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
     const FAULTS: &[(&str, &[&str])] = &[
         ("shim.spin", NO_TIME),
         ("shim.copies", &["0"]),
+        ("shim.slowdown", &["0"]),
         ("shim.overclaim", &["1"]),
         ("relay.delay", NO_TIME),
     ];

@@ -53,12 +53,14 @@ pub enum Why {
     Pairs,
     /// A visit in a block that compares arms.
     Block,
+    /// The same in a further block, for the arms that won: it must not enter what made them win.
+    Confirm,
 }
 
 impl Why {
     /// Whether a trial of such a step enters the estimates of its case and size.
     pub fn counts(self) -> bool {
-        matches!(self, Why::Pass | Why::Extra | Why::Rerun | Why::Block)
+        matches!(self, Why::Pass | Why::Extra | Why::Rerun | Why::Block | Why::Confirm)
     }
 }
 

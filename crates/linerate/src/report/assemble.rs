@@ -3,7 +3,7 @@
 use super::curve::curve;
 use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
-use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline};
+use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline, compare_arms};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording};
 use crate::statistic::CONFIDENCE;
@@ -29,13 +29,15 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         }
     });
     let profile = recording.plan().map(|plan| &plan.profile);
+    let arms = compare_arms(recording);
     Report {
         schema: super::SCHEMA.into(),
         run: run(recording, analysis),
-        sentence: diagnosis.sentence.clone(),
+        sentence: arms.as_ref().map_or_else(|| diagnosis.sentence.clone(), super::arms::sentence),
+        arms,
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
-        curves: analysis.curves.iter().map(|it| curve(it, profile)).collect(),
+        curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
         timelines: analysis.timelines.iter().map(timeline).collect(),
         drifts: analysis.drifts.iter().map(drift).collect(),
         warnings: warnings(None),

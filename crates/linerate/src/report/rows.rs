@@ -26,7 +26,7 @@ pub(super) fn render(analysis: &Analysis) -> String {
     let header: Vec<String> = KEYS.iter().map(|key| (*key).to_owned()).chain(names).collect();
     // A row has as many fields as the header and memory does not refuse: neither write can fail.
     let mut written = writer.write_record(&header).is_ok();
-    for curve in &analysis.curves {
+    for curve in analysis.curves.iter().filter(|curve| curve.case.arm == 0) {
         for point in &curve.points {
             written &= writer.write_record(row(curve, point)).is_ok();
         }

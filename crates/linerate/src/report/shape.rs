@@ -9,6 +9,7 @@ pub use curve::{
 };
 pub use stability::DriftEntry;
 
+use crate::analysis::Compared;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
 use schemars::JsonSchema;
@@ -25,6 +26,8 @@ pub struct Report {
     pub run: Run,
     /// The answer in one sentence.
     pub sentence: String,
+    /// What arms were compared, and the verdict; null where the plan had none.
+    pub arms: Option<Compared>,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
     pub ladder: Vec<LadderEntry>,
     /// Where the time of a message goes, by wait mode and message size.

@@ -6,7 +6,7 @@ use super::{Page, curve, ladder, note};
 use crate::unit::BitRate;
 
 /// The width of running text where the page does not say.
-const TEXT_WIDTH: usize = 110;
+pub(super) const TEXT_WIDTH: usize = 110;
 /// Nothing is set narrower than this.
 const LEAST_WIDTH: usize = 40;
 const INDENT: &str = "  ";
@@ -19,14 +19,11 @@ const PLAIN: &str = "\x1b[0m";
 pub(super) fn render(report: &Report, page: Page) -> String {
     let width = page.width.map(|width| usize::from(width).max(LEAST_WIDTH));
     let text_width = width.unwrap_or(TEXT_WIDTH).min(TEXT_WIDTH);
-    let marked = |text: &str, mark: &str| match page.colour {
-        true => format!("{mark}{text}{PLAIN}"),
-        false => text.to_owned(),
-    };
+    let marked = |text: &str, mark: &str| marked(text, mark, page);
     let mut lines: Vec<String> = Vec::new();
     lines.extend(wrapped(&report.sentence, text_width).iter().map(|line| marked(line, BOLD)));
     lines.push(String::new());
-    lines.extend(wrapped(&heading(report), text_width));
+    lines.extend(wrapped(&heading(report, passes(report)), text_width));
     for band in ladder::render(report, width.map(|width| width - INDENT.len())) {
         lines.push(String::new());
         for (index, line) in band.iter().enumerate() {
@@ -51,8 +48,13 @@ pub(super) fn render(report: &Report, page: Page) -> String {
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// The text in a colour, where the page has any.
+pub(super) fn marked(text: &str, mark: &str, page: Page) -> String {
+    if page.colour { format!("{mark}{text}{PLAIN}") } else { text.to_owned() }
+}
+
 /// Lines of at most `width` columns, broken between words.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut table = borderless(Some(width));
     table.add_row([text]);
     if let Some(column) = table.column_mut(0) {
@@ -62,10 +64,10 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 /// `lab: 2 hosts, veth, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes`.
-fn heading(report: &Report) -> String {
+pub(super) fn heading(report: &Report, last: Option<String>) -> String {
     let run = &report.run;
     let congestion = Some(run.congestion_control.join("/")).filter(|names| !names.is_empty());
-    let parts = [Some(wire(run)), cpus(run), congestion, placement(report), passes(report)];
+    let parts = [Some(wire(run)), cpus(run), congestion, placement(report), last];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

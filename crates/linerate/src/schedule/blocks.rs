@@ -209,6 +209,7 @@ fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
             && case.rung == entry.case.rung
             && case.from == entry.case.from
             && case.to == entry.case.to
+            && case.arm == entry.case.arm
     };
     let trials = || recording.trials.iter().rev().filter(of_case);
     if let Some(trial) = trials().find(|trial| trial.block.message_bytes == size) {
@@ -220,7 +221,10 @@ fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
 
 /// The latest round trip of the smallest message on this rung; 0 where none is known.
 fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
-    let ping_pong = |trial: &&Trial| trial.case.rung == entry.rung && trial.case.pattern == Pattern::PingPong;
+    let ping_pong = |trial: &&Trial| {
+        let case = &trial.case;
+        (&*case.rung, case.pattern, case.arm) == (entry.rung, Pattern::PingPong, entry.case.arm)
+    };
     let trials = recording.trials.iter().rev().filter(ping_pong);
     trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns).unwrap_or(0.0)
 }

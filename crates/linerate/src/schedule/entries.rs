@@ -21,7 +21,7 @@ const SINGLE_TRIALS: u64 = 5;
 const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 
 /// What the controller, the agents and the warm-up of threads cost a step, in one machine.
-const STEP_NS: u64 = 3_000_000;
+pub const STEP_NS: u64 = 3_000_000;
 
 /// One case of a pass: its sizes run in one step when they are a stream's, else there is one.
 #[derive(Debug, Clone, PartialEq)]

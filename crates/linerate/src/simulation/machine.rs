@@ -46,7 +46,7 @@ impl Machine {
         }
     }
 
-    /// What faults put in by hand add: a spin before each message, copies of it.
+    /// What faults put in by hand add: a spin before each message, copies of it, a share of its time.
     pub fn fault_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
         let value = |knob: &str| {
             let set = plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == knob);
@@ -54,7 +54,10 @@ impl Machine {
         };
         let spin = value("shim.spin").and_then(|text| text.parse::<Nanoseconds>().ok());
         let copies: f64 = value("shim.copies").and_then(|text| text.parse().ok()).unwrap_or(0.0);
-        spin.map_or(0.0, |time| time.0) + copies * COPY_NS_PER_BYTE * bytes as f64
+        let slowdown: f64 = value("shim.slowdown").and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        spin.map_or(0.0, |time| time.0)
+            + copies * COPY_NS_PER_BYTE * bytes as f64
+            + slowdown / 100.0 * self.message_ns(case, bytes)
     }
 
     /// The bytes, those beyond the knee counted by half more.

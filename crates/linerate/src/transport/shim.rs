@@ -1,6 +1,7 @@
 //! Known faults, put in by hand between a pattern and a link: the ladder must find them where they are.
 
 use super::Spec;
+use super::slowdown::Slowdown;
 use crate::Result;
 use crate::pattern::{Link, Measured, Part, play};
 use crate::plan::Block;
@@ -14,6 +15,7 @@ use std::io;
 pub struct Faults {
     spin_ns: u64,
     copies: u32,
+    slowdown_percent: u32,
     overclaim: u64,
 }
 
@@ -22,6 +24,7 @@ pub struct Faults {
 struct Shim<L> {
     link: L,
     faults: Faults,
+    slowdown: Slowdown,
     scratch: Vec<u8>,
 }
 
@@ -31,6 +34,7 @@ impl Faults {
         Faults {
             spin_ns: spec.parsed::<Nanoseconds>("shim.spin").map_or(0, |time| time.0 as u64),
             copies: spec.parsed("shim.copies").unwrap_or(0),
+            slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
         }
     }
@@ -43,9 +47,11 @@ impl Faults {
         blocks: &[Block],
     ) -> Result<Vec<Vec<Measured>>> {
         let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
-        let mut measured = if self.spin_ns > 0 || self.copies > 0 {
-            let wrap =
-                |part: Part<L>| Part { link: self.wrap(part.link, blocks), does: part.does, cpu: part.cpu };
+        let mut measured = if self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0 {
+            let wrap = |part: Part<L>| {
+                let link = self.wrap(part.link, part.does, blocks);
+                Part { link, does: part.does, cpu: part.cpu }
+            };
             play(parts.into_iter().map(wrap).collect(), wait, blocks)?
         } else {
             play(parts, wait, blocks)?
@@ -58,15 +64,17 @@ impl Faults {
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
-    fn wrap<L>(self, link: L, blocks: &[Block]) -> Shim<L> {
+    fn wrap<L>(self, link: L, does: Does, blocks: &[Block]) -> Shim<L> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
-        Shim { link, faults: self, scratch: vec![0; if self.copies > 0 { largest } else { 0 }] }
+        let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
+        Shim { link, faults: self, slowdown, scratch: vec![0; if self.copies > 0 { largest } else { 0 }] }
     }
 }
 
 impl<L: Link> Link for Shim<L> {
     /// A push that could move only part of a message is followed by others; each pays for what it carries.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.slowdown.hold(bytes.len());
         let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
         for _ in 0..self.faults.copies {
             self.scratch[..bytes.len()].copy_from_slice(bytes);
@@ -77,10 +85,13 @@ impl<L: Link> Link for Shim<L> {
         while moved < bytes.len() {
             moved += self.link.push(&bytes[moved..])?;
         }
+        self.slowdown.went(bytes.len());
         Ok(moved)
     }
 
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // All that a sender hears is the word to begin the next block.
+        self.slowdown.begins();
         self.link.pull(bytes)
     }
 }

@@ -154,6 +154,15 @@ pub const KNOBS: &[Knob] = &[
         hint: "any size: the break is found to the byte",
     },
     Knob {
+        name: "shim.slowdown",
+        kind: KnobKind::Count,
+        transports: SHIMMED,
+        default: "0",
+        about: "a known fault: messages take this many per cent longer than they would",
+        source: "the program's own sender",
+        hint: "10: what a comparison must find",
+    },
+    Knob {
         name: "shim.overclaim",
         kind: KnobKind::Count,
         transports: SHIMMED,

@@ -1,0 +1,284 @@
+//! Which arms differ from the plan as it stands, by how much, and how that is known.
+//!
+//! The unit is the block. In each one an arm is set against the plan as it stands, and a signed-rank
+//! test over the blocks decides, adjusted for the number of candidates. An A/A control must not
+//! differ and a slowed one must, or nothing is believed. Looking twice costs half of the level at each
+//! look. *The same* is a claim of its own, proved by equivalence within a margin and not by the lack
+//! of a difference.
+
+mod figures;
+mod judgement;
+
+use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Why};
+use crate::record::{Granted, Recording};
+use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
+use crate::vocabulary::Pattern;
+use figures::{Blocks, Number, share};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How often a difference may be claimed where there is none.
+pub const ALPHA: f64 = 1.0 - CONFIDENCE;
+
+/// The smallest difference that ever counts as one that matters.
+const LEAST_MARGIN: f64 = 0.01;
+
+/// A comparison of arms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compared {
+    /// What decides.
+    pub metric: Metric,
+    /// The rung.
+    pub rung: String,
+    /// The host that sends or pings.
+    pub from: String,
+    /// The host that receives or echoes.
+    pub to: String,
+    /// The message size of what decides.
+    pub message_bytes: u64,
+    /// Whole blocks.
+    pub blocks: u32,
+    /// Blocks that were to be.
+    pub planned_blocks: u32,
+    /// The level of each test: halved where there may be two looks.
+    pub alpha: f64,
+    /// The margin: the one asked for, at least 1 %, and at least twice the standard error of the A/A
+    /// control's difference.
+    pub margin: f64,
+    /// The metric of the plan as it stands: bits a second, or half a round trip in nanoseconds.
+    pub base: Option<Estimate>,
+    /// The candidates.
+    pub candidates: Vec<Candidate>,
+    /// The A/A control.
+    pub same: Option<Control>,
+    /// The positive control.
+    pub slowed: Option<Control>,
+    /// What makes every verdict of this comparison *cannot tell*.
+    pub doubts: Vec<String>,
+    /// Of the candidates together: different if any is, the same if all are.
+    pub verdict: Verdict,
+}
+
+/// What is known of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// There is one.
+    Different,
+    /// There is none that matters.
+    Same,
+    /// Neither is proved.
+    CannotTell,
+}
+
+/// One candidate against the plan as it stands. Changes are shares: 0.03 is 3 % more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// Which of the plan's arms.
+    pub arm: u32,
+    /// Its settings, as they were typed.
+    pub name: String,
+    /// The metric.
+    pub value: Option<Estimate>,
+    /// The change of the metric; its interval has the confidence 1 - alpha.
+    pub change: Option<Effect>,
+    /// The p of the change, adjusted for the number of candidates.
+    pub p_adjusted: Option<f64>,
+    /// The p of a change within the margin.
+    pub p_same: Option<f64>,
+    /// Whether the change is for the better.
+    pub is_gain: bool,
+    /// The share of blocks in which it was better.
+    pub won: Option<f64>,
+    /// What fresh blocks say of a gain; none where there were none.
+    pub confirmation: Option<Effect>,
+    /// Whether they confirm it; none where there were none.
+    pub confirmed: Option<Confirmed>,
+    /// What else was watched.
+    pub guards: Vec<Guard>,
+    /// Settings that were not granted as asked.
+    pub not_granted: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether it is worth having: a gain beyond the margin, confirmed, with nothing else worse.
+    pub accepted: bool,
+    /// Why it cannot be told, or is not accepted.
+    pub reasons: Vec<String>,
+}
+
+/// What fresh blocks say of a gain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confirmed {
+    /// It is there again, at 5 % to one side.
+    Yes,
+    /// It points the same way and is not proved.
+    Weakly,
+    /// It is not there.
+    No,
+}
+
+/// A control against the plan as it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Control {
+    /// Which of the plan's arms.
+    pub arm: u32,
+    /// The metric.
+    pub value: Option<Estimate>,
+    /// The change of the metric.
+    pub change: Effect,
+    /// The standard error of the mean change over the blocks.
+    pub standard_error: f64,
+    /// Whether it came out as it must.
+    pub holds: bool,
+}
+
+/// A number that must not become worse.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Guard {
+    /// Its name, with its unit.
+    pub name: String,
+    /// Of the plan as it stands: the median over the blocks.
+    pub base: f64,
+    /// Of the candidate.
+    pub value: f64,
+    /// The change: a share, or a difference where the number is a share itself.
+    pub change: Effect,
+    /// How much worse it may become.
+    pub margin: f64,
+    /// Whether it is proved to have become worse than that.
+    pub is_worse: bool,
+}
+
+/// A number of a block, and what it means to change.
+struct Measure {
+    name: &'static str,
+    number: Number,
+    more_is_better: bool,
+    /// Whether changes are ratios; the number is a share itself otherwise.
+    is_ratio: bool,
+    margin: f64,
+}
+
+const THROUGHPUT: Measure = Measure {
+    name: "throughput_bps",
+    number: |figures| figures.throughput_bps,
+    more_is_better: true,
+    is_ratio: true,
+    margin: 0.10,
+};
+
+const LATENCY: Measure =
+    Measure { name: "half_round_trip_ns", number: |figures| figures.half_round_trip_ns, ..LESS_IS_BETTER };
+
+const LESS_IS_BETTER: Measure =
+    Measure { name: "", number: |_| None, more_is_better: false, is_ratio: true, margin: 0.10 };
+
+const MEASURES: &[Measure] = &[
+    THROUGHPUT,
+    LATENCY,
+    Measure { name: "round_trip_ns_p99", number: |figures| figures.round_trip_ns_p99, ..LESS_IS_BETTER },
+    Measure { name: "cpu_ns_per_byte", number: |figures| figures.cpu_ns_per_byte, ..LESS_IS_BETTER },
+    Measure {
+        name: "retransmit_share",
+        number: |figures| figures.retransmits,
+        is_ratio: false,
+        margin: 0.001,
+        ..LESS_IS_BETTER
+    },
+];
+
+impl Measure {
+    fn of(metric: Metric) -> &'static Measure {
+        match metric {
+            Metric::Throughput => &THROUGHPUT,
+            Metric::Latency => &LATENCY,
+        }
+    }
+
+    /// The part of a change that is for the better.
+    fn gain(&self, change: f64) -> f64 {
+        if self.more_is_better { change } else { -change }
+    }
+}
+
+impl Compared {
+    /// Whether more blocks could tell what these cannot.
+    pub fn is_open(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.verdict == Verdict::CannotTell)
+    }
+}
+
+/// What the comparison looks at.
+struct Look<'r> {
+    recording: &'r Recording,
+    plan: &'r Plan,
+    comparison: &'r Comparison,
+    measure: &'static Measure,
+    blocks: Blocks,
+    fresh: Blocks,
+    alpha: f64,
+}
+
+/// Compares a recording's arms; none where it has none.
+pub fn compare_arms(recording: &Recording) -> Option<Compared> {
+    let plan = recording.plan()?;
+    let comparison = plan.comparison.as_ref()?;
+    let (metric, pattern) = (comparison.metric, pattern(comparison.metric));
+    let look = Look {
+        recording,
+        plan,
+        comparison,
+        measure: Measure::of(metric),
+        blocks: Blocks::of(recording, Why::Block, pattern),
+        fresh: Blocks::of(recording, Why::Confirm, pattern),
+        alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
+    };
+    let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
+    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha);
+    let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
+        let worse = |end: Option<f64>| end.is_some_and(|end| look.measure.gain(end) < 0.0);
+        effect.p < alpha && worse(effect.low) && worse(effect.high)
+    });
+    let noise = same.as_ref().map_or(0.0, |control| control.standard_error);
+    let margin = comparison.margin.max(LEAST_MARGIN).max(2.0 * noise);
+    let doubts = look.doubts(same.as_ref(), slowed.as_ref());
+    let candidates = look.candidates(margin, &doubts);
+    Some(Compared {
+        metric,
+        rung: shown.case.rung.clone(),
+        from: shown.case.from.clone(),
+        to: shown.case.to.clone(),
+        message_bytes: shown.block.message_bytes,
+        blocks: look.blocks.count(),
+        planned_blocks: look.planned(),
+        alpha: look.alpha,
+        margin,
+        base: look.blocks.estimate(0, look.measure.number),
+        verdict: Verdict::of_all(candidates.iter().map(|candidate| candidate.verdict)),
+        candidates,
+        same,
+        slowed,
+        doubts,
+    })
+}
+
+/// The pattern that shows a metric.
+fn pattern(metric: Metric) -> Pattern {
+    match metric {
+        Metric::Throughput => Pattern::Stream,
+        Metric::Latency => Pattern::PingPong,
+    }
+}
+
+impl Verdict {
+    /// Different if any is, the same if all are; nothing is told of nothing.
+    pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let of_two = |a, b| match (a, b) {
+            (Verdict::Different, _) | (_, Verdict::Different) => Verdict::Different,
+            (Verdict::Same, Verdict::Same) => Verdict::Same,
+            _ => Verdict::CannotTell,
+        };
+        verdicts.into_iter().reduce(of_two).unwrap_or(Verdict::CannotTell)
+    }
+}

@@ -1,0 +1,192 @@
+//! The verdicts, from the blocks.
+
+use super::*;
+
+/// The level of the test that confirms, to one side.
+const CONFIRMING: f64 = 0.05;
+
+impl Look<'_> {
+    fn arms(&self, kind: ArmKind) -> impl Iterator<Item = (u32, &Arm)> {
+        (1..).zip(&self.plan.arms).filter(move |(_, arm)| arm.kind == kind)
+    }
+
+    /// The blocks of this look.
+    pub(super) fn planned(&self) -> u32 {
+        let first = self.comparison.blocks;
+        if self.blocks.count() > first { 2 * first } else { first }
+    }
+
+    pub(super) fn control(&self, kind: ArmKind, holds: impl Fn(&Effect, f64) -> bool) -> Option<Control> {
+        let (arm, _) = self.arms(kind).next()?;
+        let ratios = self.blocks.ratios(arm, self.measure.number);
+        let change = share(&ratios, 1.0 - self.alpha)?;
+        Some(Control {
+            arm,
+            value: self.blocks.estimate(arm, self.measure.number),
+            standard_error: standard_error(&ratios),
+            holds: holds(&change, self.alpha),
+            change,
+        })
+    }
+
+    /// What makes every verdict *cannot tell*.
+    pub(super) fn doubts(&self, same: Option<&Control>, slowed: Option<&Control>) -> Vec<String> {
+        let (blocks, planned) = (self.blocks.count(), self.planned());
+        let differs = "the A/A control, which is the base once more, came out different";
+        let missed = "the positive control, which is the base slowed by a known share, was not found slower";
+        [
+            (blocks < planned).then(|| format!("stopped after {blocks} of {planned} blocks")),
+            same.is_none_or(|control| !control.holds).then(|| differs.to_owned()),
+            slowed.is_none_or(|control| !control.holds).then(|| missed.to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    pub(super) fn candidates(&self, margin: f64, doubts: &[String]) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> =
+            self.arms(ArmKind::Candidate).map(|(number, arm)| self.measured(number, arm, margin)).collect();
+        let ps: Vec<f64> =
+            found.iter().map(|candidate| candidate.change.map_or(f64::NAN, |effect| effect.p)).collect();
+        for (candidate, p) in found.iter_mut().zip(holm(&ps)) {
+            candidate.p_adjusted = Some(p).filter(|p| p.is_finite());
+            self.judge(candidate, margin, doubts);
+        }
+        found
+    }
+
+    /// All numbers of a candidate, not judged yet.
+    fn measured(&self, number: u32, arm: &Arm, margin: f64) -> Candidate {
+        let ratios = self.blocks.ratios(number, self.measure.number);
+        let change = share(&ratios, 1.0 - self.alpha);
+        let better = |effect: Effect| if self.measure.more_is_better { effect.won } else { 1.0 - effect.won };
+        let confirmation = share(&self.fresh.ratios(number, self.measure.number), CONFIDENCE);
+        Candidate {
+            arm: number,
+            name: arm.name.clone(),
+            value: self.blocks.estimate(number, self.measure.number),
+            change,
+            p_adjusted: None,
+            p_same: equivalent(&ratios, margin.ln_1p()),
+            is_gain: change.is_some_and(|effect| self.measure.gain(effect.estimate) > 0.0),
+            won: change.map(better),
+            confirmation,
+            confirmed: confirmation.map(|effect| self.confirmed(&effect)),
+            guards: self.guards(number),
+            not_granted: not_granted(self.recording, number, arm),
+            verdict: Verdict::CannotTell,
+            accepted: false,
+            reasons: Vec::new(),
+        }
+    }
+
+    fn confirmed(&self, effect: &Effect) -> Confirmed {
+        let points_up = self.measure.gain(effect.estimate) > 0.0;
+        match (points_up, effect.p / 2.0 <= CONFIRMING && effect.n >= CONFIRMATION_BLOCKS) {
+            (true, true) => Confirmed::Yes,
+            (true, false) => Confirmed::Weakly,
+            (false, _) => Confirmed::No,
+        }
+    }
+
+    fn guards(&self, arm: u32) -> Vec<Guard> {
+        let others = MEASURES.iter().filter(|measure| measure.name != self.measure.name);
+        let guard = |measure: &Measure| {
+            let change = match measure.is_ratio {
+                true => share(&self.blocks.ratios(arm, measure.number), 1.0 - self.alpha)?,
+                false => {
+                    signed_rank(&self.blocks.paired(arm, measure.number, |a, b| a - b), 1.0 - self.alpha)?
+                }
+            };
+            // Of the two ends that with the lesser loss: it is at least so much worse.
+            let least = [change.low, change.high].map(|end| end.map(|end| -measure.gain(end)));
+            Some(Guard {
+                name: measure.name.into(),
+                base: self.blocks.estimate(0, measure.number)?.median,
+                value: self.blocks.estimate(arm, measure.number)?.median,
+                is_worse: least.iter().all(|loss| loss.is_some_and(|loss| loss > measure.margin)),
+                margin: measure.margin,
+                change,
+            })
+        };
+        others.filter_map(guard).collect()
+    }
+
+    fn judge(&self, candidate: &mut Candidate, margin: f64, doubts: &[String]) {
+        candidate.reasons = doubts.to_vec();
+        candidate.verdict = if doubts.is_empty() { self.told(candidate) } else { Verdict::CannotTell };
+        if candidate.verdict == Verdict::Different && candidate.is_gain {
+            candidate.reasons.extend(self.objections(candidate, margin));
+            candidate.accepted = candidate.reasons.is_empty();
+        }
+    }
+
+    fn told(&self, candidate: &mut Candidate) -> Verdict {
+        let apart = candidate.change.and_then(|effect| Some((effect.low?, effect.high?)));
+        let apart = apart.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        if apart && candidate.p_adjusted.is_some_and(|p| p < self.alpha) {
+            if candidate.is_gain && candidate.confirmed == Some(Confirmed::No) {
+                candidate.reasons.push("what the blocks found was not there in fresh ones".into());
+                return Verdict::CannotTell;
+            }
+            return Verdict::Different;
+        }
+        let same = candidate.p_same.is_some_and(|p| p < self.alpha);
+        if same && candidate.not_granted.is_empty() {
+            return Verdict::Same;
+        }
+        candidate.reasons.push(match same {
+            true => "nothing differs, but the setting was not granted".into(),
+            false => "the blocks scatter too much: more blocks, or a wider margin, may tell".into(),
+        });
+        Verdict::CannotTell
+    }
+
+    /// Why a gain is not accepted.
+    fn objections(&self, candidate: &Candidate, margin: f64) -> Vec<String> {
+        let least = candidate.change.and_then(|effect| {
+            let ends = [effect.low?, effect.high?].map(|end| self.measure.gain(end));
+            Some(ends[0].min(ends[1]))
+        });
+        let small = least.is_none_or(|least| least <= margin);
+        let worse = candidate.guards.iter().filter(|guard| guard.is_worse);
+        let mut found: Vec<String> = worse.map(|guard| format!("{} became worse", guard.name)).collect();
+        found.extend(small.then(|| format!("it is not proved to be beyond {}", percent(margin))));
+        found.extend(match candidate.confirmed {
+            Some(Confirmed::Yes) => None,
+            Some(_) => Some(format!("{CONFIRMATION_BLOCKS} fresh blocks do not prove it again")),
+            None => Some("it was not confirmed in fresh blocks".into()),
+        });
+        found.extend((!candidate.not_granted.is_empty()).then(|| "the setting was not granted".into()));
+        found
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", crate::unit::significant(100.0 * share, 2))
+}
+
+/// Of the mean, from the spread over the blocks.
+fn standard_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    (variance / n).sqrt()
+}
+
+/// What an arm's sessions were asked for and not granted, each once.
+fn not_granted(recording: &Recording, number: u32, arm: &Arm) -> Vec<String> {
+    let own = |granted: &&Granted| arm.settings.iter().any(|setting| setting.knob == granted.knob);
+    let sessions = recording.sessions.iter().filter(|session| session.pass > 0 && session.arm == number);
+    let refused = sessions.flat_map(|session| &session.granted).filter(own);
+    let refused = refused.filter(|granted| !granted.is_as_asked());
+    let said = |granted: &Granted| {
+        let (asked, got) = (granted.asked.as_deref()?, granted.granted.as_deref()?);
+        Some(format!("{}={asked} asked, {got} granted", granted.knob))
+    };
+    let mut said: Vec<String> = refused.filter_map(said).collect();
+    said.sort_unstable();
+    said.dedup();
+    said
+}

@@ -1,0 +1,140 @@
+//! `linerate ab`: candidates against the plan as it stands, from the arguments to the verdict.
+
+use super::args::Ab;
+use super::measure::{finished, measure};
+use super::report::{columns, render};
+use super::run::{addresses, ipv6, rungs, settings};
+use super::{print, verdict_code};
+use crate::analysis::{Verdict, compare_arms};
+use crate::plan::{Arm, Comparison, Plan, Profile, Setting, SettingError, Target};
+use crate::schedule::{Arms, Passes, Schedule};
+use crate::vocabulary::{KNOBS, RUNGS, Rung, TRANSPORTS};
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
+use crate::{Error, Result};
+use std::process::ExitCode;
+
+/// How long one trial lasts, and how long a stream runs before the first of a visit.
+const TRIAL_NS: u64 = 20_000_000;
+const WARM_UP_NS: u64 = 500_000_000;
+
+/// A wire of this machine without a rate has no path to probe and no burst to spend.
+const LAB_WARM_UP_NS: u64 = 100_000_000;
+
+/// A wire with a rate carries few messages in a short trial.
+const RATED_TRIAL_NS: u64 = 100_000_000;
+
+/// Measures, prints the report, and answers with the verdict's code.
+pub fn main(args: &Ab) -> Result<ExitCode> {
+    let plan = plan(args)?;
+    let schedule = |plan: &Plan, recording: &crate::record::Recording| -> Box<dyn Schedule> {
+        match Arms::new(plan, recording) {
+            Some(arms) => Box::new(arms),
+            None => Box::new(Passes::new(plan, recording)),
+        }
+    };
+    let (run, ended) = measure(&plan, &args.hosts, schedule)?;
+    let ended = finished(&run.recording, ended)?;
+    print(&render(&run.recording, &args.format, columns())?)?;
+    if args.format == "text" {
+        print(&format!("\n{}\n", run.path.display()))?;
+    }
+    let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
+    match ended {
+        Ok(()) => Ok(verdict_code(verdict)),
+        Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
+        Err(error) => Err(error),
+    }
+}
+
+/// The plan that the arguments ask for.
+fn plan(args: &Ab) -> Result<Plan> {
+    let rung = rung(args)?;
+    let mut arms: Vec<Arm> = Vec::new();
+    for settings in args.set.iter().flat_map(|set| &set.0) {
+        settings.iter().try_for_each(|setting| applies(setting, rung))?;
+        let arm = Arm::candidate(settings.clone());
+        if arms.contains(&arm) {
+            return Err(Error::usage(format!("{} is given twice", arm.name), "name each candidate once"));
+        }
+        arms.push(arm);
+    }
+    arms.extend(Arm::controls().map_err(|e: SettingError| Error::usage(e.what, e.hint))?);
+    let target = &args.hosts.target;
+    Ok(Plan {
+        target: target.clone(),
+        profile: profile(target, args.blocks),
+        rungs: vec![rung.id.into()],
+        named: true,
+        settings: settings(target, &args.base)?,
+        addresses: addresses(&args.hosts.addresses),
+        addresses6: args.hosts.addresses.iter().filter_map(ipv6).collect(),
+        arms,
+        comparison: Some(Comparison {
+            metric: args.metric(),
+            blocks: args.blocks,
+            extend: !args.no_extend,
+            margin: args.margin,
+        }),
+        seed: args.hosts.seed.unwrap_or_else(rand::random),
+        budget_ns: None,
+    })
+}
+
+/// How wide an interval of one arm may be; what decides is the comparison's own.
+const TARGET: f64 = 0.05;
+
+/// A small message for latency, a large one for throughput, and short trials.
+fn profile(target: &Target, blocks: u32) -> Profile {
+    let (trial_ns, warm_up_ns) = match target {
+        Target::Lab(topology) if topology.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
+        Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
+        Target::Ssh(_) => (TRIAL_NS, WARM_UP_NS),
+    };
+    Profile {
+        name: "ab".into(),
+        sizes: vec![LATENCY_BYTES, LADDER_BYTES],
+        passes: blocks,
+        trial_ns,
+        warm_up_ns,
+        timeline_ns: 0,
+        budget_ns: 0,
+        throughput_target: TARGET,
+        latency_target: TARGET,
+        parallel_both_ways: false,
+        forward_only: false,
+    }
+}
+
+/// The topmost rung that is asked for and has two ends.
+fn rung(args: &Ab) -> Result<&'static Rung> {
+    let named: Vec<String> = args.rung.iter().cloned().collect();
+    let only = if named.is_empty() { &args.hosts.only } else { &named };
+    let asked = rungs(only, &args.hosts.skip)?;
+    let two_ends = |rung: &Rung| {
+        TRANSPORTS.iter().any(|transport| transport.name == rung.transport && transport.ends == 2)
+    };
+    let able = |rung: &&Rung| asked.iter().any(|id| id == rung.id) && two_ends(rung);
+    // A rung that stands beside the ladder is compared when it is named.
+    let ladder = RUNGS.iter().rev().filter(|rung| !rung.sibling).find(able);
+    let found = ladder.or_else(|| RUNGS.iter().rev().find(able));
+    found.ok_or_else(|| {
+        Error::usage(
+            "no rung with two ends is left to compare on",
+            "try --rung network.tcp or --rung in-host.tcp",
+        )
+    })
+}
+
+/// A candidate that cannot touch the rung would be found the same, which is true and useless.
+fn applies(setting: &Setting, rung: &Rung) -> Result<()> {
+    let knob = KNOBS.iter().find(|knob| knob.name == setting.knob);
+    let serves =
+        knob.is_none_or(|knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport));
+    if serves && setting.applies_to(rung.id) {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("{setting} does nothing on {}", rung.id),
+        "choose another rung with --rung; `linerate list` shows them",
+    ))
+}

@@ -1,0 +1,203 @@
+//! What is compared with the plan as it stands: candidates, and the two controls that prove the method.
+
+use super::{Setting, SettingError};
+use crate::vocabulary::{KNOBS, KnobKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The fewest blocks: below, no difference can be told at 95 %.
+pub const LEAST_BLOCKS: u32 = 6;
+
+/// Fresh blocks in which what won must win again.
+pub const CONFIRMATION_BLOCKS: u32 = 6;
+
+/// By how many per cent the positive control is slowed.
+pub const SLOWDOWN_PERCENT: u32 = 10;
+
+/// Settings that are tried beside the plan as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Arm {
+    /// Its name in reports: the settings as they were typed, or what it is a control for.
+    pub name: String,
+    /// What it is tried for.
+    #[serde(default)]
+    pub kind: ArmKind,
+    /// What it adds to the plan's own settings.
+    pub settings: Vec<Setting>,
+}
+
+/// What an arm is tried for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmKind {
+    /// To find out whether it differs.
+    #[default]
+    Candidate,
+    /// The A/A control: the plan as it stands once more. It must not differ.
+    Same,
+    /// The positive control: the plan, slowed by a known share. It must differ.
+    Slowed,
+}
+
+/// What decides a comparison of arms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// The receiver's bytes over the receiver's clock.
+    Throughput,
+    /// Half of the median round trip of a small message.
+    Latency,
+}
+
+/// How arms are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// What decides; the other metric is watched.
+    pub metric: Metric,
+    /// Blocks before the first look.
+    pub blocks: u32,
+    /// Whether the blocks may be doubled once.
+    pub extend: bool,
+    /// The smallest difference that matters, as a share.
+    pub margin: f64,
+}
+
+impl Arm {
+    /// An arm called as its settings are typed.
+    pub fn candidate(settings: Vec<Setting>) -> Arm {
+        let names: Vec<String> = settings.iter().map(Setting::to_string).collect();
+        Arm { name: names.join(" + "), kind: ArmKind::Candidate, settings }
+    }
+
+    /// The arm that must not differ and the one that must.
+    pub fn controls() -> Result<[Arm; 2], SettingError> {
+        let slowdown = format!("shim.slowdown={SLOWDOWN_PERCENT}").parse()?;
+        Ok([
+            Arm { name: "A/A control".into(), kind: ArmKind::Same, settings: Vec::new() },
+            Arm { name: "positive control".into(), kind: ArmKind::Slowed, settings: vec![slowdown] },
+        ])
+    }
+}
+
+/// Reads `a=1+b=2,c=3,4`: a comma separates candidates, `+` joins settings of one, and a bare value is
+/// another level of the knob before it.
+pub fn candidates(text: &str) -> Result<Vec<Vec<Setting>>, SettingError> {
+    let mut found: Vec<Vec<Setting>> = Vec::new();
+    for piece in text.split(',') {
+        match found.last_mut().map(Vec::as_mut_slice) {
+            Some([.., last]) if !piece.contains('=') => match continued(last, piece) {
+                Some(whole) => *last = whole,
+                None => {
+                    let mut level = found.last().cloned().unwrap_or_default();
+                    if let Some(last) = level.last_mut() {
+                        *last = with_value(last, piece).parse()?;
+                    }
+                    found.push(level);
+                }
+            },
+            _ => found.push(unfinished(piece)?),
+        }
+    }
+    // A placement is read piece by piece, so it is checked when it is whole.
+    found
+        .iter()
+        .map(|settings| settings.iter().map(|setting| setting.to_string().parse()).collect())
+        .collect()
+}
+
+/// The settings of one candidate, joined by `+`; the last one may go on after a comma.
+fn unfinished(piece: &str) -> Result<Vec<Setting>, SettingError> {
+    let mut settings = Vec::new();
+    for text in piece.split('+') {
+        match text.split_once('=') {
+            Some((name, value)) if is_placement(name) => {
+                let (rung, knob) = match name.split_once(':') {
+                    Some((rung, knob)) => (Some(rung.to_owned()), knob),
+                    None => (None, name),
+                };
+                settings.push(Setting { rung, knob: knob.into(), value: value.into() });
+            }
+            _ => settings.push(text.parse()?),
+        }
+    }
+    Ok(settings)
+}
+
+/// The setting with this piece as a further part of its value, where a comma belongs to the value.
+fn continued(setting: &Setting, piece: &str) -> Option<Setting> {
+    let longer = format!("{},{piece}", setting.value);
+    let is_whole = setting.to_string().parse::<Setting>().is_ok();
+    let goes_on = !is_whole || with_value(setting, &longer).parse::<Setting>().is_ok();
+    (is_placement(&setting.knob) && goes_on).then(|| Setting { value: longer, ..setting.clone() })
+}
+
+fn with_value(setting: &Setting, value: &str) -> String {
+    Setting { value: value.into(), ..setting.clone() }.to_string()
+}
+
+fn is_placement(name: &str) -> bool {
+    let name = name.rsplit(':').next().unwrap_or(name);
+    KNOBS.iter().any(|knob| knob.name == name && knob.kind == KnobKind::Placement)
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Metric::Throughput => "throughput",
+            Metric::Latency => "latency",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        candidates(text).unwrap().into_iter().map(|settings| Arm::candidate(settings).name).collect()
+    }
+
+    #[test]
+    fn commas_separate_candidates_and_plus_joins_settings() {
+        let cases: [(&str, &[&str]); 7] = [
+            ("tcp.no-delay=off", &["tcp.no-delay=off"]),
+            ("socket.send-buffer=64KiB,256KiB", &["socket.send-buffer=64KiB", "socket.send-buffer=256KiB"]),
+            (
+                "network.tcp:tcp.mss=536,1000,tcp.no-delay=off",
+                &["network.tcp:tcp.mss=536", "network.tcp:tcp.mss=1000", "tcp.no-delay=off"],
+            ),
+            ("tcp.mss=536+tcp.no-delay=off", &["tcp.mss=536 + tcp.no-delay=off"]),
+            (
+                "tcp.no-delay=off+tcp.mss=536,900",
+                &["tcp.no-delay=off + tcp.mss=536", "tcp.no-delay=off + tcp.mss=900"],
+            ),
+            ("cpu.placement=0,2/1,3,none", &["cpu.placement=0,2/1,3", "cpu.placement=none"]),
+            ("cpu.placement=0/1,1/0,tcp.mss=536", &["cpu.placement=0/1", "cpu.placement=1/0", "tcp.mss=536"]),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(names(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, part) in [
+            ("64KiB", "no `=`"),
+            ("tcp.mss=536,much", "tcp.mss=much"),
+            ("cpu.placement=0,2", "cpu.placement=0,2"),
+            ("tcp.mss=536+", "no `=`"),
+            ("", "no `=`"),
+        ] {
+            let error = candidates(text).unwrap_err();
+            assert!(error.what.contains(part), "{text}: {error:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_typed_is_read_or_refused(text in "([a-z.:]{0,12}|tcp.mss|cpu.placement)=?[0-9a-z,+/=]{0,20}") {
+            let _ = candidates(&text);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The text form of a comparison of arms: the verdict in words, then a line an arm, then what to know.
+
+use super::block::borderless;
+use super::shape::Report;
+use super::text::{TEXT_WIDTH, heading, marked, wrapped};
+use super::{Page, note};
+use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
+use crate::plan::{Metric, SLOWDOWN_PERCENT};
+use crate::statistic::{Effect, Estimate};
+use crate::unit::{BitRate, Bytes, Nanoseconds, significant};
+use comfy_table::CellAlignment;
+
+const INDENT: &str = "  ";
+const BOLD: &str = "\x1b[1m";
+
+/// Writes the comparison for a page.
+pub(super) fn render(report: &Report, compared: &Compared, page: Page) -> String {
+    let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(wrapped(&sentence(compared), width).iter().map(|line| marked(line, BOLD, page)));
+    lines.push(String::new());
+    lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
+    lines.push(String::new());
+    lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
+    let notes = notes(compared);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The verdict in words.
+pub(super) fn sentence(compared: &Compared) -> String {
+    if let [candidate] = compared.candidates.as_slice() {
+        return one(compared, candidate) + ".";
+    }
+    let count = |verdict| compared.candidates.iter().filter(|one| one.verdict == verdict).count();
+    let [different, same, open] =
+        [Verdict::Different, Verdict::Same, Verdict::CannotTell].map(|verdict| count(verdict));
+    let counts = format!(
+        "Of {} candidates {different} {}, {same} {} the same and {open} cannot be told",
+        compared.candidates.len(),
+        if different == 1 { "differs" } else { "differ" },
+        if same == 1 { "is" } else { "are" },
+    );
+    let gain = |one: &&ArmCandidate| one.change.map_or(0.0, |effect| effect.estimate.abs());
+    let best =
+        compared.candidates.iter().filter(|one| one.accepted).max_by(|a, b| gain(a).total_cmp(&gain(b)));
+    match best {
+        Some(best) => format!("{counts}; the best: {}.", one(compared, best)),
+        None => format!("{counts}; none is proved better in all that was watched."),
+    }
+}
+
+/// One candidate's verdict in words.
+fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
+    let name = &candidate.name;
+    let Some(change) = candidate.change else { return format!("{name} was not measured") };
+    let because = candidate.reasons.join("; ");
+    match (candidate.verdict, candidate.is_gain) {
+        (Verdict::Different, gain) => {
+            let word = faster(compared.metric, gain);
+            let size = signed_percent(change.estimate);
+            let told =
+                format!("{name} is {word} than the base: {} {size} {}", compared.metric, ends(&change));
+            match (gain, candidate.accepted) {
+                (true, false) => format!("{told}, but not accepted: {because}"),
+                (true, true) => format!("{told}, confirmed in fresh blocks"),
+                (false, _) => told,
+            }
+        }
+        (Verdict::Same, _) => format!(
+            "{name} and the base are the same within {}: {} {} {}",
+            percent(compared.margin),
+            compared.metric,
+            signed_percent(change.estimate),
+            ends(&change)
+        ),
+        (Verdict::CannotTell, _) => format!(
+            "Cannot tell whether {name} makes a difference: {} {} {}; {because}",
+            compared.metric,
+            signed_percent(change.estimate),
+            ends(&change)
+        ),
+    }
+}
+
+/// `network.tcp a>b, stream of 1 MiB, 12 blocks`.
+fn measured(compared: &Compared) -> String {
+    let size = Bytes(compared.message_bytes);
+    let what = match compared.metric {
+        Metric::Throughput => format!("stream of {size} messages"),
+        Metric::Latency => format!("ping-pong of {size}, sleeping"),
+    };
+    let way = if compared.from == compared.to {
+        compared.from.clone()
+    } else {
+        format!("{}>{}", compared.from, compared.to)
+    };
+    format!("{} {way}, {what} · {} blocks", compared.rung, compared.blocks)
+}
+
+fn table(compared: &Compared) -> Vec<String> {
+    let mut table = borderless(None);
+    let value = match compared.metric {
+        Metric::Throughput => "throughput",
+        Metric::Latency => "half round trip",
+    };
+    let interval = format!("{} interval", percent(1.0 - compared.alpha));
+    table.set_header(["", value, "against base", &interval, "p", "better in", "verdict"]);
+    table.add_row(["base", &absolute(compared.metric, compared.base), "", "", "", "", ""]);
+    for candidate in &compared.candidates {
+        table.add_row(row(compared, candidate));
+        if let Some(effect) = candidate.confirmation {
+            let confirmed = match candidate.confirmed {
+                Some(Confirmed::Yes) => "confirmed",
+                Some(Confirmed::Weakly) => "not proved again",
+                Some(Confirmed::No) | None => "not there",
+            };
+            let p = p(effect.p);
+            let fresh = format!("  {} fresh blocks", effect.n);
+            let change = signed_percent(effect.estimate);
+            table.add_row([&fresh, "", &change, &ends(&effect), &p, "", confirmed]);
+        }
+    }
+    let slowed = format!("positive control ({SLOWDOWN_PERCENT} % slowed)");
+    let controls = [
+        ("A/A control", &compared.same, "no difference", "differs"),
+        (&slowed, &compared.slowed, "found", "not found"),
+    ];
+    for (name, control, holds, fails) in controls {
+        table.add_row(control_row(
+            compared,
+            name,
+            control.as_ref(),
+            if control_holds(control) { holds } else { fails },
+        ));
+    }
+    let last = table.column_count().saturating_sub(1);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let left = index == 0 || index == last;
+        column.set_padding((0, if index == last { 0 } else { 2 }));
+        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn control_holds(control: &Option<Control>) -> bool {
+    control.as_ref().is_some_and(|control| control.holds)
+}
+
+fn row(compared: &Compared, candidate: &ArmCandidate) -> [String; 7] {
+    let verdict = match candidate.verdict {
+        Verdict::Different => faster(compared.metric, candidate.is_gain).to_owned(),
+        Verdict::Same => "the same".to_owned(),
+        Verdict::CannotTell => "cannot tell".to_owned(),
+    };
+    let (change, interval, won) = changes(candidate.change, candidate.won);
+    let p = candidate.p_adjusted.map_or(String::new(), p);
+    [candidate.name.clone(), absolute(compared.metric, candidate.value), change, interval, p, won, verdict]
+}
+
+fn control_row(compared: &Compared, name: &str, control: Option<&Control>, verdict: &str) -> [String; 7] {
+    let (change, interval, _) = changes(control.map(|control| control.change), None);
+    let value = absolute(compared.metric, control.and_then(|control| control.value));
+    let p = control.map_or(String::new(), |control| p(control.change.p));
+    [name.to_owned(), value, change, interval, p, String::new(), verdict.to_owned()]
+}
+
+/// The change, its interval, and the blocks that were won.
+fn changes(change: Option<Effect>, won: Option<f64>) -> (String, String, String) {
+    let Some(effect) = change else { return Default::default() };
+    let won = won.map_or(String::new(), |share| {
+        format!("{} of {}", significant((share * f64::from(effect.n)).round(), 3), effect.n)
+    });
+    (signed_percent(effect.estimate), ends(&effect), won)
+}
+
+/// What was watched, what is to be known, and by what margin was judged.
+fn notes(compared: &Compared) -> Vec<note::Note> {
+    let mut notes: Vec<note::Note> = Vec::new();
+    for candidate in &compared.candidates {
+        let watched: Vec<String> = candidate.guards.iter().map(guard).collect();
+        if !watched.is_empty() {
+            notes.push(("watched".into(), format!("{}: {}.", candidate.name, watched.join("; "))));
+        }
+        for refused in &candidate.not_granted {
+            notes.push(("knob-not-granted".into(), format!("{refused}: the verdict on it is doubtful.")));
+        }
+        if compared.candidates.len() > 1 && !candidate.reasons.is_empty() {
+            notes.push((
+                if candidate.verdict == Verdict::CannotTell { "cannot tell" } else { "not accepted" }.into(),
+                format!("{}: {}.", candidate.name, candidate.reasons.join("; ")),
+            ));
+        }
+    }
+    let noise = compared.same.as_ref().map_or(String::new(), |control| {
+        format!("; the A/A control's difference has a standard error of {}", percent(control.standard_error))
+    });
+    notes.push(("margin".into(), format!("{} either way{noise}.", percent(compared.margin))));
+    notes
+}
+
+/// `half round trip 21.4 µs to 30.1 µs (+41 %), worse`.
+fn guard(guard: &Guard) -> String {
+    type Show = fn(f64) -> String;
+    const NAMES: &[(&str, &str, Show)] = &[
+        ("throughput_bps", "throughput", |value| BitRate(value).to_string()),
+        ("half_round_trip_ns", "half round trip", |value| Nanoseconds(value).to_string()),
+        ("round_trip_ns_p99", "99 % of round trips below", |value| Nanoseconds(value).to_string()),
+        ("cpu_ns_per_byte", "CPU time of both ends a byte", |value| Nanoseconds(value).rounded(2)),
+    ];
+    let known = NAMES.iter().find(|(name, ..)| *name == guard.name);
+    let (title, show): (&str, Show) =
+        known.map_or(("segments sent again", percent), |(_, title, show)| (title, *show));
+    let change = match known {
+        Some(_) => format!(" ({})", signed_percent(guard.change.estimate)),
+        None => String::new(),
+    };
+    let worse = if guard.is_worse { ", WORSE" } else { "" };
+    format!("{title} {} to {}{change}{worse}", show(guard.base), show(guard.value))
+}
+
+fn faster(metric: Metric, gain: bool) -> &'static str {
+    match (metric, gain) {
+        (Metric::Throughput, true) => "faster",
+        (Metric::Throughput, false) => "slower",
+        (Metric::Latency, true) => "quicker",
+        (Metric::Latency, false) => "later",
+    }
+}
+
+fn absolute(metric: Metric, estimate: Option<Estimate>) -> String {
+    estimate.map_or(String::new(), |estimate| match metric {
+        Metric::Throughput => BitRate(estimate.median).to_string(),
+        Metric::Latency => Nanoseconds(estimate.median).to_string(),
+    })
+}
+
+/// `[-3.1 %, +0.4 %]`.
+fn ends(effect: &Effect) -> String {
+    match (effect.low, effect.high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
+        _ => "[no interval]".into(),
+    }
+}
+
+fn p(p: f64) -> String {
+    if p < 0.0001 { "<0.0001".into() } else { significant(p, 2) }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(100.0 * share, 2).trim_end_matches(".0"))
+}
+
+/// Two digits, or a tenth where there is more before the point than is known after it.
+fn signed_percent(share: f64) -> String {
+    let number = 100.0 * share;
+    if number.abs() < 0.005 {
+        "0.0 %".into()
+    } else {
+        format!("{number:+.*} %", usize::from(number.abs() < 10.0) + usize::from(number.abs() < 1.0))
+    }
+}

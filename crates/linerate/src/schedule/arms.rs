@@ -1,0 +1,288 @@
+//! Randomised blocks that compare arms: the plan as it stands, the candidates, and two controls.
+//!
+//! A block is a pass with new connections for every arm. It visits all arms in one random order and
+//! then in the reverse order, so that a steady drift falls on all alike. Comparing all of one arm with
+//! all of the next takes every drift for a difference; blocks do not (Box, Hunter and Hunter,
+//! Statistics for Experimenters, chapter 4). After the planned blocks the comparison looks once; where
+//! it cannot tell, the blocks are doubled once. What won is then measured in fresh blocks, because
+//! what is chosen for being large is estimated too large.
+
+use super::entries::{Entry, entries};
+use super::passes::Visit;
+use super::placement::ends;
+use super::{Schedule, blocks, roles};
+use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
+use crate::plan::{CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
+use crate::record::{Recording, Unavailable};
+use crate::vocabulary::{Pattern, Wait};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+
+/// Rounds of the discarded pass.
+const PROBES: usize = 2;
+
+/// Trials of what decides, in one visit; of what is only watched there is one.
+const TRIALS: usize = 3;
+
+/// Visits of an arm in a block: there and back.
+const VISITS: u64 = 2;
+
+/// Chooses the steps of a comparison of arms.
+#[derive(Debug, Clone)]
+pub struct Arms {
+    plan: Plan,
+    comparison: Comparison,
+    /// What one visit measures, what decides first; each of the plan as it stands.
+    entries: Vec<Entry>,
+    unavailable: Vec<Unavailable>,
+    /// Every visit so far. More are added when the recording has come to the end of them.
+    visits: Vec<Visit>,
+}
+
+impl Arms {
+    /// A schedule for these hosts; none where the plan compares nothing.
+    pub fn new(plan: &Plan, recording: &Recording) -> Option<Arms> {
+        let comparison = plan.comparison.clone()?;
+        let (all, unavailable) = entries(plan, recording);
+        let decides = decides(comparison.metric);
+        let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
+        entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
+        entries.sort_by_key(|entry| entry.case.pattern != decides);
+        for entry in &mut entries {
+            let trials = trials(entry, comparison.metric) as u64;
+            entry.sizes = vec![size(plan, entry.case.pattern)];
+            entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
+            entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
+            entry.nominal_ns = super::entries::STEP_NS + entry.warm_up_ns + trials * entry.trial_ns;
+        }
+        let concerns = |it: &Unavailable| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
+        // Without what decides nothing can be compared, and what is watched alone is no comparison.
+        if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
+            entries.clear();
+        }
+        Some(Arms {
+            plan: plan.clone(),
+            comparison,
+            entries,
+            unavailable: unavailable.into_iter().filter(concerns).collect(),
+            visits: Vec::new(),
+        })
+    }
+
+    fn arms(&self) -> BTreeSet<u32> {
+        (0..=self.plan.arms.len() as u32).collect()
+    }
+
+    fn visit_ns(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.nominal_ns).sum()
+    }
+
+    fn block_ns(&self, arms: usize) -> u64 {
+        VISITS * arms as u64 * self.visit_ns()
+    }
+
+    /// The visits that follow those on record, when all of them are there.
+    fn further(&self, recording: &Recording) -> Vec<Visit> {
+        let Some(last) = self.visits.last() else { return self.probes() };
+        let next = last.pass + 1;
+        let confirmed = self.confirmed();
+        if confirmed == 0 && last.pass < self.comparison.blocks {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let extended = last.pass > self.comparison.blocks && last.pass < 2 * self.comparison.blocks;
+        if confirmed == 0 && extended {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let Some(compared) = compare_arms(recording) else { return Vec::new() };
+        let may_extend = self.comparison.extend && last.pass == self.comparison.blocks;
+        if confirmed == 0 && may_extend && compared.is_open() {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let gained = |arm: &&ArmCandidate| arm.verdict == Verdict::Different && arm.is_gain;
+        let winners: BTreeSet<u32> =
+            compared.candidates.iter().filter(gained).map(|arm| arm.arm).chain([0]).collect();
+        match confirmed < CONFIRMATION_BLOCKS && (winners.len() > 1 || confirmed > 0) {
+            true => self.block(next, Why::Confirm, &self.confirming(winners)),
+            false => Vec::new(),
+        }
+    }
+
+    /// Blocks of confirmation that are planned already.
+    fn confirmed(&self) -> u32 {
+        let passes = self.visits.iter().filter(|visit| visit.why == Why::Confirm).map(|visit| visit.pass);
+        passes.collect::<BTreeSet<_>>().len() as u32
+    }
+
+    /// The arms that are confirmed: those that were chosen once stay chosen.
+    fn confirming(&self, winners: BTreeSet<u32>) -> BTreeSet<u32> {
+        let confirming = self.visits.iter().filter(|visit| visit.why == Why::Confirm);
+        let chosen: BTreeSet<u32> = confirming.map(|visit| visit.entry.case.arm).collect();
+        if chosen.is_empty() { winners } else { chosen }
+    }
+
+    /// Each arm's rates: a first round of a few messages, a second one that settles.
+    fn probes(&self) -> Vec<Visit> {
+        let round =
+            |probe| self.visits_of(0, Why::Probe, &self.arms().into_iter().collect::<Vec<_>>(), probe);
+        (0..PROBES).flat_map(|probe| round(Some(probe))).collect()
+    }
+
+    /// One block: there in a random order, and back.
+    fn block(&self, pass: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+        let mut order: Vec<u32> = arms.iter().copied().collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(u64::from(pass) << 32)));
+        let back: Vec<u32> = order.iter().rev().copied().collect();
+        order.extend(back);
+        self.visits_of(pass, why, &order, None)
+    }
+
+    fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
+        let visit = |arm: u32, entry: &Entry| {
+            let mut entry = entry.clone();
+            entry.case.arm = arm;
+            Visit { pass, why, entry, probe }
+        };
+        arms.iter().flat_map(|arm| self.entries.iter().map(move |entry| visit(*arm, entry))).collect()
+    }
+
+    fn seed(&self, salt: u64) -> u64 {
+        self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
+        let entry = &visit.entry;
+        let seed = self.seed(number as u64);
+        let mut blocks = blocks::of(&self.plan, visit, recording, seed);
+        if let (None, Some(last)) = (visit.probe, blocks.last().copied()) {
+            let more = trials(entry, self.comparison.metric) - 1;
+            blocks.extend(std::iter::repeat_n(last, more));
+        }
+        Step {
+            number: number as u32,
+            pass: visit.pass,
+            why: visit.why,
+            case: entry.case.clone(),
+            roles: roles(entry, &ends(&self.plan, recording, &entry.case)),
+            predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
+            blocks,
+            sample_ns: None,
+        }
+    }
+
+    fn probes_ns(&self) -> u64 {
+        (PROBES as u64 * self.arms().len() as u64) * self.visit_ns() / 2
+    }
+
+    fn confirmation_ns(&self) -> u64 {
+        u64::from(CONFIRMATION_BLOCKS) * self.block_ns(2)
+    }
+}
+
+impl Schedule for Arms {
+    fn next(&mut self, recording: &Recording) -> Option<Step> {
+        let number = recording.steps.len();
+        while self.visits.len() <= number {
+            let further = match self.visits.len() {
+                planned if planned == number => self.further(recording),
+                planned => self.further(&recording.until(planned)),
+            };
+            if further.is_empty() {
+                return None;
+            }
+            self.visits.extend(further);
+        }
+        Some(self.step(number, &self.visits[number], recording))
+    }
+
+    fn unavailable(&self) -> &[Unavailable] {
+        &self.unavailable
+    }
+
+    /// Without the extension, and with a confirmation.
+    fn predicted_ns(&self) -> u64 {
+        let blocks = u64::from(self.comparison.blocks) * self.block_ns(self.arms().len());
+        self.probes_ns() + blocks + self.confirmation_ns()
+    }
+
+    fn left_ns(&self, recording: &Recording) -> u64 {
+        let pass = recording.steps.last().map_or(0, |step| step.pass);
+        let confirmed = self.confirmed();
+        if confirmed > 0 {
+            return u64::from(CONFIRMATION_BLOCKS - confirmed.min(CONFIRMATION_BLOCKS)) * self.block_ns(2);
+        }
+        let blocks = self.comparison.blocks;
+        let planned = if pass > blocks { 2 * blocks } else { blocks };
+        u64::from(planned - pass.min(planned)) * self.block_ns(self.arms().len()) + self.confirmation_ns()
+    }
+
+    fn announcement(&self) -> String {
+        let candidates = self.plan.arms.len().saturating_sub(2);
+        let noun = if candidates == 1 { "candidate" } else { "candidates" };
+        let rung = self.plan.rungs.first().map_or("", String::as_str);
+        let blocks = self.comparison.blocks;
+        let longer = |ns: u64| (ns as f64 / 1e9).round();
+        let most = match self.comparison.extend {
+            true => {
+                let more = u64::from(blocks) * self.block_ns(self.arms().len());
+                format!(" (and once as many, {} s more, if that cannot tell)", longer(more))
+            }
+            false => String::new(),
+        };
+        format!(
+            "{rung}: base, {candidates} {noun}, 2 controls in {blocks} blocks{most}, \
+             {CONFIRMATION_BLOCKS} more to confirm a gain"
+        )
+    }
+
+    fn stage(&self, step: &Step) -> String {
+        let blocks = self.comparison.blocks;
+        match (step.why, step.pass) {
+            (Why::Probe, _) => "warm-up".to_owned(),
+            (Why::Confirm, _) => format!("confirming {} of {CONFIRMATION_BLOCKS}", self.confirmed()),
+            (_, pass) if pass > blocks => format!("block {pass} of {}", 2 * blocks),
+            (_, pass) => format!("block {pass} of {blocks}"),
+        }
+    }
+
+    /// The least p of n signs is 2 in 2 to the n; Holm multiplies it by the number of candidates.
+    fn note(&self) -> Option<String> {
+        let candidates = self.plan.arms.len().saturating_sub(2).max(1) as f64;
+        let needed = (2.0 * candidates / ALPHA).log2().ceil() as u32;
+        let looks = if self.comparison.extend { 2 } else { 1 };
+        (self.comparison.blocks * looks < needed + looks - 1).then(|| {
+            format!("{candidates} candidates need {needed} blocks before any can be proved different")
+        })
+    }
+}
+
+/// The pattern that shows a metric.
+fn decides(metric: Metric) -> Pattern {
+    match metric {
+        Metric::Throughput => Pattern::Stream,
+        Metric::Latency => Pattern::PingPong,
+    }
+}
+
+/// One connection, from the first host to the second, both ends sleeping.
+fn is_compared(entry: &Entry) -> bool {
+    let case = &entry.case;
+    entry.ends == 2
+        && case.wait == Wait::Sleeping
+        && case.flows == 1
+        && case.from <= case.to
+        && case.pattern != Pattern::Bidirectional
+        && !case.timeline
+}
+
+/// The message size that a pattern is compared at: the plan has a small one and a large one.
+fn size(plan: &Plan, pattern: Pattern) -> u64 {
+    let sizes = plan.profile.sizes.iter().copied();
+    let size = if pattern == Pattern::PingPong { sizes.min() } else { sizes.max() };
+    size.unwrap_or_default()
+}
+
+fn trials(entry: &Entry, metric: Metric) -> usize {
+    if entry.case.pattern == decides(metric) { TRIALS } else { 1 }
+}
