@@ -23,7 +23,7 @@ fn alone<'r>(inputs: &Inputs<'r>, wanted: fn(&Rung, &TransportEntry) -> bool) ->
     layers().find(|layer| layer.from == inputs.layer.from).or_else(|| layers().next())
 }
 
-/// The transport of a layer with two ends, its point at the ladder's size, and the CPUs of its narrower end.
+/// The transport of a layer with two ends, its point at the ladder's size, and the CPUs of its narrower side.
 fn two_ended<'r>(inputs: &Inputs<'r>) -> Option<(&'static TransportEntry, &'r Point, f64)> {
     let (_, transport) = of(&inputs.layer.rung).filter(|(_, transport)| transport.ends > 1)?;
     let curve = inputs.layer.stream(&inputs.analysis.curves)?;
@@ -44,10 +44,12 @@ fn scaled(estimate: Estimate, factor: f64) -> Estimate {
     }
 }
 
-/// The copy out of the nearest cache, on the host that sends. Both ways each end copies what it sends and
-/// what it receives, so the sum of both directions meets the same bound.
+/// The copy out of the nearest cache, on the host that sends. Both ways each byte of the sum is copied at two
+/// of all CPUs.
 pub(super) fn copies(inputs: &Inputs) -> Option<Limit> {
     let (transport, _, cpus) = two_ended(inputs)?;
+    let all = inputs.layer.placement.len() as f64;
+    let cpus = if inputs.layer.both_ways && all > 0.0 { all / 2.0 } else { cpus };
     let here = alone(inputs, |rung, transport| transport.copies > 0 && rung.cache == Some(Cache::Hot))?;
     let factor = cpus / f64::from(transport.copies.max(1));
     let copy = here.throughput_bps?;
@@ -63,15 +65,14 @@ pub(super) fn copies(inputs: &Inputs) -> Option<Limit> {
     Some(Limit { ceiling_bps, ..Limit::of(scaled(copy, factor), evidence) })
 }
 
-/// What one thread moves in memory, where messages come from there. Both ways each end reads half of the sum.
+/// What one thread moves in memory, where messages come from there.
 pub(super) fn bandwidth(inputs: &Inputs) -> Option<Limit> {
     let (transport, point, cpus) = two_ended(inputs)?;
     let here = alone(inputs, |rung, transport| transport.copies == 0 && rung.cache == Some(Cache::Cold))?;
     if point.cache != Cache::Cold || transport.traffic == 0 {
         return None;
     }
-    let directions = if inputs.layer.both_ways { 2.0 } else { 1.0 };
-    let factor = UNCOUNTED * cpus * directions / f64::from(transport.traffic);
+    let factor = UNCOUNTED * cpus / f64::from(transport.traffic);
     let triad = here.throughput_bps?;
     let moved = BitRate(triad.median * UNCOUNTED);
     let evidence =

@@ -140,6 +140,37 @@ fn bounds_that_vary_have_an_interval() {
 }
 
 #[test]
+fn both_ways_each_end_copies_all_bytes() {
+    let recording = idle(memory(0.05, 0.1), cold);
+    let analysis = analyse(&recording);
+    let rate = |name: &str| {
+        let index = analysis.layers.iter().position(|layer| layer.name() == name).unwrap();
+        let bounds = bounds(&recording, &analysis, index);
+        ["memory", "dram"].map(|name| bounds.iter().find(|bound| bound.name == name).unwrap().bps)
+    };
+    let ([one, one_dram], [both, both_dram]) = (rate("network.tcp a>b"), rate("network.tcp a<>b"));
+    assert!((both / one - 1.0).abs() < 1e-9, "{one} {both}");
+    assert!((both_dram / one_dram - 2.0).abs() < 1e-9, "two ends read: {one_dram} {both_dram}");
+}
+
+#[test]
+fn a_rate_above_the_fastest_copy_is_a_wrong_measurement() {
+    let recording = idle(memory(0.2, 0.5), |_| ());
+    let analysis = analyse(&recording);
+    let found = crate::diagnosis::diagnose(&recording, &analysis).findings;
+    let above = found.iter().find(|finding| finding.code == "above-bound").unwrap();
+    assert_eq!(above.evidence["bound"], "memory");
+    let truly = idle(memory(0.12, 0.5), |_| ());
+    let found = crate::diagnosis::diagnose(&truly, &analyse(&truly)).findings;
+    let network =
+        |layer: Option<usize>| layer.is_some_and(|layer| analysis.layers[layer].name() == "network.tcp a>b");
+    assert!(
+        !found.iter().any(|finding| finding.code == "above-bound" && network(finding.layer)),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_no_bound_explains_is_a_rest() {
     let recording = idle(TRUTHS.to_vec(), |recording| {
         let roles = recording.trials.iter_mut().flat_map(|trial| &mut trial.roles);
