@@ -139,6 +139,12 @@ fn share(found: &BreakEntry) -> f64 {
     found.share.map_or(0.0, f64::abs)
 }
 
+/// A size that was computed: to whole units of which there are a few.
+fn rounded(bytes: f64) -> Bytes {
+    let unit = [1u64 << 20, 1 << 10, 1].into_iter().find(|unit| bytes >= 8.0 * *unit as f64).unwrap_or(1);
+    Bytes((bytes / unit as f64).round() as u64 * unit)
+}
+
 /// Whether a rung has an end that waits for another one.
 fn waits(id: &str) -> bool {
     let transport = RUNGS.iter().find(|rung| rung.id == id).map(|rung| rung.transport);
@@ -153,7 +159,7 @@ fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
         if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
     let jump = found.jump_ns.map_or(0.0, |jump| jump.median);
     let sign = if jump < 0.0 { "-" } else { "+" };
-    let pays = found.best_threshold_bytes.map(|bytes| format!("; would pay from {} on", Bytes(bytes as u64)));
+    let pays = found.best_threshold_bytes.map(|bytes| format!("; would pay from {} on", rounded(bytes)));
     let confirmed = match &found.confirmed {
         Some(confirmed) => format!("; confirmed, {} of {} pairs", confirmed.agree, confirmed.pairs),
         None => String::new(),
