@@ -1,0 +1,114 @@
+//! The loops over a link that loses what it is told to lose.
+
+use super::*;
+use crate::pattern::Monotonic;
+use crate::pattern::buffer::Region;
+use crate::vocabulary::Cache;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Two channels: one for datagrams, of which every `nth` sent is lost, and one for numbers.
+struct Simulated {
+    nth: u32,
+    sent: u32,
+    datagrams: (Sender<Vec<u8>>, Receiver<Vec<u8>>),
+    numbers: (Sender<u64>, Receiver<u64>),
+}
+
+impl Lossy for Simulated {
+    fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
+        self.sent += 1;
+        if self.sent.is_multiple_of(self.nth) {
+            return Ok(());
+        }
+        self.datagrams.0.send(datagram.to_vec()).map_err(|_| io::ErrorKind::ConnectionRefused.into())
+    }
+
+    fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
+        Ok(self.datagrams.1.recv_timeout(SILENCE).ok().map(|datagram| copy(&datagram, room)))
+    }
+
+    fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
+        Ok(self.datagrams.1.try_recv().ok().map(|datagram| copy(&datagram, room)))
+    }
+
+    fn tell(&mut self, number: u64) -> io::Result<()> {
+        self.numbers.0.send(number).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
+        Ok(self.numbers.1.recv_timeout(limit).ok())
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+}
+
+fn copy(datagram: &[u8], room: &mut [u8]) -> usize {
+    let len = datagram.len().min(room.len());
+    room[..len].copy_from_slice(&datagram[..len]);
+    len
+}
+
+/// Plays one block at both ends, of which the first loses every `nth` that it sends.
+fn play(does: [Does; 2], nth: u32, block: &Block) -> [(Moved, Vec<u64>); 2] {
+    let (to_b, at_b) = channel();
+    let (to_a, at_a) = channel();
+    let (tell_b, heard_b) = channel();
+    let (tell_a, heard_a) = channel();
+    let a = Simulated { nth, sent: 0, datagrams: (to_b, at_a), numbers: (tell_b, heard_a) };
+    let b = Simulated { nth: u32::MAX, sent: 0, datagrams: (to_a, at_b), numbers: (tell_a, heard_b) };
+    let end = |does, link| {
+        let mut end = Unreliable::new(link);
+        let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
+        let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
+        end.agree(does, false).unwrap();
+        (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps)
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| end(does[1], b));
+        [end(does[0], a), other.join().unwrap()]
+    })
+}
+
+fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
+    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot }
+}
+
+#[test]
+fn what_was_sent_is_what_came_and_what_was_lost() {
+    for size in [1, 8, 500] {
+        let does = [Does::Sends, Does::Receives];
+        let [(sender, sent), (receiver, came)] = play(does, 10, &block(size, 20, 5));
+        assert_eq!((sender.bytes, sent.len()), (100 * size, 5));
+        let expected = Moved { bytes: 90 * size, messages: Some(90), lost: Some(10) };
+        // Four slices of 20 were completed by the 90 datagrams that came.
+        assert_eq!((receiver, came.len()), (expected, 4), "{size} B");
+    }
+}
+
+#[test]
+fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
+    for size in [1, 8, 500] {
+        let [(pinger, stamps), _] = play([Does::Pings, Does::Echoes], 4, &block(size, 1, 6));
+        // The fourth of seven messages was lost.
+        let expected = Moved { bytes: 6 * size, messages: Some(6), lost: Some(1) };
+        assert_eq!((pinger, stamps.len()), (expected, 6), "{size} B");
+        let all = Duration::from_nanos(stamps[5] - stamps[0]);
+        assert!(all < SILENCE, "{all:?} of samples hold a loss");
+    }
+}
+
+#[test]
+fn a_message_of_another_block_is_told_apart() {
+    let (tell, numbers) = channel();
+    let (to, datagrams) = channel();
+    let link = Simulated { nth: u32::MAX, sent: 0, datagrams: (to, datagrams), numbers: (tell, numbers) };
+    let end = Unreliable { link, block: 7 };
+    let mut message = [0; 16];
+    write_tag(&mut message, end.tag(3));
+    assert!(end.is_of_block(&message, 16));
+    let next = Unreliable { block: 8, ..end };
+    assert!(!next.is_of_block(&message, 16));
+    assert!(!next.is_of_block(&message[..9], 16));
+}
