@@ -163,8 +163,7 @@ pub fn drifts(recording: &Recording, curves: &[Curve]) -> Vec<Drift> {
             let times = point.times();
             let Some(middle) = median(times.iter().map(|(_, time)| *time)) else { continue };
             let ratios: Vec<f64> = times.iter().map(|(_, time)| time / middle).collect();
-            // So few passes make successive ones look unlike: by one over their number (Kendall 1954).
-            kind.likeness.extend(lag1(&ratios).map(|rho| rho + 1.0 / ratios.len() as f64));
+            kind.likeness.extend(lag1(&ratios));
             let at = |pass| when.get(&(&curve.case, pass, point.message_bytes)).copied();
             let placed =
                 times.iter().zip(&ratios).filter_map(|((pass, _), ratio)| Some((at(*pass)?, *ratio)));

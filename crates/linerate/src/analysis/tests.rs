@@ -255,6 +255,7 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
         from: "a".into(),
         to: "b".into(),
         timeline: false,
+        arm: 0,
     };
     let mut recording = Synthetic { passes: 6, ..Synthetic::default() }.recording();
     for pass in 1..=6 {
@@ -276,7 +277,14 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
             histogram: None,
         };
         let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];
-        recording.trials.push(Trial { step: 0, pass, case: case.clone(), block, roles });
+        recording.trials.push(Trial {
+            step: 0,
+            pass,
+            why: Default::default(),
+            case: case.clone(),
+            block,
+            roles,
+        });
     }
     let analysis = analyse(&recording);
     let udp = layer(&analysis, "network.udp a>b");

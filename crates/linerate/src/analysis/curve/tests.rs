@@ -19,6 +19,7 @@ fn case(rung: &str, pattern: Pattern) -> Case {
         from: "a".into(),
         to: "b".into(),
         timeline: false,
+        arm: 0,
     }
 }
 
@@ -216,6 +217,7 @@ fn a_bend_at_half_a_granted_buffer_is_the_buffer() {
             pass: 1,
             rung: "network.tcp".into(),
             flows: 1,
+            arm: 0,
             host: "a".into(),
             worker: 0,
             granted: vec![granted],
