@@ -85,16 +85,16 @@ mod tests {
         assert_eq!(bootstrap(&[1.0; 15], f64::NAN, 1), None);
     }
 
-    /// 100 sets of 25: of 95 % intervals, 88 and more hold the truth but once in a hundred.
+    /// 60 sets of 25: of 95 % intervals, 52 and more hold the truth in all but one case of a hundred.
     #[test]
     fn the_interval_holds_the_truth() {
         let mut random = noise(10);
-        let held = (0..100).filter(|_| {
+        let held = (0..60).filter(|_| {
             let values: Vec<f64> = (0..25).map(|_| random.normal().exp()).collect();
             let found = bootstrap(&values, 0.95, 3).unwrap();
             found.low.unwrap() <= 1.0 && 1.0 <= found.high.unwrap()
         });
         let held = held.count();
-        assert!(held >= 88, "{held}");
+        assert!(held >= 52, "{held}");
     }
 }

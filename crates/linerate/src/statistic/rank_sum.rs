@@ -147,6 +147,15 @@ mod tests {
         }
 
         #[test]
+        fn the_interval_leaves_out_zero_just_where_the_test_rejects(
+            a in prop::collection::vec(0.0..1.0f64, 4..15), b in prop::collection::vec(0.3..1.3f64, 4..15)
+        ) {
+            let shift = rank_sum(&a, &b, 0.95).unwrap();
+            let outside = shift.low.unwrap() > 0.0 || shift.high.unwrap() < 0.0;
+            prop_assert!(outside == (shift.p < 0.05) || (shift.p - 0.05).abs() < 1e-9, "{:?}", shift);
+        }
+
+        #[test]
         fn odd_numbers_never_break_it(
             a in prop::collection::vec(prop::num::f64::ANY, 0..30),
             b in prop::collection::vec(prop::num::f64::ANY, 0..30),

@@ -219,6 +219,15 @@ mod tests {
         }
 
         #[test]
+        fn the_interval_leaves_out_zero_just_where_the_test_rejects(
+            values in prop::collection::vec(-1.0..2.0f64, 6..26)
+        ) {
+            let effect = signed_rank(&values, 0.95).unwrap();
+            let outside = effect.low.unwrap() > 0.0 || effect.high.unwrap() < 0.0;
+            prop_assert_eq!(outside, effect.p < 0.05, "{:?}", effect);
+        }
+
+        #[test]
         fn the_other_way_round_is_the_same(values in prop::collection::vec(-1e3..1e3f64, 1..40)) {
             let there = signed_rank(&values, 0.95).unwrap();
             let back = signed_rank(&values.iter().map(|v| -v).collect::<Vec<f64>>(), 0.95).unwrap();
