@@ -3,9 +3,12 @@
 use super::trial::{Stamps, positive};
 use crate::plan::Case;
 use crate::record::{Recording, RoleRecord, Series, Trial};
-use crate::statistic::steady_from;
+use crate::statistic::{median, steady_from};
 use crate::vocabulary::Does;
 use std::collections::BTreeMap;
+
+/// How much slower than the rest a beginning must be to be a ramp.
+const RAMP: f64 = 0.05;
 
 /// One long stream, at one receiving end.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,9 +62,7 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
     let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
     let timeline = |role: &RoleRecord| {
         let (at_s, throughput_bps) = rates(trial, role)?;
-        let steady =
-            steady_from(&throughput_bps.iter().map(|rate| rate.unwrap_or(f64::NAN)).collect::<Vec<_>>());
-        let from = steady.checked_sub(1).map_or(0.0, |last| at_s[last]);
+        let from = ramp(&throughput_bps).checked_sub(1).map_or(0.0, |last| at_s[last]);
         Some(Timeline {
             steady_from_s: from,
             steady_bps: rate_from(trial, role, from * 1e9),
@@ -90,6 +91,17 @@ fn rates(trial: &Trial, role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>
     };
     let at_s = times.iter().skip(1).map(|time| time / 1e9).collect();
     Some((at_s, times.windows(2).map(rate).collect()))
+}
+
+/// How many slices a connection took to warm up: those that MSER-5 leaves out, where they are slower than
+/// the rest. Of a series that is steady from the beginning it leaves out a chance number of slices.
+fn ramp(rates: &[Option<f64>]) -> usize {
+    let rates: Vec<f64> = rates.iter().map(|rate| rate.unwrap_or(f64::NAN)).collect();
+    let from = steady_from(&rates);
+    let (ramp, steady) = rates.split_at(from);
+    let slower = median(ramp.iter().copied()).zip(median(steady.iter().copied()));
+    let is_ramp = slower.is_some_and(|(ramp, steady)| ramp < (1.0 - RAMP) * steady);
+    if is_ramp { from } else { 0 }
 }
 
 /// Bytes over time from a moment on, to the end of the first flow that ends.
