@@ -114,3 +114,18 @@ impl Profile {
         if is_latency { self.latency_target } else { self.throughput_target }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_has_the_sizes_and_passes_that_its_line_says() {
+        for (name, passes, trial_ms, _, sizes, about) in PROFILES {
+            let profile = Profile::named(name).unwrap();
+            let said = format!("{} sizes, {passes} passes of {trial_ms} ms trials", sizes().len());
+            assert!(about.starts_with(&said) && profile.sizes.len() == sizes().len(), "{about}");
+        }
+        assert!(Profile::named("none").is_none());
+    }
+}

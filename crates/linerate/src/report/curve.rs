@@ -204,3 +204,42 @@ fn anomaly(anomaly: &Anomaly) -> AnomalyEntry {
         recurs: anomaly.recurs,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::synthetic::{Bend, Synthetic};
+    use crate::statistic::Estimate;
+
+    #[test]
+    fn pairs_are_told_first_and_small_or_doubtful_steps_not_at_all() {
+        let bend =
+            |rung, step_ns| Bend { rung, pattern: Pattern::PingPong, at_bytes: 4096, step_ns, slope_ns: 0.0 };
+        let bends = vec![bend("network.tcp", 60_000.0), bend("in-host.tcp", 400_000.0)];
+        let mut report = Report::of(&Synthetic { bends, passes: 7, ..Synthetic::default() }.recording());
+        let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();
+        assert!(told.len() == MOST + 1 && told[0].starts_with("in-host.tcp polling"), "{told:#?}");
+        assert_eq!(told[MOST], "and 1 more: --format json has them.");
+
+        let network = report.curves.iter_mut().filter(|curve| curve.id == "network.tcp");
+        let mut breaks: Vec<&mut BreakEntry> = network.flat_map(|curve| &mut curve.breaks).collect();
+        let difference_ns = Estimate { median: 6e4, low: Some(5e4), high: Some(7e4), n: 10 };
+        breaks[0].confirmed = Some(ConfirmationEntry { pairs: 10, agree: 9, difference_ns, holds: true });
+        breaks[1].sure = false;
+        breaks[2].share = Some(0.01);
+        let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(told.len(), 4, "{told:#?}");
+        assert!(
+            told[0].starts_with("network.tcp") && told[0].contains("; confirmed, 9 of 10 pairs"),
+            "{told:#?}"
+        );
+    }
+
+    #[test]
+    fn computed_sizes_are_rounded_to_their_unit() {
+        let cases = [(30_464_872.0, "29 MiB"), (246_913.0, "241 KiB"), (1448.3, "1448 B"), (0.4, "0 B")];
+        for (bytes, shown) in cases {
+            assert_eq!(rounded(bytes).to_string(), shown);
+        }
+    }
+}

@@ -116,13 +116,8 @@ pub struct Piece {
 
 impl Piece {
     /// The number of samples.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.last - self.first + 1
-    }
-
-    /// Whether it has no sample; never so.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// The standard error of the line at this size, as the samples' own say.
@@ -150,7 +145,7 @@ impl Piece {
     /// The standard error of the line, larger where the samples lie farther off than theirs: a curve
     /// that bends all the way must not look like a stair.
     fn misfit(&self, size: f64) -> f64 {
-        let free = self.len().saturating_sub(2).max(1) as f64;
+        let free = self.count().saturating_sub(2).max(1) as f64;
         self.error(size) * (self.cost / free).max(1.0).sqrt()
     }
 }
@@ -241,12 +236,12 @@ pub fn piecewise(samples: &[Sample], penalty: Penalty) -> Vec<Piece> {
 /// Gives a piece of one sample the slope of the longer of its neighbours.
 fn lend_slopes(pieces: &mut [Piece]) {
     for index in 0..pieces.len() {
-        if pieces[index].len() > 1 {
+        if pieces[index].count() > 1 {
             continue;
         }
         let before = index.checked_sub(1).map(|before| pieces[before]);
         let neighbours = before.into_iter().chain(pieces.get(index + 1).copied());
-        if let Some(longer) = neighbours.filter(|piece| piece.len() > 1).max_by_key(Piece::len) {
+        if let Some(longer) = neighbours.filter(|piece| piece.count() > 1).max_by_key(Piece::count) {
             let Sums { size, time, .. } = pieces[index].sums;
             let slope = longer.line.slope;
             pieces[index].line = Line { constant: time - slope * size, slope };

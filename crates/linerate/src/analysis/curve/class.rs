@@ -137,14 +137,9 @@ impl Seen<'_> {
         *kind == CandidateKind::Slope && self.jump_ns.is_none() && after.slope > before.slope
     }
 
-    /// Whether a size lies between the sizes of the break, or at most one measured size beside it.
+    /// Whether a size lies at the break, give or take an octave: no bend is found more exactly.
     fn is_near(&self, bytes: u64) -> bool {
-        let points = &self.curve.points;
-        let last = points.len().saturating_sub(1);
-        let low = points.partition_point(|point| point.message_bytes < self.from_bytes).saturating_sub(1);
-        let high = points.partition_point(|point| point.message_bytes < self.at_bytes) + 1;
-        let size = |index: usize| points.get(index.min(last)).map_or(0, |point| point.message_bytes);
-        (size(low)..=size(high)).contains(&bytes)
+        (self.from_bytes / 2..=self.at_bytes.saturating_mul(2)).contains(&bytes)
     }
 
     /// A cache or buffer, or a part of it, that lies at the break.

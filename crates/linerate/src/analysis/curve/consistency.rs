@@ -7,6 +7,7 @@ use super::Curve;
 use super::segment::Fit;
 use crate::statistic::{Estimate, isotonic};
 use crate::vocabulary::{RUNGS, TRANSPORTS};
+use std::collections::BTreeSet;
 
 /// A size that takes longer than a larger one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,8 +55,8 @@ pub(super) fn slower(curve: &Curve) -> Vec<Slower> {
     let Some(fit) = Fit::of(curve) else { return Vec::new() };
     let weighted: Vec<(f64, f64)> =
         fit.samples.iter().map(|one| (one.time, (one.sigma * one.time).powi(-2))).collect();
-    let times = curve.points.iter().filter_map(|point| Some((point.message_bytes, point.time_ns()?)));
-    let times: Vec<(u64, Estimate)> = times.collect();
+    let time = |bytes: &u64| Some((*bytes, curve.at(*bytes)?.time_ns()?));
+    let times: Vec<(u64, Estimate)> = fit.sizes.iter().filter_map(time).collect();
     let slower = |(index, level): (usize, f64)| {
         let (message_bytes, time) = times.get(index)?;
         let low = time.low.filter(|low| *low > level)?;
@@ -109,6 +110,12 @@ pub(super) fn unaligned(curve: &Curve) -> Vec<Unaligned> {
         is_worth_a_word(&cost, UNALIGNED).then_some(Unaligned { message_bytes, cost })
     };
     curve.points.iter().filter_map(|point| beside(point.message_bytes)).collect()
+}
+
+/// The sizes three bytes beside those: a line through both kinds would see a step at each.
+pub(super) fn odd_sizes(curve: &Curve) -> BTreeSet<u64> {
+    let round = unaligned(curve).into_iter().map(|one| one.message_bytes);
+    round.flat_map(|size| [size - BESIDE, size + BESIDE]).collect()
 }
 
 fn paired(curve: &Curve, message_bytes: u64, number: impl Fn(u32) -> Option<f64>) -> Option<Estimate> {

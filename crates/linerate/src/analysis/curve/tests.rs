@@ -269,6 +269,8 @@ fn odd_sizes_that_cost_more_are_named_where_they_were_measured() {
     let found = consistency::unaligned(&made(&sizes, 10, 0.01, 1, odd));
     assert!(found.len() >= 10 && found.iter().all(|one| one.message_bytes > 100_000), "{found:#?}");
     assert!((found[0].cost.median - 0.1).abs() < 0.02, "{found:#?}");
+    // What they cost is no step of the curve.
+    assert_eq!(made(&sizes, 10, 0.01, 1, odd).segments.len(), 1);
     assert!(consistency::unaligned(&made(&ladder(), 10, 0.01, 1, odd)).is_empty());
     assert!(consistency::unaligned(&made(&sizes, 10, 0.01, 1, smooth)).is_empty());
 }
