@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn smooth_curves_hardly_ever_break() {
-        for (sizes, passes) in [(sizes(24), 6), (sizes(24), 10), (sizes(124), 6)] {
+        for (sizes, passes) in [(sizes(24), 6), (sizes(24), 10), (sizes(124), 6), (sizes(124), 10)] {
             let broken = (0..300).filter(|seed| fit(&noisy(&sizes, passes, *seed, smooth)).len() > 1);
             assert!(broken.count() <= 3, "{} sizes, {passes} passes", sizes.len());
         }

@@ -90,7 +90,8 @@ fn of_border(
     let confirmed = look.and_then(|look| confirmation(&look.pairs, found.jump_ns));
     let by_pairs = confirmed.filter(|confirmed| confirmed.holds).map(|confirmed| confirmed.difference_ns);
     let jump_ns = by_pairs.or_else(by_lines);
-    let seen = Seen { curve, candidate: &found, from_bytes, at_bytes, jump_ns, facts };
+    let is_confirmed = confirmed.is_some_and(|confirmed| confirmed.holds);
+    let seen = Seen { curve, candidate: &found, from_bytes, at_bytes, jump_ns, is_confirmed, facts };
     let (class, evidence) = classify(&seen);
     Break {
         at_bytes,

@@ -20,7 +20,12 @@ const TIMER_TOLERANCE: f64 = 0.25;
 const HANDSHAKE: (f64, f64) = (0.5, 1.5);
 /// Parts of a cache at which a copy may bend: source and destination share it, or each is halved again
 /// by a second end.
-const PARTS: [(u64, &str); 3] = [(1, ""), (2, "half of "), (4, "a quarter of ")];
+const CACHE_PARTS: &[Part] = &[(1, ""), (2, "half of "), (4, "a quarter of ")];
+/// Parts of a socket's buffer at which a stream may bend: the kernel keeps a part of it for bookkeeping
+/// and reads back twice what was asked for; socket(7), SO_SNDBUF.
+const BUFFER_PARTS: &[Part] = &[(1, ""), (2, "half of ")];
+/// What a size is divided by, and the words for it.
+type Part = (u64, &'static str);
 /// A border tells whole segments where it is narrower than this part of one: by chance, few are.
 const NARROW: u64 = 64;
 
@@ -51,7 +56,8 @@ impl Facts {
         caches.sort_unstable();
         caches.dedup();
         let copies = curves.iter().filter(|other| other.case.rung == COPY && is_end(&other.case.from));
-        let up = |found: &Candidate| found.after.slope > found.before.slope;
+        // A copy has no protocol: whatever takes it more time is the memory's.
+        let up = |found: &Candidate| found.after.slope > found.before.slope || found.jump_ns > 0.0;
         let bends = copies.flat_map(candidates).filter(up).map(|found| (found.below, found.above));
         let sessions = || recording.sessions.iter().filter(|session| session.rung == case.rung);
         Facts {
@@ -102,22 +108,24 @@ pub(super) struct Seen<'c> {
     pub from_bytes: u64,
     pub at_bytes: u64,
     pub jump_ns: Option<Estimate>,
+    pub is_confirmed: bool,
     pub facts: &'c Facts,
 }
 
 /// A class: its name, and what tells it.
 type Class = (&'static str, fn(&Seen) -> Option<String>);
 
-/// The classes in the order in which they are tried.
+/// The classes in the order in which they are tried: what the measurement did itself, what only a timer
+/// does, what is a bend, then steps from the particular to the general.
 const CLASSES: &[Class] = &[
     ("cache", rotation),
     ("delayed-ack", |seen| timer(seen, DELAYED_ACK_NS)),
     ("retransmission-timeout", |seen| timer(seen, TIMEOUT_NS)),
+    ("cache", cache_knee),
+    ("buffer", buffer),
     ("segmentation", segmentation),
     ("rendezvous-handshake", handshake),
     ("protocol-switch", switch),
-    ("cache", cache_knee),
-    ("buffer", buffer),
 ];
 
 /// The class of a break and what tells it.
@@ -131,10 +139,13 @@ impl Seen<'_> {
         Some(self.jump_ns?.median)
     }
 
-    /// Whether each byte takes more time behind it, without a step.
+    /// Whether each byte takes more time behind it, without a step. A single size behind it cannot tell
+    /// a step from a bend: as long as no pairs do, it may be either.
     fn bends_up(&self) -> bool {
-        let Candidate { before, after, kind, .. } = self.candidate;
-        *kind == CandidateKind::Slope && self.jump_ns.is_none() && after.slope > before.slope
+        let Candidate { before, after, kind, above, .. } = self.candidate;
+        let is_last = self.curve.points.last().is_some_and(|point| point.message_bytes == *above);
+        let may_bend = is_last && !self.is_confirmed && self.jump().is_some_and(|jump| jump > 0.0);
+        may_bend || *kind == CandidateKind::Slope && self.jump_ns.is_none() && after.slope > before.slope
     }
 
     /// Whether a size lies at the break, give or take an octave: no bend is found more exactly.
@@ -143,9 +154,9 @@ impl Seen<'_> {
     }
 
     /// A cache or buffer, or a part of it, that lies at the break.
-    fn part_of<'n>(&self, known: impl Iterator<Item = (&'n String, u64)>) -> Option<String> {
-        let mut parts = known.flat_map(|(name, size)| PARTS.map(|(parts, word)| (name, word, size / parts)));
-        let (name, word, size) = parts.find(|(.., size)| self.is_near(*size))?;
+    fn part_of<'n>(&self, parts: &[Part], known: impl Iterator<Item = (&'n String, u64)>) -> Option<String> {
+        let all = known.flat_map(|(name, size)| parts.iter().map(move |(by, word)| (name, *word, size / by)));
+        let (name, word, size) = all.into_iter().find(|(.., size)| self.is_near(*size))?;
         Some(format!("{word}{name}, {}", Bytes(size)))
     }
 }
@@ -201,7 +212,7 @@ fn cache_knee(seen: &Seen) -> Option<String> {
     let bends = &seen.facts.copy_bends;
     let with_copy = |(below, above): &&(u64, u64)| seen.is_near(*below) || seen.is_near(*above);
     let bend = bends.iter().find(with_copy).filter(|_| seen.bends_up())?;
-    let claimed = seen.part_of(seen.facts.caches.iter().map(|(name, size)| (name, *size)));
+    let claimed = seen.part_of(CACHE_PARTS, seen.facts.caches.iter().map(|(name, size)| (name, *size)));
     let is_last = bends.last() == Some(bend);
     let at = claimed.or_else(|| is_last.then(|| "its last bend".to_owned()))?;
     Some(format!("{COPY} bends there too: {at}"))
@@ -209,5 +220,5 @@ fn cache_knee(seen: &Seen) -> Option<String> {
 
 fn buffer(seen: &Seen) -> Option<String> {
     let buffers = seen.facts.buffers.iter().map(|(name, size)| (name, *size));
-    seen.bends_up().then(|| seen.part_of(buffers)).flatten()
+    seen.bends_up().then(|| seen.part_of(BUFFER_PARTS, buffers)).flatten()
 }

@@ -200,6 +200,11 @@ fn a_bend_where_the_copy_bends_is_a_cache_and_a_step_there_is_not() {
     assert_eq!(classes(&knee, "network.tcp", Pattern::Stream), ["cache"]);
     let step = run(vec![cold, network(300_000.0, 0.0)], |_| ());
     assert_eq!(classes(&step, "network.tcp", Pattern::Stream), ["protocol-switch"]);
+    // One size behind it may be a bend as well as a step.
+    let late = |rung| bend(rung, Pattern::Stream, 4 << 20, 0.0, 0.2);
+    let last = run(vec![late("memory.copy"), late("network.tcp")], |_| ());
+    assert_eq!(classes(&last, "memory.copy", Pattern::Stream), ["cache"]);
+    assert_eq!(classes(&last, "network.tcp", Pattern::Stream), ["cache"]);
     let elsewhere = run(vec![network(0.0, 0.1)], |_| ());
     assert_eq!(classes(&elsewhere, "network.tcp", Pattern::Stream), ["unexplained"]);
 }
