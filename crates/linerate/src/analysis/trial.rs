@@ -231,18 +231,22 @@ fn load(trial: &Trial, does: Does, machines: &Machines) -> Option<Load> {
     };
     let received: f64 = flows(Some(Does::Receives)).map(|(_, flow)| flow.bytes as f64).sum();
     positive(received)?;
-    let mut on_cpu = BTreeMap::new();
+    // A CPU's threads need not end together: its time is that of the one that took longest.
+    let mut on_cpu: BTreeMap<(String, u32), (f64, f64)> = BTreeMap::new();
     for (role, flow) in flows(None) {
         if let Some(cpu) = machines.cpu(role, flow) {
-            *on_cpu.entry(cpu).or_insert(0.0) += flow.cpu_ns as f64;
+            let (spent, time) = on_cpu.entry(cpu).or_default();
+            *spent += flow.cpu_ns as f64;
+            *time = time.max(flow.duration_ns as f64);
         }
     }
     let mut cpus = BTreeSet::new();
     let (mut spent, mut busy, mut threads) = (0.0, 0.0f64, 0u32);
     for (role, flow) in flows(Some(does)) {
         let cpu = machines.cpu(role, flow);
-        let here = cpu.as_ref().and_then(|cpu| on_cpu.get(cpu)).copied().unwrap_or(flow.cpu_ns as f64);
-        busy = busy.max(positive(here / flow.duration_ns as f64).unwrap_or(0.0));
+        let alone = (flow.cpu_ns as f64, flow.duration_ns as f64);
+        let (here, time) = cpu.as_ref().and_then(|cpu| on_cpu.get(cpu)).copied().unwrap_or(alone);
+        busy = busy.max(positive(here / time).unwrap_or(0.0));
         spent += flow.cpu_ns as f64;
         threads += 1;
         cpus.extend(cpu);

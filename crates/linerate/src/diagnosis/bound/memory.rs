@@ -9,7 +9,8 @@ use crate::vocabulary::{Cache, RUNGS, Rung, TRANSPORTS, TransportEntry};
 /// STREAM does not count the read that a store causes when it misses: of four transfers three.
 const UNCOUNTED: f64 = 4.0 / 3.0;
 
-fn of(rung_id: &str) -> Option<(&'static Rung, &'static TransportEntry)> {
+/// A rung and its transport.
+pub(super) fn of(rung_id: &str) -> Option<(&'static Rung, &'static TransportEntry)> {
     let rung = RUNGS.iter().find(|rung| rung.id == rung_id)?;
     Some((rung, TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?))
 }

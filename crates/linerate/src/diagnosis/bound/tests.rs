@@ -171,6 +171,35 @@ fn a_rate_above_the_fastest_copy_is_a_wrong_measurement() {
 }
 
 #[test]
+fn flows_that_end_early_do_not_make_a_cpu_busy() {
+    let recording = idle(TRUTHS.to_vec(), |recording| {
+        for trial in recording.trials.iter_mut().filter(|trial| trial.case.flows == 4) {
+            trial.roles.iter_mut().for_each(|role| role.flows[0].duration_ns /= 8);
+        }
+    });
+    let analysis = analyse(&recording);
+    let index = analysis.layers.iter().position(|layer| layer.name() == "network.tcp x 4 a>b").unwrap();
+    let bounds = bounds(&recording, &analysis, index);
+    let sender = bounds.iter().find(|bound| bound.name == "sender-cpu").unwrap();
+    assert!(!sender.explains && sender.evidence.contains("was 57 % busy"), "{sender:?}");
+}
+
+#[test]
+fn memory_alone_has_no_bound_of_another_cpu() {
+    let recording = idle(TRUTHS.to_vec(), |recording| {
+        recording.steps.iter_mut().flat_map(|step| &mut step.hosts).for_each(|host| {
+            host.busy_ns.insert(2, host.wall_ns);
+        });
+    });
+    let analysis = analyse(&recording);
+    let of = |name: &str| {
+        let index = analysis.layers.iter().position(|layer| layer.name() == name).unwrap();
+        bounds(&recording, &analysis, index).iter().any(|bound| bound.name == "interrupt-cpu")
+    };
+    assert!(!of("memory.copy a") && !of("in-host.shared-memory a") && of("in-host.tcp a"));
+}
+
+#[test]
 fn what_no_bound_explains_is_a_rest() {
     let recording = idle(TRUTHS.to_vec(), |recording| {
         let roles = recording.trials.iter_mut().flat_map(|trial| &mut trial.roles);

@@ -6,6 +6,9 @@ use crate::record::SocketRecord;
 use crate::statistic::{Estimate, median};
 use crate::unit::{Bytes, Nanoseconds, significant};
 
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
+
 /// The share of the senders' busy time that a counter holds; the busy time holds them all.
 fn share(inputs: &Inputs, counter: &str) -> Option<f64> {
     let sum = |name: &str| -> f64 {
@@ -63,10 +66,9 @@ fn window_told(inputs: &Inputs, share: f64) -> Option<String> {
     }
     let (window, rtt_us) = (middle(inputs, "snd_wnd")?, middle(inputs, "rtt")?);
     let round_trip = Nanoseconds(rtt_us * 1e3).rounded(2);
-    Some(format!(
-        "a receive window of {} a round trip of {round_trip}, never waited for",
-        Bytes(window as u64)
-    ))
+    let step = if window < 8.0 * MIB { KIB } else { MIB };
+    let window = Bytes(((window / step).round() * step) as u64);
+    Some(format!("a receive window of {window} a round trip of {round_trip}, never waited for"))
 }
 
 /// Window over round trip, where that is what the connections had at the end.
