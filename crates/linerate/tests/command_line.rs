@@ -3,7 +3,10 @@
 use std::process::{Command, Output};
 
 fn linerate(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    // Nothing of this may reach the user's own history.
+    let state = std::env::temp_dir().join(format!("linerate-state-{}", std::process::id()));
+    command.env("LINERATE_STATE", state).args(arguments).output().unwrap()
 }
 
 fn text(output: &Output) -> String {

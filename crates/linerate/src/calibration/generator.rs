@@ -15,11 +15,11 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// The sizes at which layers are compared by latency and by throughput, with the messages of a round.
-const SIZES: [(u64, u64); 2] = [(64, 20_000), (1 << 20, 150)];
+/// The sizes at which layers are compared by latency and by throughput, with messages to find the rate by.
+const SIZES: [(u64, u64); 2] = [(64, 2000), (1 << 20, 10)];
 
-/// The messages of a bare loop's round.
-const BARE: u64 = 400_000;
+/// What a round should take about.
+const ROUND_NS: f64 = 10e6;
 
 /// What is thrown away at once.
 const ROOM: usize = 1 << 20;
@@ -29,25 +29,56 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn calibrate(cpus: &[u32], settings: &[Setting], found: &mut Found) -> Result<()> {
     let first = cpus.first().copied();
     for does in [Does::Sends, Does::Pings] {
-        let block = block(SIZES[0].0, BARE);
-        let parts = vec![Part { link: Nothing, does, cpu: first }];
-        let measured = play(parts, Wait::Polling, &vec![block; ROUNDS + 1])?;
-        found.ceiling(None, does, None, &block, measured.into_iter().flatten());
+        let alone = |blocks: &[Block]| {
+            let measured = play(vec![Part { link: Nothing, does, cpu: first }], Wait::Polling, blocks)?;
+            Ok(measured.into_iter().flatten().collect())
+        };
+        let engine = Engine { transport: None, does, wait: None };
+        found.ceilings.extend(engine.ceiling(SIZES[0], alone)?);
     }
     for rung in discarding() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             if wait == Wait::Polling && cpus.len() < 2 {
-                found.left_out(&format!("generator {} {wait}", rung.id), "polling needs two CPUs");
+                found.left_out(&format!("generator {} {wait}", rung.transport), "polling needs two CPUs");
                 continue;
             }
-            for (message_bytes, messages) in SIZES {
-                let block = block(message_bytes, messages);
-                let measured = discarded(rung.transport, settings, wait, cpus, &block)?;
-                found.ceiling(Some(rung.transport), Does::Sends, Some(wait), &block, measured.into_iter());
+            let engine = Engine { transport: Some(rung.transport), does: Does::Sends, wait: Some(wait) };
+            for size in SIZES {
+                let sent = |blocks: &[Block]| discarded(rung.transport, settings, wait, cpus, blocks);
+                found.ceilings.extend(engine.ceiling(size, sent)?);
             }
         }
     }
     Ok(())
+}
+
+/// One generator: a loop, and how it drives its transport.
+struct Engine {
+    transport: Option<&'static str>,
+    does: Does,
+    wait: Option<Wait>,
+}
+
+impl Engine {
+    /// Finds the rate with a few messages, then plays rounds of one length.
+    fn ceiling(
+        &self,
+        (message_bytes, few): (u64, u64),
+        play: impl Fn(&[Block]) -> Result<Vec<Measured>>,
+    ) -> Result<Option<Ceiling>> {
+        let probes = play(&[block(message_bytes, few); 2])?;
+        let message_ns = probes.last().map_or(f64::NAN, |probe| probe.flow.duration_ns as f64 / few as f64);
+        let messages = ((ROUND_NS / message_ns.max(0.1)) as u64).max(1);
+        let rounds = play(&[block(message_bytes, messages); ROUNDS + 1])?;
+        let rate = |round: &Measured| messages as f64 * 1e9 / round.flow.duration_ns.max(1) as f64;
+        Ok(Estimate::of(rounds.iter().skip(1).map(rate)).map(|rate| Ceiling {
+            transport: self.transport.map(String::from),
+            does: self.does,
+            wait: self.wait,
+            message_bytes,
+            messages_per_s: rate.into(),
+        }))
+    }
 }
 
 /// The rungs in a host whose receiver can throw away: those over the sockets that other hosts can reach too.
@@ -62,28 +93,6 @@ fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
 
 fn block(message_bytes: u64, messages: u64) -> Block {
     Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot }
-}
-
-impl Found {
-    /// Messages a second of each round after a first one.
-    fn ceiling(
-        &mut self,
-        transport: Option<&str>,
-        does: Does,
-        wait: Option<Wait>,
-        block: &Block,
-        rounds: impl Iterator<Item = Measured>,
-    ) {
-        let messages = (block.messages * u64::from(block.slices)) as f64;
-        let rates = rounds.skip(1).map(|round| messages * 1e9 / round.flow.duration_ns.max(1) as f64);
-        self.ceilings.extend(Estimate::of(rates).map(|rate| Ceiling {
-            transport: transport.map(String::from),
-            does,
-            wait,
-            message_bytes: block.message_bytes,
-            messages_per_s: rate.into(),
-        }));
-    }
 }
 
 /// A link that costs nothing: what is left is the loop.
@@ -101,24 +110,23 @@ impl Link for Nothing {
     }
 }
 
-/// The sender's rounds, the first one included. It runs as in any trial; the other end answers with the
+/// The sender's blocks. It runs as in any trial; the other end answers with the
 /// one byte that says go, and throws away what comes.
 fn discarded(
     transport: &str,
     settings: &[Setting],
     wait: Wait,
     cpus: &[u32],
-    block: &Block,
+    blocks: &[Block],
 ) -> Result<Vec<Measured>> {
     let [receiver, mut sender] = open(transport, settings)?;
     let here = || Error::peer(transport, "has no socket to receive from", "");
     let socket = receiver.sockets().first().copied().ok_or_else(here)?;
-    let blocks = vec![*block; ROUNDS + 1];
     let of = |index: usize| cpus.get(index % cpus.len().max(1)).copied();
     let task = [Task { does: Does::Sends, cpus: of(0).into_iter().collect() }];
     std::thread::scope(|scope| {
-        let discarding = scope.spawn(|| discard(socket, wait, of(1), &blocks));
-        let measured = sender.trial(&task, wait, &blocks);
+        let discarding = scope.spawn(|| discard(socket, wait, of(1), blocks));
+        let measured = sender.trial(&task, wait, blocks);
         let panicked = |_| Err(Error::peer("a discarding thread", "panicked", "please report it"));
         let discarded = discarding.join().unwrap_or_else(panicked);
         let measured = measured?;
@@ -183,10 +191,10 @@ mod tests {
         let cpus = thread::allowed_cpus().unwrap();
         for rung in discarding() {
             for wait in [Wait::Sleeping, Wait::Polling] {
-                let block = block(70_000, 20);
-                let rounds = discarded(rung.transport, &[], wait, &cpus, &block).unwrap();
-                assert_eq!(rounds.len(), ROUNDS + 1);
-                assert!(rounds.iter().all(|round| round.flow.bytes == block.bytes()), "{wait}");
+                let blocks = [block(70_000, 5), block(1, 300), block(3 << 20, 2)];
+                let rounds = discarded(rung.transport, &[], wait, &cpus, &blocks).unwrap();
+                let bytes: Vec<u64> = rounds.iter().map(|round| round.flow.bytes).collect();
+                assert_eq!(bytes, blocks.map(|block| block.bytes()), "{wait}");
             }
         }
         assert!(discarding().count() > 0);

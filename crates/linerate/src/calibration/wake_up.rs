@@ -8,7 +8,7 @@ use linerate_sys::clock::monotonic_ns;
 use linerate_sys::wake::Bell;
 
 /// Round trips that are timed at once: some of 120 µs each where CPUs sleep deeply.
-const TRIPS: u32 = 200;
+const TRIPS: u32 = 100;
 
 pub(super) fn calibrate(cpus: &[u32], found: &mut Found) -> Result<()> {
     let Some(first) = cpus.first().copied() else {

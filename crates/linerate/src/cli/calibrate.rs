@@ -4,6 +4,7 @@ mod page;
 
 use super::args::{Calibrate, Hosts};
 use super::measure::{finished, measure};
+use super::report::columns;
 use super::run::plan;
 use super::state::folder;
 use super::stop::Stop;
@@ -51,7 +52,7 @@ pub fn main(args: &Calibrate) -> Result<ExitCode> {
     let path = state.save(stored.clone())?;
     match args.format.as_str() {
         "json" => print(&(serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n"))?,
-        _ => print(&page::render(&stored, &path))?,
+        _ => print(&page::render(&stored, &path, columns().width))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 mod crossing;
 mod estimate;
+mod generator;
 mod grant;
 mod run;
 mod stability;
@@ -122,6 +123,7 @@ pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec
         let steps = step::CHECKS.iter().filter_map(|check| check.run(&context, layer, "steps", &seen.steps));
         findings.extend(trials.chain(steps));
         findings.extend(estimate::findings(&context, layer, &seen.steps, &bounds[layer]));
+        findings.extend(generator::finding(&context, layer));
         findings.extend(grant::findings(&context, layer));
         findings.extend(stability::of_layer(&context, layer));
     }

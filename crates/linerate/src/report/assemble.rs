@@ -5,7 +5,7 @@ use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
 use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline, compare_arms};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
-use crate::record::{HostFacts, Recording};
+use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
 use crate::statistic::CONFIDENCE;
 use crate::vocabulary::{Place, RUNGS, Wait};
 use serde_json::Value;
@@ -25,6 +25,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             bounds: bounds.iter().map(bound).collect(),
             unexplained_ns_per_byte: diagnosis.rests_ns_per_byte.get(index).copied().flatten(),
             warnings: warnings(Some(index)),
+            between_run: between_run(recording, layer),
             ..entry(analysis, layer)
         }
     });
@@ -127,6 +128,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         cpu_ns_per_byte: layer.cpu.map(|cpu| CpuEntry { sender: cpu.sender, receiver: cpu.receiver }),
         cpu_model: cpu_model(analysis, layer),
         retransmits: layer.retransmits,
+        between_run: BetweenRun::default(),
         bound: None,
         next_bound: None,
         bounds: Vec::new(),
@@ -136,6 +138,16 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         not_measured: layer.not_measured.iter().map(left_out).collect(),
         warnings: Vec::new(),
     }
+}
+
+fn between_run(recording: &Recording, layer: &Layer) -> BetweenRun {
+    let spread = |of: SpreadOf| {
+        let spread = recording.calibration.as_ref()?.spread(&layer.name(), of)?;
+        let RunSpread { share, centre, runs, source, .. } = *spread;
+        Some(SpreadEntry { share, centre, runs, source })
+    };
+    let [throughput, polling, sleeping] = SpreadOf::ALL.map(spread);
+    BetweenRun { throughput, polling, sleeping }
 }
 
 fn left_out(not: &NotMeasured) -> LeftOut {

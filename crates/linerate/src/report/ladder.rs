@@ -1,11 +1,14 @@
 //! The ladder as a table.
 
 use super::block::{Block, bands};
-use super::shape::{LadderEntry, Report};
+use super::shape::{LadderEntry, Report, SpreadEntry};
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Bytes, Nanoseconds, significant, supported_digits};
 
 const NOTHING: &str = "-";
+
+/// Over the spread between equal runs, beside what it belongs to.
+const RUNS: &str = "runs";
 
 /// A line of the table: both directions of a rung, or a rung on both hosts.
 struct Row<'r> {
@@ -96,15 +99,19 @@ fn blocks(report: &Report, rows: &[&Row]) -> Vec<Block> {
         left: false,
     };
     vec![
-        block(&stream, &[&format!("{a}>{b}"), "±", &format!("{b}>{a}")], &|row| {
+        with_runs(block(&stream, &[&format!("{a}>{b}"), "±", RUNS, &format!("{b}>{a}")], &|row| {
             let forward = row.forward.and_then(|entry| entry.throughput_bps);
             let backward = row.backward.and_then(|entry| entry.throughput_bps);
-            vec![rate(forward), width(forward), rate(backward)]
-        }),
-        block(&latency, &["polling", "sleeping"], &|row| {
+            let between = row.forward.and_then(|entry| entry.between_run.throughput);
+            vec![rate(forward), width(forward), spread(between), rate(backward)]
+        })),
+        with_runs(block(&latency, &["polling", RUNS, "sleeping", RUNS], &|row| {
             let polling = row.either(|entry| entry.half_round_trip_ns.polling);
-            vec![time(polling), time(row.either(|entry| entry.half_round_trip_ns.sleeping))]
-        }),
+            let sleeping = row.either(|entry| entry.half_round_trip_ns.sleeping);
+            let of_polling = spread(row.either(|entry| entry.between_run.polling));
+            let of_sleeping = spread(row.either(|entry| entry.between_run.sleeping));
+            vec![time(polling), of_polling, time(sleeping), of_sleeping]
+        })),
         block("", &["kept"], &|row| vec![share(row.either(|entry| entry.kept_of_below))]),
         block("over the rung below", &["constant", "per byte"], &|row| {
             let cost = row.either(|entry| entry.cost.as_ref());
@@ -115,6 +122,23 @@ fn blocks(report: &Report, rows: &[&Row]) -> Vec<Block> {
             vec![cost(cpu.and_then(|cpu| cpu.sender)), cost(cpu.and_then(|cpu| cpu.receiver))]
         }),
     ]
+}
+
+/// Leaves out the columns about equal runs when nothing is in them.
+fn with_runs(block: Block) -> Block {
+    let empty =
+        |column: usize| block.heads[column] == RUNS && block.rows.iter().all(|row| row[column].is_empty());
+    let kept: Vec<usize> = (0..block.heads.len()).filter(|column| !empty(*column)).collect();
+    let keep = |cells: &[String]| kept.iter().map(|column| cells[*column].clone()).collect::<Vec<_>>();
+    Block { heads: keep(&block.heads), rows: block.rows.iter().map(|row| keep(row)).collect(), ..block }
+}
+
+/// How far equal runs lie apart, in percent.
+fn spread(entry: Option<SpreadEntry>) -> String {
+    let text = |entry: SpreadEntry| {
+        format!("±{} %", significant(100.0 * entry.share, if entry.share < 0.1 { 1 } else { 2 }))
+    };
+    entry.map_or(String::new(), text)
 }
 
 fn or_nothing(text: Option<String>) -> String {

@@ -2,6 +2,7 @@
 
 use super::block::borderless;
 use super::shape::{LadderEntry, Report, WarningEntry};
+use crate::record::SpreadSource;
 use crate::vocabulary::WARNINGS;
 use comfy_table::{ColumnConstraint, Width};
 
@@ -15,6 +16,7 @@ pub(super) type Note = (String, String);
 pub(super) fn notes(report: &Report) -> Vec<Note> {
     let warned: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
     let mut notes: Vec<Note> = left_out(report);
+    notes.extend(between_runs(report));
     for warning in WARNINGS {
         let mut found: Vec<(String, &WarningEntry)> = Vec::new();
         for entry in &report.ladder {
@@ -82,6 +84,32 @@ pub(super) fn sentence(text: &str) -> String {
         if typed { letter.to_string() } else { letter.to_uppercase().collect() }
     });
     first + letters.as_str()
+}
+
+/// What the columns `runs` mean, or why there are none.
+fn between_runs(report: &Report) -> Option<Note> {
+    let note = |text: String| Some(("runs".to_owned(), text));
+    let spreads = report.ladder.iter().flat_map(|entry| {
+        let between = &entry.between_run;
+        [between.throughput, between.polling, between.sleeping].into_iter().flatten()
+    });
+    let of = |source| {
+        let runs = spreads.clone().filter(|spread| spread.source == source).map(|spread| spread.runs);
+        runs.max()
+    };
+    let sources = [
+        of(SpreadSource::History).map(|runs| format!("{runs} earlier runs of this plan")),
+        of(SpreadSource::Calibrate).map(|runs| format!("the {runs} short runs of `linerate calibrate`")),
+    ];
+    let sources: Vec<String> = sources.into_iter().flatten().collect();
+    match (sources.is_empty(), report.ladder.iter().any(|entry| entry.throughput_bps.is_some())) {
+        (true, true) => note("spread between runs unknown: `linerate calibrate` measures it.".into()),
+        (true, false) => None,
+        _ => note(format!(
+            "another run of the same plan lies within this share of the centre of the runs known so far, with 95 %: by {}.",
+            sources.join(", else by ")
+        )),
+    }
 }
 
 /// Patterns and wait modes that were left out of layers that were measured, once for each reason.

@@ -10,6 +10,7 @@ pub use curve::{
 pub use stability::DriftEntry;
 
 use crate::analysis::Compared;
+use crate::record::SpreadSource;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
 use schemars::JsonSchema;
@@ -146,6 +147,8 @@ pub struct LadderEntry {
     pub cpu_model: CpuModelEntry,
     /// Segments sent again during the streams.
     pub retransmits: Option<u64>,
+    /// How far equal runs lie apart, beside the intervals within this run; null where that is unknown.
+    pub between_run: BetweenRun,
     /// What binds, where that can be told.
     pub bound: Option<BoundEntry>,
     /// The bound that a perfect fix of the binding one runs into.
@@ -171,6 +174,30 @@ pub struct HalfRoundTrip {
     pub polling: Option<Estimate>,
     /// Sleeping in the kernel.
     pub sleeping: Option<Estimate>,
+}
+
+/// How far equal runs lie apart, by figure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BetweenRun {
+    /// Of `throughput_bps`.
+    pub throughput: Option<SpreadEntry>,
+    /// Of `half_round_trip_ns.polling`.
+    pub polling: Option<SpreadEntry>,
+    /// Of `half_round_trip_ns.sleeping`.
+    pub sleeping: Option<SpreadEntry>,
+}
+
+/// The spread of equal runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpreadEntry {
+    /// A further run lies within this share of the centre with 95 %.
+    pub share: f64,
+    /// The centre of the runs: bits a second, or nanoseconds.
+    pub centre: f64,
+    /// The number of runs, this one apart.
+    pub runs: u32,
+    /// Earlier runs of the same plan, or the short ones of `linerate calibrate`.
+    pub source: SpreadSource,
 }
 
 /// The difference to the layer below.

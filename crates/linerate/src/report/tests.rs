@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::synthetic::{Bend, Synthetic};
-use crate::record::{Event, Series, Unavailable, read};
+use crate::record::{Calibration, Event, RunSpread, Series, SpreadOf, SpreadSource, Unavailable, read};
 use crate::vocabulary::{Pattern, Wait};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -50,6 +50,7 @@ lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept 
   network.tcp x 4          56.5 Gb/s  ±1 %    57 Gb/s             -         -      -          -          -    0.14   0.10
   network.tcp, both ways    113 Gb/s  ±2 %          -             -         -      -          -          -    0.14   0.10
 
+  runs            spread between runs unknown: `linerate calibrate` measures it.
   interval-wide   the interval is wider than the profile aims at: throughput ±2.2 %, aimed at 2 % (network.tcp
                   a>b). Give it more time with --budget, or quiet the machine.
   shared-cpus     both hosts share this machine's CPUs, so neither end runs as it would alone. Quote ratios,
@@ -105,6 +106,44 @@ fn notes_say_a_thing_once() {
         shown.contains("network.tcp a>b ping-pong polling, network.tcp a>b ping-pong sleeping"),
         "{shown}"
     );
+}
+
+#[test]
+fn the_spread_of_equal_runs_stands_beside_the_interval_and_says_where_it_is_from() {
+    let spread = |of, share, runs, source| RunSpread {
+        layer: "network.tcp a>b".into(),
+        of,
+        share,
+        centre: 1e9,
+        runs,
+        source,
+    };
+    let mut recording = made_up();
+    recording.push(Event::Calibration(Calibration {
+        spreads: vec![
+            spread(SpreadOf::Throughput, 0.062, 12, SpreadSource::History),
+            spread(SpreadOf::Sleeping, 0.14, 6, SpreadSource::Calibrate),
+        ],
+        ..Calibration::default()
+    }));
+    let page = text(&recording, Page { width: Some(100), colour: false });
+    let line = page.lines().find(|line| line.starts_with("  network.tcp  ")).unwrap();
+    assert!(line.contains("±2 %  ±6 %"), "{page}");
+    assert!(line.contains("21.3 µs  ±14 %"), "{page}");
+    let heads = page.lines().find(|line| line.starts_with("  rung  ")).unwrap();
+    assert_eq!(heads.matches(" runs").count(), 2, "{page}");
+    for said in ["12 earlier runs of this plan", "the 6 short runs of `linerate calibrate`"] {
+        assert!(page.contains(said), "{page}");
+    }
+    assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+    let value: Value = serde_json::from_str(&json(&recording, PIPE)).unwrap();
+    let entry = value["ladder"].as_array().unwrap().iter().find(|entry| entry["direction"] == "a>b").unwrap();
+    let between = &entry["between_run"];
+    assert_eq!(
+        (&between["throughput"]["runs"], &between["throughput"]["source"]),
+        (&12.into(), &"history".into())
+    );
+    assert_eq!(between["polling"], Value::Null);
 }
 
 /// The keys of the stable form, and which of them may be null.

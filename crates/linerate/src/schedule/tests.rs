@@ -3,8 +3,10 @@
 use super::{Passes, Schedule};
 use crate::plan::{Plan, Profile, Step};
 use crate::record::synthetic::Synthetic;
-use crate::record::{Event, Flow, Recording, RoleRecord, StepRecord, Trial};
-use crate::vocabulary::{Pattern, Wait};
+use crate::record::{
+    Calibration, Event, Figure, Flow, HostCalibration, Recording, RoleRecord, StepRecord, Trial,
+};
+use crate::vocabulary::{CLOCK_READ, Pattern, Wait};
 use std::collections::BTreeMap;
 
 /// A message (or one way of a round trip) takes this long.
@@ -149,4 +151,24 @@ fn one_cpu_refuses_polling_and_says_why() {
     let schedule = Passes::new(&plan, &recording);
     assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
     assert!(schedule.unavailable().iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+}
+
+#[test]
+fn a_slow_clock_makes_samples_longer_and_a_fast_one_changes_nothing() {
+    let least_messages = |clock_ns: Option<f64>| {
+        let (plan, mut recording) = begun(|_| ());
+        recording.calibration = clock_ns.map(|value| {
+            let figure = Figure { value, low: None, high: None, n: 1 };
+            let figures = [(CLOCK_READ.to_owned(), figure)].into();
+            let host = HostCalibration { figures, ..HostCalibration::default() };
+            Calibration { hosts: vec![host], ..Calibration::default() }
+        });
+        let (steps, _) = run(&plan, recording, usize::MAX);
+        let counted = steps.iter().filter(|step| step.pass > 0 && step.case.pattern == Pattern::PingPong);
+        counted.flat_map(|step| &step.blocks).map(|block| block.messages).max().unwrap()
+    };
+    // A round trip of the smallest message takes 1.6 µs: with 250 ns a stamp four belong together.
+    assert_eq!(least_messages(None), 1);
+    assert_eq!(least_messages(Some(18.0)), 1);
+    assert_eq!(least_messages(Some(250.0)), 4);
 }

@@ -97,6 +97,7 @@ impl Fixture {
             .args(["run", target, "--profile", "quick", "--budget", "1s", "--only", "network.tcp", "--quiet"])
             .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
             .arg(self.folder.path().join("out"));
+        command.env("LINERATE_STATE", self.folder.path().join("state"));
         command.stderr(Stdio::piped()).output().unwrap()
     }
 }

@@ -22,6 +22,7 @@ pub struct Run {
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.arg("run").args(arguments).args(["--quiet", "--output"]).arg(folder);
+    command.env("LINERATE_STATE", folder.join("state"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -8,21 +8,21 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The width of the page.
-const WIDTH: u16 = 110;
+/// Nothing is set narrower than this.
+const LEAST: u16 = 60;
 
 /// All of it.
-pub fn render(stored: &Stored, path: &Path) -> String {
-    let mut parts: Vec<String> = stored.figures.iter().map(host).collect();
+pub fn render(stored: &Stored, path: &Path, width: Option<u16>) -> String {
+    let mut parts: Vec<String> = stored.figures.iter().map(|calibrated| host(calibrated, width)).collect();
     if stored.figures.is_empty() {
         parts.push("hosts: not calibrated, because a simulated machine has no clock and no memory\n".into());
     }
-    parts.extend(stored.runs.values().map(runs));
+    parts.extend(stored.runs.iter().map(|(target, equal)| runs(target, equal, width)));
     parts.push(format!("kept in {}\n", path.display()));
     parts.join("\n")
 }
 
-fn host(host: &HostCalibration) -> String {
+fn host(host: &HostCalibration, width: Option<u16>) -> String {
     let cpus: Vec<String> = host.cpus.iter().map(u32::to_string).collect();
     let head = format!(
         "host {} · CPUs {} · {} · stolen {} %, other processes {} % of the time\n",
@@ -46,25 +46,28 @@ fn host(host: &HostCalibration) -> String {
     rows.extend(host.left_out.iter().map(|(name, why)| {
         [name.clone(), "-".into(), String::new(), String::new(), format!("not measured: {why}")]
     }));
-    head + &table(["figure", "value", "95 % interval", "n", "what for"], rows)
+    head + &table(["figure", "value", "±", "n", "what for"], rows, width)
 }
 
 fn row(name: &str, figure: &Figure, say: impl Fn(f64) -> String, about: &str) -> [String; 5] {
     let ends = figure.low.zip(figure.high);
-    let interval = ends.map_or("-".into(), |(low, high)| format!("{} to {}", say(low), say(high)));
+    let off = ends.map(|(low, high)| (high - figure.value).max(figure.value - low) / figure.value);
+    let interval = off.map_or("-".into(), |share| format!("{} %", significant(100.0 * share, 2)));
     [name.into(), say(figure.value), interval, figure.n.to_string(), about.into()]
 }
 
 fn ceiling(ceiling: &Ceiling) -> [String; 5] {
+    let size = Bytes(ceiling.message_bytes);
     let wait = ceiling.wait.map_or(String::new(), |wait| format!(" {wait}"));
-    let transport = ceiling.transport.as_deref().unwrap_or("loop");
-    let (noun, about) = match (ceiling.does, &ceiling.transport) {
-        (Does::Pings, _) => ("trips", "the ping loop over a link that costs nothing"),
-        (_, None) => ("msg", "the send loop over a link that costs nothing"),
-        _ => ("msg", "one sender to a receiver that throws away: a rate near it is the sender's"),
+    let pings = ceiling.does == Does::Pings;
+    let (name, about) = match &ceiling.transport {
+        None if pings => (format!("ping loop {size}"), "round trips over a link that costs nothing"),
+        None => (format!("send loop {size}"), "messages over a link that costs nothing"),
+        Some(transport) => {
+            (format!("{transport}{wait} {size}"), "messages to a receiver that throws them away")
+        }
     };
-    let name = format!("generator {transport}{wait} {}", Bytes(ceiling.message_bytes));
-    let say = |value: f64| format!("{} {noun}/s", per_second(value));
+    let say = |value: f64| format!("{}/s", per_second(value));
     row(&name, &ceiling.messages_per_s, say, about)
 }
 
@@ -74,13 +77,13 @@ fn per_second(value: f64) -> String {
         v if v >= 1e9 => format!("{} G", significant(v / 1e9, 3)),
         v if v >= 1e6 => format!("{} M", significant(v / 1e6, 3)),
         v if v >= 1e3 => format!("{} k", significant(v / 1e3, 3)),
-        v => format!("{} ", significant(v, 3)),
+        v => significant(v, 3),
     }
 }
 
-fn runs(runs: &EqualRuns) -> String {
-    let head =
-        format!("{} equal runs · 95 % of further runs lie within this share of their centre\n", runs.runs);
+fn runs(target: &str, runs: &EqualRuns, width: Option<u16>) -> String {
+    let said = "95 % of further runs lie within this share of their centre";
+    let head = format!("{target} · {} equal runs · {said}\n", runs.runs);
     let layers: BTreeSet<&String> = runs.spreads.iter().map(|spread| &spread.layer).collect();
     let rows = layers.into_iter().map(|layer| {
         let cell = |of: SpreadOf| {
@@ -90,7 +93,7 @@ fn runs(runs: &EqualRuns) -> String {
         let [throughput, polling, sleeping] = SpreadOf::ALL.map(cell);
         [layer.clone(), throughput, polling, sleeping, String::new()]
     });
-    head + &table(["layer", "throughput", "polling", "sleeping", ""], rows.collect())
+    head + &table(["layer", "throughput", "polling", "sleeping", ""], rows.collect(), width)
 }
 
 fn cell(spread: &RunSpread) -> String {
@@ -101,10 +104,13 @@ fn cell(spread: &RunSpread) -> String {
     format!("{centre} ±{} %", significant(100.0 * spread.share, 2))
 }
 
-fn table(heads: [&str; 5], rows: Vec<[String; 5]>) -> String {
+fn table(heads: [&str; 5], rows: Vec<[String; 5]>, width: Option<u16>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    match width {
+        None => table.set_content_arrangement(ContentArrangement::Disabled),
+        Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(LEAST)),
+    };
     table.set_header(heads);
     for row in rows {
         table.add_row(row);
