@@ -9,6 +9,7 @@ mod curve;
 mod ladder;
 mod medians;
 pub mod model;
+mod runs;
 mod stability;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use curve::{
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
+pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share};

@@ -11,9 +11,11 @@ mod ladder;
 mod note;
 pub mod reference;
 mod rows;
+mod runs;
 mod shape;
 mod text;
 
+pub use runs::{RunsReport, runs_json, runs_text};
 pub use shape::*;
 
 use crate::record::Recording;

@@ -46,6 +46,23 @@ pub fn supported_digits(value: f64, half_width: Option<f64>) -> i32 {
     }
 }
 
+/// A share in per cent, to two digits: `1.2 %`, `10 %`.
+pub fn percent(share: f64) -> String {
+    let digits = significant(100.0 * share, 2);
+    format!("{} %", digits.strip_suffix(".0").unwrap_or(&digits))
+}
+
+/// A change in per cent with its sign: `+12 %`, `-3.4 %`, `+0.22 %`.
+pub fn signed_percent(share: f64) -> String {
+    let number = 100.0 * share;
+    match number.abs() {
+        size if size < 0.005 => "0 %".into(),
+        size if size < 0.995 => format!("{number:+.2} %"),
+        size if size < 9.95 => format!("{number:+.1} %"),
+        _ => format!("{number:+.0} %"),
+    }
+}
+
 /// Splits `1.5Gb/s` into the number and the unit, without blanks.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -66,7 +83,7 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> (f64, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{significant, supported_digits};
+    use super::{percent, signed_percent, significant, supported_digits};
 
     #[test]
     fn significant_digits_survive_the_magnitude() {
@@ -74,6 +91,21 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(significant(value, 3), text);
         }
+    }
+
+    #[test]
+    fn shares_are_said_in_per_cent() {
+        for (share, plain, signed) in [
+            (0.0, "0 %", "0 %"),
+            (0.01, "1 %", "+1.0 %"),
+            (0.1234, "12 %", "+12 %"),
+            (0.00219, "0.22 %", "+0.22 %"),
+            (0.0999, "10 %", "+10 %"),
+            (1.5, "150 %", "+150 %"),
+        ] {
+            assert_eq!((percent(share).as_str(), signed_percent(share).as_str()), (plain, signed));
+        }
+        assert_eq!(signed_percent(-0.034), "-3.4 %");
     }
 
     #[test]

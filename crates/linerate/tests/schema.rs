@@ -1,6 +1,6 @@
 //! The published schemas are those of the program. `UPDATE_SCHEMA=1 cargo test --test schema` writes them.
 
-use linerate::{record::Event, report::Report};
+use linerate::{record::Event, report::Report, report::RunsReport};
 use schemars::{Schema, generate::SchemaSettings};
 use std::path::PathBuf;
 
@@ -27,4 +27,10 @@ fn the_report_schema_is_current() {
     // What is written: null is written, not left out, so every key is required.
     let settings = SchemaSettings::draft2020_12().for_serialize();
     check("report.schema.json", settings.into_generator().into_root_schema_for::<Report>());
+}
+
+#[test]
+fn the_schema_of_a_comparison_is_current() {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    check("compare.schema.json", settings.into_generator().into_root_schema_for::<RunsReport>());
 }

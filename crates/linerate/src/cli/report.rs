@@ -7,20 +7,26 @@ use crate::report::{FORMATS, Page, text};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Reads the recording, says what could not be read, and prints the report.
-#[allow(clippy::print_stderr)]
+/// Reads the recording and prints the report.
 pub fn main(args: &Report) -> Result<ExitCode> {
-    let name = args.file.display().to_string();
-    let file = File::open(&args.file).map_err(|e| Error::io("open", &name, e))?;
+    print(&render(&read_recording(&args.file)?, &args.format, columns())?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a recording, and says what could not be read.
+#[allow(clippy::print_stderr)]
+pub fn read_recording(path: &Path) -> Result<Recording> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|e| Error::io("open", &name, e))?;
     let unreadable = |e: crate::record::Unreadable| Error::Record { file: name.clone(), what: e.to_string() };
     let (recording, bad) = read(BufReader::new(file)).map_err(unreadable)?;
     for line in &bad {
         eprintln!("linerate: {name}: line {}: {}", line.line, line.why);
     }
-    print(&render(&recording, &args.format, columns())?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(recording)
 }
 
 /// The report in the form with this name.

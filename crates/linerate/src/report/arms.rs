@@ -7,7 +7,7 @@ use super::{Page, note};
 use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
 use crate::plan::{Metric, SLOWDOWN_PERCENT};
 use crate::statistic::{Effect, Estimate};
-use crate::unit::{BitRate, Bytes, Nanoseconds, significant};
+use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
 use comfy_table::CellAlignment;
 
 const INDENT: &str = "  ";
@@ -60,7 +60,7 @@ fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
     let because = candidate.reasons.join("; ");
     match (candidate.verdict, candidate.is_gain) {
         (Verdict::Different, gain) => {
-            let word = faster(compared.metric, gain);
+            let word = faster(gain);
             let size = signed_percent(change.estimate);
             let told =
                 format!("{name} is {word} than the base: {} {size} {}", compared.metric, ends(&change));
@@ -107,7 +107,7 @@ fn table(compared: &Compared) -> Vec<String> {
         Metric::Throughput => "throughput",
         Metric::Latency => "half round trip",
     };
-    let interval = format!("{} interval", percent(1.0 - compared.alpha));
+    let interval = format!("{} % interval", 100.0 * (1.0 - compared.alpha));
     table.set_header(["", value, "against base", &interval, "p", "better in", "verdict"]);
     table.add_row(["base", &absolute(compared.metric, compared.base), "", "", "", "", ""]);
     for candidate in &compared.candidates {
@@ -152,7 +152,7 @@ fn control_holds(control: &Option<Control>) -> bool {
 
 fn row(compared: &Compared, candidate: &ArmCandidate) -> [String; 7] {
     let verdict = match candidate.verdict {
-        Verdict::Different => faster(compared.metric, candidate.is_gain).to_owned(),
+        Verdict::Different => faster(candidate.is_gain).to_owned(),
         Verdict::Same => "the same".to_owned(),
         Verdict::CannotTell => "cannot tell".to_owned(),
     };
@@ -171,9 +171,8 @@ fn control_row(compared: &Compared, name: &str, control: Option<&Control>, verdi
 /// The change, its interval, and the blocks that were won.
 fn changes(change: Option<Effect>, won: Option<f64>) -> (String, String, String) {
     let Some(effect) = change else { return Default::default() };
-    let won = won.map_or(String::new(), |share| {
-        format!("{} of {}", significant((share * f64::from(effect.n)).round(), 3), effect.n)
-    });
+    let won =
+        won.map_or(String::new(), |share| format!("{:.0} of {}", share * f64::from(effect.n), effect.n));
     (signed_percent(effect.estimate), ends(&effect), won)
 }
 
@@ -222,13 +221,8 @@ fn guard(guard: &Guard) -> String {
     format!("{title} {} to {}{change}{worse}", show(guard.base), show(guard.value))
 }
 
-fn faster(metric: Metric, gain: bool) -> &'static str {
-    match (metric, gain) {
-        (Metric::Throughput, true) => "faster",
-        (Metric::Throughput, false) => "slower",
-        (Metric::Latency, true) => "quicker",
-        (Metric::Latency, false) => "later",
-    }
+fn faster(gain: bool) -> &'static str {
+    if gain { "faster" } else { "slower" }
 }
 
 fn absolute(metric: Metric, estimate: Option<Estimate>) -> String {
@@ -248,18 +242,4 @@ fn ends(effect: &Effect) -> String {
 
 fn p(p: f64) -> String {
     if p < 0.0001 { "<0.0001".into() } else { significant(p, 2) }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", significant(100.0 * share, 2).trim_end_matches(".0"))
-}
-
-/// Two digits, or a tenth where there is more before the point than is known after it.
-fn signed_percent(share: f64) -> String {
-    let number = 100.0 * share;
-    if number.abs() < 0.005 {
-        "0.0 %".into()
-    } else {
-        format!("{number:+.*} %", usize::from(number.abs() < 10.0) + usize::from(number.abs() < 1.0))
-    }
 }

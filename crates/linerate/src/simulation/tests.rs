@@ -1,5 +1,6 @@
 //! Whole runs in virtual time.
 
+mod arms;
 mod machine;
 mod study;
 

@@ -1,6 +1,7 @@
 //! The verdicts, from the blocks.
 
 use super::*;
+use crate::unit::percent;
 
 /// The level of the test that confirms, to one side.
 const CONFIRMING: f64 = 0.05;
@@ -161,10 +162,6 @@ impl Look<'_> {
         found.extend((!candidate.not_granted.is_empty()).then(|| "the setting was not granted".into()));
         found
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", crate::unit::significant(100.0 * share, 2))
 }
 
 /// Of the mean, from the spread over the blocks.

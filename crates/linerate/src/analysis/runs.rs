@@ -1,0 +1,240 @@
+//! Runs that were made before, one side against the other: all of one, then all of the other.
+//!
+//! Whatever changed with time between the two sides is in the difference, and equal runs differ more
+//! than their own intervals say. So the unit is the run: its median is one observation, and with fewer
+//! than six runs a side nothing can be told. Only like is compared with like: the same rung, direction,
+//! number of flows, wait and message size.
+
+use super::arms::{ALPHA, Verdict};
+use super::{Analysis, Curve, analyse};
+use crate::plan::{Case, Metric};
+use crate::record::Recording;
+use crate::statistic::{Estimate, holm, median, rank_sum};
+use crate::vocabulary::{Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The fewest runs a side.
+pub const LEAST_RUNS: u32 = 6;
+
+/// Two sides compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsCompared {
+    /// Runs of the first side.
+    pub a_runs: u32,
+    /// Runs of the second side.
+    pub b_runs: u32,
+    /// The level at which a difference is claimed, over all numbers together.
+    pub alpha: f64,
+    /// The smallest difference that matters, as a share.
+    pub margin: f64,
+    /// Facts in which the sides differ: that may be the very question, or the reason.
+    pub facts: Vec<FactsDiffer>,
+    /// What was compared.
+    pub numbers: Vec<NumberCompared>,
+    /// Of all numbers: different if any is, the same if all are.
+    pub verdict: Verdict,
+}
+
+/// A fact in which the sides differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactsDiffer {
+    /// Which one.
+    pub fact: String,
+    /// Its values in the runs of the first side.
+    pub a: Vec<String>,
+    /// Its values in the runs of the second side.
+    pub b: Vec<String>,
+}
+
+/// One number on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NumberCompared {
+    /// The rung.
+    pub rung: String,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// How the ends wait.
+    pub wait: Wait,
+    /// Parallel connections.
+    pub flows: u32,
+    /// The host that sends, pings or works alone.
+    pub from: String,
+    /// The host that receives or echoes.
+    pub to: String,
+    /// The message size.
+    pub message_bytes: u64,
+    /// Throughput in bits a second, or latency as half a round trip in nanoseconds.
+    pub metric: Metric,
+    /// The first side.
+    pub a: SideEntry,
+    /// The second side.
+    pub b: SideEntry,
+    /// The second side against the first as a share: 0.03 is 3 % more.
+    pub change: f64,
+    /// The lower end of its interval of 95 %; null where there are too few runs for one.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// The p, adjusted for all numbers; null where there are too few runs.
+    pub p_adjusted: Option<f64>,
+    /// Whether the second side is better.
+    pub is_gain: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// One number on one side.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SideEntry {
+    /// The median of the runs' medians.
+    pub median: f64,
+    /// The runs that have it.
+    pub runs: u32,
+    /// How far a run's own interval reaches from its median, as a share: the median over the runs.
+    pub within_run: Option<f64>,
+}
+
+/// What one run contributes: read one recording after the other, so that they need not all be held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunNumbers {
+    numbers: BTreeMap<(Case, u64), Estimate>,
+    facts: BTreeMap<String, String>,
+}
+
+impl RunNumbers {
+    /// The numbers of the plan as it stands, at the sizes at which rungs are compared.
+    pub fn of(recording: &Recording) -> RunNumbers {
+        let analysis = analyse(recording);
+        let curves = analysis.curves.iter().filter(|curve| curve.case.arm == 0);
+        RunNumbers {
+            numbers: curves.filter_map(|curve| number(&analysis, curve)).collect(),
+            facts: facts(recording),
+        }
+    }
+}
+
+fn number(analysis: &Analysis, curve: &Curve) -> Option<((Case, u64), Estimate)> {
+    let (bytes, estimate) = match metric(&curve.case) {
+        Metric::Latency => {
+            (analysis.latency_bytes, curve.at(analysis.latency_bytes)?.estimate(|v| v.half_round_trip_ns)?)
+        }
+        Metric::Throughput => {
+            (analysis.ladder_bytes, curve.at(analysis.ladder_bytes)?.estimate(|v| v.throughput_bps)?)
+        }
+    };
+    (estimate.median > 0.0).then(|| ((curve.case.clone(), bytes), estimate))
+}
+
+fn metric(case: &Case) -> Metric {
+    if case.pattern == Pattern::PingPong { Metric::Latency } else { Metric::Throughput }
+}
+
+/// What may explain a difference. The seed and the addresses are not in it.
+fn facts(recording: &Recording) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    if let Some(header) = &recording.header {
+        let settings: Vec<String> = header.plan.settings.iter().map(ToString::to_string).collect();
+        facts.insert("version".into(), header.version.clone());
+        facts.insert("target".into(), header.plan.target.to_string());
+        facts.insert("profile".into(), header.plan.profile.name.clone());
+        facts.insert("settings".into(), settings.join(" "));
+        facts.insert("plan".into(), header.plan_hash.clone());
+    }
+    for host in &recording.hosts {
+        let fact = |name: &str| host.environment.host.get(name).and_then(Value::as_str).unwrap_or_default();
+        let cpus = host.cpus.len();
+        facts.insert(format!("machine of {}", host.host), host.machine.clone());
+        facts.insert(format!("CPUs of {}", host.host), format!("{cpus} {}", fact("cpu.model")));
+        facts.insert(format!("kernel of {}", host.host), fact("kernel.release").into());
+    }
+    facts
+}
+
+/// Compares two sides.
+pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsCompared {
+    let keys: BTreeSet<&(Case, u64)> = a.iter().chain(b).flat_map(|run| run.numbers.keys()).collect();
+    let mut numbers: Vec<NumberCompared> =
+        keys.into_iter().filter_map(|key| compared(key, a, b, margin)).collect();
+    numbers.sort_by_key(|number| std::cmp::Reverse(super::height(&number.rung)));
+    let ps: Vec<f64> = numbers.iter().map(|number| number.p_adjusted.unwrap_or(f64::NAN)).collect();
+    for (number, p) in numbers.iter_mut().zip(holm(&ps)) {
+        number.p_adjusted = Some(p).filter(|p| p.is_finite());
+        if number.p_adjusted.is_some_and(|p| p < ALPHA) {
+            number.verdict = Verdict::Different;
+        }
+    }
+    RunsCompared {
+        a_runs: a.len() as u32,
+        b_runs: b.len() as u32,
+        alpha: ALPHA,
+        margin,
+        facts: facts_differ(a, b),
+        verdict: Verdict::of_all(numbers.iter().map(|number| number.verdict)),
+        numbers,
+    }
+}
+
+/// One number, with its p as it stands alone.
+fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> Option<NumberCompared> {
+    let (case, message_bytes) = key;
+    let estimates = |runs: &[RunNumbers]| -> Vec<Estimate> {
+        runs.iter().filter_map(|run| run.numbers.get(key).copied()).collect()
+    };
+    let (a, b) = (estimates(a), estimates(b));
+    let logs = |side: &[Estimate]| side.iter().map(|estimate| estimate.median.ln()).collect::<Vec<f64>>();
+    let shift = rank_sum(&logs(&a), &logs(&b), 1.0 - ALPHA)?;
+    // Two one-sided tests at a level are an interval of that level cut off at both ends.
+    let inner = rank_sum(&logs(&a), &logs(&b), 1.0 - 2.0 * ALPHA)?;
+    let enough = a.len().min(b.len()) as u32 >= LEAST_RUNS;
+    let limit = margin.ln_1p();
+    let within = inner.low.is_some_and(|low| low > -limit) && inner.high.is_some_and(|high| high < limit);
+    let metric = metric(case);
+    Some(NumberCompared {
+        rung: case.rung.clone(),
+        pattern: case.pattern,
+        wait: case.wait,
+        flows: case.flows,
+        from: case.from.clone(),
+        to: case.to.clone(),
+        message_bytes: *message_bytes,
+        metric,
+        a: side(&a)?,
+        b: side(&b)?,
+        change: shift.estimate.exp_m1(),
+        low: shift.low.filter(|_| enough).map(f64::exp_m1),
+        high: shift.high.filter(|_| enough).map(f64::exp_m1),
+        p_adjusted: enough.then_some(shift.p),
+        is_gain: (shift.estimate > 0.0) == (metric == Metric::Throughput),
+        verdict: if enough && within { Verdict::Same } else { Verdict::CannotTell },
+    })
+}
+
+fn side(runs: &[Estimate]) -> Option<SideEntry> {
+    Some(SideEntry {
+        median: median(runs.iter().map(|run| run.median))?,
+        runs: runs.len() as u32,
+        within_run: median(runs.iter().filter_map(Estimate::relative_half_width)),
+    })
+}
+
+/// The facts whose values are not the same on both sides; the plan's hash only where nothing else says it.
+fn facts_differ(a: &[RunNumbers], b: &[RunNumbers]) -> Vec<FactsDiffer> {
+    let values = |runs: &[RunNumbers], fact: &str| -> BTreeSet<String> {
+        runs.iter().map(|run| run.facts.get(fact).cloned().unwrap_or_default()).collect()
+    };
+    let names: BTreeSet<&String> = a.iter().chain(b).flat_map(|run| run.facts.keys()).collect();
+    let differ = names.into_iter().filter_map(|fact| {
+        let (a, b) = (values(a, fact), values(b, fact));
+        (a != b).then(|| FactsDiffer {
+            fact: fact.clone(),
+            a: a.into_iter().collect(),
+            b: b.into_iter().collect(),
+        })
+    });
+    let found: Vec<FactsDiffer> = differ.collect();
+    let plan_is_told = found.iter().any(|it| ["target", "profile", "settings"].contains(&it.fact.as_str()));
+    found.into_iter().filter(|it| it.fact != "plan" || !plan_is_told).collect()
+}

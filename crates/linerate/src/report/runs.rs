@@ -1,0 +1,181 @@
+//! The forms of a comparison of runs: the verdict in words and a line a number, or JSON.
+
+use super::block::borderless;
+use super::text::{TEXT_WIDTH, wrapped};
+use super::{Page, note};
+use crate::analysis::{LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict};
+use crate::plan::Metric;
+use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
+use crate::vocabulary::Pattern;
+use comfy_table::CellAlignment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON form.
+const SCHEMA: &str = "linerate.compare/1";
+const INDENT: &str = "  ";
+
+/// The JSON form of a comparison of runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsReport {
+    /// `linerate.compare/1`.
+    pub schema: String,
+    /// The answer in one sentence.
+    pub sentence: String,
+    /// What it rests on.
+    #[serde(flatten)]
+    pub compared: RunsCompared,
+}
+
+/// The JSON form.
+pub fn runs_json(compared: &RunsCompared) -> String {
+    let report =
+        RunsReport { schema: SCHEMA.into(), sentence: sentence(compared), compared: compared.clone() };
+    // Maps have string keys and numbers that are not finite become null: nothing in it can fail.
+    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+}
+
+/// The text form.
+pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
+    let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
+    let mut lines = wrapped(&sentence(compared), width);
+    lines.push(String::new());
+    lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
+    let notes: Vec<note::Note> = compared
+        .facts
+        .iter()
+        .map(|it| {
+            let text = format!("{} in A; {} in B.", values(&it.a), values(&it.b));
+            (it.fact.clone(), text)
+        })
+        .collect();
+    if !notes.is_empty() {
+        lines.extend([String::new(), "The sides differ in:".to_owned()]);
+        lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The answer in one sentence.
+fn sentence(compared: &RunsCompared) -> String {
+    let (a, b) = (compared.a_runs, compared.b_runs);
+    if compared.numbers.is_empty() {
+        return "Nothing was measured on both sides alike.".into();
+    }
+    if a.min(b) < LEAST_RUNS {
+        return format!(
+            "Cannot tell: equal runs differ too, by how much takes at least {LEAST_RUNS} runs a side, and \
+             there are {a} and {b}. `linerate ab` proves a difference in one run."
+        );
+    }
+    let numbers = compared.numbers.len();
+    let of = |verdict| compared.numbers.iter().filter(|number| number.verdict == verdict).count();
+    let margin = percent(compared.margin);
+    match (of(Verdict::Different), of(Verdict::Same)) {
+        (0, same) if same == numbers => {
+            format!("A and B are the same within {margin}: {numbers} of {numbers} numbers.")
+        }
+        (0, same) => format!(
+            "Cannot tell: no number is proved different, and {same} of {numbers} are proved the same within {margin}."
+        ),
+        (different, same) => {
+            let largest = compared.numbers.iter().filter(|number| number.verdict == Verdict::Different);
+            let largest = largest.max_by(|x, y| x.change.abs().total_cmp(&y.change.abs()));
+            let told = largest.map_or(String::new(), |number| {
+                let way = if number.is_gain { "faster" } else { "slower" };
+                format!(
+                    "; most of all {}: B is {way}, {} {}",
+                    name(number),
+                    signed_percent(number.change),
+                    ends(number)
+                )
+            });
+            format!(
+                "A and B differ in {different} of {numbers} numbers, and {same} are the same within {margin}{told}."
+            )
+        }
+    }
+}
+
+fn table(compared: &RunsCompared) -> Vec<String> {
+    let mut table = borderless(None);
+    table.set_header([
+        "",
+        "A",
+        "runs",
+        "± in a run",
+        "B",
+        "runs",
+        "± in a run",
+        "B against A",
+        "95 % interval",
+        "p",
+        "verdict",
+    ]);
+    for number in &compared.numbers {
+        let p = number.p_adjusted.map_or(String::new(), |p| significant(p, 2));
+        let verdict = match (number.verdict, number.is_gain) {
+            (Verdict::Different, true) => "faster",
+            (Verdict::Different, false) => "slower",
+            (Verdict::Same, _) => "the same",
+            (Verdict::CannotTell, _) => "cannot tell",
+        };
+        let ([a, a_runs, a_within], [b, b_runs, b_within]) =
+            (side(number, &number.a), side(number, &number.b));
+        let change = signed_percent(number.change);
+        table.add_row([
+            name(number),
+            a,
+            a_runs,
+            a_within,
+            b,
+            b_runs,
+            b_within,
+            change,
+            ends(number),
+            p,
+            verdict.into(),
+        ]);
+    }
+    let last = table.column_count().saturating_sub(1);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let left = index == 0 || index == last;
+        column.set_padding((0, if index == last { 0 } else { 2 }));
+        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// `network.tcp x 4 a>b 1 MiB`, or with the wait for a ping-pong.
+fn name(number: &NumberCompared) -> String {
+    let flows = if number.flows > 1 { format!(" x {}", number.flows) } else { String::new() };
+    let sign = if number.pattern == Pattern::Bidirectional { "<>" } else { ">" };
+    let way = if number.from == number.to {
+        number.from.clone()
+    } else {
+        format!("{}{sign}{}", number.from, number.to)
+    };
+    let wait = if number.metric == Metric::Latency { format!(" {}", number.wait) } else { String::new() };
+    format!("{}{flows} {way} {}{wait}", number.rung, Bytes(number.message_bytes))
+}
+
+/// The median, the number of runs, and how far a run's own interval reaches.
+fn side(number: &NumberCompared, side: &SideEntry) -> [String; 3] {
+    let median = match number.metric {
+        Metric::Throughput => BitRate(side.median).to_string(),
+        Metric::Latency => Nanoseconds(side.median).to_string(),
+    };
+    [median, side.runs.to_string(), side.within_run.map_or("-".into(), percent)]
+}
+
+fn ends(number: &NumberCompared) -> String {
+    match (number.low, number.high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
+        _ => "-".into(),
+    }
+}
+
+fn values(values: &[String]) -> String {
+    let shown = |value: &String| if value.is_empty() { "none".to_owned() } else { value.clone() };
+    values.iter().map(shown).collect::<Vec<_>>().join(" / ")
+}
