@@ -97,8 +97,11 @@ fn plan(seed: u64) -> Plan {
         profile: Profile { sizes: vec![64, 1 << 20], timeline_ns: 0, ..Profile::named("quick").unwrap() },
         rungs: vec!["network.tcp".into()],
         settings: Vec::new(),
+        named: false,
         addresses: Default::default(),
+        addresses6: Default::default(),
         arms: Vec::new(),
+        comparison: None,
         seed,
         budget_ns: None,
     }

@@ -10,6 +10,7 @@ use super::{Analysis, Curve, analyse};
 use crate::plan::{Case, Metric};
 use crate::record::Recording;
 use crate::statistic::{Estimate, holm, median, rank_sum};
+use crate::unit::Bytes;
 use crate::vocabulary::{Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub struct RunsCompared {
     pub facts: Vec<FactsDiffer>,
     /// What was compared.
     pub numbers: Vec<NumberCompared>,
+    /// Numbers that only one side has.
+    pub left_out: Vec<String>,
     /// Of all numbers: different if any is, the same if all are.
     pub verdict: Verdict,
 }
@@ -156,8 +159,13 @@ fn facts(recording: &Recording) -> BTreeMap<String, String> {
 /// Compares two sides.
 pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsCompared {
     let keys: BTreeSet<&(Case, u64)> = a.iter().chain(b).flat_map(|run| run.numbers.keys()).collect();
-    let mut numbers: Vec<NumberCompared> =
-        keys.into_iter().filter_map(|key| compared(key, a, b, margin)).collect();
+    let (mut numbers, mut left_out) = (Vec::new(), Vec::new());
+    for key in keys {
+        match compared(key, a, b, margin) {
+            Some(number) => numbers.push(number),
+            None => left_out.push(format!("{} {}", key.0, Bytes(key.1))),
+        }
+    }
     numbers.sort_by_key(|number| std::cmp::Reverse(super::height(&number.rung)));
     let ps: Vec<f64> = numbers.iter().map(|number| number.p_adjusted.unwrap_or(f64::NAN)).collect();
     for (number, p) in numbers.iter_mut().zip(holm(&ps)) {
@@ -174,6 +182,7 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
         facts: facts_differ(a, b),
         verdict: Verdict::of_all(numbers.iter().map(|number| number.verdict)),
         numbers,
+        left_out,
     }
 }
 

@@ -7,6 +7,7 @@ use super::run::{addresses, ipv6, rungs, settings};
 use super::{print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
 use crate::plan::{Arm, Comparison, Plan, Profile, Setting, SettingError, Target};
+use crate::record::Recording;
 use crate::schedule::{Arms, Passes, Schedule};
 use crate::vocabulary::{KNOBS, RUNGS, Rung, TRANSPORTS};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
@@ -23,16 +24,22 @@ const LAB_WARM_UP_NS: u64 = 100_000_000;
 /// A wire with a rate carries few messages in a short trial.
 const RATED_TRIAL_NS: u64 = 100_000_000;
 
+/// The knob that the positive control is made of.
+const SLOWDOWN: &str = "shim.slowdown";
+
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Ab) -> Result<ExitCode> {
     let plan = plan(args)?;
-    let schedule = |plan: &Plan, recording: &crate::record::Recording| -> Box<dyn Schedule> {
+    let schedule = |plan: &Plan, recording: &Recording| -> Box<dyn Schedule> {
         match Arms::new(plan, recording) {
             Some(arms) => Box::new(arms),
             None => Box::new(Passes::new(plan, recording)),
         }
     };
     let (run, ended) = measure(&plan, &args.hosts, schedule)?;
+    if ended.is_ok() && run.recording.steps.is_empty() {
+        return Err(nothing(&run.recording));
+    }
     let ended = finished(&run.recording, ended)?;
     print(&render(&run.recording, &args.format, columns())?)?;
     if args.format == "text" {
@@ -46,12 +53,18 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
     }
 }
 
+/// Why there was nothing to compare.
+fn nothing(recording: &Recording) -> Error {
+    let why = recording.unavailable.first().map(|it| (it.why.clone(), it.hint.clone()));
+    let (why, hint) = why.unwrap_or_else(|| ("this rung has no such metric".into(), "try --metric".into()));
+    Error::unavailable(format!("nothing could be compared: {why}"), hint)
+}
+
 /// The plan that the arguments ask for.
 fn plan(args: &Ab) -> Result<Plan> {
     let rung = rung(args)?;
     let mut arms: Vec<Arm> = Vec::new();
     for settings in args.set.iter().flat_map(|set| &set.0) {
-        settings.iter().try_for_each(|setting| applies(setting, rung))?;
         let arm = Arm::candidate(settings.clone());
         if arms.contains(&arm) {
             return Err(Error::usage(format!("{} is given twice", arm.name), "name each candidate once"));
@@ -59,6 +72,11 @@ fn plan(args: &Ab) -> Result<Plan> {
         arms.push(arm);
     }
     arms.extend(Arm::controls().map_err(|e: SettingError| Error::usage(e.what, e.hint))?);
+    if let Some(setting) = args.base.iter().find(|setting| setting.knob == SLOWDOWN) {
+        let what = format!("--base {setting}: the positive control is made of it");
+        return Err(Error::usage(what, "slow the base by shim.spin=20us instead"));
+    }
+    arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
     let target = &args.hosts.target;
     Ok(Plan {
         target: target.clone(),

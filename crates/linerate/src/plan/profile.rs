@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_profile_has_the_sizes_and_passes_that_its_line_says() {
-        for (name, passes, trial_ms, _, sizes, about) in PROFILES {
+        for Shipped { name, passes, trial_ms, sizes, about, .. } in PROFILES {
             let profile = Profile::named(name).unwrap();
             let said = format!("{} sizes, {passes} passes of {trial_ms} ms trials", sizes().len());
             assert!(about.starts_with(&said) && profile.sizes.len() == sizes().len(), "{about}");

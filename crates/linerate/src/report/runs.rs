@@ -3,7 +3,7 @@
 use super::block::borderless;
 use super::text::{TEXT_WIDTH, wrapped};
 use super::{Page, note};
-use crate::analysis::{LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict};
+use crate::analysis::{FactsDiffer, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict};
 use crate::plan::Metric;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
 use crate::vocabulary::Pattern;
@@ -41,16 +41,19 @@ pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
     let mut lines = wrapped(&sentence(compared), width);
     lines.push(String::new());
     lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
-    let notes: Vec<note::Note> = compared
-        .facts
-        .iter()
-        .map(|it| {
-            let text = format!("{} in A; {} in B.", values(&it.a), values(&it.b));
-            (it.fact.clone(), text)
-        })
-        .collect();
+    let runs = format!(
+        "A: {} runs, B: {} runs; ± is how far a run's own interval reaches.",
+        compared.a_runs, compared.b_runs
+    );
+    lines.extend([String::new(), runs]);
+    let differ =
+        |it: &FactsDiffer| (it.fact.clone(), format!("{} in A; {} in B.", values(&it.a), values(&it.b)));
+    let mut notes: Vec<note::Note> = compared.facts.iter().map(differ).collect();
+    if !compared.left_out.is_empty() {
+        notes.push(("left out".into(), format!("only one side has {}.", compared.left_out.join(", "))));
+    }
     if !notes.is_empty() {
-        lines.extend([String::new(), "The sides differ in:".to_owned()]);
+        lines.push(String::new());
         lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
@@ -99,19 +102,7 @@ fn sentence(compared: &RunsCompared) -> String {
 
 fn table(compared: &RunsCompared) -> Vec<String> {
     let mut table = borderless(None);
-    table.set_header([
-        "",
-        "A",
-        "runs",
-        "± in a run",
-        "B",
-        "runs",
-        "± in a run",
-        "B against A",
-        "95 % interval",
-        "p",
-        "verdict",
-    ]);
+    table.set_header(["", "A", "±", "B", "±", "B against A", "95 % interval", "p", "verdict"]);
     for number in &compared.numbers {
         let p = number.p_adjusted.map_or(String::new(), |p| significant(p, 2));
         let verdict = match (number.verdict, number.is_gain) {
@@ -120,22 +111,10 @@ fn table(compared: &RunsCompared) -> Vec<String> {
             (Verdict::Same, _) => "the same",
             (Verdict::CannotTell, _) => "cannot tell",
         };
-        let ([a, a_runs, a_within], [b, b_runs, b_within]) =
-            (side(number, &number.a), side(number, &number.b));
+        let ([a, a_within], [b, b_within]) = (side(number, &number.a), side(number, &number.b));
         let change = signed_percent(number.change);
-        table.add_row([
-            name(number),
-            a,
-            a_runs,
-            a_within,
-            b,
-            b_runs,
-            b_within,
-            change,
-            ends(number),
-            p,
-            verdict.into(),
-        ]);
+        let row = [name(number), a, a_within, b, b_within, change, ends(number), p, verdict.into()];
+        table.add_row(row);
     }
     let last = table.column_count().saturating_sub(1);
     for (index, column) in table.column_iter_mut().enumerate() {
@@ -159,13 +138,13 @@ fn name(number: &NumberCompared) -> String {
     format!("{}{flows} {way} {}{wait}", number.rung, Bytes(number.message_bytes))
 }
 
-/// The median, the number of runs, and how far a run's own interval reaches.
-fn side(number: &NumberCompared, side: &SideEntry) -> [String; 3] {
+/// The median, and how far a run's own interval reaches.
+fn side(number: &NumberCompared, side: &SideEntry) -> [String; 2] {
     let median = match number.metric {
         Metric::Throughput => BitRate(side.median).to_string(),
         Metric::Latency => Nanoseconds(side.median).to_string(),
     };
-    [median, side.runs.to_string(), side.within_run.map_or("-".into(), percent)]
+    [median, side.within_run.map_or("-".into(), percent)]
 }
 
 fn ends(number: &NumberCompared) -> String {

@@ -246,13 +246,14 @@ impl Schedule for Arms {
         }
     }
 
-    /// The least p of n signs is 2 in 2 to the n; Holm multiplies it by the number of candidates.
+    /// The least p of n blocks is 2 in 2 to the n; Holm multiplies it by the number of candidates.
     fn note(&self) -> Option<String> {
         let candidates = self.plan.arms.len().saturating_sub(2).max(1) as f64;
-        let needed = (2.0 * candidates / ALPHA).log2().ceil() as u32;
         let looks = if self.comparison.extend { 2 } else { 1 };
-        (self.comparison.blocks * looks < needed + looks - 1).then(|| {
-            format!("{candidates} candidates need {needed} blocks before any can be proved different")
+        let level = ALPHA / f64::from(looks);
+        let needed = (2.0 * candidates / level).log2().floor() as u32 + 1;
+        (self.comparison.blocks * looks < needed).then(|| {
+            format!("{candidates} candidates need {needed} blocks before one can be proved different")
         })
     }
 }

@@ -72,7 +72,9 @@ impl<C: Channel + 'static> Connected<C> {
 
 impl<C: Channel> Session for Connected<C> {
     fn granted(&self) -> Vec<Granted> {
-        self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec))
+        let mut all = self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec));
+        all.extend(Faults::of(&self.spec).granted(&self.spec));
+        all
     }
 
     fn endpoints(&self) -> Vec<String> {

@@ -5,6 +5,7 @@ use super::slowdown::Slowdown;
 use crate::Result;
 use crate::pattern::{Link, Measured, Part, play};
 use crate::plan::Block;
+use crate::record::Granted;
 use crate::unit::Nanoseconds;
 use crate::vocabulary::{Does, Wait};
 use std::hint::black_box;
@@ -37,6 +38,18 @@ impl Faults {
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
         }
+    }
+
+    /// The faults that were asked for, as they are in force.
+    pub fn granted(self, spec: &Spec) -> Vec<Granted> {
+        let faults = [
+            ("shim.spin", format!("{}ns", self.spin_ns)),
+            ("shim.copies", self.copies.to_string()),
+            ("shim.slowdown", self.slowdown_percent.to_string()),
+            ("shim.overclaim", self.overclaim.to_string()),
+        ];
+        let asked = faults.into_iter().filter(|(knob, _)| spec.value(knob).is_some());
+        asked.map(|(knob, value)| super::granted(spec, knob, value)).collect()
     }
 
     /// Plays the parts with the faults in place; without any the loops run on the bare links.

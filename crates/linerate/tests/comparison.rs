@@ -1,0 +1,149 @@
+//! `linerate ab` and `linerate compare` as a user meets them: verdicts, exit codes, forms.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn linerate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn ab(folder: &Path, arguments: &[&str]) -> Output {
+    let folder = folder.to_str().unwrap();
+    linerate(&[&["ab"], arguments, &["--seed", "1", "--quiet", "--output", folder]].concat())
+}
+
+#[test]
+fn each_verdict_has_its_exit_code_and_its_words() {
+    let folder = TempDir::new().unwrap();
+    let quiet = "simulated:noise=0.5%,between=0.2%";
+    let loud = "simulated:noise=20%,between=10%";
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&[quiet, "--set", "tcp.no-delay=off"], 0, "are the same within 1 %"),
+        (&[quiet, "--set", "shim.slowdown=5"], 10, "shim.slowdown=5 is slower than the base"),
+        (&[loud, "--set", "tcp.no-delay=off"], 11, "Cannot tell whether tcp.no-delay=off"),
+        (&[quiet, "--base", "shim.spin=20us", "--set", "shim.spin=0us"], 10, "confirmed in fresh blocks"),
+    ];
+    for (arguments, code, part) in cases {
+        let output = ab(folder.path(), arguments);
+        let printed = text(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.replace('\n', " ").contains(part), "{arguments:?}: {printed}");
+    }
+}
+
+#[test]
+fn the_recording_of_an_ab_is_reported_as_one() {
+    let folder = TempDir::new().unwrap();
+    let output = ab(folder.path(), &["simulated", "--set", "shim.slowdown=5,20", "--blocks", "8"]);
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(10), "{printed}");
+    let recording = recordings(folder.path()).remove(0);
+    let again = linerate(&["report", recording.to_str().unwrap()]);
+    assert!(printed.starts_with(&text(&again)), "{printed}");
+    let json = linerate(&["report", "--format", "json", recording.to_str().unwrap()]);
+    let report: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let candidates = report["arms"]["candidates"].as_array().unwrap();
+    let names: Vec<_> = candidates.iter().map(|candidate| candidate["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shim.slowdown=5", "shim.slowdown=20"]);
+    assert_eq!(report["arms"]["slowed"]["holds"], true);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_to_try() {
+    let cases: [(&[&str], &str); 8] = [
+        (&["ab", "simulated"], "--set"),
+        (&["ab", "simulated", "--set", "tcp.no-delay=off", "--blocks", "5"], "5"),
+        (&["ab", "simulated", "--set", "tcp.no-dealy=off"], "tcp.no-delay"),
+        (&["ab", "simulated", "--set", "tcp.no-delay=off,off"], "twice"),
+        (&["ab", "simulated", "--set", "in-host.tcp:tcp.no-delay=off"], "does nothing on network.tcp"),
+        (&["ab", "simulated", "--set", "tcp.no-delay=off", "--rung", "memory.copy"], "two ends"),
+        (&["ab", "simulated", "--set", "tcp.no-delay=off", "--margin", "0.1%"], "1%"),
+        (&["ab", "simulated", "--set", "tcp.mss=536", "--base", "shim.slowdown=3"], "positive control"),
+    ];
+    for (arguments, part) in cases {
+        let output = linerate(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(part), "{arguments:?}: {}", text(&output));
+    }
+    let help = text(&linerate(&["ab", "--help"]));
+    assert!(help.matches("\n  linerate ab ").count() >= 4 && help.contains("11 cannot tell"), "{help}");
+}
+
+/// The recordings in a folder.
+fn recordings(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// So many quick runs on a made-up machine, in a folder of their own.
+fn runs(count: u32, seeds: u32, more: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for seed in seeds..seeds + count {
+        let (seed, output) = (seed.to_string(), folder.path().to_str().unwrap());
+        let target = "simulated:noise=1%,between=0%,run=0.2%";
+        let fixed = ["run", target, "--profile", "quick", "--only", "network", "--quiet"];
+        let output = linerate(&[&fixed[..], &["--seed", &seed, "--output", output], more].concat());
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    folder
+}
+
+#[test]
+fn runs_are_told_apart_when_there_are_enough_of_them() {
+    let (base, same, slower) =
+        (runs(6, 10, &[]), runs(6, 20, &[]), runs(6, 30, &["--set", "shim.slowdown=5"]));
+    let path = |folder: &TempDir| folder.path().to_str().unwrap().to_owned();
+    let (base_path, same_path, slower_path) = (path(&base), path(&same), path(&slower));
+    let one = recordings(base.path()).remove(0).display().to_string();
+    let mut five: Vec<_> = recordings(slower.path()).iter().map(|file| file.display().to_string()).collect();
+    five.truncate(5);
+    let five = five.join(",");
+    let cases: [(&str, &str, i32, &str); 4] = [
+        (&base_path, &same_path, 0, "A and B are the same within 3 %"),
+        (&base_path, &slower_path, 10, "settings   none in A; shim.slowdown=5 in B"),
+        (&one, &slower_path, 11, "`linerate ab`"),
+        (&base_path, &five, 11, "at least 6 runs a side, and there are 6 and 5"),
+    ];
+    for (a, b, code, part) in cases {
+        let output = linerate(&["compare", a, b, "--margin", "3%"]);
+        assert_eq!(output.status.code(), Some(code), "{a} {b}: {}", text(&output));
+        assert!(text(&output).replace('\n', " ").contains(part), "{a} {b}: {}", text(&output));
+    }
+    let json = linerate(&["compare", &base_path, &slower_path, "--format", "json"]);
+    let report: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let change = report["numbers"][0]["change"].as_f64().unwrap();
+    assert!(report["verdict"] == "different" && change.abs() > 0.03 && change.abs() < 0.07, "{change}");
+    let both = linerate(&["compare", &base_path, &one]);
+    assert!(both.status.code() == Some(2) && text(&both).contains("both sides"), "{}", text(&both));
+}
+
+#[test]
+fn a_lab_tells_what_it_can_of_a_real_setting() {
+    let folder = TempDir::new().unwrap();
+    let output =
+        ab(folder.path(), &["lab", "--set", "tcp.congestion-control=reno", "--blocks", "6", "--no-extend"]);
+    assert!([0, 10, 11].contains(&output.status.code().unwrap()), "{}", text(&output));
+    let recording = std::fs::read_to_string(recordings(folder.path()).remove(0)).unwrap();
+    let granted = r#"{"knob":"tcp.congestion-control","asked":"reno","granted":"reno"}"#;
+    assert!(recording.contains(granted));
+}
+
+/// However busy the machine is, half a millisecond a message cannot be missed; a control may be, and
+/// then it is said.
+#[test]
+fn a_lab_finds_a_large_fault() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--set", "shim.spin=500us", "--metric", "latency", "--blocks", "6", "--format", "json"];
+    let output = ab(folder.path(), &[&["lab"], &arguments[..]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let arms = &report["arms"];
+    let is_found = output.status.code() == Some(10);
+    let is_doubted = output.status.code() == Some(11) && !arms["doubts"].as_array().unwrap().is_empty();
+    assert!(is_found || is_doubted, "{report:#}");
+    assert!(arms["candidates"][0]["change"]["estimate"].as_f64().unwrap() > 1.0, "{report:#}");
+}
