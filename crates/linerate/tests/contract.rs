@@ -146,7 +146,7 @@ fn datagrams_that_find_no_room_are_lost_and_counted_without_a_hang() {
                 let (came, lost) = (flow.messages.unwrap(), flow.lost.unwrap());
                 assert_eq!((came + lost, sent.bytes), (10_000, 10_000 * message_bytes));
                 assert_eq!(flow.bytes, came * message_bytes);
-                assert_eq!(flow.slices_ns.len() as u64, came / 2000);
+                assert_eq!(flow.slices_ns.len() as u64, came.div_ceil(2000));
                 assert!(lost > 0, "nothing of {message_bytes} B was lost in 2 KiB");
             }
         }

@@ -155,11 +155,12 @@ fn unsliced_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
 pub(super) struct Stamps {
     at_ns: Vec<f64>,
     slice_bytes: f64,
+    /// Of the last slice, in which datagrams may be missing.
+    last_bytes: f64,
 }
 
 impl Stamps {
-    /// None where nothing is left after the lead. Each stamp closes the same number of messages that came:
-    /// what came after the last one, where some were lost, is left out with its time.
+    /// None where nothing is left after the lead.
     pub(super) fn of(flow: &Flow, block: &Block, lead: usize, origin_ns: u64) -> Option<Stamps> {
         if flow.slices_ns.len() <= lead {
             return None;
@@ -172,7 +173,9 @@ impl Stamps {
             at_ns.push(time);
         }
         at_ns.drain(..lead);
-        Some(Stamps { at_ns, slice_bytes: block.message_bytes as f64 * block.messages as f64 })
+        let slice_bytes = block.message_bytes as f64 * block.messages as f64;
+        let last_bytes = flow.bytes as f64 - slice_bytes * (flow.slices_ns.len() - 1) as f64;
+        Some(Stamps { at_ns, slice_bytes, last_bytes })
     }
 
     pub(super) fn first(&self) -> f64 {
@@ -194,12 +197,13 @@ impl Stamps {
         if after == 0 {
             return 0.0;
         }
-        let before = after - 1;
-        let within = match self.at_ns.get(after) {
-            Some(next) => (time - self.at_ns[before]) / (next - self.at_ns[before]),
-            None => 0.0,
+        let (before, last) = (after - 1, self.at_ns.len() - 1);
+        let Some(next) = self.at_ns.get(after) else {
+            return (last as f64 - 1.0) * self.slice_bytes + self.last_bytes;
         };
-        (before as f64 + within) * self.slice_bytes
+        let within = (time - self.at_ns[before]) / (next - self.at_ns[before]);
+        let bytes = if after == last { self.last_bytes } else { self.slice_bytes };
+        before as f64 * self.slice_bytes + within * bytes
     }
 }
 
@@ -261,7 +265,9 @@ mod tests {
     use crate::vocabulary::Cache;
 
     fn stamps(start_ns: u64, slices_ns: &[u64], lead: usize, origin_ns: u64) -> Option<Stamps> {
-        let flow = Flow { start_ns, slices_ns: slices_ns.to_vec(), ..Flow::default() };
+        // Half of the last slice is missing.
+        let bytes = (100 * slices_ns.len() as u64).saturating_sub(50);
+        let flow = Flow { start_ns, slices_ns: slices_ns.to_vec(), bytes, ..Flow::default() };
         let block = Block { message_bytes: 10, messages: 10, slices: 4, lead: 0, cache: Cache::Hot };
         Stamps::of(&flow, &block, lead, origin_ns)
     }
@@ -270,11 +276,19 @@ mod tests {
     fn bytes_are_interpolated_between_stamps() {
         let stamps = stamps(50, &[10, 10, 20, 20], 1, 50).unwrap();
         assert_eq!((stamps.first(), stamps.last()), (10.0, 60.0));
-        let cases = [(0.0, 0.0), (10.0, 0.0), (15.0, 50.0), (20.0, 100.0), (30.0, 150.0), (60.0, 300.0)];
+        let cases = [
+            (0.0, 0.0),
+            (10.0, 0.0),
+            (15.0, 50.0),
+            (20.0, 100.0),
+            (30.0, 150.0),
+            (50.0, 225.0),
+            (60.0, 250.0),
+        ];
         for (time, bytes) in cases {
             assert_eq!(stamps.bytes_at(time), bytes, "{time}");
         }
-        assert_eq!(stamps.bytes_at(1e9), 300.0);
+        assert_eq!(stamps.bytes_at(1e9), 250.0);
     }
 
     #[test]
@@ -287,6 +301,6 @@ mod tests {
     fn slices_of_no_time_do_not_divide_by_zero() {
         let stamps = stamps(0, &[0, 0, 10], 0, 0).unwrap();
         assert_eq!(stamps.bytes_at(0.0), 200.0);
-        assert_eq!(stamps.bytes_at(5.0), 250.0);
+        assert_eq!(stamps.bytes_at(5.0), 225.0);
     }
 }

@@ -127,7 +127,7 @@ fn profile(target: &Target, blocks: u32) -> Profile {
 fn rung(args: &Ab) -> Result<&'static Rung> {
     let named: Vec<String> = args.rung.iter().cloned().collect();
     let only = if named.is_empty() { &args.hosts.only } else { &named };
-    let asked = rungs(only, &args.hosts.skip)?;
+    let asked = rungs(&profile(&args.hosts.target, args.blocks), only, &args.hosts.skip)?;
     let two_ends = |rung: &Rung| {
         TRANSPORTS.iter().any(|transport| transport.name == rung.transport && transport.ends == 2)
     };

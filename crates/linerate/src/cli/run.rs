@@ -7,7 +7,7 @@ use super::state::remember;
 use super::{print, settle};
 use crate::plan::{Plan, Profile, Setting, Target};
 use crate::schedule::Passes;
-use crate::vocabulary::RUNGS;
+use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -31,8 +31,8 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
     let settings = settings(&args.target, set)?;
     Ok(Plan {
         target: args.target.clone(),
+        rungs: rungs(&profile, &args.only, &args.skip)?,
         profile,
-        rungs: rungs(&args.only, &args.skip)?,
         named: !args.only.is_empty(),
         settings,
         addresses: addresses(&args.addresses),
@@ -74,8 +74,8 @@ pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
     Ok(settings)
 }
 
-/// The rungs whose name or prefix is in `only` (all when it is empty) and not in `skip`.
-pub fn rungs(only: &[String], skip: &[String]) -> Result<Vec<String>> {
+/// The rungs whose name or prefix is in `only` (those of the profile when it is empty) and not in `skip`.
+pub fn rungs(profile: &Profile, only: &[String], skip: &[String]) -> Result<Vec<String>> {
     let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
     let unknown = |name: &&String| !RUNGS.iter().any(|rung| crate::plan::is_prefix(name, rung.id));
     if let Some(name) = only.iter().chain(skip).find(unknown) {
@@ -85,9 +85,9 @@ pub fn rungs(only: &[String], skip: &[String]) -> Result<Vec<String>> {
             format!("did you mean {}?", near.join(" or ")),
         ));
     }
-    let chosen = |id: &str| (only.is_empty() || named(only, id)) && !named(skip, id);
-    let rungs: Vec<String> =
-        RUNGS.iter().map(|rung| rung.id).filter(|id| chosen(id)).map(String::from).collect();
+    let wanted = |rung: &Rung| if only.is_empty() { profile.measures(rung) } else { named(only, rung.id) };
+    let rungs = RUNGS.iter().filter(|rung| wanted(rung) && !named(skip, rung.id));
+    let rungs: Vec<String> = rungs.map(|rung| rung.id.to_owned()).collect();
     if rungs.is_empty() {
         Err(Error::usage("no rung is left to measure", "see --only and --skip"))
     } else {

@@ -104,7 +104,8 @@ impl<L: Lossy> Unreliable<L> {
         Ok(Moved { bytes: sent * block.message_bytes, ..Moved::default() })
     }
 
-    /// A stamp closes `messages` datagrams that came; fewer stamps than slices come of a block with losses.
+    /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
+    /// its last one closes what was left when the sender was done.
     fn receive<K: Clock>(
         &mut self,
         clock: &K,
@@ -115,7 +116,7 @@ impl<L: Lossy> Unreliable<L> {
         let len = block.message_bytes as usize;
         let all = block.messages * u64::from(block.slices);
         let (mut came, mut next, mut silences) = (0, block.messages, 0);
-        let mut sent = None;
+        let (mut sent, mut done_ns) = (None, 0);
         while came < all {
             let room = walk.next(len);
             // Once the sender is done, what has not come yet has not long to come.
@@ -127,6 +128,9 @@ impl<L: Lossy> Unreliable<L> {
                         stamps.push(clock.now_ns());
                         next += block.messages;
                     }
+                    if sent.is_some() {
+                        done_ns = clock.now_ns();
+                    }
                 }
                 // Another block's, late.
                 Some(length) if length > 0 => {}
@@ -134,8 +138,12 @@ impl<L: Lossy> Unreliable<L> {
                 quiet => {
                     silences += u32::from(quiet.is_none());
                     sent = self.finished(silences)?.or(sent);
+                    done_ns = clock.now_ns();
                 }
             }
+        }
+        if !came.is_multiple_of(block.messages) {
+            stamps.push(done_ns);
         }
         let sent = match sent {
             Some(sent) => sent,

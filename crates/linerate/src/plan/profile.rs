@@ -1,6 +1,7 @@
 //! How much is measured: a profile is a budget of time.
 
 use super::sizes;
+use crate::vocabulary::{Family, Rung};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +108,11 @@ impl Profile {
             parallel_both_ways: name != "quick",
             forward_only: false,
         })
+    }
+
+    /// Whether it measures this rung when none is chosen by name: a quick look takes IPv6 for IPv4's equal.
+    pub fn measures(&self, rung: &Rung) -> bool {
+        rung.family == Family::V4 || self.name != "quick"
     }
 
     /// How wide an interval may be, to either side, as a share of the median.

@@ -20,6 +20,9 @@ const SINGLE_TRIALS: u64 = 5;
 /// Within a host there is no bucket to empty and no path to probe: a window grows in microseconds.
 const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 
+/// What fills caches and finds its CPU takes no longer.
+const CACHES_WARM_UP_NS: u64 = 10_000_000;
+
 /// What the controller, the agents and the warm-up of threads cost a step, in one machine.
 pub const STEP_NS: u64 = 3_000_000;
 
@@ -193,14 +196,15 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
     let warm_up_ns = match (case.pattern, ends, rung.place) {
         (Pattern::PingPong, ..) | (_, 1, _) => 0,
+        // Without a window there is nothing that grows, and a sibling is only looked at.
+        _ if !transport.has_window && !is_whole(plan, rung) => plan.profile.warm_up_ns.min(CACHES_WARM_UP_NS),
         (.., Place::InHost) => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
-        // What is lost is not sent again, so nobody probes the path either.
-        _ if !transport.reliable => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
         (.., Place::Network) => plan.profile.warm_up_ns,
     };
     let sizes = sizes(plan, rung, transport, &case, network_bucket.is_some());
     let trial_ns = match sizes.len() {
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
+        _ if !is_whole(plan, rung) => plan.profile.trial_ns,
         1 => SINGLE_TRIALS * plan.profile.trial_ns,
         _ => plan.profile.trial_ns,
     };

@@ -172,3 +172,33 @@ fn a_slow_clock_makes_samples_longer_and_a_fast_one_changes_nothing() {
     assert_eq!(least_messages(Some(18.0)), 1);
     assert_eq!(least_messages(Some(250.0)), 4);
 }
+
+#[test]
+fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
+    let (plan, mut recording) = begun(|_| ());
+    recording.hosts[1].address6 = None;
+    let schedule = Passes::new(&plan, &recording);
+    let rungs: Vec<&str> = schedule.entries().iter().map(|entry| entry.rung).collect();
+    assert!(rungs.contains(&"in-host.tcp6") && rungs.contains(&"network.udp"), "{rungs:?}");
+    for rung in ["network.tcp6", "network.udp6"] {
+        assert!(!rungs.contains(&rung), "{rung}");
+        let told = schedule.unavailable().iter().find(|it| it.rung == rung).unwrap();
+        assert_eq!(told.why, "no IPv6 address is known for host b");
+        assert!(told.hint.contains("--address b="), "{}", told.hint);
+    }
+}
+
+#[test]
+fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
+    let sizes = |named| {
+        let (plan, recording) = begun(|plan| plan.named = named);
+        let schedule = Passes::new(&plan, &recording);
+        let entries = schedule.entries().iter().filter(|entry| entry.rung == "in-host.udp");
+        let streams = entries.filter(|entry| entry.case.pattern == Pattern::Stream);
+        streams.flat_map(|entry| entry.sizes.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(false), [1024]);
+    // What no datagram can carry is left out.
+    let whole = sizes(true);
+    assert_eq!((whole.first(), whole.last(), whole.len()), (Some(&1), Some(&32768), 16));
+}

@@ -20,6 +20,8 @@ pub struct TransportEntry {
     pub most_bytes: Option<u64>,
     /// Its header in each packet.
     pub header_bytes: u64,
+    /// Whether a window limits what is under way, which grows while a stream runs.
+    pub has_window: bool,
     /// Whether all that is sent arrives.
     pub reliable: bool,
     /// One line for `linerate list`.
@@ -39,6 +41,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         least_bytes: 1,
         most_bytes: None,
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "memcpy by one thread; a byte copied counts once",
         source: "memcpy(3); J. D. McCalpin, STREAM",
@@ -52,6 +55,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         least_bytes: 1 << 10,
         most_bytes: None,
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
         source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
@@ -65,6 +69,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         least_bytes: 1,
         most_bytes: None,
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
         source: "mmap(2), futex(2)",
@@ -78,6 +83,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         least_bytes: 1,
         most_bytes: None,
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
         source: "pipe(7)",
@@ -91,6 +97,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         least_bytes: 1,
         most_bytes: None,
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
         source: "unix(7)",
@@ -105,6 +112,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         // What the kernel's default send buffer of 208 KiB holds, in powers of two.
         most_bytes: Some(128 << 10),
         header_bytes: 0,
+        has_window: false,
         reliable: true,
         about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
         source: "unix(7)",
@@ -119,6 +127,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         most_bytes: None,
         // With timestamps (RFC 9293, 7323).
         header_bytes: 32,
+        has_window: true,
         reliable: true,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
         source: "RFC 9293; tcp(7)",
@@ -133,6 +142,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         // 65535 less the headers of IPv4 and UDP (RFC 791, RFC 768); over IPv6 20 more would fit.
         most_bytes: Some(65_507),
         header_bytes: 8,
+        has_window: false,
         reliable: false,
         about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
         source: "RFC 768; udp(7)",

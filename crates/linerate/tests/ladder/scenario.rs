@@ -65,4 +65,4 @@ macro_rules! scenarios {
     };
 }
 
-scenarios! { whole_ladder rate_100m rate_1g rate_1g_mtu_9000 }
+scenarios! { whole_ladder ipv6 rate_100m rate_1g rate_1g_mtu_9000 }
