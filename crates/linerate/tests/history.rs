@@ -27,6 +27,11 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The text without its line ends: a note may break anywhere.
+fn words(output: &Output) -> String {
+    text(output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The report of the recording that a run names in its last line, as JSON.
 fn report(run: &Output) -> Value {
     let recording = text(run).lines().last().unwrap().to_owned();
@@ -44,11 +49,11 @@ fn the_thirteenth_run_shows_the_spread_of_twelve() {
         linerate(folder.path(), &run)
     };
     let first = run(0);
-    assert!(text(&first).contains("spread between runs unknown: `linerate calibrate` measures it"));
+    assert!(words(&first).contains("spread between runs unknown: `linerate calibrate` measures it"));
     assert_eq!(report(&first)["ladder"][0]["between_run"]["throughput"], Value::Null);
     (1..12).for_each(|seed| _ = run(seed));
     let last = run(12);
-    assert!(text(&last).contains("12 earlier runs of this plan"), "{}", text(&last));
+    assert!(words(&last).contains("12 earlier runs of this plan"), "{}", text(&last));
     let between = &report(&last)["ladder"][0]["between_run"];
     for figure in ["throughput", "polling", "sleeping"] {
         assert_eq!((&between[figure]["runs"], &between[figure]["source"]), (&12.into(), &"history".into()));
@@ -72,7 +77,7 @@ fn calibrating_the_simulated_machine_gives_the_next_run_its_spread() {
     assert_eq!(stored["schema"], "linerate.calibration/1");
     let run = [&["run", "simulated:run=5%", "--profile", "quick"][..], &only].concat();
     let run = linerate(folder.path(), &run);
-    assert!(text(&run).contains("the 4 short runs of `linerate calibrate`"), "{}", text(&run));
+    assert!(words(&run).contains("the 4 short runs of `linerate calibrate`"), "{}", text(&run));
     let throughput = &report(&run)["ladder"][0]["between_run"]["throughput"];
     assert_eq!((&throughput["runs"], &throughput["source"]), (&4.into(), &"calibrate".into()));
 }

@@ -106,7 +106,7 @@ fn between_runs(report: &Report) -> Option<Note> {
         (true, true) => note("spread between runs unknown: `linerate calibrate` measures it.".into()),
         (true, false) => None,
         _ => note(format!(
-            "another run of the same plan lies within this share of the centre of the runs known so far, with 95 %: by {}.",
+            "95 % of equal runs lie this close to their centre, by {}.",
             sources.join(", else by ")
         )),
     }

@@ -152,11 +152,14 @@ impl Shape<'_> {
     }
 }
 
-/// A sample is at least so long that its stamp is no more than its share, by the slowest calibrated clock.
+/// A sample is at least so long that its stamp is no more than its share, by the slowest calibrated clock:
+/// by the lower end of its interval, because what disturbed the calibration can only have slowed it.
 /// A fast clock changes nothing, so that calibrating does not change what is measured.
 fn least_sample_ns(recording: &Recording) -> f64 {
     let hosts = recording.calibration.iter().flat_map(|calibration| &calibration.hosts);
-    let costs = hosts.filter_map(|host| host.figures.get(CLOCK_READ)).map(|figure| figure.value);
+    let costs = hosts
+        .filter_map(|host| host.figures.get(CLOCK_READ))
+        .map(|figure| figure.low.unwrap_or(figure.value));
     costs.fold(STAMP_NS, f64::max) / STAMP_SHARE
 }
 

@@ -8,6 +8,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// The share of the time that others may take without being mentioned.
+const BUSY: f64 = 0.05;
+
 /// Nothing is set narrower than this.
 const LEAST: u16 = 60;
 
@@ -32,6 +35,9 @@ fn host(host: &HostCalibration, width: Option<u16>) -> String {
         significant(100.0 * host.steal_share, 2),
         significant(100.0 * host.foreign_share, 2),
     );
+    let busy = host.foreign_share + host.steal_share > BUSY;
+    let doubt = "  the host was busy, so these figures are not its best: calibrate it when it is quiet\n";
+    let head = head + if busy { doubt } else { "" };
     let mut rows = Vec::new();
     for known in CALIBRATED {
         if let Some(figure) = host.figures.get(known.name) {
