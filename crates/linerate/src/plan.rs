@@ -55,7 +55,7 @@ pub struct Plan {
     pub addresses6: BTreeMap<String, Ipv6Addr>,
     /// How the arms are compared; none where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<Box<Comparison>>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.

@@ -47,7 +47,11 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     Format { name: "text", about: "the answer, the ladder and the notes, for a terminal", render: text },
     Format { name: "json", about: "everything, for programs: schema linerate.report/1", render: json },
-    Format { name: "csv", about: "one row a case and message size, for spreadsheets", render: csv },
+    Format {
+        name: "csv",
+        about: "one row a case and message size, or an arm, for spreadsheets",
+        render: csv,
+    },
 ];
 
 impl Report {
@@ -77,7 +81,10 @@ pub fn json(recording: &Recording, _page: Page) -> String {
 
 /// The CSV form.
 pub fn csv(recording: &Recording, _page: Page) -> String {
-    rows::render(&crate::analysis::analyse(recording))
+    match crate::analysis::compare_arms(recording) {
+        Some(compared) => rows::render_arms(&compared),
+        None => rows::render(&crate::analysis::analyse(recording)),
+    }
 }
 
 #[cfg(test)]

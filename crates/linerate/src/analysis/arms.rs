@@ -272,6 +272,15 @@ fn pattern(metric: Metric) -> Pattern {
 }
 
 impl Verdict {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Different => "different",
+            Verdict::Same => "same",
+            Verdict::CannotTell => "cannot-tell",
+        }
+    }
+
     /// Different if any is, the same if all are; nothing is told of nothing.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         let of_two = |a, b| match (a, b) {

@@ -247,3 +247,60 @@ fn facts_differ(a: &[RunNumbers], b: &[RunNumbers]) -> Vec<FactsDiffer> {
     let plan_is_told = found.iter().any(|it| ["target", "profile", "settings"].contains(&it.fact.as_str()));
     found.into_iter().filter(|it| it.fact != "plan" || !plan_is_told).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::synthetic::Synthetic;
+
+    /// So many runs of a machine that is this much slower, as if made one after the other.
+    fn side(runs: u64, slower: f64, edit: impl Fn(&mut Recording)) -> Vec<RunNumbers> {
+        let run = |seed| {
+            let mut made = Synthetic { seed, passes: 6, sizes: vec![64, 1 << 20], ..Synthetic::default() };
+            for truth in &mut made.truths {
+                truth.stream_ns = truth.stream_ns.map(|ns| ns * slower);
+            }
+            let mut recording = made.recording();
+            edit(&mut recording);
+            RunNumbers::of(&recording)
+        };
+        let seeds = (slower * 1000.0) as u64;
+        (seeds..seeds + runs).map(run).collect()
+    }
+
+    #[test]
+    fn only_what_differs_is_told_and_the_rest_is_the_same() {
+        let compared = compare_runs(&side(6, 1.0, |_| ()), &side(6, 1.1, |_| ()), 0.02);
+        assert_eq!((compared.a_runs, compared.b_runs, compared.verdict), (6, 6, Verdict::Different));
+        for number in &compared.numbers {
+            let wanted = if number.metric == Metric::Latency { Verdict::Same } else { Verdict::Different };
+            assert_eq!(number.verdict, wanted, "{number:?}");
+            assert!(
+                number.metric == Metric::Latency || (number.change + 0.09).abs() < 0.01 && !number.is_gain
+            );
+        }
+        assert!(compared.facts.is_empty() && compared.left_out.is_empty());
+    }
+
+    #[test]
+    fn five_runs_a_side_tell_nothing_and_still_show_both() {
+        let compared = compare_runs(&side(6, 1.0, |_| ()), &side(5, 1.1, |_| ()), 0.02);
+        assert_eq!(compared.verdict, Verdict::CannotTell);
+        let number = compared.numbers.iter().find(|number| number.metric == Metric::Throughput).unwrap();
+        assert_eq!((number.low, number.p_adjusted, number.b.runs), (None, None, 5));
+        assert!(number.change < -0.08 && number.a.within_run.is_some());
+    }
+
+    #[test]
+    fn what_differs_beside_the_numbers_is_listed() {
+        let other = |recording: &mut Recording| {
+            recording.header.as_mut().unwrap().plan.settings.push("tcp.mss=536".parse().unwrap());
+            recording.trials.retain(|trial| trial.case.rung != "network.tcp");
+        };
+        let compared = compare_runs(&side(1, 1.0, |_| ()), &side(1, 1.0, other), 0.01);
+        let [settings] = compared.facts.as_slice() else { panic!("{:?}", compared.facts) };
+        assert_eq!((settings.fact.as_str(), &settings.b[..]), ("settings", &["tcp.mss=536".to_owned()][..]));
+        assert!(compared.left_out.iter().any(|what| what.starts_with("network.tcp ping-pong")));
+        assert!(compared.numbers.iter().all(|number| number.rung != "network.tcp"));
+    }
+}

@@ -8,7 +8,7 @@ use super::{print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
 use crate::plan::{Arm, Comparison, Plan, Profile, Setting, SettingError, Target};
 use crate::record::Recording;
-use crate::schedule::{Arms, Passes, Schedule};
+use crate::schedule::{Arms, Schedule};
 use crate::vocabulary::{KNOBS, RUNGS, Rung, TRANSPORTS};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
 use crate::{Error, Result};
@@ -29,12 +29,15 @@ const SLOWDOWN: &str = "shim.slowdown";
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Ab) -> Result<ExitCode> {
-    let plan = plan(args)?;
+    let comparison = Comparison {
+        metric: args.metric(),
+        blocks: args.blocks,
+        extend: !args.no_extend,
+        margin: args.margin,
+    };
+    let plan = plan(args, comparison.clone())?;
     let schedule = |plan: &Plan, recording: &Recording| -> Box<dyn Schedule> {
-        match Arms::new(plan, recording) {
-            Some(arms) => Box::new(arms),
-            None => Box::new(Passes::new(plan, recording)),
-        }
+        Box::new(Arms::new(plan, &comparison, recording))
     };
     let (run, ended) = measure(&plan, &args.hosts, schedule)?;
     if ended.is_ok() && run.recording.steps.is_empty() {
@@ -61,7 +64,7 @@ fn nothing(recording: &Recording) -> Error {
 }
 
 /// The plan that the arguments ask for.
-fn plan(args: &Ab) -> Result<Plan> {
+fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     let rung = rung(args)?;
     let mut arms: Vec<Arm> = Vec::new();
     for settings in args.set.iter().flat_map(|set| &set.0) {
@@ -87,12 +90,7 @@ fn plan(args: &Ab) -> Result<Plan> {
         addresses: addresses(&args.hosts.addresses),
         addresses6: args.hosts.addresses.iter().filter_map(ipv6).collect(),
         arms,
-        comparison: Some(Comparison {
-            metric: args.metric(),
-            blocks: args.blocks,
-            extend: !args.no_extend,
-            margin: args.margin,
-        }),
+        comparison: Some(Box::new(comparison)),
         seed: args.hosts.seed.unwrap_or_else(rand::random),
         budget_ns: None,
     })

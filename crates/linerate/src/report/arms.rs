@@ -13,6 +13,21 @@ use comfy_table::CellAlignment;
 const INDENT: &str = "  ";
 const BOLD: &str = "\x1b[1m";
 
+/// What may be behind blocks that scatter; other notes are about the ladder.
+const DISTURBANCES: &[&str] = &[
+    "foreign-cpu",
+    "steal",
+    "migrated",
+    "preempted",
+    "byte-mismatch",
+    "bytes-not-crossed",
+    "foreign-bytes",
+    "congestion-control",
+    "softnet-drops",
+    "not-kept-awake",
+    "above-bound",
+];
+
 /// Writes the comparison for a page.
 pub(super) fn render(report: &Report, compared: &Compared, page: Page) -> String {
     let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
@@ -22,7 +37,8 @@ pub(super) fn render(report: &Report, compared: &Compared, page: Page) -> String
     lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
     lines.push(String::new());
     lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
-    let notes = notes(compared);
+    let mut notes = notes(compared);
+    notes.extend(note::notes(report).into_iter().filter(|(code, _)| DISTURBANCES.contains(&code.as_str())));
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
@@ -36,8 +52,7 @@ pub(super) fn sentence(compared: &Compared) -> String {
         return one(compared, candidate) + ".";
     }
     let count = |verdict| compared.candidates.iter().filter(|one| one.verdict == verdict).count();
-    let [different, same, open] =
-        [Verdict::Different, Verdict::Same, Verdict::CannotTell].map(|verdict| count(verdict));
+    let [different, same, open] = [Verdict::Different, Verdict::Same, Verdict::CannotTell].map(count);
     let counts = format!(
         "Of {} candidates {different} {}, {same} {} the same and {open} cannot be told",
         compared.candidates.len(),

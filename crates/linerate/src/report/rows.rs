@@ -1,7 +1,7 @@
-//! The CSV form: one row a case and message size.
+//! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::{Analysis, Curve, Point, Values};
-use crate::statistic::Estimate;
+use crate::analysis::{Analysis, Compared, Curve, Point, Values};
+use crate::statistic::{Effect, Estimate};
 use crate::vocabulary::Cache;
 
 /// What names a row.
@@ -26,10 +26,63 @@ pub(super) fn render(analysis: &Analysis) -> String {
     let header: Vec<String> = KEYS.iter().map(|key| (*key).to_owned()).chain(names).collect();
     // A row has as many fields as the header and memory does not refuse: neither write can fail.
     let mut written = writer.write_record(&header).is_ok();
-    for curve in analysis.curves.iter().filter(|curve| curve.case.arm == 0) {
+    for curve in &analysis.curves {
         for point in &curve.points {
             written &= writer.write_record(row(curve, point)).is_ok();
         }
+    }
+    debug_assert!(written);
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// What a row of an arm holds.
+const ARM_KEYS: &[&str] = &[
+    "arm",
+    "name",
+    "metric",
+    "median",
+    "low",
+    "high",
+    "n",
+    "change",
+    "change_low",
+    "change_high",
+    "p",
+    "verdict",
+];
+
+/// Writes the header and a row for each arm of a comparison.
+pub(super) fn render_arms(compared: &Compared) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let row = |arm: u32,
+               name: &str,
+               value: Option<Estimate>,
+               change: Option<Effect>,
+               p: Option<f64>,
+               said: &str| {
+        let number = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+        let mut row = vec![arm.to_string(), name.to_owned(), compared.metric.to_string()];
+        row.extend(parts(value));
+        let ends =
+            [change.map(|it| it.estimate), change.and_then(|it| it.low), change.and_then(|it| it.high), p];
+        row.extend(ends.map(number));
+        row.push(said.to_owned());
+        row
+    };
+    let mut rows = vec![row(0, "base", compared.base, None, None, "")];
+    for it in &compared.candidates {
+        rows.push(row(it.arm, &it.name, it.value, it.change, it.p_adjusted, it.verdict.name()));
+    }
+    for (name, control) in [("A/A control", &compared.same), ("positive control", &compared.slowed)] {
+        if let Some(it) = control {
+            let said = if it.holds { "holds" } else { "fails" };
+            rows.push(row(it.arm, name, it.value, Some(it.change), Some(it.change.p), said));
+        }
+    }
+    // A row has as many fields as the header and memory does not refuse: neither write can fail.
+    let mut written = writer.write_record(ARM_KEYS).is_ok();
+    for row in &rows {
+        written &= writer.write_record(row).is_ok();
     }
     debug_assert!(written);
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()

@@ -42,9 +42,8 @@ pub struct Arms {
 }
 
 impl Arms {
-    /// A schedule for these hosts; none where the plan compares nothing.
-    pub fn new(plan: &Plan, recording: &Recording) -> Option<Arms> {
-        let comparison = plan.comparison.clone()?;
+    /// A schedule for these hosts; what it compares must be the plan's own comparison.
+    pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Arms {
         let (all, unavailable) = entries(plan, recording);
         let decides = decides(comparison.metric);
         let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
@@ -62,13 +61,13 @@ impl Arms {
         if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
             entries.clear();
         }
-        Some(Arms {
+        Arms {
             plan: plan.clone(),
-            comparison,
+            comparison: comparison.clone(),
             entries,
             unavailable: unavailable.into_iter().filter(concerns).collect(),
             visits: Vec::new(),
-        })
+        }
     }
 
     fn arms(&self) -> BTreeSet<u32> {

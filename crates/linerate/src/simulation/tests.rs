@@ -7,7 +7,7 @@ mod study;
 use super::Simulation;
 use crate::plan::{Plan, World};
 use crate::record::synthetic::Synthetic;
-use crate::record::{Event, Recording};
+use crate::record::{Event, Header, Recording, SCHEMA};
 use crate::schedule::{Passes, Schedule};
 
 /// A plan over the plain ladder.
@@ -25,16 +25,24 @@ fn run(plan: &Plan, world: &World) -> Recording {
     recording
 }
 
+/// A recording that knows its plan and nothing else yet.
+fn headed(plan: &Plan) -> Recording {
+    let header = Header {
+        schema: SCHEMA.into(),
+        version: "0.1.0".into(),
+        utc: "2026-11-21T14:02:11Z".into(),
+        command: Vec::new(),
+        plan: plan.clone(),
+        plan_hash: plan.hash(),
+    };
+    Recording { header: Some(header), ..Recording::default() }
+}
+
 /// The header and the hosts.
 fn begun(plan: &Plan) -> Recording {
-    let mut recording = Synthetic { passes: 1, ..Synthetic::default() }.recording();
-    recording.trials.clear();
-    recording.steps.clear();
-    recording.hosts.clear();
-    recording.header.as_mut().unwrap().plan = plan.clone();
-    for event in Simulation::new(plan, &World::default(), 0).hosts() {
-        recording.push(event);
-    }
+    let mut recording = headed(plan);
+    let hosts = Simulation::new(plan, &World::default(), 0).hosts();
+    hosts.into_iter().for_each(|event| recording.push(event));
     recording
 }
 

@@ -26,16 +26,22 @@ fn plan(set: &str, blocks: u32) -> Plan {
     plan.profile.timeline_ns = 0;
     plan.arms = candidates(set).unwrap().into_iter().map(Arm::candidate).collect();
     plan.arms.extend(Arm::controls().unwrap());
-    plan.comparison = Some(Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01 });
+    let comparison = Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01 };
+    plan.comparison = Some(Box::new(comparison));
     plan
+}
+
+fn arms(plan: &Plan, recording: &Recording) -> Arms {
+    Arms::new(plan, plan.comparison.as_ref().unwrap(), recording)
 }
 
 /// The recording of a whole session.
 fn session(plan: &Plan, world: &World, seed: u64) -> Recording {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = Simulation::new(&plan, world, seed);
-    let mut recording = super::begun(&plan);
-    let mut schedule = Arms::new(&plan, &recording).unwrap();
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = arms(&plan, &recording);
     while let Some(step) = schedule.next(&recording) {
         simulation.step(&step).into_iter().for_each(|event| recording.push(event));
     }
@@ -200,8 +206,8 @@ fn a_session_that_was_cut_goes_on_where_it_was_and_tells_nothing_before() {
     let plan = Plan { seed: 5, ..plan("shim.slowdown=5", 6) };
     let whole = session(&plan, &quiet(), 5);
     let cut = whole.until(60);
-    let (mut first, mut resumed) = (Arms::new(&plan, &whole).unwrap(), Arms::new(&plan, &cut).unwrap());
-    let mut grown = super::begun(&plan);
+    let (mut first, mut resumed) = (arms(&plan, &whole), arms(&plan, &cut));
+    let mut grown = super::headed(&plan);
     grown.hosts.clone_from(&whole.hosts);
     while grown.steps.len() < 60 {
         let step = first.next(&grown).unwrap();
