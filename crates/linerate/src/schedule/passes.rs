@@ -27,6 +27,9 @@ const TIMELINE_PASS: u32 = 1;
 /// Fewer passes than this have no 95 % interval of the median.
 const LEAST_PASSES: u32 = 6;
 
+/// The part of the time that breaks may take on top of it: a tenth.
+const RESERVE: u64 = 10;
+
 /// How often sockets and CPUs are sampled during a long stream.
 const SAMPLE_NS: u64 = 100_000_000;
 
@@ -144,6 +147,7 @@ impl Passes {
             entries: &self.entries,
             profile: &self.plan.profile,
             left_ns: self.budget_ns.saturating_sub(spent_ns(recording)),
+            reserve_ns: self.budget_ns / RESERVE,
         };
         let Some(batch) = self.study.next(&scene) else { return Vec::new() };
         let pass = pass + u32::from(batch.new_pass);

@@ -7,7 +7,7 @@ use super::extra::{self, Round};
 use super::hunt::{Hunt, hunts};
 use crate::analysis::curves;
 use crate::plan::{Profile, Why};
-use crate::record::Recording;
+use crate::record::{Recording, StepRecord};
 
 /// Steps that are looked for at most.
 const HUNTS: usize = 8;
@@ -54,6 +54,8 @@ pub(super) struct Scene<'s> {
     pub profile: &'s Profile,
     /// What is left of the time.
     pub left_ns: u64,
+    /// What breaks may take even where nothing is left: a step is worth more than the run's length.
+    pub reserve_ns: u64,
 }
 
 impl Study {
@@ -87,7 +89,9 @@ fn cost(entries: &[Entry]) -> u64 {
 /// The last round is taken in, and the next size of every step asked for. A quarter of the time is kept.
 fn hunt(mut hunts: Vec<Hunt>, scene: &Scene) -> (Option<Batch>, Stage) {
     hunts.iter_mut().for_each(|hunt| hunt.narrow(scene.recording));
-    let mut left = scene.left_ns * 3 / 4;
+    let is_look = |step: &&StepRecord| matches!(step.why, Why::Bisect | Why::Pairs);
+    let looked: u64 = scene.recording.steps.iter().filter(is_look).map(|step| step.duration_ns).sum();
+    let mut left = (scene.left_ns * 3 / 4).max(scene.reserve_ns.saturating_sub(looked));
     let mut affordable = |(_, entry): &(Why, Entry)| {
         let fits = entry.nominal_ns <= left;
         left -= if fits { entry.nominal_ns } else { 0 };
@@ -98,7 +102,7 @@ fn hunt(mut hunts: Vec<Hunt>, scene: &Scene) -> (Option<Batch>, Stage) {
     if visits.is_empty() {
         return (None, Stage::Again(again(&curves(scene.recording), scene.entries, AGAIN), 0));
     }
-    let begun = scene.recording.steps.iter().any(|step| matches!(step.why, Why::Bisect | Why::Pairs));
+    let begun = scene.recording.steps.iter().any(|step| is_look(&step));
     (Some(Batch { new_pass: !begun, visits }), Stage::Hunt(hunts))
 }
 
