@@ -135,6 +135,7 @@ pub struct StateFolder {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("target", |target| target.required(false).default_value("lab")))]
 pub struct Calibrate {
     #[command(flatten)]
     pub hosts: Hosts,
@@ -306,11 +307,23 @@ fn address(text: &str) -> Result<(String, IpAddr), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Args;
-    use clap::CommandFactory;
+    use super::{Args, Command};
+    use crate::plan::{Target, Topology};
+    use clap::{CommandFactory, Parser};
 
     #[test]
     fn the_command_line_is_sound() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_lab_is_calibrated_where_nothing_else_is_named() {
+        let target = |arguments: &[&str]| match Args::try_parse_from(arguments).map(|args| args.command) {
+            Ok(Command::Calibrate(calibrate)) => Some(calibrate.hosts.target),
+            _ => None,
+        };
+        assert_eq!(target(&["linerate", "calibrate"]), Some(Target::Lab(Topology::default())));
+        assert_eq!(target(&["linerate", "calibrate", "ssh://b"]), Some(Target::Ssh(vec!["b".into()])));
+        assert!(Args::try_parse_from(["linerate", "run"]).is_err());
     }
 }
