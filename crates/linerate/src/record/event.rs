@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
+// The largest one comes once a recording.
+#[allow(clippy::large_enum_variant)]
 pub enum Event {
     /// The first line: what was asked for, by which program, when.
     Header(Header),
