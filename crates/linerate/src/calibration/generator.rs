@@ -83,7 +83,8 @@ impl Engine {
 
 /// The rungs in a host whose receiver can throw away: those over streams that other hosts can reach too.
 fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
-    let over_sockets = |name: &str| TRANSPORTS.iter().any(|t| t.name == name && t.crosses_hosts && t.reliable);
+    let over_sockets =
+        |name: &str| TRANSPORTS.iter().any(|t| t.name == name && t.crosses_hosts && t.reliable);
     RUNGS.iter().filter(move |rung| {
         rung.place == Place::InHost
             && rung.patterns.contains(&Pattern::Stream)
