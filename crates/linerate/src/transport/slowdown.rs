@@ -23,13 +23,44 @@ pub struct Slowdown {
     next_at: Option<f64>,
 }
 
+/// Parts of the warm-up of which the middle one counts: what disturbs one of them is not the pace.
+const WINDOWS: usize = 8;
+
 /// The messages that go by themselves, counted down.
 #[derive(Debug)]
 struct WarmUp {
     left: u64,
     /// How many of the last ones are clocked: by then the buffers are full.
     clocked: u64,
+    /// Messages of one window, when it began, and how long those before it took.
+    window: u64,
     since: u64,
+    took: [u64; WINDOWS],
+    filled: usize,
+}
+
+impl WarmUp {
+    fn of(messages: u64) -> WarmUp {
+        let clocked = messages.div_ceil(2);
+        let window = (clocked / WINDOWS as u64).max(1);
+        WarmUp { left: messages, clocked, window, since: 0, took: [0; WINDOWS], filled: 0 }
+    }
+
+    /// One more went; after the last one, how long each takes.
+    fn went(&mut self) -> Option<f64> {
+        self.left = self.left.saturating_sub(1);
+        let done = self.clocked.saturating_sub(self.left);
+        if done > 0 && done.is_multiple_of(self.window) && self.filled < WINDOWS {
+            let now = monotonic_ns();
+            self.took[self.filled] = now - self.since;
+            (self.since, self.filled) = (now, self.filled + 1);
+        }
+        (self.left == 0).then(|| {
+            let took = &mut self.took[..self.filled];
+            took.sort_unstable();
+            took.get(took.len() / 2).map_or(0.0, |middle| *middle as f64 / self.window as f64)
+        })
+    }
 }
 
 impl Slowdown {
@@ -37,10 +68,10 @@ impl Slowdown {
     pub fn of(percent: u32, does: Does, blocks: &[Block]) -> Slowdown {
         let slows = percent > 0 && matches!(does, Does::Sends | Does::Pings);
         let is_warm_up = |block: &&Block| does == Does::Sends && block.lead == block.slices;
-        let warm_up = blocks.first().filter(is_warm_up).map(|block| {
-            let left = block.messages * u64::from(block.slices);
-            WarmUp { left, clocked: left.div_ceil(2), since: 0 }
-        });
+        let warm_up = blocks
+            .first()
+            .filter(is_warm_up)
+            .map(|block| WarmUp::of(block.messages * u64::from(block.slices)));
         let share = slows.then(|| f64::from(percent) / 100.0);
         Slowdown { share, warm_up, paced: None, last_at: None, next_at: None }
     }
@@ -74,9 +105,7 @@ impl Slowdown {
     #[inline]
     pub fn went(&mut self, len: usize) {
         let (Some(share), Some(warm_up)) = (self.share, &mut self.warm_up) else { return };
-        warm_up.left -= 1;
-        if warm_up.left == 0 {
-            let each_ns = (monotonic_ns() - warm_up.since) as f64 / warm_up.clocked as f64;
+        if let Some(each_ns) = warm_up.went() {
             self.paced = Some((len, each_ns * (1.0 + share)));
             self.warm_up = None;
         }
