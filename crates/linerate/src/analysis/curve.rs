@@ -117,7 +117,7 @@ impl Curve {
     }
 }
 
-/// Every case's points and lines, from the bottom of the ladder up; what [`describe`] adds is not in
+/// Every case's points and lines, from the bottom of the ladder up; what `describe` adds is not in
 /// them. Pass 0 and the long streams stay out.
 pub fn curves(recording: &Recording) -> Vec<Curve> {
     type Passes = BTreeMap<u32, Vec<Values>>;

@@ -102,10 +102,13 @@ impl Point {
     }
 }
 
+/// Sizes and times of one message, by the pass of each attempt.
+type Attempts = BTreeMap<u32, Vec<(u64, f64)>>;
+
 /// Every size of a curve that was visited again, and what came of it.
 pub fn anomalies(recording: &Recording, curve: &Curve) -> Vec<Anomaly> {
     let again = |trial: &&Trial| trial.why == Why::Rerun && trial.case == curve.case;
-    let mut attempts: BTreeMap<(u64, u64, u64), BTreeMap<u32, Vec<(u64, f64)>>> = BTreeMap::new();
+    let mut attempts: BTreeMap<(u64, u64, u64), Attempts> = BTreeMap::new();
     let mut steps: BTreeMap<(u32, u32), Vec<(u64, f64)>> = BTreeMap::new();
     for trial in recording.trials.iter().filter(again) {
         if let Some(time) = super::trial::half_round_trip_ns(trial) {
@@ -123,11 +126,7 @@ pub fn anomalies(recording: &Recording, curve: &Curve) -> Vec<Anomaly> {
     attempts.into_iter().filter_map(|(sizes, passes)| anomaly(curve, sizes, &passes)).collect()
 }
 
-fn anomaly(
-    curve: &Curve,
-    (before, at, after): (u64, u64, u64),
-    attempts: &BTreeMap<u32, Vec<(u64, f64)>>,
-) -> Option<Anomaly> {
+fn anomaly(curve: &Curve, (before, at, after): (u64, u64, u64), attempts: &Attempts) -> Option<Anomaly> {
     let sizes = [before, at, after];
     let ordinary = |size: u64| {
         let point = curve.at(size)?;

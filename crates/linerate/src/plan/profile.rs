@@ -69,7 +69,7 @@ pub const PROFILES: &[Shipped] = &[
         passes: 10,
         trial_ms: 20,
         timeline_s: 10,
-        budget_s: 140,
+        budget_s: 145,
         sizes: sizes::ladder,
         targets: (0.02, 0.05),
         about: "24 sizes, 10 passes of 20 ms trials, then what is unsure: under 2.5 min",

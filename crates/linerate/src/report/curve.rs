@@ -119,7 +119,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         .curves
         .iter()
         .flat_map(|curve| curve.breaks.iter().map(of_curve(curve)))
-        .filter(|(_, found)| found.sure && (found.confirmed.is_some() || share(found) >= LEAST_SHARE))
+        .filter(|(curve, found)| found.sure && (found.confirmed.is_some() || is_clear(curve, found)))
         .collect();
     found.sort_by(|(_, a), (_, b)| {
         let sooner = b.confirmed.is_some().cmp(&a.confirmed.is_some());
@@ -133,6 +133,14 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         notes.push(note(format!("and {more} more: --format json has them.")));
     }
     notes
+}
+
+/// Whether a break is worth a word though no pairs confirmed it. A stream's time a message also moves with
+/// how often its ends wake each other, so its steps are left to the other forms.
+fn is_clear(curve: &CurveEntry, found: &BreakEntry) -> bool {
+    let is_step_up = found.jump_ns.is_some_and(|jump| jump.median > 0.0);
+    let is_latency = curve.pattern == Pattern::PingPong;
+    share(found) >= LEAST_SHARE && is_step_up && is_latency
 }
 
 fn share(found: &BreakEntry) -> f64 {

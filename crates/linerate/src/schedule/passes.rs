@@ -27,6 +27,9 @@ const TIMELINE_PASS: u32 = 1;
 /// Fewer passes than this have no 95 % interval of the median.
 const LEAST_PASSES: u32 = 6;
 
+/// The part of the passes' time that is added for what is unsure: a quarter, within the profile's budget.
+const EXTRA: u64 = 4;
+
 /// The part of the time that breaks may take on top of it: a tenth.
 const RESERVE: u64 = 10;
 
@@ -69,7 +72,9 @@ impl Passes {
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
         let Some(budget_ns) = plan.budget_ns else {
             let mut whole = Passes::of(plan, recording, &CUTS[0]);
-            whole.budget_ns = plan.profile.budget_ns.max(whole.passes_ns());
+            let passes_ns = whole.passes_ns();
+            // A part of the ladder gets its part of the time.
+            whole.budget_ns = plan.profile.budget_ns.min(passes_ns + passes_ns / EXTRA).max(passes_ns);
             return whole;
         };
         let tried = CUTS.iter().map(|cut| {

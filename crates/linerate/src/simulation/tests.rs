@@ -2,6 +2,7 @@
 
 mod arms;
 mod machine;
+mod stability;
 mod study;
 
 use super::Simulation;

@@ -1,5 +1,6 @@
 //! The whole program on virtual hosts: what was put in must come out, and nothing may be left.
 
+mod breaks;
 mod calibrate;
 mod faults;
 mod removal;

@@ -5,7 +5,7 @@ use super::candidate::{Candidate, CandidateKind, candidates};
 use crate::record::{Recording, SessionRecord};
 use crate::statistic::Estimate;
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{Cache, Pattern};
+use crate::vocabulary::{Cache, Pattern, RUNGS, TRANSPORTS};
 use std::collections::BTreeSet;
 
 /// The rung whose bends are those of the caches.
@@ -119,6 +119,7 @@ type Class = (&'static str, fn(&Seen) -> Option<String>);
 /// does, what is a bend, then steps from the particular to the general.
 const CLASSES: &[Class] = &[
     ("cache", rotation),
+    ("cache", memory_edge),
     ("delayed-ack", |seen| timer(seen, DELAYED_ACK_NS)),
     ("retransmission-timeout", |seen| timer(seen, TIMEOUT_NS)),
     ("cache", cache_knee),
@@ -169,6 +170,20 @@ fn rotation(seen: &Seen) -> Option<String> {
     rotates.then(|| format!("from {} on each message comes from memory, not from a cache", Bytes(*above)))
 }
 
+/// Whether one thread works alone there: nobody to agree with, nothing to segment.
+fn is_alone(seen: &Seen) -> bool {
+    let rung = RUNGS.iter().find(|rung| rung.id == seen.curve.case.rung);
+    let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|it| it.name == rung.transport));
+    transport.is_some_and(|transport| transport.ends == 1)
+}
+
+/// Work on memory alone breaks where a cache ends, by a step or by a bend.
+fn memory_edge(seen: &Seen) -> Option<String> {
+    let claimed = seen.part_of(CACHE_PARTS, seen.facts.caches.iter().map(|(name, size)| (name, *size)));
+    let is_slower = seen.bends_up() || seen.jump().is_some_and(|jump| jump > 0.0);
+    claimed.filter(|_| is_alone(seen) && is_slower)
+}
+
 /// A timer's time; half of it in a ping-pong where only one way waits.
 fn timer(seen: &Seen, timer_ns: f64) -> Option<String> {
     let jump = seen.jump()?;
@@ -201,7 +216,7 @@ fn handshake(seen: &Seen) -> Option<String> {
 }
 
 fn switch(seen: &Seen) -> Option<String> {
-    let jump = seen.jump()?;
+    let jump = seen.jump().filter(|_| !is_alone(seen))?;
     let word = if jump > 0.0 { "more" } else { "less" };
     let said = format!("every message from there on takes {} {word}", Nanoseconds(jump.abs()));
     Some(said)

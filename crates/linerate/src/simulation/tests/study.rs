@@ -60,7 +60,7 @@ fn a_quiet_machine_is_done_early_and_a_noisy_one_uses_its_time() {
     let extra = |recording: &Recording| recording.steps.iter().filter(|s| s.why == Why::Extra).count();
     assert_eq!(extra(&quiet), 0);
     assert!(extra(&noisy) > 100, "{}", extra(&noisy));
-    let budget_s = plan.profile.budget_ns as f64 / 1e9;
+    let budget_s = Passes::new(&plan, &begun(&plan)).predicted_ns() as f64 / 1e9;
     assert!(end_s(&quiet) < 0.9 * budget_s && end_s(&noisy) < 1.05 * budget_s);
     assert!(end_s(&noisy) > 0.8 * budget_s, "{}", end_s(&noisy));
 }
@@ -68,7 +68,7 @@ fn a_quiet_machine_is_done_early_and_a_noisy_one_uses_its_time() {
 #[test]
 fn further_visits_go_where_the_interval_is_widest() {
     let recording = run(
-        &network(|plan| plan.profile.budget_ns = 100_000_000_000),
+        &network(|plan| plan.budget_ns = Some(100_000_000_000)),
         &World { noise: 0.08, modes: 0.3, ..World::default() },
     );
     let analysis = crate::analysis::analyse(&recording);
