@@ -14,17 +14,16 @@ use std::collections::{BTreeMap, HashMap};
 /// A clock's step: deviations below it are no deviations.
 const CLOCK_NS: f64 = 1.0;
 
-/// Parts of a run whose medians show its drift, and the trials that each needs.
-const PARTS: usize = 40;
+/// Trials that a pass needs for its median to show a drift.
 const LEAST_TRIALS: usize = 8;
 
 /// A drift is one that chance explains in at most one of a hundred runs, and of at least this share.
 const DRIFT_P: f64 = 0.01;
 const DRIFT_SHARE: f64 = 0.02;
 
-/// A change point is one that chance explains in one of a thousand, with so many parts on each side.
-const CHANGE_P: f64 = 0.001;
-const CHANGE_PARTS: usize = 4;
+/// A change point is one that chance explains in one of a hundred runs, with so many passes on each side.
+const CHANGE_P: f64 = 0.01;
+const CHANGE_PASSES: usize = 3;
 
 /// What a size has to stand apart by, in each attempt, to be the same anomaly again.
 const APART: f64 = 0.03;
@@ -59,11 +58,11 @@ pub struct Drift {
     pub pattern: Pattern,
     /// How its ends waited.
     pub wait: Wait,
-    /// The middle of each part of the run, in seconds since it began.
+    /// The middle of each pass, in seconds since the run began.
     pub at_s: Vec<f64>,
-    /// The median of each part's trials, each over the median of its own case and size.
+    /// The median of each pass's trials, each over the median of its own case and size.
     pub ratio: Vec<f64>,
-    /// How much times grew from the first part to the last, as a share.
+    /// How much times grew from the first pass to the last, as a share.
     pub change: f64,
     /// How often chance alone shows such an order: Mann–Kendall.
     pub p: f64,
@@ -164,32 +163,30 @@ pub fn drifts(recording: &Recording, curves: &[Curve]) -> Vec<Drift> {
             let ratios: Vec<f64> = times.iter().map(|(_, time)| time / middle).collect();
             kind.likeness.extend(lag1(&ratios));
             let at = |pass| when.get(&(&curve.case, pass, point.message_bytes)).copied();
-            let placed =
-                times.iter().zip(&ratios).filter_map(|((pass, _), ratio)| Some((at(*pass)?, *ratio)));
-            kind.trials.extend(placed);
+            for ((pass, _), ratio) in times.iter().zip(&ratios) {
+                kind.passes.entry(*pass).or_default().extend(at(*pass).map(|at| (at, *ratio)));
+            }
         }
     }
     kinds.into_iter().filter_map(|(key, kind)| kind.drift(key)).collect()
 }
 
-/// The trials of one kind: when, and how far from their own median.
+/// The trials of one kind by pass: when, and how far from their own median. A pass has connections of its
+/// own, and what they share its trials share: so passes are the observations, not trials.
 #[derive(Debug, Default)]
 struct Kind {
-    trials: Vec<(f64, f64)>,
+    passes: BTreeMap<u32, Vec<(f64, f64)>>,
     likeness: Vec<f64>,
 }
 
 impl Kind {
-    fn drift(mut self, (pattern, wait): (Pattern, Wait)) -> Option<Drift> {
-        self.trials.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let each = self.trials.len().div_ceil(PARTS).max(LEAST_TRIALS);
-        let middle = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| median(part.iter().map(of));
-        let parts = self.trials.chunks_exact(each);
-        let parts: Vec<(f64, f64)> =
-            parts.filter_map(|part| Some((middle(part, |t| t.0)?, middle(part, |t| t.1)?))).collect();
-        let (at_s, ratio): (Vec<f64>, Vec<f64>) = parts.into_iter().unzip();
+    fn drift(self, (pattern, wait): (Pattern, Wait)) -> Option<Drift> {
+        let middle = |trials: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| median(trials.iter().map(of));
+        let whole = self.passes.values().filter(|trials| trials.len() >= LEAST_TRIALS);
+        let passes = whole.filter_map(|trials| Some((middle(trials, |t| t.0)?, middle(trials, |t| t.1)?)));
+        let (at_s, ratio): (Vec<f64>, Vec<f64>) = passes.unzip();
         let trend = trend(&ratio)?;
-        let points = change_points(&ratio, CHANGE_P, CHANGE_PARTS);
+        let points = change_points(&ratio, CHANGE_P, CHANGE_PASSES);
         Some(Drift {
             pattern,
             wait,

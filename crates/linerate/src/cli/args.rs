@@ -157,6 +157,9 @@ pub struct Run {
     /// The time the run may take; passes are added or left out to fit.
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<u64>,
+    /// Exactly so many passes instead of the profile's, and nothing after them but a look at breaks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "budget")]
+    pub passes: Option<u32>,
     /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,
     /// network.tcp:socket.send-buffer=256KiB. `linerate list knobs` shows them.
     #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting)]

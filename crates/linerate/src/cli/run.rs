@@ -15,7 +15,10 @@ use std::process::ExitCode;
 
 /// Measures, prints the report, and says how it ended.
 pub fn main(args: &Run) -> Result<ExitCode> {
-    let plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
+    let mut plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
+    if let Some(passes) = args.passes {
+        plan.profile = Profile { passes, budget_ns: 0, ..plan.profile };
+    }
     let (run, ended) = measure(&plan, &args.hosts, |plan, recording| Box::new(Passes::new(plan, recording)))?;
     let ended = finished(&run.recording, ended)?;
     remember(&args.hosts, &run.recording);

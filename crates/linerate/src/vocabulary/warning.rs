@@ -174,7 +174,7 @@ pub const WARNINGS: &[Warning] = &[
     Warning {
         code: "drift",
         meaning: "the machine changed during the run: early and late passes differ",
-        rule: "every trial over the median of its own case and size, in up to 40 parts of the run: Mann-Kendall p < 0.01 and a Theil-Sen change of more than 2 %",
+        rule: "every trial over the median of its own case and size, and their median by pass: Mann-Kendall p < 0.01 and a Theil-Sen change of more than 2 %",
         source: "H. B. Mann, Econometrica 13 (1945); P. K. Sen, JASA 63 (1968)",
         hint: "compare only what is paired within passes (kept, cost, ab); let the machine warm up, then run again",
     },

@@ -94,7 +94,7 @@ impl Fixture {
     fn run(&self, target: &str) -> std::process::Output {
         let mut command = self.lab.hosts()[0].command(PROGRAM);
         command
-            .args(["run", target, "--profile", "quick", "--budget", "1s", "--only", "network.tcp", "--quiet"])
+            .args(["run", target, "--profile", "quick", "--passes", "1", "--only", "network.tcp", "--quiet"])
             .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
             .arg(self.folder.path().join("out"));
         command.env("LINERATE_STATE", self.folder.path().join("state"));

@@ -11,11 +11,11 @@ pub struct DriftEntry {
     pub pattern: Pattern,
     /// How its ends waited.
     pub wait: Wait,
-    /// The middle of each part of the run, in seconds since it began.
+    /// The middle of each pass, in seconds since the run began.
     pub at_s: Vec<f64>,
-    /// The median of each part's trials.
+    /// The median of each pass's trials.
     pub ratio: Vec<f64>,
-    /// How much times grew from the first part to the last, as a share (Theil–Sen).
+    /// How much times grew from the first pass to the last, as a share (Theil–Sen).
     pub change: f64,
     /// How often chance alone shows such an order (Mann–Kendall).
     pub p: f64,

@@ -23,7 +23,11 @@ fn codes(recording: &Recording, analysis: &Analysis) -> Vec<&'static str> {
 fn a_drift_is_told_and_a_quiet_machine_has_none() {
     let drifting = recorded(&World { drift: 0.05, noise: 0.05, ..World::default() }, 1);
     let analysis = analyse(&drifting);
-    assert!(analysis.drifts.iter().all(|drift| drift.is_drift && drift.change > 0.02), "{:?}", analysis.drifts);
+    assert!(
+        analysis.drifts.iter().all(|drift| drift.is_drift && drift.change > 0.02),
+        "{:?}",
+        analysis.drifts
+    );
     assert!(codes(&drifting, &analysis).contains(&"drift"));
     let false_alarms = (0..10).map(|seed| {
         let quiet = recorded(&World { noise: 0.05, between: 0.02, bursts: 0.02, ..World::default() }, seed);

@@ -59,7 +59,7 @@ fn a_quiet_machine_is_done_early_and_a_noisy_one_uses_its_time() {
     let noisy = run(&plan, &World { noise: 0.2, ..World::default() });
     let extra = |recording: &Recording| recording.steps.iter().filter(|s| s.why == Why::Extra).count();
     assert_eq!(extra(&quiet), 0);
-    assert!(extra(&noisy) > 100, "{}", extra(&noisy));
+    assert!(extra(&noisy) > 20, "{}", extra(&noisy));
     let budget_s = Passes::new(&plan, &begun(&plan)).predicted_ns() as f64 / 1e9;
     assert!(end_s(&quiet) < 0.9 * budget_s && end_s(&noisy) < 1.05 * budget_s);
     assert!(end_s(&noisy) > 0.8 * budget_s, "{}", end_s(&noisy));
