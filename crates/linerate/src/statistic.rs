@@ -37,7 +37,7 @@ pub use estimate::{Estimate, interval_ranks};
 pub use isotonic::isotonic;
 pub use line::Line;
 pub use looks::{LOOKS, is_met, needed, next_look};
-pub use median::median;
+pub use median::{median, midmean};
 pub use modes::{Mode, modes};
 pub use multiple::{benjamini_hochberg, holm};
 pub use nnls::nnls;

@@ -15,11 +15,14 @@ use crate::{Error, Result};
 use std::process::ExitCode;
 
 /// How long one trial lasts, and how long a stream runs before the first of a visit.
-const TRIAL_NS: u64 = 20_000_000;
+const TRIAL_NS: u64 = 15_000_000;
 const WARM_UP_NS: u64 = 500_000_000;
 
 /// A wire of this machine without a rate has no path to probe and no burst to spend.
-const LAB_WARM_UP_NS: u64 = 100_000_000;
+const LAB_WARM_UP_NS: u64 = 5_000_000;
+
+/// There a connection costs next to nothing: so many of each arm in a block.
+const LAB_CONNECTIONS: u32 = 6;
 
 /// A wire with a rate carries few messages in a short trial.
 const RATED_TRIAL_NS: u64 = 100_000_000;
@@ -34,6 +37,11 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         blocks: args.blocks,
         extend: !args.no_extend,
         margin: args.margin,
+        connections: match &args.hosts.target {
+            Target::Lab(topology) if topology.rate.is_none() => LAB_CONNECTIONS,
+            Target::Simulated(_) => LAB_CONNECTIONS,
+            Target::Lab(_) | Target::Ssh(_) => 1,
+        },
     };
     let plan = plan(args, comparison.clone())?;
     let schedule = |plan: &Plan, recording: &Recording| -> Box<dyn Schedule> {

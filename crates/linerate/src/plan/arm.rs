@@ -61,6 +61,25 @@ pub struct Comparison {
     pub extend: bool,
     /// The smallest difference that matters, as a share.
     pub margin: f64,
+    /// Connections of each arm in a block, one after the other: each is a pass.
+    #[serde(default = "one")]
+    pub connections: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Comparison {
+    /// The block that a pass belongs to; 0 for the discarded pass.
+    pub fn block_of(&self, pass: u32) -> u32 {
+        pass.div_ceil(self.connections.max(1))
+    }
+
+    /// The first pass of a block.
+    pub fn first_pass(&self, block: u32) -> u32 {
+        block.saturating_sub(1) * self.connections.max(1) + 1
+    }
 }
 
 impl Arm {

@@ -167,7 +167,10 @@ fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
         if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
     let jump = found.jump_ns.map_or(0.0, |jump| jump.median);
     let sign = if jump < 0.0 { "-" } else { "+" };
-    let pays = found.best_threshold_bytes.map(|bytes| format!("; would pay from {} on", rounded(bytes)));
+    // Far beyond the measured sizes two lines meet by chance.
+    let largest = curve.points.last().map_or(0.0, |point| 2.0 * point.message_bytes as f64);
+    let pays = found.best_threshold_bytes.filter(|bytes| *bytes <= largest);
+    let pays = pays.map(|bytes| format!("; would pay from {} on", rounded(bytes)));
     let confirmed = match &found.confirmed {
         Some(confirmed) => format!("; confirmed, {} of {} pairs", confirmed.agree, confirmed.pairs),
         None => String::new(),

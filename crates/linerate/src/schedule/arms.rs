@@ -1,7 +1,8 @@
 //! Randomised blocks that compare arms: the plan as it stands, the candidates, and two controls.
 //!
-//! A block is a pass with new connections for every arm. It visits all arms in one random order and
-//! then in the reverse order, so that a steady drift falls on all alike. Comparing all of one arm with
+//! A block visits all arms in one random order and then in the reverse order, once or several times, so
+//! that a steady drift falls on all alike. Every block has new connections for every arm, and where that is
+//! cheap several of them one after the other: connections differ from each other more than trials do. Comparing all of one arm with
 //! all of the next takes every drift for a difference; blocks do not (Box, Hunter and Hunter,
 //! Statistics for Experimenters, chapter 4). After the planned blocks the comparison looks once; where
 //! it cannot tell, the blocks are doubled once. What won is then measured in fresh blocks, because
@@ -12,7 +13,7 @@ use super::passes::Visit;
 use super::placement::ends;
 use super::{Schedule, blocks, roles};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
-use crate::plan::{CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
+use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Pattern, Wait};
 use rand::SeedableRng;
@@ -23,11 +24,32 @@ use std::collections::BTreeSet;
 /// Rounds of the discarded pass.
 const PROBES: usize = 2;
 
-/// Trials of what decides, in one visit; of what is only watched there is one.
-const TRIALS: usize = 3;
+/// How an arm is visited in a block: there and back so many times, and so many trials of what decides in a
+/// visit.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    rounds: u64,
+    trials: usize,
+}
 
-/// Visits of an arm in a block: there and back.
+/// What differs from visit to visit (where threads and pages lie) is much more than what differs from
+/// trial to trial within one, so many short visits tell more than a few long ones.
+const MANY: Pace = Pace { rounds: 12, trials: 1 };
+
+/// Round trips scatter less from visit to visit than streams do.
+const SEVERAL: Pace = Pace { rounds: 3, trials: 1 };
+
+/// Where each visit has to warm up for long, its trials are used.
+const FEW: Pace = Pace { rounds: 1, trials: 3 };
+
+/// The longest warm-up that many visits can pay.
+const SHORT_WARM_UP_NS: u64 = 50_000_000;
+
+/// Visits of a round: there and back.
 const VISITS: u64 = 2;
+
+/// Controls are visited in every second round: what they must show is larger than what is looked for.
+const CONTROL_ROUNDS: u64 = 2;
 
 /// Chooses the steps of a comparison of arms.
 #[derive(Debug, Clone)]
@@ -36,6 +58,7 @@ pub struct Arms {
     comparison: Comparison,
     /// What one visit measures, what decides first; each of the plan as it stands.
     entries: Vec<Entry>,
+    pace: Pace,
     unavailable: Vec<Unavailable>,
     /// Every visit so far. More are added when the recording has come to the end of them.
     visits: Vec<Visit>,
@@ -49,8 +72,14 @@ impl Arms {
         let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
         entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
         entries.sort_by_key(|entry| entry.case.pattern != decides);
+        let warm_up_ns = entries.first().map_or(0, |entry| entry.warm_up_ns.min(plan.profile.warm_up_ns));
+        let pace = match decides {
+            Pattern::PingPong => SEVERAL,
+            _ if warm_up_ns <= SHORT_WARM_UP_NS => MANY,
+            _ => FEW,
+        };
         for entry in &mut entries {
-            let trials = trials(entry, comparison.metric) as u64;
+            let trials = trials(entry, comparison.metric, pace) as u64;
             entry.sizes = vec![size(plan, entry.case.pattern)];
             entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
             entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
@@ -65,6 +94,7 @@ impl Arms {
             plan: plan.clone(),
             comparison: comparison.clone(),
             entries,
+            pace,
             unavailable: unavailable.into_iter().filter(concerns).collect(),
             visits: Vec::new(),
         }
@@ -78,24 +108,36 @@ impl Arms {
         self.entries.iter().map(|entry| entry.nominal_ns).sum()
     }
 
-    fn block_ns(&self, arms: usize) -> u64 {
-        VISITS * arms as u64 * self.visit_ns()
+    /// What decides is visited in every round, what is only watched in the first.
+    fn block_ns(&self, arms: &BTreeSet<u32>) -> u64 {
+        let decides = self.entries.first().map_or(0, |entry| entry.nominal_ns);
+        let rounds = |arm: &u32| (0..self.pace.rounds).filter(|round| self.takes_part(*arm, *round)).count();
+        let visits: usize = arms.iter().map(rounds).sum();
+        VISITS * (arms.len() as u64 * (self.visit_ns() - decides) + visits as u64 * decides)
+    }
+
+    /// Whether an arm is visited in a round of a block.
+    fn takes_part(&self, arm: u32, round: u64) -> bool {
+        let of_plan = (arm as usize).checked_sub(1).and_then(|index| self.plan.arms.get(index));
+        let is_control = of_plan.is_some_and(|arm| arm.kind != ArmKind::Candidate);
+        !is_control || round.is_multiple_of(CONTROL_ROUNDS)
     }
 
     /// The visits that follow those on record, when all of them are there.
     fn further(&self, recording: &Recording) -> Vec<Visit> {
         let Some(last) = self.visits.last() else { return self.probes() };
-        let next = last.pass + 1;
+        let last = self.comparison.block_of(last.pass);
+        let next = last + 1;
         let confirmed = self.confirmed();
-        if confirmed == 0 && last.pass < self.comparison.blocks {
+        if confirmed == 0 && last < self.comparison.blocks {
             return self.block(next, Why::Block, &self.arms());
         }
-        let extended = last.pass > self.comparison.blocks && last.pass < 2 * self.comparison.blocks;
+        let extended = last > self.comparison.blocks && last < 2 * self.comparison.blocks;
         if confirmed == 0 && extended {
             return self.block(next, Why::Block, &self.arms());
         }
         let Some(compared) = compare_arms(recording) else { return Vec::new() };
-        let may_extend = self.comparison.extend && last.pass == self.comparison.blocks;
+        let may_extend = self.comparison.extend && last == self.comparison.blocks;
         if confirmed == 0 && may_extend && compared.is_open() {
             return self.block(next, Why::Block, &self.arms());
         }
@@ -110,8 +152,9 @@ impl Arms {
 
     /// Blocks of confirmation that are planned already.
     fn confirmed(&self) -> u32 {
-        let passes = self.visits.iter().filter(|visit| visit.why == Why::Confirm).map(|visit| visit.pass);
-        passes.collect::<BTreeSet<_>>().len() as u32
+        let confirming = self.visits.iter().filter(|visit| visit.why == Why::Confirm);
+        let blocks = confirming.map(|visit| self.comparison.block_of(visit.pass));
+        blocks.collect::<BTreeSet<_>>().len() as u32
     }
 
     /// The arms that are confirmed: those that were chosen once stay chosen.
@@ -128,13 +171,24 @@ impl Arms {
         (0..PROBES).flat_map(|probe| round(Some(probe))).collect()
     }
 
-    /// One block: there in a random order, and back.
-    fn block(&self, pass: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+    /// One block: there in a random order and back, as often as the pace says.
+    fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed(u64::from(block) << 32));
+        let connections = u64::from(self.comparison.connections);
         let mut order: Vec<u32> = arms.iter().copied().collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(u64::from(pass) << 32)));
-        let back: Vec<u32> = order.iter().rev().copied().collect();
-        order.extend(back);
-        self.visits_of(pass, why, &order, None)
+        let mut visits = Vec::new();
+        for round in 0..self.pace.rounds {
+            order.shuffle(&mut random);
+            let there_and_back = order.iter().chain(order.iter().rev()).copied();
+            let there_and_back: Vec<u32> =
+                there_and_back.filter(|arm| self.takes_part(*arm, round)).collect();
+            let pass = self.comparison.first_pass(block) + (round * connections / self.pace.rounds) as u32;
+            let of_round = self.visits_of(pass, why, &there_and_back, None);
+            let decides = self.entries.first().map(|entry| entry.case.pattern);
+            let wanted = |visit: &Visit| round == 0 || Some(visit.entry.case.pattern) == decides;
+            visits.extend(of_round.into_iter().filter(wanted));
+        }
+        visits
     }
 
     fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
@@ -155,7 +209,7 @@ impl Arms {
         let seed = self.seed(number as u64);
         let mut blocks = blocks::of(&self.plan, visit, recording, seed);
         if let (None, Some(last)) = (visit.probe, blocks.last().copied()) {
-            let more = trials(entry, self.comparison.metric) - 1;
+            let more = trials(entry, self.comparison.metric, self.pace) - 1;
             blocks.extend(std::iter::repeat_n(last, more));
         }
         Step {
@@ -175,7 +229,7 @@ impl Arms {
     }
 
     fn confirmation_ns(&self) -> u64 {
-        u64::from(CONFIRMATION_BLOCKS) * self.block_ns(2)
+        u64::from(CONFIRMATION_BLOCKS) * self.block_ns(&BTreeSet::from([0, 1]))
     }
 }
 
@@ -201,19 +255,20 @@ impl Schedule for Arms {
 
     /// Without the extension, and with a confirmation.
     fn predicted_ns(&self) -> u64 {
-        let blocks = u64::from(self.comparison.blocks) * self.block_ns(self.arms().len());
+        let blocks = u64::from(self.comparison.blocks) * self.block_ns(&self.arms());
         self.probes_ns() + blocks + self.confirmation_ns()
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        let pass = recording.steps.last().map_or(0, |step| step.pass);
+        let pass = recording.steps.last().map_or(0, |step| self.comparison.block_of(step.pass));
         let confirmed = self.confirmed();
         if confirmed > 0 {
-            return u64::from(CONFIRMATION_BLOCKS - confirmed.min(CONFIRMATION_BLOCKS)) * self.block_ns(2);
+            return u64::from(CONFIRMATION_BLOCKS - confirmed.min(CONFIRMATION_BLOCKS))
+                * self.block_ns(&BTreeSet::from([0, 1]));
         }
         let blocks = self.comparison.blocks;
         let planned = if pass > blocks { 2 * blocks } else { blocks };
-        u64::from(planned - pass.min(planned)) * self.block_ns(self.arms().len()) + self.confirmation_ns()
+        u64::from(planned - pass.min(planned)) * self.block_ns(&self.arms()) + self.confirmation_ns()
     }
 
     fn announcement(&self) -> String {
@@ -224,7 +279,7 @@ impl Schedule for Arms {
         let longer = |ns: u64| (ns as f64 / 1e9).round();
         let most = match self.comparison.extend {
             true => {
-                let more = u64::from(blocks) * self.block_ns(self.arms().len());
+                let more = u64::from(blocks) * self.block_ns(&self.arms());
                 format!(" (and once as many, {} s more, if that cannot tell)", longer(more))
             }
             false => String::new(),
@@ -237,7 +292,7 @@ impl Schedule for Arms {
 
     fn stage(&self, step: &Step) -> String {
         let blocks = self.comparison.blocks;
-        match (step.why, step.pass) {
+        match (step.why, self.comparison.block_of(step.pass)) {
             (Why::Probe, _) => "warm-up".to_owned(),
             (Why::Confirm, _) => format!("confirming {} of {CONFIRMATION_BLOCKS}", self.confirmed()),
             (_, pass) if pass > blocks => format!("block {pass} of {}", 2 * blocks),
@@ -283,6 +338,6 @@ fn size(plan: &Plan, pattern: Pattern) -> u64 {
     size.unwrap_or_default()
 }
 
-fn trials(entry: &Entry, metric: Metric) -> usize {
-    if entry.case.pattern == decides(metric) { TRIALS } else { 1 }
+fn trials(entry: &Entry, metric: Metric, pace: Pace) -> usize {
+    if entry.case.pattern == decides(metric) { pace.trials } else { 1 }
 }

@@ -5,6 +5,17 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     of_sorted(&sorted(values))
 }
 
+/// The mean of the middle half of the finite values; none of nothing. A disturbed value moves it as little
+/// as it does the median, and of values that scatter without one it is the surer.
+///
+/// J. W. Tukey, Exploratory Data Analysis, 1977.
+pub fn midmean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let sorted = sorted(values);
+    let cut = sorted.len() / 4;
+    let middle = &sorted[cut..sorted.len() - cut];
+    (!middle.is_empty()).then(|| middle.iter().sum::<f64>() / middle.len() as f64)
+}
+
 /// The finite values in ascending order.
 pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
@@ -26,6 +37,14 @@ pub(super) fn of_sorted(sorted: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_midmean_is_of_the_middle_half() {
+        assert_eq!(midmean([]), None);
+        assert_eq!(midmean([3.0, f64::NAN]), Some(3.0));
+        assert_eq!(midmean([1.0, 2.0, 3.0, 1000.0]), Some(2.5));
+        assert_eq!(midmean([9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -50.0]), Some(3.5));
+    }
 
     #[test]
     fn the_middle_is_found() {

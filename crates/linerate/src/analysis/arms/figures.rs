@@ -3,7 +3,7 @@
 use crate::analysis::trial::{self, Machines};
 use crate::plan::Why;
 use crate::record::{Recording, StepRecord, Trial, decode_histogram};
-use crate::statistic::{Effect, Estimate, median, signed_rank};
+use crate::statistic::{Effect, Estimate, median, midmean, signed_rank};
 use crate::vocabulary::{Does, Pattern};
 use std::collections::BTreeMap;
 
@@ -30,20 +30,27 @@ pub type Number = fn(&Figures) -> Option<f64>;
 pub struct Blocks(BTreeMap<u32, BTreeMap<u32, Figures>>);
 
 impl Blocks {
-    /// The blocks of one purpose, by arm and pass; those that were cut short are left out.
+    /// The blocks of one purpose, by arm and number; those that were cut short are left out.
     pub fn of(recording: &Recording, why: Why, pattern: Pattern) -> Blocks {
         let machines = Machines::of(recording);
+        let comparison = recording.plan().and_then(|plan| plan.comparison.as_ref());
+        let block_of = |pass: u32| comparison.map_or(pass, |comparison| comparison.block_of(pass));
         let mut visits: BTreeMap<(u32, u32), Visits> = BTreeMap::new();
         for trial in recording.trials.iter().filter(|trial| trial.why == why && trial.pass > 0) {
-            visits.entry((trial.case.arm, trial.pass)).or_default().trials.push(trial);
+            visits.entry((trial.case.arm, block_of(trial.pass))).or_default().trials.push(trial);
         }
         for step in recording.steps.iter().filter(|step| step.why == why && step.pass > 0) {
-            visits.entry((step.case.arm, step.pass)).or_default().steps.push(step);
+            visits.entry((step.case.arm, block_of(step.pass))).or_default().steps.push(step);
         }
-        let whole = visits.values().map(|visits| visits.count(pattern)).max().unwrap_or(0);
+        let mut whole: BTreeMap<u32, usize> = BTreeMap::new();
+        for ((arm, _), visits) in &visits {
+            let most = whole.entry(*arm).or_default();
+            *most = visits.count(pattern).max(*most);
+        }
+        let is_whole = |arm: u32, visits: &Visits| whole.get(&arm) == Some(&visits.count(pattern));
         let mut arms: BTreeMap<u32, BTreeMap<u32, Figures>> = BTreeMap::new();
-        for ((arm, pass), visits) in visits.iter().filter(|(_, visits)| visits.count(pattern) == whole) {
-            arms.entry(*arm).or_default().insert(*pass, visits.figures(&machines));
+        for ((arm, block), visits) in visits.iter().filter(|((arm, _), visits)| is_whole(*arm, visits)) {
+            arms.entry(*arm).or_default().insert(*block, visits.figures(&machines));
         }
         Blocks(arms)
     }
@@ -107,15 +114,17 @@ impl Visits<'_> {
         let cpu =
             |values: &trial::Values| Some(values.sender?.cpu_ns_per_byte + values.receiver?.cpu_ns_per_byte);
         Figures {
-            throughput_bps: median(streams.iter().filter_map(|values| values.throughput_bps)),
-            half_round_trip_ns: median(ping_pongs.filter_map(|values| values.half_round_trip_ns)),
+            // By the time of a bit, not by the rate: rates are no quantities that add up.
+            throughput_bps: midmean(streams.iter().filter_map(|values| Some(1.0 / values.throughput_bps?)))
+                .map(|time| 1.0 / time),
+            half_round_trip_ns: midmean(ping_pongs.filter_map(|values| values.half_round_trip_ns)),
             round_trip_ns_p99: self.round_trip_ns_p99(),
             cpu_ns_per_byte: median(streams.iter().filter_map(cpu)),
             retransmits: self.retransmits(),
         }
     }
 
-    /// Over all round trips of the block: they share one connection.
+    /// Over all round trips of a trial; the median of the trials.
     fn round_trip_ns_p99(&self) -> Option<f64> {
         let of_trial = |trial: &Trial| {
             let role = trial.roles.iter().find(|role| role.does == Does::Pings)?;

@@ -22,11 +22,12 @@ fn plan(set: &str, blocks: u32) -> Plan {
     plan.rungs = vec!["network.tcp".into()];
     plan.profile.sizes = vec![64, 1 << 20];
     plan.profile.trial_ns = 20_000_000;
-    plan.profile.warm_up_ns = 100_000_000;
+    plan.profile.warm_up_ns = 15_000_000;
     plan.profile.timeline_ns = 0;
     plan.arms = candidates(set).unwrap().into_iter().map(Arm::candidate).collect();
     plan.arms.extend(Arm::controls().unwrap());
-    let comparison = Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01 };
+    let comparison =
+        Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01, connections: 3 };
     plan.comparison = Some(Box::new(comparison));
     plan
 }
