@@ -182,7 +182,10 @@ struct Kind {
 impl Kind {
     fn drift(self, (pattern, wait): (Pattern, Wait)) -> Option<Drift> {
         let middle = |trials: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| median(trials.iter().map(of));
-        let whole = self.passes.values().filter(|trials| trials.len() >= LEAST_TRIALS);
+        // A pass that visited only what was unsure is no observation of the whole machine.
+        let most = self.passes.values().map(Vec::len).max()?;
+        let is_whole = |trials: &&Vec<(f64, f64)>| trials.len() >= LEAST_TRIALS.max(most / 2);
+        let whole = self.passes.values().filter(is_whole);
         let passes = whole.filter_map(|trials| Some((middle(trials, |t| t.0)?, middle(trials, |t| t.1)?)));
         let (at_s, ratio): (Vec<f64>, Vec<f64>) = passes.unzip();
         let trend = trend(&ratio)?;

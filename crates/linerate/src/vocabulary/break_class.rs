@@ -40,15 +40,15 @@ pub const BREAKS: &[BreakClass] = &[
     },
     BreakClass {
         name: "protocol-switch",
-        meaning: "another way of sending begins here: a larger constant and less time a byte",
-        rule: "the time jumps up and the slope after it is smaller; the best threshold is where both lines meet",
+        meaning: "another way of sending begins here: every message from this size on pays a step",
+        rule: "the time jumps, by neither a round trip nor a timer's time; where the slope after it is smaller, the best threshold is where both lines meet",
         source: "D. Turner, X. Chen: Protocol-Dependent Message-Passing Performance on Linux Clusters, CLUSTER 2002",
         hint: "set the threshold to where the two lines meet: difference of the constants over difference of the slopes",
     },
     BreakClass {
         name: "cache",
         meaning: "messages from this size on no longer fit into a cache",
-        rule: "no jump, a larger slope after it, and the copy curve of the same host bends within one size of it",
+        rule: "no jump, a larger slope after it, and the copy curve of the same host bends within one size of it; on a memory rung, a jump or bend at a cache's size or a part of it",
         source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
         hint: "send in parts that fit, or compare --set cache.mode=hot with --set cache.mode=cold",
     },

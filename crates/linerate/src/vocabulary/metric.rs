@@ -130,7 +130,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "loss",
         unit: "1",
-        keys: &[],
+        keys: &["lost_share"],
         about: "the share of what was sent that did not arrive, of a transport that does not send again",
         formula: "1 - messages received / messages sent",
         source: "RFC 7680; ITU-T Y.1540 (IPLR)",
@@ -170,7 +170,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "n-half",
         unit: "B",
-        keys: &[],
+        keys: &["n_half_bytes"],
         about: "the message size at which half of the largest rate is reached",
         formula: "the first size whose rate is half of 8 / beta; alpha / beta in Hockney's model",
         source: "R. W. Hockney, C. R. Jesshope: Parallel Computers 2, 1988",
@@ -180,7 +180,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "s90",
         unit: "B",
-        keys: &[],
+        keys: &["s90_bytes"],
         about: "the message size from which on nine tenths of the largest rate are reached",
         formula: "the first size whose rate is 0.9 of the peak",
         source: "derived from throughput against message size",
@@ -190,7 +190,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "peak",
         unit: "b/s",
-        keys: &[],
+        keys: &["peak_bps", "peak_bytes"],
         about: "the largest rate over all sizes, and its size; the largest of noisy values, so biased upward",
         formula: "max over sizes of the median throughput",
         source: "NetPIPE reports it; the bias is that of a maximum",
@@ -200,7 +200,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "tail",
         unit: "b/s",
-        keys: &[],
+        keys: &["tail_bps"],
         about: "the rate of the largest messages: what is left when caches and buffers are exceeded",
         formula: "median of the throughput over the sizes of the last two octaves",
         source: "derived from throughput against message size",
@@ -220,7 +220,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "between-run-spread",
         unit: "1",
-        keys: &[],
+        keys: &["between_run"],
         about: "how far whole runs of the same plan differ, which no interval of one run shows",
         formula: "from the medians of equal runs on the same machine, taken by linerate calibrate",
         source: "T. Kalibera, R. Jones: Rigorous Benchmarking in Reasonable Time, ISMM 2013",

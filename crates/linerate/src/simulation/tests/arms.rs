@@ -2,9 +2,10 @@
 
 use super::super::Simulation;
 use crate::analysis::{Compared, Confirmed, Verdict, compare_arms};
-use crate::plan::{Arm, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, World, candidates};
+use crate::plan::{Arm, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Why, World, candidates};
 use crate::record::{Granted, Recording, SessionRecord};
 use crate::schedule::{Arms, Schedule};
+use crate::vocabulary::Pattern;
 use std::collections::BTreeSet;
 
 /// A virtual machine in a busy house.
@@ -103,7 +104,7 @@ fn a_gain_is_confirmed_in_fresh_blocks_and_accepted() {
     assert!(candidate.accepted && candidate.confirmed == Some(Confirmed::Yes), "{candidate:?}");
     assert_eq!(candidate.confirmation.unwrap().n, CONFIRMATION_BLOCKS);
     assert_eq!((compared.blocks, candidate.change.unwrap().n), (12, 12), "fresh blocks stay apart");
-    let fresh = recording.trials.iter().filter(|trial| trial.pass > 12).map(|trial| trial.case.arm);
+    let fresh = recording.trials.iter().filter(|trial| trial.why == Why::Confirm).map(|trial| trial.case.arm);
     assert_eq!(fresh.collect::<BTreeSet<_>>(), BTreeSet::from([0, 1]), "only what won and the base");
 }
 
@@ -113,7 +114,7 @@ fn a_gain_that_fresh_blocks_do_not_show_is_not_told() {
     plan.settings.push("shim.slowdown=8".parse().unwrap());
     plan.arms[2].settings = vec!["shim.slowdown=20".parse().unwrap()];
     let mut recording = session(&plan, &quiet(), 3);
-    for trial in recording.trials.iter_mut().filter(|trial| trial.pass > 12) {
+    for trial in recording.trials.iter_mut().filter(|trial| trial.why == Why::Confirm) {
         trial.case.arm = 1 - trial.case.arm;
     }
     let candidate = compare_arms(&recording).unwrap().candidates.remove(0);
@@ -186,18 +187,21 @@ fn a_setting_that_was_not_granted_is_never_called_the_same() {
 }
 
 #[test]
-fn every_block_visits_each_arm_there_and_back_over_a_new_connection() {
+fn every_pass_visits_each_arm_there_and_back_over_a_new_connection() {
     let recording = session(&plan("tcp.no-delay=off", 6), &quiet(), 1);
     let mut orders = BTreeSet::new();
-    for pass in 1..=6 {
-        let mut order: Vec<u32> =
-            recording.steps.iter().filter(|step| step.pass == pass).map(|step| step.case.arm).collect();
-        order.dedup();
-        let back: Vec<u32> = order.iter().rev().copied().collect();
-        assert_eq!((&order, order.len()), (&back, 7), "the arm in the middle comes twice in a row");
+    for pass in 1..=18 {
+        let streams = recording.steps.iter().filter(|step| step.case.pattern == Pattern::Stream);
+        let order: Vec<u32> = streams.filter(|step| step.pass == pass).map(|step| step.case.arm).collect();
+        let visits = [0, 1, 2, 3].map(|arm| order.iter().filter(|it| **it == arm).count());
+        // Four rounds a connection; the controls are in every second one.
+        assert_eq!(visits, [8, 8, 4, 4], "{order:?}");
+        let there = order[..4].to_vec();
+        let back: Vec<u32> = order[4..8].iter().rev().copied().collect();
+        assert_eq!(there, back);
         let new = recording.sessions.iter().filter(|session| session.pass == pass);
         assert_eq!(new.map(|session| session.arm).collect::<BTreeSet<_>>().len(), 4);
-        orders.insert(order);
+        orders.insert(there);
     }
     assert!(orders.len() > 2, "{orders:?}");
 }

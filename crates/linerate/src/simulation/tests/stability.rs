@@ -21,7 +21,7 @@ fn codes(recording: &Recording, analysis: &Analysis) -> Vec<&'static str> {
 
 #[test]
 fn a_drift_is_told_and_a_quiet_machine_has_none() {
-    let drifting = recorded(&World { drift: 0.05, noise: 0.05, ..World::default() }, 1);
+    let drifting = recorded(&World { drift: 0.10, noise: 0.03, ..World::default() }, 1);
     let analysis = analyse(&drifting);
     assert!(
         analysis.drifts.iter().all(|drift| drift.is_drift && drift.change > 0.02),
