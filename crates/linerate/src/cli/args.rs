@@ -151,7 +151,7 @@ pub struct Calibrate {
 pub struct Run {
     #[command(flatten)]
     pub hosts: Hosts,
-    /// How much is measured: quick (about 40 s), standard (about 2 min) or thorough (about 45 min).
+    /// How much is measured: quick (about 45 s), standard (about 2 min) or thorough (about 45 min).
     #[arg(long, default_value = "standard", value_parser = profiles())]
     pub profile: String,
     /// The time the run may take; passes are added or left out to fit.

@@ -62,7 +62,7 @@ pub const PROFILES: &[Shipped] = &[
         budget_s: 38,
         sizes: sizes::ladder,
         targets: (0.05, 0.05),
-        about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 40 s",
+        about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 45 s",
     },
     Shipped {
         name: "standard",

@@ -83,7 +83,8 @@ impl Arms {
             entry.sizes = vec![size(plan, entry.case.pattern)];
             entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
             entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
-            entry.nominal_ns = super::entries::STEP_NS + entry.warm_up_ns + trials * entry.trial_ns;
+            entry.nominal_ns =
+                super::entries::step_ns(entry.case.pattern) + entry.warm_up_ns + trials * entry.trial_ns;
         }
         let concerns = |it: &Unavailable| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         // Without what decides nothing can be compared, and what is watched alone is no comparison.

@@ -23,8 +23,15 @@ const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 /// What fills caches and finds its CPU takes no longer.
 const CACHES_WARM_UP_NS: u64 = 10_000_000;
 
-/// What the controller, the agents and the warm-up of threads cost a step, in one machine.
-pub const STEP_NS: u64 = 3_000_000;
+/// What the controller, the agents and the threads cost a step, in one machine; a stream's threads set up
+/// much more memory.
+const STEP_NS: u64 = 5_000_000;
+const STREAM_STEP_NS: u64 = 20_000_000;
+
+/// What a step costs beside its blocks.
+pub(super) fn step_ns(pattern: Pattern) -> u64 {
+    if pattern == Pattern::PingPong { STEP_NS } else { STREAM_STEP_NS }
+}
 
 /// One case of a pass: its sizes run in one step when they are a stream's, else there is one.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +57,7 @@ pub struct Entry {
 impl Entry {
     /// The same entry with other sizes: some of its own, or sizes between them.
     pub(super) fn with_sizes(&self, sizes: Vec<u64>) -> Entry {
-        let nominal_ns = STEP_NS + self.warm_up_ns + self.trial_ns * sizes.len() as u64;
+        let nominal_ns = step_ns(self.case.pattern) + self.warm_up_ns + self.trial_ns * sizes.len() as u64;
         Entry { sizes, nominal_ns, ..self.clone() }
     }
 }
@@ -209,7 +216,7 @@ fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
         _ => plan.profile.trial_ns,
     };
     let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64| Entry {
-        nominal_ns: STEP_NS + warm_up_ns + trial_ns * sizes.len() as u64,
+        nominal_ns: step_ns(case.pattern) + warm_up_ns + trial_ns * sizes.len() as u64,
         case,
         place: rung.place,
         ends,

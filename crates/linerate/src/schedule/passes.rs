@@ -91,9 +91,10 @@ impl Passes {
     }
 
     fn of(plan: &Plan, recording: &Recording, cut: &'static Cut) -> Passes {
-        let plan = fit::cut(plan, cut);
+        let whole = plan;
+        let plan = fit::cut(whole, cut);
         let (all, mut unavailable) = entries(&plan, recording);
-        unavailable.extend(fit::left_out(&plan, plan.budget_ns.unwrap_or(0)));
+        unavailable.extend(fit::left_out(whole, &plan));
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| entry.case.timeline);
         Passes {
             entries,
