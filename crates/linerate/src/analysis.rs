@@ -6,6 +6,8 @@
 
 mod arms;
 mod curve;
+mod distribution;
+mod efficiency;
 mod ladder;
 mod medians;
 pub mod model;
@@ -23,11 +25,13 @@ pub use curve::{
     Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
+pub use distribution::{Distribution, distributions};
+pub use efficiency::{Kept, efficiency};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
-pub use trial::{Load, Values, half_round_trip_ns, lost_share};
+pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps};
 
 use crate::record::Recording;
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS};

@@ -16,8 +16,8 @@ pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
 pub use profile::{PROFILES, Profile, Shipped};
-pub(crate) use setting::is_prefix;
 pub use setting::{Placement, Setting, SettingError};
+pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use step::{Block, Case, Role, Step, Why};
 pub use target::{Target, TargetError, Topology};
 pub use world::World;

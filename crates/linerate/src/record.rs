@@ -17,7 +17,7 @@ pub use calibration::{
 };
 pub use environment::Environment;
 pub use event::{
-    End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
+    Defaults, End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
     SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
 };
 pub use latency::{decode_histogram, encode_histogram};

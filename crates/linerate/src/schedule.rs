@@ -15,6 +15,7 @@ mod placement;
 mod study;
 #[cfg(test)]
 mod tests;
+mod visit;
 
 pub use arms::Arms;
 pub use entries::Entry;

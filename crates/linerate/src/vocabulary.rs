@@ -29,19 +29,16 @@ pub use rung::{DATAGRAM_BYTES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS
 pub use transport::{TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 
-/// The entry of `table` with this name, or the names that come closest to it.
-pub fn find<'t, T>(
-    table: &'t [T],
-    name: impl Fn(&T) -> &'static str,
-    wanted: &str,
-) -> Result<&'t T, Vec<&'static str>> {
-    if let Some(entry) = table.iter().find(|entry| name(entry) == wanted) {
-        return Ok(entry);
-    }
-    let mut names: Vec<_> = table.iter().map(name).collect();
-    names.sort_by_key(|candidate| distance(candidate, wanted));
-    names.truncate(3);
-    Err(names)
+/// A question for what was probably meant by a name that is not known; `otherwise` where none is near.
+pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwise: &str) -> String {
+    let reach = 1 + wanted.chars().count() / 3;
+    let distances = names.into_iter().map(|name| (distance(name, wanted), name));
+    let mut near: Vec<(usize, &str)> = distances.filter(|(distance, _)| *distance <= reach).collect();
+    near.sort_unstable();
+    near.dedup();
+    near.truncate(3);
+    let names: Vec<String> = near.iter().map(|(_, name)| format!("`{name}`")).collect();
+    if names.is_empty() { otherwise.into() } else { format!("did you mean {}?", names.join(" or ")) }
 }
 
 /// Edits (insert, delete, replace) that turn `a` into `b`: Levenshtein's distance.
@@ -77,7 +74,8 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_finds_its_neighbours() {
-        let near = find(KNOBS, |k| k.name, "socket.send-bufer").unwrap_err();
-        assert_eq!(near[0], "socket.send-buffer");
+        let asked = |name| meant(KNOBS.iter().map(|knob| knob.name), name, "look them up");
+        assert_eq!(asked("socket.send-bufer"), "did you mean `socket.send-buffer`?");
+        assert_eq!(asked("zzzz"), "look them up");
     }
 }

@@ -80,7 +80,7 @@ impl Point {
     }
 
     /// The time of one message in one pass: half a round trip, or a stream's time a message.
-    pub(super) fn message_ns(&self, pass: u32) -> Option<f64> {
+    pub fn message_ns(&self, pass: u32) -> Option<f64> {
         let values = self.passes.get(&pass)?;
         let streamed = || Some(8e9 * self.message_bytes as f64 / values.throughput_bps?);
         values.half_round_trip_ns.or_else(streamed)

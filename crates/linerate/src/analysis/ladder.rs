@@ -296,15 +296,20 @@ pub fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
 
 /// The share of the throughput below, at this layer's size, where both measured that.
 fn kept(layer: &Layer, below: &Layer, curves: &[Curve]) -> Option<Estimate> {
+    Estimate::of(shares(layer, below, curves, layer.ladder_bytes)?)
+}
+
+/// Each pass's throughput as a share of the throughput below, at one size; none between unlike waits.
+pub(super) fn shares(layer: &Layer, below: &Layer, curves: &[Curve], bytes: u64) -> Option<Vec<f64>> {
     let (upper, lower) = (layer.stream(curves)?, below.stream(curves)?);
     if upper.case.wait != lower.case.wait && !is_one_ended(&below.rung) {
         return None;
     }
-    let (upper, lower) = (upper.at(layer.ladder_bytes)?, lower.at(layer.ladder_bytes)?);
+    let (upper, lower) = (upper.at(bytes)?, lower.at(bytes)?);
     let ratio = |(pass, values): (&u32, &Values)| {
         Some(values.throughput_bps? / lower.passes.get(pass)?.throughput_bps?)
     };
-    Estimate::of(upper.passes.iter().filter_map(ratio))
+    Some(upper.passes.iter().filter_map(ratio).collect())
 }
 
 /// Lines through both layers' times over the sizes that both measured, pass by pass.

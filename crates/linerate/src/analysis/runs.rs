@@ -170,7 +170,8 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
     let ps: Vec<f64> = numbers.iter().map(|number| number.p_adjusted.unwrap_or(f64::NAN)).collect();
     for (number, p) in numbers.iter_mut().zip(holm(&ps)) {
         number.p_adjusted = Some(p).filter(|p| p.is_finite());
-        if number.p_adjusted.is_some_and(|p| p < ALPHA) {
+        // A difference that is proved to be too small to matter is none that matters.
+        if number.verdict != Verdict::Same && number.p_adjusted.is_some_and(|p| p < ALPHA) {
             number.verdict = Verdict::Different;
         }
     }

@@ -114,7 +114,7 @@ pub fn lost_share(trial: &Trial) -> Option<f64> {
 }
 
 /// The sum over all ends that receive (or copy), each by its own clock.
-fn throughput_bps(trial: &Trial) -> Option<f64> {
+pub fn throughput_bps(trial: &Trial) -> Option<f64> {
     let rates = trial.roles.iter().filter(|role| role.does.keeps_time() && role.does != Does::Pings);
     let rates: Option<Vec<f64>> = rates.map(|role| role_bps(trial, role)).collect();
     positive(rates?.iter().sum())

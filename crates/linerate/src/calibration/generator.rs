@@ -6,7 +6,7 @@ use crate::plan::{Block, Setting};
 use crate::record::Ceiling;
 use crate::statistic::Estimate;
 use crate::transport::{Offer, Session, Spec, Task, named};
-use crate::vocabulary::{Cache, Does, Pattern, Place, RUNGS, TRANSPORTS, Wait};
+use crate::vocabulary::{Cache, Does, Family, Pattern, Place, RUNGS, TRANSPORTS, Wait};
 use crate::{Error, Result};
 use linerate_sys::{socket, thread};
 use std::hint::black_box;
@@ -86,7 +86,9 @@ fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
     let over_sockets =
         |name: &str| TRANSPORTS.iter().any(|t| t.name == name && t.crosses_hosts && t.reliable);
     RUNGS.iter().filter(move |rung| {
+        // The other family is the same transport.
         rung.place == Place::InHost
+            && rung.family == Family::V4
             && rung.patterns.contains(&Pattern::Stream)
             && over_sockets(rung.transport)
     })

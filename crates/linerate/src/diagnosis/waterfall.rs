@@ -7,7 +7,7 @@ use super::wire::wire;
 use crate::analysis::{Analysis, Layer, below};
 use crate::record::Recording;
 use crate::statistic::Estimate;
-use crate::vocabulary::{Place, Wait};
+use crate::vocabulary::{Place, RUNGS, Wait};
 use std::collections::BTreeMap;
 
 /// The time of one message at the topmost layer, in parts.
@@ -56,8 +56,11 @@ fn waterfall(recording: &Recording, analysis: &Analysis, wait: Wait, bytes: u64)
     let layers = &analysis.layers;
     let times = |layer: &Layer| times(analysis, layer, wait, bytes);
     let mut chain: Vec<(&Layer, BTreeMap<u32, f64>)> = Vec::new();
-    // The highest rung, and of it the first direction.
-    let highest = layers.iter().rev().find(|layer| times(layer).is_some()).map(|layer| &layer.rung)?;
+    // The highest rung of the chain, of which it is the whole time; else the highest that stands beside it.
+    let on_chain = |layer: &&Layer| RUNGS.iter().any(|rung| rung.id == layer.rung && !rung.sibling);
+    let measured = || layers.iter().rev().filter(|layer| times(layer).is_some());
+    let highest = measured().find(on_chain).or_else(|| measured().next()).map(|layer| &layer.rung)?;
+    // Of it the first direction.
     let mut next = layers.iter().find(|layer| layer.rung == *highest && times(layer).is_some());
     while let Some(layer) = next {
         let Some(measured) = times(layer) else { break };

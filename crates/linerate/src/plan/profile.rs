@@ -34,6 +34,17 @@ pub struct Profile {
     /// Whether only one flow from a to b is measured.
     #[serde(default)]
     pub forward_only: bool,
+    /// Whether rungs over IPv6 are measured that are not chosen by name.
+    #[serde(default = "yes")]
+    pub ipv6: bool,
+    /// Whether rungs beside the chain are measured whole that are not chosen by name.
+    #[serde(default)]
+    pub whole_siblings: bool,
+}
+
+/// What an old recording's profile did, which did not say so.
+fn yes() -> bool {
+    true
 }
 
 /// A shipped profile.
@@ -48,6 +59,9 @@ pub struct Shipped {
     sizes: fn() -> Vec<u64>,
     /// How wide intervals may be: of throughput, of latency.
     targets: (f64, f64),
+    parallel_both_ways: bool,
+    ipv6: bool,
+    whole_siblings: bool,
     /// One line for `linerate list`.
     pub about: &'static str,
 }
@@ -62,6 +76,10 @@ pub const PROFILES: &[Shipped] = &[
         budget_s: 38,
         sizes: sizes::ladder,
         targets: (0.05, 0.05),
+        parallel_both_ways: false,
+        // A quick look takes IPv6 for IPv4's equal.
+        ipv6: false,
+        whole_siblings: false,
         about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 45 s",
     },
     Shipped {
@@ -72,6 +90,9 @@ pub const PROFILES: &[Shipped] = &[
         budget_s: 145,
         sizes: sizes::ladder,
         targets: (0.02, 0.05),
+        parallel_both_ways: true,
+        ipv6: true,
+        whole_siblings: false,
         about: "24 sizes, 10 passes of 20 ms trials, then what is unsure: under 2.5 min",
     },
     Shipped {
@@ -82,6 +103,9 @@ pub const PROFILES: &[Shipped] = &[
         budget_s: 2700,
         sizes: sizes::full,
         targets: (0.02, 0.05),
+        parallel_both_ways: true,
+        ipv6: true,
+        whole_siblings: true,
         about: "124 sizes, 20 passes of 50 ms trials, then the breaks: about 45 min",
     },
 ];
@@ -105,14 +129,16 @@ impl Profile {
             budget_ns: shipped.budget_s * 1_000_000_000,
             throughput_target: shipped.targets.0,
             latency_target: shipped.targets.1,
-            parallel_both_ways: name != "quick",
+            parallel_both_ways: shipped.parallel_both_ways,
             forward_only: false,
+            ipv6: shipped.ipv6,
+            whole_siblings: shipped.whole_siblings,
         })
     }
 
-    /// Whether it measures this rung when none is chosen by name: a quick look takes IPv6 for IPv4's equal.
+    /// Whether it measures this rung when none is chosen by name.
     pub fn measures(&self, rung: &Rung) -> bool {
-        rung.family == Family::V4 || self.name != "quick"
+        rung.family == Family::V4 || self.ipv6
     }
 
     /// How wide an interval may be, to either side, as a share of the median.

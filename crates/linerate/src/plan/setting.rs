@@ -1,7 +1,7 @@
 //! A knob that the user set: `[RUNG:]KNOB=VALUE`.
 
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, find};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, meant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -48,6 +48,15 @@ pub(crate) fn is_prefix(prefix: &str, id: &str) -> bool {
     id.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// `network`, `network.tcp`: every rung and every group that a dot ends, once.
+pub(crate) fn rungs_and_groups() -> Vec<&'static str> {
+    let groups = |id: &'static str| id.match_indices('.').map(move |(at, _)| &id[..at]);
+    let mut names: Vec<&str> = RUNGS.iter().flat_map(|rung| groups(rung.id).chain([rung.id])).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 impl FromStr for Setting {
     type Err = SettingError;
 
@@ -61,16 +70,18 @@ impl FromStr for Setting {
             None => (None, name),
         };
         if let Some(rung) = rung.as_deref().filter(|r| !RUNGS.iter().any(|known| is_prefix(r, known.id))) {
-            return Err(fail(
-                format!("no rung is called `{rung}`"),
-                "`linerate list` shows the rungs".into(),
-            ));
+            let hint = meant(rungs_and_groups(), rung, "`linerate list rungs` shows them");
+            return Err(fail(format!("no rung is called `{rung}`"), hint));
         }
-        let knob = find(KNOBS, |knob| knob.name, name).map_err(|near| {
-            fail(format!("no knob is called `{name}`"), format!("did you mean {}?", near.join(" or ")))
+        let knob = KNOBS.iter().find(|knob| knob.name == name).ok_or_else(|| {
+            let hint = meant(KNOBS.iter().map(|knob| knob.name), name, "`linerate list knobs` shows them");
+            fail(format!("no knob is called `{name}`"), hint)
         })?;
         if !is_value(knob, value) {
-            return Err(fail(format!("{name}={value}: not {}", wanted(knob.kind)), knob.about.into()));
+            return Err(fail(
+                format!("`{name}={value}`: it takes {}", wanted(knob.kind)),
+                format!("`linerate explain {name}` tells more"),
+            ));
         }
         Ok(Setting { rung, knob: name.into(), value: value.into() })
     }

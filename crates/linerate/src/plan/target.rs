@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::unit::{BitRate, Bytes};
+use crate::vocabulary::meant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -84,13 +85,14 @@ impl FromStr for Target {
 }
 
 fn not_a_target(text: &str) -> TargetError {
-    if crate::vocabulary::distance(text, "lab") == 1 {
-        return TargetError::new(format!("`{text}` is not a target"), "did you mean `lab`?");
+    let what = format!("`{text}` is not a target");
+    let (kind, rest) = text.split_once([':', '/']).unwrap_or((text, ""));
+    let host = rest.trim_start_matches(['/', ':']);
+    if kind == "ssh" {
+        return TargetError::new(what, format!("did you mean `ssh://{host}`?"));
     }
-    TargetError::new(
-        format!("`{text}` runs no linerate server that this program could reach"),
-        format!("reach it by ssh instead: linerate run ssh://{text}"),
-    )
+    let by_ssh = format!("a host is reached by ssh: try ssh://{text}");
+    TargetError::new(what, meant(["lab", "simulated"], kind, &by_ssh))
 }
 
 /// The keys on top of a quiet machine.
@@ -115,8 +117,8 @@ fn ssh_hosts(text: &str) -> Result<Vec<String>, TargetError> {
         TargetError::new(format!("`{text}` is not a list of ssh hosts"), "try ssh://a,ssh://user@b:2222")
     })?;
     if hosts.len() > 2 {
-        let what = format!("{} hosts given", hosts.len());
-        return Err(TargetError::new(what, "a ladder stands between two hosts: ssh://a,ssh://b"));
+        let what = format!("{} hosts are given, and a ladder stands between two hosts", hosts.len());
+        return Err(TargetError::new(what, "try ssh://a,ssh://b"));
     }
     Ok(hosts)
 }
@@ -149,10 +151,8 @@ fn topology(text: &str) -> Result<Topology, TargetError> {
             }
             "rate" => topology.rate = Some(rate(value).ok_or_else(|| bad("a rate of 1Mb/s to 400Gb/s"))?),
             _ => {
-                return Err(TargetError::new(
-                    format!("the lab knows no `{key}`"),
-                    "it knows hosts, mtu and rate",
-                ));
+                let hint = meant(["hosts", "mtu", "rate"], key, "it knows hosts, mtu and rate");
+                return Err(TargetError::new(format!("the lab knows no `{key}`"), hint));
             }
         }
     }
@@ -210,7 +210,9 @@ mod tests {
             ("lob", "did you mean `lab`?"),
             ("lab:mtu=12", "576"),
             ("lab:speed=1", "hosts, mtu and rate"),
-            ("node7", "linerate run ssh://node7"),
+            ("node7", "try ssh://node7"),
+            ("ssh:node7", "did you mean `ssh://node7`"),
+            ("simulatd:noise=1%", "did you mean `simulated`"),
             ("ssh://-oProxyCommand=x", "try ssh://a"),
             ("ssh://a,ssh://b,ssh://c", "two hosts"),
             ("ftp://a", "a target is"),

@@ -43,12 +43,24 @@ pub struct Header {
     pub version: String,
     /// The start, by the controller's clock.
     pub utc: String,
-    /// The arguments, as they were given.
+    /// The command line in force: what a configuration file set stands in front of what was given.
     pub command: Vec<String>,
+    /// What of it came from a configuration file; none where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defaults: Option<Defaults>,
     /// The plan.
     pub plan: Plan,
     /// The plan's hash, the seed apart.
     pub plan_hash: String,
+}
+
+/// What a configuration file added to a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Defaults {
+    /// The file.
+    pub file: String,
+    /// The arguments that it stands for.
+    pub arguments: Vec<String>,
 }
 
 /// A host.

@@ -19,13 +19,13 @@ pub struct BadLine {
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     /// The bytes could not be had.
-    #[error("cannot read the recording")]
-    Io(#[source] std::io::Error),
+    #[error("it cannot be read: {0}")]
+    Io(std::io::Error),
     /// The first line is not a recording's.
     #[error("this is not a linerate recording: {0}")]
     NotARecording(String),
     /// A newer program wrote it.
-    #[error("the recording has schema {0}, this program reads {SCHEMA} and earlier")]
+    #[error("a newer linerate wrote it: its schema is {0}, and this program reads {SCHEMA} and earlier")]
     TooNew(String),
 }
 
@@ -56,8 +56,8 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
                 bad.push(BadLine { line: number, why: "a second header".into() });
             }
             Ok(event) => recording.push(event),
-            Err(error) if number == 1 => return Err(not_a_recording(&line, &error)),
-            Err(error) => bad.push(BadLine { line: number, why: error.to_string() }),
+            Err(_) if number == 1 => return Err(not_a_recording(&line)),
+            Err(error) => bad.push(BadLine { line: number, why: unread(&line, &error) }),
         }
         if number == 1 {
             check_header(&recording)?;
@@ -67,6 +67,14 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
         Some(_) => Ok((recording, bad)),
         None => Err(Unreadable::NotARecording("it is empty".into())),
     }
+}
+
+/// Why a line is no event. Each line is read alone, so only the column says where.
+fn unread(line: &[u8], error: &serde_json::Error) -> String {
+    if error.is_eof() && !line.ends_with(b"\n") {
+        return "cut off: its run crashed, or is still going on".into();
+    }
+    error.to_string().replace(" at line 1 column ", " at column ")
 }
 
 /// Reads and forgets the rest of a line, in small pieces.
@@ -94,13 +102,13 @@ fn check_header(recording: &Recording) -> Result<(), Unreadable> {
     }
 }
 
-fn not_a_recording(line: &[u8], error: &serde_json::Error) -> Unreadable {
+fn not_a_recording(line: &[u8]) -> Unreadable {
     let schema = serde_json::from_slice::<serde_json::Value>(line)
         .ok()
         .and_then(|value| Some(value.get("schema")?.as_str()?.to_owned()));
     match schema {
         Some(schema) if schema != SCHEMA => other_schema(&schema),
-        _ => Unreadable::NotARecording(format!("its first line is no header ({error})")),
+        _ => Unreadable::NotARecording("its first line is no header".into()),
     }
 }
 

@@ -149,6 +149,7 @@ impl Synthetic {
             version: "0.1.0".into(),
             utc: "2026-11-21T14:02:11Z".into(),
             command: vec!["linerate".into(), "run".into(), "lab".into()],
+            defaults: None,
             plan_hash: plan.hash(),
             plan,
         }
@@ -275,7 +276,8 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
 
 fn histogram(slice_ns: f64) -> String {
     let samples = [0.99, 1.0, 1.0, 1.0, 1.4].map(|share| (slice_ns * share).round() as u64);
-    encode_histogram(samples.into_iter()).unwrap()
+    // So many that there are percentiles.
+    encode_histogram(std::iter::repeat_n(samples, 100).flatten()).unwrap()
 }
 
 fn flow(truth: &Truth, block: &Block, role: &Role, slice_ns: f64, flow: u32) -> Flow {

@@ -29,7 +29,7 @@ fn what_is_written_is_read() {
     let path = std::env::temp_dir().join(format!("linerate-record-{}.jsonl", std::process::id()));
     let recording = small();
     let mut writer = Writer::create(&path).unwrap();
-    events(&recording).iter().for_each(|event| writer.write(event).unwrap());
+    events(&recording).iter().for_each(|event| _ = writer.write(event).unwrap());
     let again = Writer::create(&path).map(|_| ()).unwrap_err();
     let read = read(std::io::BufReader::new(std::fs::File::open(&path).unwrap()));
     std::fs::remove_file(&path).unwrap();
@@ -98,8 +98,8 @@ fn what_is_no_recording_is_refused_with_its_reason() {
         (format!("{}\n", "x".repeat(2 * LONGEST_LINE)), "longer than"),
         (r#"{"schema":"linerate.report/1"}"#.into(), "its schema is `linerate.report/1`"),
         (header("linerate.recording/0"), "its schema is"),
-        (header("linerate.recording/2"), "has schema linerate.recording/2, this program reads"),
-        (later.into(), "has schema linerate.recording/2, this program reads"),
+        (header("linerate.recording/2"), "schema is linerate.recording/2, and this program reads"),
+        (later.into(), "schema is linerate.recording/2, and this program reads"),
     ];
     for (text, why) in cases {
         let error = read(text.as_bytes()).unwrap_err().to_string();

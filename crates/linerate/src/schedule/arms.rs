@@ -9,8 +9,8 @@
 //! what is chosen for being large is estimated too large.
 
 use super::entries::{Entry, entries};
-use super::passes::Visit;
 use super::placement::ends;
+use super::visit::{self, Planner, Visit};
 use super::{Schedule, blocks, roles};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
@@ -124,33 +124,6 @@ impl Arms {
         !is_control || round.is_multiple_of(CONTROL_ROUNDS)
     }
 
-    /// The visits that follow those on record, when all of them are there.
-    fn further(&self, recording: &Recording) -> Vec<Visit> {
-        let Some(last) = self.visits.last() else { return self.probes() };
-        let last = self.comparison.block_of(last.pass);
-        let next = last + 1;
-        let confirmed = self.confirmed();
-        if confirmed == 0 && last < self.comparison.blocks {
-            return self.block(next, Why::Block, &self.arms());
-        }
-        let extended = last > self.comparison.blocks && last < 2 * self.comparison.blocks;
-        if confirmed == 0 && extended {
-            return self.block(next, Why::Block, &self.arms());
-        }
-        let Some(compared) = compare_arms(recording) else { return Vec::new() };
-        let may_extend = self.comparison.extend && last == self.comparison.blocks;
-        if confirmed == 0 && may_extend && compared.is_open() {
-            return self.block(next, Why::Block, &self.arms());
-        }
-        let gained = |arm: &&ArmCandidate| arm.verdict == Verdict::Different && arm.is_gain;
-        let winners: BTreeSet<u32> =
-            compared.candidates.iter().filter(gained).map(|arm| arm.arm).chain([0]).collect();
-        match confirmed < CONFIRMATION_BLOCKS && (winners.len() > 1 || confirmed > 0) {
-            true => self.block(next, Why::Confirm, &self.confirming(winners)),
-            false => Vec::new(),
-        }
-    }
-
     /// Blocks of confirmation that are planned already.
     fn confirmed(&self) -> u32 {
         let confirming = self.visits.iter().filter(|visit| visit.why == Why::Confirm);
@@ -205,6 +178,46 @@ impl Arms {
         self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
+    fn probes_ns(&self) -> u64 {
+        (PROBES as u64 * self.arms().len() as u64) * self.visit_ns() / 2
+    }
+
+    fn confirmation_ns(&self) -> u64 {
+        u64::from(CONFIRMATION_BLOCKS) * self.block_ns(&BTreeSet::from([0, 1]))
+    }
+}
+
+impl Planner for Arms {
+    fn visits(&mut self) -> &mut Vec<Visit> {
+        &mut self.visits
+    }
+
+    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        let Some(last) = self.visits.last() else { return self.probes() };
+        let last = self.comparison.block_of(last.pass);
+        let next = last + 1;
+        let confirmed = self.confirmed();
+        if confirmed == 0 && last < self.comparison.blocks {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let extended = last > self.comparison.blocks && last < 2 * self.comparison.blocks;
+        if confirmed == 0 && extended {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let Some(compared) = compare_arms(recording) else { return Vec::new() };
+        let may_extend = self.comparison.extend && last == self.comparison.blocks;
+        if confirmed == 0 && may_extend && compared.is_open() {
+            return self.block(next, Why::Block, &self.arms());
+        }
+        let gained = |arm: &&ArmCandidate| arm.verdict == Verdict::Different && arm.is_gain;
+        let winners: BTreeSet<u32> =
+            compared.candidates.iter().filter(gained).map(|arm| arm.arm).chain([0]).collect();
+        match confirmed < CONFIRMATION_BLOCKS && (winners.len() > 1 || confirmed > 0) {
+            true => self.block(next, Why::Confirm, &self.confirming(winners)),
+            false => Vec::new(),
+        }
+    }
+
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
         let seed = self.seed(number as u64);
@@ -224,30 +237,11 @@ impl Arms {
             sample_ns: None,
         }
     }
-
-    fn probes_ns(&self) -> u64 {
-        (PROBES as u64 * self.arms().len() as u64) * self.visit_ns() / 2
-    }
-
-    fn confirmation_ns(&self) -> u64 {
-        u64::from(CONFIRMATION_BLOCKS) * self.block_ns(&BTreeSet::from([0, 1]))
-    }
 }
 
 impl Schedule for Arms {
     fn next(&mut self, recording: &Recording) -> Option<Step> {
-        let number = recording.steps.len();
-        while self.visits.len() <= number {
-            let further = match self.visits.len() {
-                planned if planned == number => self.further(recording),
-                planned => self.further(&recording.until(planned)),
-            };
-            if further.is_empty() {
-                return None;
-            }
-            self.visits.extend(further);
-        }
-        Some(self.step(number, &self.visits[number], recording))
+        visit::next(self, recording)
     }
 
     fn unavailable(&self) -> &[Unavailable] {

@@ -1,7 +1,7 @@
 //! How many messages a block has: as many as the latest rate on record fits into a trial.
 
 use super::Entry;
-use super::passes::Visit;
+use super::visit::Visit;
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};

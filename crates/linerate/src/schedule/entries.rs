@@ -8,9 +8,6 @@ use crate::vocabulary::{
     Family, LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait,
 };
 
-/// The profile that measures every rung at every size.
-const WHOLE: &str = "thorough";
-
 /// On a link with a token bucket a trial is true only when it outlasts the burst by far.
 const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
 
@@ -250,7 +247,7 @@ fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
 
 /// Whether a rung is measured at every size and in every direction.
 fn is_whole(plan: &Plan, rung: &Rung) -> bool {
-    !rung.sibling || plan.named || plan.profile.name == WHOLE
+    !rung.sibling || plan.named || plan.profile.whole_siblings
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.

@@ -10,6 +10,7 @@ use super::entries::{Entry, entries};
 use super::fit::{self, CUTS, Cut};
 use super::placement::ends;
 use super::study::{Scene, Study};
+use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
 use crate::plan::{Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
@@ -36,15 +37,8 @@ const RESERVE: u64 = 10;
 /// How often sockets and CPUs are sampled during a long stream.
 const SAMPLE_NS: u64 = 100_000_000;
 
-/// One step that is to be: an entry, and what for.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Visit {
-    pub pass: u32,
-    pub why: Why,
-    pub entry: Entry,
-    /// Which round of the discarded pass, where it belongs to that.
-    pub probe: Option<usize>,
-}
+/// The part of its time by which a run may be longer: a twentieth.
+const TOLERATED: u64 = 20;
 
 /// Chooses the steps of a run over the ladder.
 #[derive(Debug, Clone)]
@@ -132,18 +126,21 @@ impl Passes {
         &self.entries
     }
 
+    /// Whether a further pass fits, as long as the one before it. A stream whose ramp is long warms up for
+    /// longer than was planned, and then a profile's time is kept and not its number of passes: but for
+    /// those that an interval takes, and where a number was asked for.
+    fn has_time(&self, pass: u32, recording: &Recording) -> bool {
+        if pass < LEAST_PASSES || self.plan.profile.budget_ns == 0 {
+            return true;
+        }
+        let of_pass = recording.steps.iter().filter(|step| step.pass == pass);
+        let last_ns: u64 = of_pass.map(|step| step.duration_ns).sum();
+        spent_ns(recording) + last_ns <= self.budget_ns + self.budget_ns / TOLERATED
+    }
+
     fn probes_ns(&self) -> u64 {
         let round = |entry: &Entry| blocks::PROBE_NS / 2 + (entry.nominal_ns - entry.warm_up_ns) / 3;
         self.entries.iter().map(round).sum()
-    }
-
-    /// The visits that follow those that were planned so far, when all of them are on record.
-    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        match self.visits.last().map(|visit| visit.pass) {
-            None => self.probes(),
-            Some(pass) if pass < self.passes => self.pass(pass + 1),
-            Some(pass) => self.studied(pass, recording),
-        }
     }
 
     /// What the study asks for after the passes.
@@ -184,6 +181,20 @@ impl Passes {
     fn seed(&self, salt: u64) -> u64 {
         self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
+}
+
+impl Planner for Passes {
+    fn visits(&mut self) -> &mut Vec<Visit> {
+        &mut self.visits
+    }
+
+    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        match self.visits.last().map(|visit| visit.pass) {
+            None => self.probes(),
+            Some(pass) if pass < self.passes && self.has_time(pass, recording) => self.pass(pass + 1),
+            Some(pass) => self.studied(pass, recording),
+        }
+    }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
@@ -203,18 +214,7 @@ impl Passes {
 
 impl Schedule for Passes {
     fn next(&mut self, recording: &Recording) -> Option<Step> {
-        let number = recording.steps.len();
-        while self.visits.len() <= number {
-            let further = match self.visits.len() {
-                planned if planned == number => self.further(recording),
-                planned => self.further(&recording.until(planned)),
-            };
-            if further.is_empty() {
-                return None;
-            }
-            self.visits.extend(further);
-        }
-        Some(self.step(number, &self.visits[number], recording))
+        visit::next(self, recording)
     }
 
     fn unavailable(&self) -> &[Unavailable] {

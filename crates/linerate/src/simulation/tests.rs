@@ -33,6 +33,7 @@ fn headed(plan: &Plan) -> Recording {
         version: "0.1.0".into(),
         utc: "2026-11-21T14:02:11Z".into(),
         command: Vec::new(),
+        defaults: None,
         plan: plan.clone(),
         plan_hash: plan.hash(),
     };

@@ -4,6 +4,7 @@ use super::median::{of_sorted, sorted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
+use std::sync::OnceLock;
 
 /// A median with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +56,15 @@ impl Estimate {
 /// The number of observations below the median is binomial with one half, whatever the distribution:
 /// David and Nagaraja, Order Statistics, 3rd edition, section 7.1.
 pub fn interval_ranks(n: usize, confidence: f64) -> Option<(usize, usize)> {
+    // A report asks for the same few thousands of times, and each costs a search in a binomial.
+    static KNOWN: [OnceLock<Option<(usize, usize)>>; 128] = [const { OnceLock::new() }; 128];
+    match KNOWN.get(n).filter(|_| confidence == super::CONFIDENCE) {
+        Some(known) => *known.get_or_init(|| searched_ranks(n, confidence)),
+        None => searched_ranks(n, confidence),
+    }
+}
+
+fn searched_ranks(n: usize, confidence: f64) -> Option<(usize, usize)> {
     let binomial = Binomial::new(0.5, n as u64).ok()?;
     let low = binomial.inverse_cdf((1.0 - confidence) / 2.0) as usize;
     (low > 0).then(|| (low, n + 1 - low))

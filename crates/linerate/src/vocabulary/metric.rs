@@ -48,6 +48,16 @@ pub const METRICS: &[Metric] = &[
         page: "half-round-trip.md",
     },
     Metric {
+        name: "distribution",
+        unit: "ns",
+        keys: &["distributions", "percentiles"],
+        about: "half round trips that a share of the exchanges does not exceed: the 50th to the 99.99th percentile",
+        formula: "the percentile of each connection; its median and interval over the connections; told where ten exchanges lie beyond",
+        source: "percentiles of one connection resemble each other: G. Tene, HdrHistogram, for keeping all of them",
+        hint: "a tail far above the median is a wait: compare polling with sleeping, look for foreign-cpu and preempted",
+        page: "half-round-trip.md",
+    },
+    Metric {
         name: "message-rate",
         unit: "1/s",
         keys: &[],
@@ -65,6 +75,16 @@ pub const METRICS: &[Metric] = &[
         formula: "median over passes of throughput / throughput of the rung below in the same pass",
         source: "the ratio of paired observations; R. W. Hockney, Parallel Computing 20 (1994), for the layers' times",
         hint: "the rung with the smallest share is where the rate goes; its bound says why",
+        page: "kept-and-cost.md",
+    },
+    Metric {
+        name: "efficiency",
+        unit: "1",
+        keys: &["efficiencies"],
+        about: "throughput as a share of the rung below, at every message size",
+        formula: "as kept-of-below, size by size",
+        source: "paired observations, as kept-of-below",
+        hint: "where it is small at small sizes, what a message costs takes it; at large ones, what a byte costs",
         page: "kept-and-cost.md",
     },
     Metric {

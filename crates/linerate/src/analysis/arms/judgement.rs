@@ -124,6 +124,11 @@ impl Look<'_> {
     }
 
     fn told(&self, candidate: &mut Candidate) -> Verdict {
+        // A difference that is proved to be too small to matter is none that matters.
+        let same = candidate.p_same.is_some_and(|p| p < self.alpha);
+        if same && candidate.not_granted.is_empty() {
+            return Verdict::Same;
+        }
         let apart = candidate.change.and_then(|effect| Some((effect.low?, effect.high?)));
         let apart = apart.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         if apart && candidate.p_adjusted.is_some_and(|p| p < self.alpha) {
@@ -132,10 +137,6 @@ impl Look<'_> {
                 return Verdict::CannotTell;
             }
             return Verdict::Different;
-        }
-        let same = candidate.p_same.is_some_and(|p| p < self.alpha);
-        if same && candidate.not_granted.is_empty() {
-            return Verdict::Same;
         }
         candidate.reasons.push(match same {
             true => "nothing differs, but the setting was not granted".into(),

@@ -97,12 +97,12 @@ fn deviations(anomaly: &Anomaly) -> String {
 fn drift(context: &Context) -> Option<Finding> {
     let drifts: Vec<_> = context.analysis.drifts.iter().filter(|drift| drift.is_drift).collect();
     let said = drifts.iter().map(|drift| {
-        let way = if drift.change > 0.0 { "longer" } else { "shorter" };
+        let way = if drift.change > 0.0 { "more" } else { "less" };
         let kind = match drift.pattern {
             Pattern::PingPong => format!("{} {}", drift.wait, drift.pattern),
             _ => drift.pattern.to_string(),
         };
-        format!("{kind} messages took {} {way} at the end", percent(drift.change.abs()))
+        format!("{kind} messages took {} {way} time at the end", percent(drift.change.abs()))
     });
     let said = said.collect::<Vec<_>>().join("; ");
     let evidence = drifts.iter().map(

@@ -1,8 +1,9 @@
 //! What follows the passes: breaks to the byte, time where it helps, and never more than there is.
 
+use super::Simulation;
 use super::{begun, go_on, plan, run};
 use crate::plan::{Plan, Why, World};
-use crate::record::{Recording, StepRecord};
+use crate::record::{Event, Recording, StepRecord};
 use crate::schedule::{Passes, Schedule};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -87,6 +88,35 @@ fn a_prediction_holds_within_a_fifth() {
         assert!((0.8..1.2).contains(&(actual / predicted)), "{actual} s of {predicted} s");
         assert!((0.8..1.2).contains(&(actual / budget_s as f64)), "{actual} s of {budget_s} s");
     }
+}
+
+/// A run on a machine on which each step takes this many times as long as it should.
+fn stretched(plan: &Plan, factor: u64) -> Recording {
+    let (world, mut recording) = (World::quiet(), begun(plan));
+    let mut simulation = Simulation::new(plan, &world, plan.seed);
+    let mut schedule = Passes::new(plan, &recording);
+    while let Some(step) = schedule.next(&recording) {
+        for mut event in simulation.step(&step) {
+            if let Event::Step(step) = &mut event {
+                (step.at_ns, step.duration_ns) = (factor * step.at_ns / 10, factor * step.duration_ns / 10);
+            }
+            recording.push(event);
+        }
+    }
+    recording
+}
+
+#[test]
+fn a_run_that_takes_longer_than_planned_has_fewer_passes_and_never_too_few_for_an_interval() {
+    let plan = plan(|_| ());
+    assert!(plan.profile.budget_ns > 0);
+    let passes = |recording: &Recording| {
+        recording.steps.iter().filter(|step| step.why == Why::Pass).map(|step| step.pass).max().unwrap()
+    };
+    let budget_s = Passes::new(&plan, &begun(&plan)).predicted_ns() as f64 / 1e9;
+    let (slower, slowest) = (stretched(&plan, 14), stretched(&plan, 40));
+    assert!((6..10).contains(&passes(&slower)) && end_s(&slower) < 1.1 * budget_s, "{}", end_s(&slower));
+    assert_eq!(passes(&slowest), 6);
 }
 
 #[test]

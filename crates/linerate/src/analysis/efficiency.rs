@@ -1,0 +1,43 @@
+//! What a layer keeps of the throughput of the layer below, size by size.
+
+use super::ladder::shares;
+use super::{Analysis, Layer, below};
+use crate::statistic::Estimate;
+
+/// One size.
+pub type Kept = (u64, Estimate, Vec<f64>);
+
+/// Throughput as a share of the layer below's at the same size, paired within passes: the median, and each
+/// pass's own share. Sizes that either layer was not measured at are left out.
+pub fn efficiency(analysis: &Analysis, layer: &Layer) -> Vec<Kept> {
+    let (Some(lower), Some(stream)) = (below(layer, &analysis.layers), layer.stream(&analysis.curves)) else {
+        return Vec::new();
+    };
+    let at = |bytes: u64| {
+        let shares = shares(layer, lower, &analysis.curves, bytes)?;
+        Some((bytes, Estimate::of(shares.iter().copied())?, shares))
+    };
+    stream.points.iter().filter_map(|point| at(point.message_bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::record::synthetic::Synthetic;
+
+    #[test]
+    fn at_the_ladders_size_it_is_what_the_ladder_says() {
+        let analysis = analyse(&Synthetic { passes: 7, ..Synthetic::default() }.recording());
+        let mut compared = 0;
+        for layer in &analysis.layers {
+            let Some(kept) = layer.kept_of_below else { continue };
+            let found = efficiency(&analysis, layer);
+            let (_, share, passes) = found.iter().find(|(bytes, ..)| *bytes == layer.ladder_bytes).unwrap();
+            assert_eq!(*share, kept, "{}", layer.name());
+            assert_eq!(passes.len(), 7);
+            compared += 1;
+        }
+        assert!(compared > 1);
+    }
+}

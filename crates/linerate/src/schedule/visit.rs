@@ -1,0 +1,45 @@
+//! Visits that are planned as the recording grows.
+
+use super::entries::Entry;
+use crate::plan::{Step, Why};
+use crate::record::Recording;
+
+/// One step that is to be: an entry, and what for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Visit {
+    pub pass: u32,
+    pub why: Why,
+    pub entry: Entry,
+    /// Which round of the discarded pass, where it belongs to that.
+    pub probe: Option<usize>,
+}
+
+/// A schedule that plans some visits at a time.
+pub(super) trait Planner {
+    /// Every visit so far.
+    fn visits(&mut self) -> &mut Vec<Visit>;
+    /// Those that follow, with all of them on record; none when the run is complete.
+    fn further(&mut self, recording: &Recording) -> Vec<Visit>;
+    /// The step of a visit.
+    fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step;
+}
+
+/// The next step. What is planned depends on the recording as it was when the visits before were all on
+/// record, so that a run that was cut goes on as it would have.
+pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<Step> {
+    let number = recording.steps.len();
+    loop {
+        let planned = planner.visits().len();
+        if let Some(visit) = planner.visits().get(number).cloned() {
+            return Some(planner.step(number, &visit, recording));
+        }
+        let further = match planned == number {
+            true => planner.further(recording),
+            false => planner.further(&recording.until(planned)),
+        };
+        if further.is_empty() {
+            return None;
+        }
+        planner.visits().extend(further);
+    }
+}
