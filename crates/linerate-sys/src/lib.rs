@@ -16,6 +16,7 @@ pub mod netlink;
 pub mod pages;
 pub mod pipe;
 pub mod probe;
+pub mod process;
 pub mod shared_ring;
 pub mod socket;
 pub mod spawn;

@@ -4,7 +4,7 @@
 //! descriptor, so that the death of the processes is its removal.
 
 use crate::{Error, Result};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CapabilitySet, UnshareFlags};
 use std::{fs, io};
@@ -51,6 +51,16 @@ pub fn become_root_of_new_user_namespace() -> Result<()> {
 /// Leaves the network and host name namespaces for new ones.
 pub fn become_another_host() -> Result<()> {
     unshare(UnshareFlags::NEWNET | UnshareFlags::NEWUTS, "network and host name namespaces")
+}
+
+/// Enters these namespaces, in this order, for good; a user namespace goes first, as in
+/// [`join_namespaces`](crate::spawn::join_namespaces), and takes a process with a single thread.
+pub fn enter(namespaces: &[OwnedFd]) -> Result<()> {
+    for namespace in namespaces {
+        rustix::thread::move_into_link_name_space(namespace.as_fd(), None)
+            .map_err(|errno| Error::new("setns", "a namespace", io::Error::from(errno)))?;
+    }
+    Ok(())
 }
 
 /// Names the host in the present host name namespace.

@@ -1,8 +1,8 @@
-//! Children that live elsewhere and never outlive their parent: what is done between fork and exec.
+//! Children that live elsewhere, or never outlive their parent, or do: what is done between fork and exec.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use rustix::thread::move_into_link_name_space;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -40,4 +40,19 @@ pub fn tie_to_parent(command: &mut Command) {
     command.process_group(0);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(tie) };
+}
+
+/// Gives the child a session of its own, so that no terminal ends it and it outlives its parent, and of the
+/// parent's descriptors only the standard streams: it would keep the others open for as long as it lives.
+pub fn leave_session(command: &mut Command) {
+    let leave = || {
+        setsid()?;
+        let (first, last) = (libc::STDERR_FILENO + 1, libc::c_uint::MAX);
+        // SAFETY: it takes numbers only. The descriptors stay open until exec, for what is left to do there.
+        // Before Linux 5.11 it fails, and they stay open after that, too.
+        unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC) };
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(leave) };
 }

@@ -1,5 +1,7 @@
 //! What went wrong, on what, and what to try: one type, five kinds, each with its exit code.
 
+mod remedy;
+
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -97,7 +99,11 @@ impl Error {
             Error::Usage { hint, .. } | Error::Unavailable { hint, .. } | Error::Peer { hint, .. } => {
                 Some(hint.as_str()).filter(|hint| !hint.is_empty())
             }
-            _ => None,
+            Error::System(error) => remedy::of(error),
+            Error::Record { .. } => {
+                Some("see whether it is the right file, and this the newest linerate: linerate --version")
+            }
+            Error::Interrupted => None,
         }
     }
 }

@@ -9,14 +9,29 @@
 //! ends. So the lab lives as long as the [`Lab`] and the processes inside: after a crash, or `kill -9`
 //! of anything, nothing is left. Nothing outside the new namespaces is changed.
 //!
+//! A lab may also be kept to work in: a [`holder`] has the descriptors, its [`Entry`] in the [`Register`]
+//! tells other processes which, and they open those through `/proc/PID/fd`. A name under which a process
+//! would be found is never trusted alone: its start time and the namespaces' own names must fit.
+//!
 //! A process inside sees its own host in `/proc/net`, `/proc/sys/net` and through netlink. `/sys` is the
 //! machine's own: `/sys/class/net` does not show the lab.
 
 pub mod builder;
+mod entry;
 mod ground;
+mod held;
+pub mod holder;
+mod inside;
 mod refusal;
+mod register;
 mod request;
 mod wiring;
+
+pub use entry::{Entry, KeptHost, is_name};
+pub use held::{Grip, Held};
+pub use holder::{Holding, Order};
+pub use inside::Inside;
+pub use register::{Look, Register};
 
 use crate::plan::Topology;
 use crate::{Error, Result};

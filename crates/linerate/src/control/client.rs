@@ -96,7 +96,8 @@ impl Client {
             return Err(failure.into_error(&self.who));
         }
         serde_json::from_value(answer.result.unwrap_or(Value::Null)).map_err(|e| {
-            Error::peer(&self.who, format!("answered something else: {e}"), "is it the same version?")
+            let hint = "remove ~/.cache/linerate there: the program is copied again";
+            Error::peer(&self.who, format!("is of another version: {e}"), hint)
         })
     }
 
@@ -113,6 +114,10 @@ impl Client {
     }
 
     fn gone(&self) -> Error {
-        Error::peer(&self.who, "ended its connection", "")
+        Error::peer(
+            &self.who,
+            "ended its connection",
+            "see whether it is up, and what was killed there: dmesg | tail",
+        )
     }
 }

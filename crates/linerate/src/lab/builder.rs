@@ -28,17 +28,19 @@ struct Building {
 /// Reads a request from `socket`, builds, answers. What cannot be built is an answer; an error means
 /// that nobody is there to hear one.
 pub fn main(socket: impl AsFd) -> Result<()> {
-    let stranger = |what: String| {
-        Error::usage(what, "linerate starts this command itself, with a socket as standard input")
-    };
-    let (message, _) = handover::receive(&socket).map_err(|error| stranger(error.to_string()))?;
-    let request = serde_json::from_slice(&message).map_err(|error| stranger(error.to_string()))?;
+    let (message, _) = handover::receive(&socket).map_err(|error| stranger(&error.to_string()))?;
+    let request = serde_json::from_slice(&message).map_err(|error| stranger(&error.to_string()))?;
     let (answer, descriptors) = match build(&request) {
         Ok(building) => (Answer::Built(building.layout), building.descriptors),
         Err(error) => (Answer::from(error), Vec::new()),
     };
     let descriptors: Vec<_> = descriptors.iter().map(OwnedFd::as_fd).collect();
     Ok(handover::send(&socket, &encode(&answer)?, &descriptors)?)
+}
+
+/// The error for whoever started a hidden subcommand by hand.
+pub(super) fn stranger(what: &str) -> Error {
+    Error::usage(what, "linerate starts this command itself, with a socket as standard input")
 }
 
 fn build(request: &Request) -> Result<Building> {

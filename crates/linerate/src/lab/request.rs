@@ -1,4 +1,4 @@
-//! What the controller and the builder say to each other: one message each way on a Unix socket.
+//! What is said to a process that makes or keeps a lab, and its answer: one message each way on a Unix socket.
 
 use super::{Abilities, builder};
 use crate::plan::Topology;
@@ -20,11 +20,11 @@ pub(super) enum Request {
     Probe,
 }
 
-/// What the builder answers.
+/// What is answered to who asked for a lab.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    /// It stands; its descriptors come with the message.
-    Built(Layout),
+pub(super) enum Answer<T> {
+    /// It stands; the builder's descriptors come with the message.
+    Built(T),
     /// It is not possible here.
     Refused { what: String, hint: String },
     /// A call failed that should not.
@@ -63,19 +63,15 @@ pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<Own
     let status = child.wait().map_err(fail("wait for"))?;
 
     let (message, descriptors) = received?;
-    match serde_json::from_slice(&message) {
-        Ok(Answer::Built(layout)) => Ok((layout, descriptors)),
-        Ok(Answer::Refused { what, hint }) => Err(Error::unavailable(what, hint)),
-        Ok(Answer::Failed { what, errno, why }) => {
-            let source = errno.map_or_else(|| io::Error::other(why), io::Error::from_raw_os_error);
-            Err(Error::io("build the lab:", what, source))
-        }
+    match serde_json::from_slice::<Answer<Layout>>(&message) {
+        Ok(answer) => Ok((answer.outcome()?, descriptors)),
         Err(_) => Err(broken(program, &format!("ended without an answer, with {status}"))),
     }
 }
 
-fn exchange(socket: &OwnedFd, request: &Request) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
-    // Where the builder is gone already, receiving says so: there is no message.
+/// Asks, and waits for the answer: an empty one where the other end is gone.
+pub(super) fn exchange(socket: &OwnedFd, request: &impl Serialize) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
+    // Where the other end is gone already, receiving says so: there is no message.
     let _ = handover::send(socket, &encode(request)?, &[]);
     Ok(handover::receive(socket)?)
 }
@@ -91,7 +87,21 @@ pub(super) fn encode(message: &impl Serialize) -> Result<Vec<u8>> {
     serde_json::to_vec(message).map_err(|error| Error::io("encode", "a message", error.into()))
 }
 
-impl From<Error> for Answer {
+impl<T> Answer<T> {
+    /// What was built, or why it was not.
+    pub fn outcome(self) -> Result<T> {
+        match self {
+            Answer::Built(built) => Ok(built),
+            Answer::Refused { what, hint } => Err(Error::unavailable(what, hint)),
+            Answer::Failed { what, errno, why } => {
+                let source = errno.map_or_else(|| io::Error::other(why), io::Error::from_raw_os_error);
+                Err(Error::io("build the lab:", what, source))
+            }
+        }
+    }
+}
+
+impl<T> From<Error> for Answer<T> {
     fn from(error: Error) -> Self {
         match error {
             Error::System(error) => Answer::Failed {

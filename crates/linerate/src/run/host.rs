@@ -147,9 +147,9 @@ fn greet(mut started: Vec<Started>, plan: &Plan, stop: &dyn Fn() -> bool) -> Res
         if hello.protocol != PROTOCOL {
             let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
             return Err(Error::peer(
-                started.name,
+                format!("host {}", started.name),
                 what,
-                "remove ~/.cache/linerate there, so that it is copied again",
+                "remove ~/.cache/linerate there: the program is copied again",
             ));
         }
         hellos.push(hello);

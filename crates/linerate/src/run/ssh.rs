@@ -65,10 +65,11 @@ impl Ssh {
     }
 
     fn output(&self, script: &str) -> Result<String> {
-        let output = self.remote(script).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+        // What ssh asks, it asks on the terminal; what it says of a failure becomes part of the error.
+        let output = self.remote(script).stdin(Stdio::null()).output();
         let output = output.map_err(|e| Error::io("start", &self.words[0], e))?;
         if !output.status.success() {
-            return Err(self.failed("cannot be reached by ssh"));
+            return Err(self.failed("cannot be reached by ssh", &output.stderr));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
@@ -81,27 +82,60 @@ impl Ssh {
              test $(wc -c < {folder}/part.$$) -eq {len} && \
              chmod 700 {folder}/part.$$ && mv -f {folder}/part.$$ {folder}/linerate"
         );
-        let child = self.remote(&script).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let mut command = self.remote(&script);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn();
         let mut child = child.map_err(|e| Error::io("start", &self.words[0], e))?;
         let written = match child.stdin.take() {
             Some(mut input) => input.write_all(&copied.bytes),
             None => Ok(()),
         };
-        let status = child.wait().map_err(|e| Error::io("wait", &self.words[0], e))?;
-        match (written, status.success()) {
+        let output = child.wait_with_output().map_err(|e| Error::io("wait", &self.words[0], e))?;
+        match (written, output.status.success()) {
             (Ok(()), true) => Ok(()),
-            _ => Err(self.failed("did not take the program's copy")),
+            _ => Err(self.failed("did not take the program's copy", &output.stderr)),
         }
     }
 
-    fn failed(&self, what: &str) -> Error {
-        let host = &self.host;
-        Error::peer(
-            format!("ssh {host}"),
-            what,
-            format!("see whether this works: {} {host} true", self.words.join(" ")),
-        )
+    /// With the cause as ssh told it, and what helps against that.
+    fn failed(&self, what: &str, told: &[u8]) -> Error {
+        let told = String::from_utf8_lossy(told);
+        let call = format!("{} {}", self.words.join(" "), self.host);
+        let (cause, hint) = cause(&told);
+        let cause = if cause.is_empty() { String::new() } else { format!(": {cause}") };
+        let name = self.host.rsplit('@').next().unwrap_or_default();
+        let hint = hint.replace("CALL", &call).replace("USER", &self.host).replace("NAME", name);
+        Error::peer(&self.host, format!("{what}{cause}"), hint)
     }
+}
+
+/// What ssh and the shell there say of a failure, and what to try. CALL is the call of ssh with the host,
+/// USER the host with its user, NAME without.
+const SAYINGS: &[(&str, &str)] = &[
+    ("Could not resolve hostname", "see whether the name is known: getent hosts NAME"),
+    ("Host key verification failed", "connect once by hand, and look at the host's key: CALL true"),
+    ("Permission denied (", "let ssh in without a password: ssh-copy-id USER"),
+    ("Connection refused", "see whether sshd runs there, and on which port: ssh://USER:PORT"),
+    ("timed out", "see whether the host is up and no firewall is between: ping NAME"),
+    ("No route to host", "see whether the host is up: ping NAME"),
+    ("Network is unreachable", "see whether this host is connected: ip route"),
+    ("No space left on device", "make room in the home folder there"),
+    ("Permission denied", "see whether the home folder there can be written: CALL 'touch ~/.cache'"),
+];
+
+/// The longest cause that is told.
+const LONGEST_CAUSE: usize = 200;
+
+/// The line that tells the cause: one that is known, else the last one.
+fn cause(told: &str) -> (String, &'static str) {
+    let lines = || told.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    let known = SAYINGS
+        .iter()
+        .find_map(|(saying, hint)| lines().find(|line| line.contains(saying)).map(|line| (line, *hint)));
+    let (line, hint) =
+        known.unwrap_or_else(|| (lines().next().unwrap_or_default(), "see whether this works: CALL true"));
+    let line = line.strip_prefix("ssh: ").unwrap_or(line).trim_end_matches('.');
+    (line.chars().take(LONGEST_CAUSE).collect(), hint)
 }
 
 impl Copied {
@@ -126,7 +160,7 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::split_port;
+    use super::{cause, split_port};
 
     #[test]
     fn ports_are_told_from_addresses() {
@@ -138,6 +172,27 @@ mod tests {
         ];
         for (host, parts) in cases {
             assert_eq!(split_port(host), parts);
+        }
+    }
+
+    #[test]
+    fn what_ssh_says_is_the_cause() {
+        let cases = [
+            ("ssh: Could not resolve hostname nosuch: Name or service not known\r\n", "resolve", "getent"),
+            ("ssh: connect to host b port 22: Connection refused\r\n", "port 22", "sshd"),
+            (
+                "@@@@\nREMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.\n",
+                "Host key",
+                "CALL",
+            ),
+            ("Welcome.\nroot@b: Permission denied (publickey).\n", "publickey", "ssh-copy-id"),
+            ("sh: 1: cannot create x: Permission denied\n", "cannot create", "touch"),
+            ("Bad owner or permissions on ~/.ssh/config\n", "Bad owner", "CALL true"),
+            ("", "", "CALL true"),
+        ];
+        for (told, line, hint) in cases {
+            let found = cause(told);
+            assert!(found.0.contains(line) && found.1.contains(hint), "{told}: {found:?}");
         }
     }
 }

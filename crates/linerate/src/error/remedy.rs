@@ -1,0 +1,105 @@
+//! What to try against a failed call, by the call and the way it fails.
+
+use std::io::ErrorKind::{
+    self, AddrInUse, AddrNotAvailable, AlreadyExists, ConnectionRefused, FileTooLarge, HostUnreachable,
+    IsADirectory, NetworkUnreachable, NotADirectory, NotFound, OutOfMemory, PermissionDenied, QuotaExceeded,
+    ReadOnlyFilesystem, StorageFull, TimedOut,
+};
+
+/// What helps where a call fails in one of these ways.
+struct Remedy {
+    /// The calls; empty for all.
+    calls: &'static [&'static str],
+    /// How they fail.
+    kinds: &'static [ErrorKind],
+    /// What to try.
+    hint: &'static str,
+}
+
+/// The first that fits is told.
+const REMEDIES: &[Remedy] = &[
+    Remedy {
+        calls: &["start"],
+        kinds: &[NotFound, PermissionDenied],
+        hint: "install it, or say how to call ssh: --ssh COMMAND",
+    },
+    Remedy {
+        calls: &["open", "read", "stat"],
+        kinds: &[NotFound],
+        hint: "see whether the name is right: a run prints that of its recording in its last line",
+    },
+    Remedy {
+        calls: &["mkdir", "open", "read", "write", "rename", "stat"],
+        kinds: &[PermissionDenied, ReadOnlyFilesystem, NotFound, NotADirectory, AlreadyExists],
+        hint: "see who may use it: ls -ld; or name another place, as with --output DIR",
+    },
+    Remedy { calls: &[], kinds: &[IsADirectory], hint: "name a file in it" },
+    Remedy {
+        calls: &[],
+        kinds: &[StorageFull, QuotaExceeded, FileTooLarge],
+        hint: "make room there or name another place; what was written until then stays: linerate report FILE",
+    },
+    Remedy { calls: &[], kinds: &[AddrInUse], hint: "see who has it: ss -ltunp" },
+    Remedy {
+        calls: &[],
+        kinds: &[AddrNotAvailable],
+        hint: "see whether the host has it: ip address; --address a=ADDRESS names another one",
+    },
+    Remedy {
+        calls: &[],
+        kinds: &[ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut],
+        hint: "see whether the hosts reach each other there: ping; --address b=ADDRESS names another one",
+    },
+    Remedy { calls: &[], kinds: &[OutOfMemory], hint: "see what takes the memory: free -m, ulimit -v" },
+];
+
+/// EMFILE and ENFILE, which have no kind of their own: `include/uapi/asm-generic/errno-base.h`.
+const TOO_MANY_FILES: [i32; 2] = [24, 23];
+
+/// What to try against a failed call, where something is known to help.
+pub(super) fn of(error: &linerate_sys::Error) -> Option<&'static str> {
+    if error.source.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
+        return Some("allow more open files: ulimit -n 4096");
+    }
+    let fits = |remedy: &&Remedy| {
+        (remedy.calls.is_empty() || remedy.calls.contains(&error.call))
+            && remedy.kinds.contains(&error.source.kind())
+    };
+    REMEDIES.iter().find(fits).map(|remedy| remedy.hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Error;
+
+    #[test]
+    fn a_common_failure_has_something_to_try() {
+        let cases = [
+            ("start", 2, "--ssh"),
+            ("open", 2, "last line"),
+            ("mkdir", 2, "--output"),
+            ("mkdir", 13, "ls -ld"),
+            ("open", 30, "--output"),
+            ("read", 21, "a file in it"),
+            ("write", 28, "make room"),
+            ("bind", 98, "ss -ltunp"),
+            ("bind", 99, "ip address"),
+            ("connect", 113, "--address"),
+            ("socket", 24, "ulimit -n"),
+        ];
+        for (call, number, part) in cases {
+            let error = Error::io(call, "it", std::io::Error::from_raw_os_error(number));
+            assert!(
+                error.hint().is_some_and(|hint| hint.contains(part)),
+                "{call} {number}: {:?}",
+                error.hint()
+            );
+        }
+    }
+
+    #[test]
+    fn a_failure_without_a_known_remedy_has_no_hint() {
+        let error = Error::io("sched_setaffinity", "CPU 4", std::io::Error::from_raw_os_error(22));
+        assert_eq!(error.hint(), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! The process that keeps a lab: in the foreground, or started for it in the background.
+
+use super::entry::Entry;
+use super::inside::{Inside, inside};
+use super::register::Register;
+use super::request::{self, Answer};
+use super::{Lab, builder};
+use crate::plan::Topology;
+use crate::{Error, Result};
+use linerate_sys::{handover, spawn};
+use serde::{Deserialize, Serialize};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The hidden subcommand of `lab` that a background holder is started with.
+pub const SUBCOMMAND: &str = "hold";
+
+/// What is to be put up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The lab's name.
+    pub name: String,
+    /// Its hosts and wires.
+    pub topology: Topology,
+    /// Where its record is kept: what [`Register::at`] takes.
+    pub base: PathBuf,
+    /// The present time.
+    pub utc: String,
+}
+
+/// A lab that this process keeps, with its record. Dropping it removes both.
+#[derive(Debug)]
+pub struct Holding {
+    lab: Lab,
+    entry: Entry,
+    register: Register,
+}
+
+impl Holding {
+    /// Builds the lab and writes its record.
+    pub fn put_up(order: &Order, program: &Path) -> Result<Holding> {
+        let register = Register::at(&order.base)?;
+        register.refuse_taken(&order.name)?;
+        let lab = Lab::build(&order.topology, program)?;
+        let entry = Entry::of(&lab, &order.name, &order.topology, &order.utc)?;
+        register.claim(&entry)?;
+        Ok(Holding { lab, entry, register })
+    }
+
+    /// Its record.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Who is inside, and would stay there.
+    pub fn inside(&self) -> Vec<Inside> {
+        let hosts = self.entry.hosts.iter();
+        let ids: Vec<&str> = hosts.flat_map(|host| &host.namespaces).map(|kept| kept.id.as_str()).collect();
+        debug_assert_eq!(self.lab.hosts().len(), self.entry.hosts.len());
+        inside(&|id| ids.contains(&id))
+    }
+}
+
+impl Drop for Holding {
+    /// The record goes before the lab. One that stays, stays without a holder, and goes at the next look.
+    fn drop(&mut self) {
+        let _ = self.register.release(&self.entry);
+    }
+}
+
+/// Starts a process in the background that keeps a lab, and waits until that is up.
+pub fn start(order: &Order, program: &Path) -> Result<Entry> {
+    let (here, there) = handover::pair()?;
+    let mut command = Command::new(program);
+    command.args(["lab", SUBCOMMAND, &order.name]).current_dir("/");
+    command.stdin(there).stdout(Stdio::null()).stderr(Stdio::null());
+    spawn::leave_session(&mut command);
+    let child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
+    // The command holds the other end of the socket, which must close when the child's does.
+    drop(command);
+    let (message, _) = request::exchange(&here, order)?;
+    match serde_json::from_slice::<Answer<Entry>>(&message) {
+        Ok(answer) => answer.outcome(),
+        Err(_) => {
+            let who = format!("the lab's holder, process {}", child.id());
+            Err(Error::peer(who, "ended without an answer", ""))
+        }
+    }
+}
+
+/// The holder's part: reads the order from `socket`, follows it, answers. None where it could not be
+/// followed, or where nobody waits for the answer any more.
+pub fn serve(socket: impl AsFd, program: &Path) -> Result<Option<Holding>> {
+    let (message, _) = handover::receive(&socket).map_err(|e| builder::stranger(&e.to_string()))?;
+    let order: Order = serde_json::from_slice(&message).map_err(|e| builder::stranger(&e.to_string()))?;
+    let holding = Holding::put_up(&order, program);
+    let (answer, holding) = match holding {
+        Ok(holding) => (Answer::Built(holding.entry.clone()), Some(holding)),
+        Err(error) => (Answer::from(error), None),
+    };
+    let heard = handover::send(&socket, &request::encode(&answer)?, &[]).is_ok();
+    Ok(holding.filter(|_| heard))
+}
