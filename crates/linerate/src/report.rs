@@ -7,17 +7,26 @@ mod arms;
 mod assemble;
 mod block;
 mod curve;
+pub mod draw;
+pub mod figure;
+mod html;
 mod ladder;
 mod note;
+mod notice;
+mod published;
 pub mod reference;
 mod rows;
 mod runs;
 mod shape;
 mod text;
 
+pub use figure::Sheet;
+pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 pub use shape::*;
 
+use crate::Result;
+use crate::analysis::Analysis;
 use crate::record::Recording;
 
 /// The version of the JSON form.
@@ -39,51 +48,110 @@ pub struct Format {
     pub name: &'static str,
     /// One line for `linerate list`.
     pub about: &'static str,
+    /// Whether it shows several recordings beside each other.
+    pub several: bool,
     /// Writes it.
-    pub render: fn(&Recording, Page) -> String,
+    pub render: fn(&[Sheet], Page) -> Result<Rendered>,
+}
+
+/// A report that is written.
+#[derive(Debug)]
+pub enum Rendered {
+    /// One text.
+    Text(String),
+    /// Files, by name.
+    Files(Vec<(String, Vec<u8>)>),
 }
 
 /// Every format.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", about: "the answer, the ladder and the notes, for a terminal", render: text },
-    Format { name: "json", about: "everything, for programs: schema linerate.report/1", render: json },
+    Format {
+        name: "text",
+        about: "the answer, the ladder and the notes, for a terminal",
+        several: false,
+        render: |sheets, page| each(sheets, |sheet| text_of(&sheet.report, page)),
+    },
+    Format {
+        name: "json",
+        about: "everything, for programs: schema linerate.report/1",
+        several: false,
+        render: |sheets, _| each(sheets, |sheet| json_of(&sheet.report)),
+    },
     Format {
         name: "csv",
         about: "one row a case and message size, or an arm, for spreadsheets",
-        render: csv,
+        several: false,
+        render: |sheets, _| each(sheets, |sheet| csv_of(sheet.recording, &sheet.analysis)),
+    },
+    Format {
+        name: "html",
+        about: "one page with figures, findings and the data, that needs nothing else",
+        several: true,
+        render: |sheets, _| html::page(sheets).map(Rendered::Text),
+    },
+    Format {
+        name: "svg",
+        about: "each figure as a file, for papers and slides",
+        several: true,
+        render: |sheets, _| pictures(sheets, "svg", |svg| Ok(svg.into_bytes())),
+    },
+    Format {
+        name: "png",
+        about: "each figure as a file of pixels, 2280 wide",
+        several: true,
+        render: |sheets, _| pictures(sheets, "png", |svg| draw::png(&svg)),
     },
 ];
+
+/// A text of each recording.
+fn each(sheets: &[Sheet], text: impl Fn(&Sheet) -> String) -> Result<Rendered> {
+    Ok(Rendered::Text(sheets.iter().map(text).collect()))
+}
+
+/// Every figure as a file.
+fn pictures(sheets: &[Sheet], kind: &str, encode: fn(String) -> Result<Vec<u8>>) -> Result<Rendered> {
+    let figures = figure::figures(sheets);
+    let drawn = figures.iter().zip(draw::svg(&figures)?);
+    let files = drawn.map(|(figure, svg)| Ok((format!("{}.{kind}", figure.id), encode(svg)?)));
+    files.collect::<Result<Vec<_>>>().map(Rendered::Files)
+}
 
 impl Report {
     /// Analyses and diagnoses a recording.
     pub fn of(recording: &Recording) -> Report {
-        let analysis = crate::analysis::analyse(recording);
-        let diagnosis = crate::diagnosis::diagnose(recording, &analysis);
-        assemble::report(recording, &analysis, &diagnosis)
+        Report::with(recording, &crate::analysis::analyse(recording))
+    }
+
+    /// Diagnoses a recording that was analysed.
+    pub fn with(recording: &Recording, analysis: &Analysis) -> Report {
+        let diagnosis = crate::diagnosis::diagnose(recording, analysis);
+        assemble::report(recording, analysis, &diagnosis)
     }
 }
 
 /// The text form.
 pub fn text(recording: &Recording, page: Page) -> String {
-    let report = Report::of(recording);
+    text_of(&Report::of(recording), page)
+}
+
+fn text_of(report: &Report, page: Page) -> String {
     match &report.arms {
-        Some(compared) => arms::render(&report, compared, page),
-        None => text::render(&report, page),
+        Some(compared) => arms::render(report, compared, page),
+        None => text::render(report, page),
     }
 }
 
 /// The JSON form.
-pub fn json(recording: &Recording, _page: Page) -> String {
+pub fn json_of(report: &Report) -> String {
     // Maps have string keys and numbers that are not finite become null: nothing in it can fail.
-    let text = serde_json::to_string_pretty(&Report::of(recording)).unwrap_or_default();
-    text + "\n"
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 /// The CSV form.
-pub fn csv(recording: &Recording, _page: Page) -> String {
+pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
     match crate::analysis::compare_arms(recording) {
         Some(compared) => rows::render_arms(&compared),
-        None => rows::render(&crate::analysis::analyse(recording)),
+        None => rows::render(analysis),
     }
 }
 

@@ -3,10 +3,12 @@
 use super::curve::curve;
 use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
-use crate::analysis::{Analysis, Drift, Layer, NotMeasured, Timeline, compare_arms};
+use crate::analysis::{
+    self, Analysis, Distribution, Drift, Kept, Layer, NotMeasured, Timeline, compare_arms, distributions,
+};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
-use crate::statistic::CONFIDENCE;
+use crate::statistic::{CONFIDENCE, Estimate};
 use crate::vocabulary::{Place, RUNGS, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -39,6 +41,11 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
+        efficiencies: analysis.layers.iter().filter_map(|layer| efficiency(analysis, layer)).collect(),
+        distributions: distributions(recording, analysis)
+            .iter()
+            .filter_map(|one| distribution(analysis, one))
+            .collect(),
         timelines: analysis.timelines.iter().map(timeline).collect(),
         drifts: analysis.drifts.iter().map(drift).collect(),
         warnings: warnings(None),
@@ -201,6 +208,38 @@ fn warning(finding: &Finding) -> WarningEntry {
         hint: finding.hint().into(),
         evidence: finding.evidence.clone(),
     }
+}
+
+/// None of a layer without one below, or of a single size.
+fn efficiency(analysis: &Analysis, layer: &Layer) -> Option<EfficiencyEntry> {
+    let kept = analysis::efficiency(analysis, layer);
+    let point =
+        |(message_bytes, kept, _): &Kept| KeptEntry { message_bytes: *message_bytes, kept_of_below: *kept };
+    (kept.len() > 1).then(|| EfficiencyEntry {
+        id: layer.rung.clone(),
+        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        direction: layer.direction(),
+        flows: layer.flows,
+        below: layer.below.unwrap_or_default().into(),
+        points: kept.iter().map(point).collect(),
+    })
+}
+
+fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionEntry> {
+    let layer = analysis.layers.get(one.layer)?;
+    let percentile = |(share, half_round_trip_ns): &(f64, Estimate)| PercentileEntry {
+        share: *share,
+        half_round_trip_ns: *half_round_trip_ns,
+    };
+    Some(DistributionEntry {
+        id: layer.rung.clone(),
+        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        direction: layer.direction(),
+        wait: one.wait,
+        message_bytes: one.message_bytes,
+        exchanges: one.exchanges,
+        percentiles: one.percentiles.iter().map(percentile).collect(),
+    })
 }
 
 fn timeline(timeline: &Timeline) -> TimelineEntry {

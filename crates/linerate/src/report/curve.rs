@@ -161,12 +161,21 @@ fn waits(id: &str) -> bool {
 
 /// `network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch; confirmed, 10 of 10
 /// pairs)`.
-fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
+pub(super) fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
     let flows = if curve.flows > 1 { format!(" x {}", curve.flows) } else { String::new() };
     let place =
         if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
-    let jump = found.jump_ns.map_or(0.0, |jump| jump.median);
-    let sign = if jump < 0.0 { "-" } else { "+" };
+    let change = match found.jump_ns {
+        Some(jump) => {
+            format!("{}{}", if jump.median < 0.0 { "-" } else { "+" }, Nanoseconds(jump.median.abs()))
+        }
+        // The lines meet: only what a byte takes changes.
+        None => format!(
+            "{} instead of {} a byte",
+            Nanoseconds(found.ns_per_byte_after).rounded(2),
+            Nanoseconds(found.ns_per_byte_before).rounded(2)
+        ),
+    };
     // Far beyond the measured sizes two lines meet by chance.
     let largest = curve.points.last().map_or(0.0, |point| 2.0 * point.message_bytes as f64);
     let pays = found.best_threshold_bytes.filter(|bytes| *bytes <= largest);
@@ -177,10 +186,9 @@ fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
     };
     let wait = if waits(&curve.id) { format!(" {}", curve.wait) } else { String::new() };
     format!(
-        "{}{flows}{wait} {} {place}: {sign}{} from {} on ({}{confirmed}{})",
+        "{}{flows}{wait} {} {place}: {change} from {} on ({}{confirmed}{})",
         curve.id,
         curve.pattern,
-        Nanoseconds(jump.abs()),
         Bytes(found.at_bytes),
         found.class,
         pays.unwrap_or_default(),

@@ -85,6 +85,31 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     rows
 }
 
+/// The table in columns, for a form that sets it otherwise.
+pub(super) struct Columns {
+    /// The name of each row.
+    pub names: Vec<String>,
+    /// The columns; without those that are empty.
+    pub blocks: Vec<Block>,
+    /// What was not measured, and why.
+    pub missing: Vec<(String, String)>,
+}
+
+/// The table of a report.
+pub(super) fn columns(report: &Report) -> Columns {
+    let rows = rows(report);
+    let (measured, missing): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.unavailable().is_none());
+    Columns {
+        names: measured.iter().map(|row| row.name.clone()).collect(),
+        blocks: blocks(report, &measured),
+        missing: missing
+            .iter()
+            .map(|row| (row.name.clone(), row.unavailable().unwrap_or_default()))
+            .collect(),
+    }
+}
+
 fn blocks(report: &Report, rows: &[&Row]) -> Vec<Block> {
     let entry = report.ladder.first();
     let names: Vec<&str> = report.run.hosts.iter().map(|host| host.host.as_str()).collect();

@@ -39,7 +39,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
 }
 
 /// The layer for a reader: `network.tcp x 4 a>b`.
-fn name(entry: &LadderEntry) -> String {
+pub(super) fn name(entry: &LadderEntry) -> String {
     let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
     let place = entry.direction.as_ref().or(entry.host.as_ref());
     format!("{}{flows}{}", entry.id, place.map_or(String::new(), |place| format!(" {place}")))

@@ -1,6 +1,7 @@
 //! The names of all tables as text: for `linerate explain`, for `linerate list`, and as pages.
 
 use super::note;
+use super::published::PUBLISHED;
 use crate::plan::PROFILES;
 use crate::vocabulary::{Explanation, KINDS, Kind, distance};
 
@@ -30,8 +31,8 @@ fn profiles() -> Vec<Explanation> {
 
 /// Every kind of name.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
-    const LAST: &Kind = &PROFILE;
-    KINDS.iter().chain([LAST])
+    const LAST: &[Kind] = &[PROFILE, PUBLISHED];
+    KINDS.iter().chain(LAST)
 }
 
 /// What a name means, once for each kind that has it; or the names nearest to it.

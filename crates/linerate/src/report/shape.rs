@@ -1,12 +1,14 @@
 //! The JSON form of a report.
 
 mod curve;
+mod distribution;
 mod stability;
 
 pub use curve::{
     AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry,
     SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry,
 };
+pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
 pub use stability::DriftEntry;
 
 use crate::analysis::Compared;
@@ -35,6 +37,10 @@ pub struct Report {
     pub waterfalls: Vec<WaterfallEntry>,
     /// Each case against message size.
     pub curves: Vec<CurveEntry>,
+    /// What each layer keeps of the layer below, against message size.
+    pub efficiencies: Vec<EfficiencyEntry>,
+    /// How single exchanges are spread.
+    pub distributions: Vec<DistributionEntry>,
     /// The long streams against time.
     pub timelines: Vec<TimelineEntry>,
     /// How each kind of trial moved during the run.

@@ -11,6 +11,14 @@ use serde_json::Value;
 
 const PIPE: Page = Page { width: None, colour: false };
 
+fn json(recording: &Recording) -> String {
+    json_of(&Report::of(recording))
+}
+
+fn csv(recording: &Recording) -> String {
+    csv_of(recording, &crate::analysis::analyse(recording))
+}
+
 fn made_up() -> Recording {
     Synthetic::default().recording()
 }
@@ -139,7 +147,7 @@ fn the_spread_of_equal_runs_stands_beside_the_interval_and_says_where_it_is_from
         assert!(words.contains(said), "{page}");
     }
     assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
-    let value: Value = serde_json::from_str(&json(&recording, PIPE)).unwrap();
+    let value: Value = serde_json::from_str(&json(&recording)).unwrap();
     let entry = value["ladder"].as_array().unwrap().iter().find(|entry| entry["direction"] == "a>b").unwrap();
     let between = &entry["between_run"];
     assert_eq!(
@@ -175,7 +183,7 @@ fn a_step_is_told_in_words_and_in_numbers() {
 #[test]
 fn few_passes_have_no_interval_in_any_form() {
     let recording = Synthetic { passes: 5, ..Synthetic::default() }.recording();
-    let value: Value = serde_json::from_str(&json(&recording, PIPE)).unwrap();
+    let value: Value = serde_json::from_str(&json(&recording)).unwrap();
     let throughput = &value["ladder"][0]["throughput_bps"];
     assert_eq!(
         (&throughput["low"], &throughput["high"], &throughput["n"]),
@@ -183,7 +191,7 @@ fn few_passes_have_no_interval_in_any_form() {
     );
     let shown = text(&recording, PIPE);
     assert!(shown.contains("n=5") && !shown.contains("±") | shown.contains("few-passes"), "{shown}");
-    let rows = csv(&recording, PIPE);
+    let rows = csv(&recording);
     assert!(rows.lines().nth(1).unwrap().contains(",,,5,"), "{rows:.400}");
 }
 
@@ -191,11 +199,11 @@ fn few_passes_have_no_interval_in_any_form() {
 fn the_csv_form_has_a_row_for_each_case_and_size() {
     let recording = made_up();
     let report = Report::of(&recording);
-    let text = csv(&recording, PIPE);
+    let text = csv(&recording);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().unwrap().clone();
     let column = |name: &str| header.iter().position(|other| other == name).unwrap();
-    let rows: Vec<::csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let rows: Vec<::csv::StringRecord> = reader.records().collect::<std::result::Result<_, _>>().unwrap();
     assert_eq!(rows.len(), report.curves.iter().map(|curve| curve.points.len()).sum::<usize>());
     let point = &report.curves[0].points[3];
     assert_eq!(rows[3][column("message_bytes")], point.message_bytes.to_string());
@@ -208,11 +216,17 @@ fn the_csv_form_has_a_row_for_each_case_and_size() {
 
 /// Writes every form; the text on pages of several widths.
 fn write_all(recording: &Recording) {
-    for format in FORMATS {
+    let sheets = [Sheet::of(recording, "")];
+    for format in FORMATS.iter().filter(|format| !format.several) {
         for width in [None, Some(0), Some(60), Some(u16::MAX)] {
-            assert!(!(format.render)(recording, Page { width, colour: true }).is_empty(), "{}", format.name);
+            match (format.render)(&sheets, Page { width, colour: true }).unwrap() {
+                Rendered::Text(text) => assert!(!text.is_empty(), "{}", format.name),
+                Rendered::Files(files) => panic!("{}: {} files", format.name, files.len()),
+            }
         }
     }
+    let figures = figure::figures(&sheets);
+    assert!(figures.iter().all(|figure| !figure.title.is_empty()));
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! Which colour and symbol a rung has: the same in all figures. Where recordings stand beside each other the
+//! colour is the recording's, and the rungs are told apart by their symbols.
+
+use super::{Series, Sheet};
+use crate::vocabulary::RUNGS;
+
+/// The symbols of the drawing library, in the order in which they are told apart best.
+const SYMBOLS: [&str; 6] = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
+
+/// So many of them do where colours tell the rungs apart too.
+const FEW: usize = 4;
+
+/// The colours of a palette.
+const COLOURS: usize = 8;
+
+/// An empty series in a style of its own: the `nth` of the figure.
+pub(super) fn nth(name: String, nth: usize) -> Series {
+    Series {
+        name,
+        colour: nth % COLOURS,
+        symbol: SYMBOLS[nth % FEW],
+        dashed: false,
+        shown: true,
+        ghost: false,
+        points: Vec::new(),
+        raw: Vec::new(),
+        lines: Vec::new(),
+    }
+}
+
+/// An empty series of one recording's rung.
+pub(super) fn of_sheet(sheet: &Sheet, name: &str, rung: &str) -> Series {
+    let series = of_rung(sheet.named(name), rung);
+    match sheet.place() {
+        None => series,
+        Some(place) => {
+            Series { colour: place % COLOURS, symbol: SYMBOLS[height(rung) % SYMBOLS.len()], ..series }
+        }
+    }
+}
+
+/// An empty series in the style of a rung.
+pub(super) fn of_rung(name: String, rung: &str) -> Series {
+    nth(name, height(rung))
+}
+
+/// The place of a rung among all: the rungs of the chain from memory to the network come first, from the top, so
+/// that they differ most.
+fn height(rung: &str) -> usize {
+    let beside = |sibling| move |known: &&crate::vocabulary::Rung| known.sibling == sibling;
+    let chain = RUNGS.iter().rev().filter(beside(false));
+    let order = chain.chain(RUNGS.iter().filter(beside(true)));
+    order.map(|rung| rung.id).position(|id| id == rung).unwrap_or(RUNGS.len())
+}
+
+/// Whether a rung stands on the chain from memory to the network.
+pub(super) fn is_on_chain(rung: &str) -> bool {
+    RUNGS.iter().any(|known| known.id == rung && !known.sibling)
+}

@@ -1,0 +1,88 @@
+//! What the figures show of a made-up run, and that each can be drawn.
+
+use super::*;
+use crate::record::synthetic::{Bend, Synthetic};
+use crate::report::draw;
+use crate::vocabulary::Pattern;
+
+fn stepped() -> Recording {
+    let (pattern, rung) = (Pattern::PingPong, "network.tcp");
+    let step = Bend { rung, pattern, at_bytes: 1 << 17, step_ns: 3e6, slope_ns: 0.0 };
+    Synthetic { bends: vec![step], passes: 7, ..Synthetic::default() }.recording()
+}
+
+fn named<'f>(figures: &'f [Figure], id: &str) -> &'f Figure {
+    figures.iter().find(|figure| figure.id == id).unwrap()
+}
+
+#[test]
+fn each_figure_is_drawn_as_svg_and_as_png() {
+    let recording = stepped();
+    let figures = figures(&[Sheet::of(&recording, "")]);
+    let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
+    for id in ["ladder", "waterfall", "throughput", "half-round-trip", "efficiency", "distribution", "drift"]
+    {
+        assert!(ids.contains(&id), "{id} of {ids:?}");
+    }
+    let drawn = draw::svg(&figures).unwrap();
+    assert_eq!(drawn.len(), figures.len());
+    for (figure, svg) in figures.iter().zip(&drawn) {
+        assert!(svg.starts_with("<svg") && svg.contains(&figure.x.name), "{}", figure.id);
+        for series in figure.series.iter().filter(|series| series.shown && figure.series.len() > 1) {
+            let name = series.name.replace('>', "&gt;");
+            assert!(svg.contains(&name), "{} {name}", figure.id);
+        }
+    }
+    let png = draw::png(&drawn[0]).unwrap();
+    assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{} bytes", png.len());
+}
+
+#[test]
+fn points_are_the_reports_and_single_passes_lie_around_them() {
+    let recording = stepped();
+    let sheet = Sheet::of(&recording, "");
+    let entry = sheet.report.ladder.iter().find(|entry| entry.id == "network.tcp").unwrap().clone();
+    let figures = figures(&[sheet]);
+    let throughput = named(&figures, "throughput");
+    let series = throughput.series.iter().find(|series| series.name == "network.tcp a>b").unwrap();
+    let point = series.points.iter().find(|point| point.x == entry.message_bytes as f64).unwrap();
+    let estimate = entry.throughput_bps.unwrap();
+    assert!((point.y / estimate.median - 1.0).abs() < 1e-9, "{point:?} {estimate:?}");
+    let passes: Vec<f64> = series.raw.iter().filter(|raw| raw[0] == point.x).map(|raw| raw[1]).collect();
+    assert_eq!(passes.len(), 7);
+    let (low, high) = (point.low.unwrap(), point.high.unwrap());
+    assert!(passes.iter().any(|bps| *bps <= low) && passes.iter().any(|bps| *bps >= high), "{passes:?}");
+}
+
+#[test]
+fn a_line_ends_where_the_break_is_and_the_break_is_marked() {
+    let recording = stepped();
+    let figures = figures(&[Sheet::of(&recording, "")]);
+    let figure = named(&figures, "half-round-trip");
+    let series = figure.series.iter().find(|series| series.name == "network.tcp a>b, sleeping").unwrap();
+    assert!(series.lines.len() > 1 && series.dashed);
+    let over = |line: &[[f64; 2]]| line[0][0] < 131_072.0 && line[line.len() - 1][0] >= 131_072.0;
+    assert!(!series.lines.iter().any(|line| over(line)), "no line crosses the break");
+    let mark = figure.marks.iter().find(|mark| mark.series.as_ref() == Some(&series.name)).unwrap();
+    assert_eq!((mark.x, mark.label.as_str()), (131_072.0, "protocol-switch"));
+    assert!(mark.text.contains("+3.00 ms from 128 KiB on"), "{}", mark.text);
+}
+
+#[test]
+fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden() {
+    let (a, b) = (stepped(), Synthetic { passes: 7, ..Synthetic::default() }.recording());
+    let figures = figures(&[Sheet::of(&a, "A"), Sheet::of(&b, "B")]);
+    let throughput = named(&figures, "throughput");
+    let names: Vec<&str> = throughput.series.iter().map(|series| series.name.as_str()).collect();
+    let series = |name: &str| throughput.series.iter().find(|series| series.name == name).unwrap();
+    let (ours, theirs) = (series("A · network.tcp a>b"), series("B · network.tcp a>b"));
+    assert!(ours.colour != theirs.colour && ours.symbol == theirs.symbol);
+    let below = series("A · in-host.tcp a");
+    assert!(ours.colour == below.colour && ours.symbol != below.symbol, "{names:?}");
+    let published = throughput.series.iter().filter(|series| series.name.starts_with("published"));
+    assert!(published.clone().count() >= 4);
+    assert!(
+        published.clone().all(|series| !series.shown && series.points.iter().all(|it| !it.note.is_empty()))
+    );
+    assert_eq!(named(&figures, "ladder").y.categories[0], "A · memory.copy a");
+}
