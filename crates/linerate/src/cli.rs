@@ -3,39 +3,75 @@
 mod ab;
 mod args;
 mod calibrate;
+mod command;
 mod compare;
+mod completions;
+mod config;
 mod doctor;
 mod explain;
+mod lab;
 mod list;
+mod man;
 mod measure;
-mod progress;
+mod output;
 mod recorder;
 mod report;
 mod run;
 mod state;
 mod stop;
+mod usage;
+mod value;
+mod watch;
+mod words;
 
 use crate::analysis::Verdict;
 use crate::lab::builder;
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
 use args::{Args, Command};
-use clap::Parser;
+use clap::FromArgMatches;
+use output::{complain, print, printable, tell, write};
 use std::process::ExitCode;
 
 /// Runs the program.
-#[allow(clippy::print_stderr)]
 pub fn main() -> ExitCode {
-    match dispatch(Args::parse()) {
+    let args = match asked() {
+        Ok(args) => args,
+        Err(error) => return failed(&error),
+    };
+    let json = args.command.is_json();
+    match dispatch(args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("linerate: {}", printable(&chain(&error)));
-            if let Some(hint) = error.hint() {
-                eprintln!("hint: {}", printable(hint));
+            if json {
+                watch::lines::error(&error);
             }
-            ExitCode::from(error.exit_code())
+            failed(&error)
         }
     }
+}
+
+/// Says what went wrong and what to try, and answers with its code.
+fn failed(error: &Error) -> ExitCode {
+    complain(&chain(error));
+    if let Some(hint) = error.hint() {
+        tell(&format!("hint: {hint}"));
+    }
+    ExitCode::from(error.exit_code())
+}
+
+/// What was asked for: by the configuration file, and by the command line, which wins.
+fn asked() -> Result<Args> {
+    let command = command::command();
+    let given: Vec<_> = std::env::args_os().collect();
+    let path = command::path(&command, &given);
+    let (line, asked) = config::in_force(&command, given)?;
+    let matches = usage::parse(&command, &path, &line)?;
+    let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::told(&error, &path))?;
+    if let Some(hosts) = args.command.hosts() {
+        hosts.asked = asked;
+    }
+    Ok(args)
 }
 
 fn dispatch(args: Args) -> crate::Result<ExitCode> {
@@ -48,6 +84,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Doctor(state) => doctor::main(&state),
         Command::List(list) => list::main(&list),
         Command::Explain(explain) => explain::main(&explain),
+        Command::Lab(lab) => lab::main(&lab),
+        Command::Config(config) => config::main(&config),
+        Command::Completions(completions) => completions::main(&completions),
+        Command::Man(man) => man::main(&man),
         Command::Agent => {
             let ssh = std::env::var("SSH_CONNECTION").ok();
             let program = this_program()?;
@@ -84,61 +124,11 @@ fn verdict_code(verdict: Verdict) -> ExitCode {
     })
 }
 
-/// An error and its causes, each once.
+/// An error and its causes, each once; the kernel's answer in its words, without its number.
 fn chain(error: &Error) -> String {
-    crate::control::chain(error)
-}
-
-/// Prints to standard output; a reader that went away (`| head`) ends the program quietly.
-fn print(text: &str) -> crate::Result<()> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        answer => answer.map_err(|e| Error::io("write", "standard output", e)),
-    }
-}
-
-/// Without control characters that would act on a terminal: a recording or a peer may hold any text.
-/// What stays are line ends and the colours that the report sets.
-fn printable(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let colour = colour_len(rest);
-        if colour > 0 || !first.is_control() || first == '\n' {
-            kept.push_str(&rest[..colour.max(first.len_utf8())]);
-        }
-        rest = &rest[colour.max(first.len_utf8())..];
-    }
-    kept
-}
-
-/// The length of the colour sequence that a text begins with: ESC, `[`, digits and semicolons, `m`.
-fn colour_len(text: &str) -> usize {
-    let Some(sequence) = text.strip_prefix("\u{1b}[") else {
-        return 0;
-    };
-    let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(sequence.len());
-    if sequence[end..].starts_with('m') { end + 3 } else { 0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::printable;
-
-    #[test]
-    fn what_would_act_on_a_terminal_is_not_printed() {
-        let cases = [
-            ("plain µs ▕█▏\n", "plain µs ▕█▏\n"),
-            ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),
-            ("\u{1b}]0;title\u{7}x", "]0;titlex"),
-            ("\u{1b}[2Jgone\rover", "[2Jgoneover"),
-            ("\u{1b}[", "["),
-            ("\u{9b}31m", "31m"),
-        ];
-        for (text, shown) in cases {
-            assert_eq!(printable(text), shown);
-        }
-    }
+    const NUMBER: &str = " (os error ";
+    let text = crate::control::chain(error);
+    let mut parts = text.split(NUMBER);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
 }

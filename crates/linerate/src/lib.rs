@@ -12,6 +12,7 @@ pub mod unit;
 pub mod vocabulary;
 
 pub mod plan;
+pub mod published;
 pub mod record;
 
 pub mod lab;

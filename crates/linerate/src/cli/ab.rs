@@ -2,8 +2,10 @@
 
 use super::args::Ab;
 use super::measure::{finished, measure};
+use super::recorder::Recorder;
 use super::report::{columns, render};
 use super::run::{addresses, ipv6, rungs, settings};
+use super::watch::lines;
 use super::{print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
 use crate::plan::{Arm, Comparison, Plan, Profile, Setting, SettingError, Target};
@@ -52,9 +54,9 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         return Err(nothing(&run.recording));
     }
     let ended = finished(&run.recording, ended)?;
-    print(&render(&run.recording, &args.format, columns())?)?;
-    if args.format == "text" {
-        print(&format!("\n{}\n", run.path.display()))?;
+    match args.hosts.watching.json {
+        true => lines::report(&run)?,
+        false => shown(&run, &args.format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
     match ended {
@@ -62,6 +64,15 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
         Err(error) => Err(error),
     }
+}
+
+/// Prints the report; the recording's place only for people.
+fn shown(run: &Recorder, format: &str) -> Result<()> {
+    print(&render(&run.recording, format, columns())?)?;
+    if format == "text" {
+        print(&format!("\n{}\n", run.path.display()))?;
+    }
+    Ok(())
 }
 
 /// Why there was nothing to compare.
@@ -126,6 +137,8 @@ fn profile(target: &Target, blocks: u32) -> Profile {
         latency_target: TARGET,
         parallel_both_ways: false,
         forward_only: false,
+        ipv6: true,
+        whole_siblings: false,
     }
 }
 

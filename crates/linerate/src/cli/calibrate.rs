@@ -4,14 +4,17 @@ mod page;
 
 use super::args::{Calibrate, Hosts};
 use super::measure::{finished, measure};
+use super::recorder::create_folder;
 use super::report::columns;
 use super::run::plan;
 use super::state::folder;
 use super::stop::Stop;
+use super::watch::lines;
 use super::{print, settle};
 use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
 use crate::record::{HostCalibration, HostFacts, Medians, Recording, SpreadSource, Unavailable};
+use crate::report::Notice;
 use crate::run::{Means, Runner, this_program};
 use crate::schedule::{Passes, Schedule};
 use crate::state::{EqualRuns, Stored, key, spreads};
@@ -24,6 +27,8 @@ use std::process::ExitCode;
 pub fn main(args: &Calibrate) -> Result<ExitCode> {
     let nowhere = || Error::usage("there is no home to keep the calibration in", "--state DIR says where");
     let state = folder(&args.hosts.state).ok_or_else(nowhere)?;
+    // Before seconds are spent on what could not be written.
+    create_folder(&args.hosts.output)?;
     let figures = hosts(args)?;
     let utc = (!figures.is_empty()).then(now);
     let mut made = Made::default();
@@ -51,6 +56,10 @@ pub fn main(args: &Calibrate) -> Result<ExitCode> {
     stored.runs.insert(args.hosts.target.to_string(), runs);
     let path = state.save(stored.clone())?;
     match args.format.as_str() {
+        _ if args.hosts.watching.json => lines::print(&Notice::Calibrated {
+            path: path.display().to_string(),
+            calibration: serde_json::to_value(&stored).unwrap_or_default(),
+        })?,
         "json" => print(&(serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n"))?,
         _ => print(&page::render(&stored, &path, columns().width))?,
     }
@@ -85,8 +94,8 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     }
     let stop = Stop::listen()?;
     let wanted = || stop.wanted();
-    let progress = super::progress::Progress::new(args.hosts.quiet);
-    progress.say("calibrating the hosts");
+    let mut watcher = args.hosts.watching.start(&stop)?;
+    watcher.said("calibrating the hosts");
     let means = Means { program: this_program()?, ssh: args.hosts.ssh.clone() };
     Runner::start(&plan, &means, &wanted)?.calibrate()
 }

@@ -14,7 +14,7 @@ pub fn main(args: &Compare) -> Result<ExitCode> {
     let (a, b) = (files(&args.a)?, files(&args.b)?);
     if let Some(both) = a.iter().find(|file| b.contains(file)) {
         let what = format!("{} is on both sides", both.display());
-        return Err(Error::usage(what, "a run compared with itself says nothing"));
+        return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
     }
     let side =
         |files: &[PathBuf]| files.iter().map(|file| numbers(file)).collect::<Result<Vec<RunNumbers>>>();
@@ -47,7 +47,10 @@ fn files(text: &str) -> Result<Vec<PathBuf>> {
     found.sort();
     found.dedup();
     if found.is_empty() {
-        return Err(Error::usage(format!("there is no recording in {text}"), "recordings end in .jsonl"));
+        return Err(Error::usage(
+            format!("there is no recording in {text}"),
+            "make some: linerate run lab --output FOLDER; their names end in .jsonl",
+        ));
     }
     Ok(found)
 }

@@ -19,7 +19,7 @@ pub fn main(args: &Explain) -> Result<ExitCode> {
 fn unknown(name: &str, near: &[&str]) -> Error {
     let hint = match near {
         [] => "`linerate explain` lists all names".into(),
-        near => format!("did you mean {}?", near.join(" or ")),
+        near => format!("did you mean `{}`?", near.join("` or `")),
     };
     Error::usage(format!("nothing is called `{name}`"), hint)
 }

@@ -1,10 +1,10 @@
 //! The loop: the schedule says the next step, the runner runs it, the recording keeps it.
 
 use super::args::Hosts;
-use super::progress::Progress;
 use super::recorder::Recorder;
 use super::state;
 use super::stop::Stop;
+use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, Recording};
 use crate::run::{Means, Runner, this_program};
@@ -28,9 +28,10 @@ pub fn measure(
     schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
 ) -> Result<(Recorder, Result<()>)> {
     let stop = Stop::listen()?;
-    let mut run = Recorder::create(args, plan)?;
+    let mut run = Recorder::create(args, plan, args.watching.start(&stop)?)?;
     let ended = perform(plan, args, &stop, &mut run, &schedule);
     run.end(&ended)?;
+    run.watcher.ended()?;
     Ok((run, ended))
 }
 
@@ -45,27 +46,31 @@ pub fn finished(recording: &Recording, ended: Result<()>) -> Result<Result<()>> 
 
 fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: Choose) -> Result<()> {
     let wanted = || stop.wanted();
-    let mut progress = Progress::new(args.quiet);
-    let mut performer = Performer::start(plan, args, &wanted, &progress)?;
+    let mut performer = Performer::start(plan, args, &wanted, run.watcher.as_mut())?;
     performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
     state::recall(plan, args, run)?;
     let mut schedule = choose(plan, &run.recording);
     let unavailable = schedule.unavailable().to_vec();
     unavailable.into_iter().map(Event::Unavailable).try_for_each(|event| run.keep(event))?;
-    progress.planned(schedule.as_ref());
+    run.watcher.planned(schedule.as_ref(), &run.path);
     while let Some(step) = schedule.next(&run.recording) {
         if stop.wanted() {
             return Err(Error::Interrupted);
         }
-        progress.step(&step, schedule.as_ref(), &run.recording);
+        run.watcher.step(&step, schedule.as_ref(), &run.recording);
         performer.step(&step, &mut |event| run.keep(event))?;
     }
     Ok(())
 }
 
 impl<'r> Performer<'r> {
-    fn start(plan: &'r Plan, args: &Hosts, stop: &'r dyn Fn() -> bool, progress: &Progress) -> Result<Self> {
-        progress.say(match &plan.target {
+    fn start(
+        plan: &'r Plan,
+        args: &Hosts,
+        stop: &'r dyn Fn() -> bool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Self> {
+        watcher.said(match &plan.target {
             Target::Lab(_) => "building the lab",
             Target::Ssh(_) => "reaching the hosts",
             Target::Simulated(world) => {

@@ -2,6 +2,7 @@
 
 use super::args::Hosts;
 use super::chain;
+use super::watch::Watcher;
 use crate::plan::{Plan, Target};
 use crate::record::{End, Event, Header, Recording, SCHEMA, Writer};
 use crate::{Error, Result};
@@ -15,22 +16,25 @@ pub struct Recorder {
     writer: Writer,
     /// What is in it so far.
     pub recording: Recording,
+    /// Sees each event once it is in both.
+    pub watcher: Box<dyn Watcher>,
     begun: std::time::Instant,
 }
 
 impl Recorder {
     /// A new file, with the plan as its first line.
-    pub fn create(args: &Hosts, plan: &Plan) -> Result<Recorder> {
+    pub fn create(args: &Hosts, plan: &Plan, watcher: Box<dyn Watcher>) -> Result<Recorder> {
         let now = Timestamp::now();
         create_folder(&args.output)?;
         let (path, writer) = new_file(&args.output, &plan.target, now)?;
-        let mut recorder =
-            Recorder { path, writer, recording: Recording::default(), begun: std::time::Instant::now() };
+        let (recording, begun) = (Recording::default(), std::time::Instant::now());
+        let mut recorder = Recorder { path, writer, recording, watcher, begun };
         recorder.keep(Event::Header(Header {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            command: std::env::args().collect(),
+            command: args.asked.line.clone(),
+            defaults: args.asked.defaults.clone(),
             plan_hash: plan.hash(),
             plan: plan.clone(),
         }))?;
@@ -40,7 +44,8 @@ impl Recorder {
     /// Adds an event to both.
     pub fn keep(&mut self, event: Event) -> Result<()> {
         let object = || self.path.display().to_string();
-        self.writer.write(&event).map_err(|e| Error::io("write", object(), e))?;
+        let line = self.writer.write(&event).map_err(|e| Error::io("write", object(), e))?;
+        self.watcher.kept(&event, &line);
         self.recording.push(event);
         Ok(())
     }
@@ -53,11 +58,14 @@ impl Recorder {
             Err(error) => ("failed", Some(chain(error))),
         };
         let at_ns = self.begun.elapsed().as_nanos() as u64;
-        self.keep(Event::End(End { reason: reason.into(), error, at_ns }))
+        let kept = self.keep(Event::End(End { reason: reason.into(), error, at_ns }));
+        // A run that failed is told of by its own error: a full disk takes the last line no more than any.
+        if ended.is_ok() { kept } else { Ok(()) }
     }
 }
 
-fn create_folder(folder: &Path) -> Result<()> {
+/// Makes the folder of recordings, or says at once why there can be none.
+pub fn create_folder(folder: &Path) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         // The program itself is called like the default folder, and may lie right here.
         let what = format!("`{}` is no folder, so no recording can be written there", folder.display());

@@ -2,10 +2,12 @@
 
 use super::args::{Hosts, Run};
 use super::measure::{finished, measure};
-use super::report::{columns, text_report};
+use super::report::{columns, write_page};
 use super::state::remember;
+use super::watch::lines;
 use super::{print, settle};
 use crate::plan::{Plan, Profile, Setting, Target};
+use crate::report::text;
 use crate::schedule::Passes;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
@@ -22,8 +24,16 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     let (run, ended) = measure(&plan, &args.hosts, |plan, recording| Box::new(Passes::new(plan, recording)))?;
     let ended = finished(&run.recording, ended)?;
     remember(&args.hosts, &run.recording);
-    print(&text_report(&run.recording, columns()))?;
-    print(&format!("\n{}\n", run.path.display()))?;
+    // After a failure there is something more urgent to say, and `linerate report` can make the page later.
+    let wanted = !args.no_page && matches!(ended, Ok(()) | Err(Error::Interrupted));
+    let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
+    if args.hosts.watching.json {
+        lines::report(&run)?;
+        return settle(ended);
+    }
+    print(&text(&run.recording, columns()))?;
+    let page = page.map_or(String::new(), |page| format!("{}\n", page.display()));
+    print(&format!("\n{page}{}\n", run.path.display()))?;
     settle(ended)
 }
 
@@ -80,19 +90,14 @@ pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
 /// The rungs whose name or prefix is in `only` (those of the profile when it is empty) and not in `skip`.
 pub fn rungs(profile: &Profile, only: &[String], skip: &[String]) -> Result<Vec<String>> {
     let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
-    let unknown = |name: &&String| !RUNGS.iter().any(|rung| crate::plan::is_prefix(name, rung.id));
-    if let Some(name) = only.iter().chain(skip).find(unknown) {
-        let near = crate::vocabulary::find(RUNGS, |rung| rung.id, name).err().unwrap_or_default();
-        return Err(Error::usage(
-            format!("no rung is called `{name}`"),
-            format!("did you mean {}?", near.join(" or ")),
-        ));
-    }
     let wanted = |rung: &Rung| if only.is_empty() { profile.measures(rung) } else { named(only, rung.id) };
     let rungs = RUNGS.iter().filter(|rung| wanted(rung) && !named(skip, rung.id));
     let rungs: Vec<String> = rungs.map(|rung| rung.id.to_owned()).collect();
     if rungs.is_empty() {
-        Err(Error::usage("no rung is left to measure", "see --only and --skip"))
+        Err(Error::usage(
+            "no rung is left to measure",
+            "leave out --skip, or name a rung: --only network.tcp",
+        ))
     } else {
         Ok(rungs)
     }

@@ -4,6 +4,7 @@
 use super::args::{Hosts, StateFolder};
 use super::chain;
 use super::recorder::Recorder;
+use super::watch::warn;
 use crate::Result;
 use crate::analysis::analyse;
 use crate::plan::Plan;
@@ -28,7 +29,7 @@ pub fn recall(plan: &Plan, args: &Hosts, run: &mut Recorder) -> Result<()> {
         return Ok(());
     };
     let recalled = state.recall(plan, &run.recording.hosts);
-    recalled.warnings.iter().for_each(|warning| warn(warning));
+    recalled.warnings.iter().for_each(|warning| run.watcher.warned(warning));
     recalled.calibration.map_or(Ok(()), |calibration| run.keep(Event::Calibration(calibration)))
 }
 
@@ -50,9 +51,4 @@ pub fn remember(args: &Hosts, recording: &Recording) {
     if let Err(error) = kept {
         warn(&format!("this run is not in the history: {}", chain(&error)));
     }
-}
-
-#[allow(clippy::print_stderr)]
-pub fn warn(text: &str) {
-    eprintln!("linerate: {}", super::printable(text));
 }

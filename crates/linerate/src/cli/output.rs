@@ -1,0 +1,72 @@
+//! The two streams that a user sees: what is asked for on the one, what is to be said on the other.
+
+use crate::{Error, Result};
+use std::io::Write;
+
+/// Says on standard error what is wrong.
+pub fn complain(text: &str) {
+    tell(&format!("linerate: {text}"));
+}
+
+/// Writes a line to standard error. Where that is gone too, nobody is left to tell.
+pub fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
+}
+
+/// Prints to standard output, without what would act on a terminal.
+pub fn print(text: &str) -> Result<()> {
+    write(printable(text).as_bytes())
+}
+
+/// Writes to standard output; a reader that went away (`| head`) ends the program quietly.
+pub fn write(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        answer => answer.map_err(|e| Error::io("write", "standard output", e)),
+    }
+}
+
+/// Without control characters that would act on a terminal: a recording or a peer may hold any text.
+/// What stays are line ends and the colours that the report sets.
+pub fn printable(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let colour = colour_len(rest);
+        if colour > 0 || !first.is_control() || first == '\n' {
+            kept.push_str(&rest[..colour.max(first.len_utf8())]);
+        }
+        rest = &rest[colour.max(first.len_utf8())..];
+    }
+    kept
+}
+
+/// The length of the colour sequence that a text begins with: ESC, `[`, digits and semicolons, `m`.
+fn colour_len(text: &str) -> usize {
+    let Some(sequence) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(sequence.len());
+    if sequence[end..].starts_with('m') { end + 3 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_not_printed() {
+        let cases = [
+            ("plain µs ▕█▏\n", "plain µs ▕█▏\n"),
+            ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),
+            ("\u{1b}]0;title\u{7}x", "]0;titlex"),
+            ("\u{1b}[2Jgone\rover", "[2Jgoneover"),
+            ("\u{1b}[", "["),
+            ("\u{9b}31m", "31m"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(printable(text), shown);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What the help and the man pages say beside the options: examples, exit codes, environment, files.
+
+use clap::builder::{StyledStr, Styles};
+
+/// The words of one command.
+pub struct Words {
+    /// Its name; empty for the program itself.
+    pub command: &'static str,
+    /// Worked commands, and what each does.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// The exit codes that it has beside those of all commands.
+    pub exits: &'static [(u8, &'static str)],
+    /// What else there is to know.
+    pub note: &'static str,
+}
+
+const VERDICTS: &[(u8, &str)] = &[(0, "the same"), (10, "different"), (11, "cannot tell")];
+
+/// Exit codes that any command may have; the kinds of errors are those of `Error`.
+pub const EXITS: &[(u8, &str)] = &[
+    (0, "done"),
+    (2, "the arguments or the configuration file cannot be followed"),
+    (3, "the kernel, the privileges or a missing program do not allow it"),
+    (4, "the other end failed or vanished"),
+    (5, "a system call failed: no space, no permission, no such file"),
+    (6, "a recording cannot be read"),
+    (130, "interrupted; what was measured until then is kept"),
+];
+
+/// What the program reads of the environment, beside what its options name.
+pub const ENVIRONMENT: &[(&str, &str)] = &[
+    ("LINERATE_CONFIG", "the configuration file; where it is empty, none is read"),
+    ("XDG_CONFIG_HOME", "where the configuration file is looked for, instead of ~/.config"),
+    ("XDG_STATE_HOME", "where calibrations and the history are kept, instead of ~/.local/state"),
+    ("NO_COLOR", "when set and not empty, nothing is coloured"),
+];
+
+/// The files of the program.
+pub const FILES: &[(&str, &str)] = &[
+    ("linerate/TARGET-DATE.jsonl", "a recording: one file a run, in the folder that --output names"),
+    ("~/.config/linerate/config.toml", "defaults of the options: see `linerate config`"),
+    ("~/.local/state/linerate", "calibrations and the medians of earlier runs"),
+    ("~/.cache/linerate", "on a host reached by ssh: the program's own copy"),
+];
+
+/// The words of all commands.
+pub const WORDS: &[Words] = &[
+    Words {
+        command: "",
+        examples: &[
+            ("linerate run lab", "the whole ladder on a virtual pair of hosts: no set-up, no root"),
+            ("linerate run lab:rate=1Gb/s,mtu=9000", "the same over a link whose truth is known"),
+            ("linerate run ssh://node7", "from this host to node7, which needs nothing but sshd"),
+            (
+                "linerate run ssh://node1,ssh://node2 --profile quick --only network",
+                "only the network rungs, between two other hosts",
+            ),
+            (
+                "linerate ab lab --set tcp.congestion-control=reno",
+                "whether a setting makes a difference, proved in randomised blocks",
+            ),
+            (
+                "linerate report linerate/lab-2026-11-21T14-02-11.jsonl --format csv",
+                "the numbers of an earlier run",
+            ),
+            ("linerate explain sender-cpu", "what a name in a report means, and what to try"),
+        ],
+        exits: EXITS,
+        note: "`linerate doctor` says what this host can do and how to get what is missing.\n\
+               `linerate COMMAND --help` shows a command's options and more examples.\n\
+               `linerate config` shows where defaults of the options may be kept.",
+    },
+    Words {
+        command: "run",
+        examples: &[
+            ("linerate run lab", "two virtual hosts on this machine"),
+            ("linerate run lab --profile quick --only network.tcp", "one rung, in a minute"),
+            ("linerate run ssh://root@node7:2222 --address b=192.0.2.7", "over the address of a fast link"),
+            (
+                "linerate run lab --set socket.send-buffer=256KiB --set network:tcp.no-delay=on",
+                "with knobs set",
+            ),
+            ("linerate run simulated:step=64KiB/3ms --seed 1", "on a made-up machine, the same each time"),
+        ],
+        exits: &[],
+        note: "Ctrl-C ends a run in good order: what was measured is kept and reported.\n\
+               The last line of the output is the recording; `linerate report` shows it again.",
+    },
+    Words {
+        command: "ab",
+        examples: &[
+            ("linerate ab lab --set tcp.congestion-control=reno", "one candidate against the base"),
+            (
+                "linerate ab lab --set socket.send-buffer=64KiB,256KiB,1MiB --blocks 20",
+                "three levels of one knob",
+            ),
+            (
+                "linerate ab lab --set socket.send-buffer=1MiB+socket.receive-buffer=1MiB",
+                "two knobs that are set together",
+            ),
+            (
+                "linerate ab ssh://node7 --metric latency --set tcp.no-delay=off --base cpu.placement=0/1",
+                "by the latency of small messages, everything on the same CPUs",
+            ),
+            (
+                "linerate ab simulated:noise=4% --set shim.slowdown=3",
+                "on a made-up machine, where the truth is known: 3 % slower",
+            ),
+        ],
+        exits: VERDICTS,
+        note: "The settings are compared with what holds without them, in randomised blocks with new connections,\n\
+               beside an A/A control that must not differ and a slowed one that must.\n\
+               The same is proved too: the difference lies within the margin. Each candidate is compared block \
+               by\nblock with the base; at the first of two looks and at the second, half of 5 % may err.",
+    },
+    Words {
+        command: "compare",
+        examples: &[
+            ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),
+            (
+                "linerate compare monday.jsonl tuesday.jsonl",
+                "one run a side: shows both and the ratio, and cannot tell",
+            ),
+        ],
+        exits: VERDICTS,
+        note: "All recordings of one side are compared with all of the other. It takes at least 6 runs a side to\n\
+               tell a difference from the spread between runs; `linerate ab` needs one run.",
+    },
+    Words {
+        command: "report",
+        examples: &[
+            ("linerate report linerate/lab-2026-11-21T14-02-11.jsonl", "the report, as the run printed it"),
+            ("linerate report linerate/lab-2026-11-21T14-02-11.jsonl --format json", "for a program"),
+            (
+                "linerate report before.jsonl after.jsonl --format html --output both.html",
+                "one page with two recordings beside each other",
+            ),
+            (
+                "linerate report lab.jsonl --format svg --output figures",
+                "each figure as a file, for a paper or slides",
+            ),
+        ],
+        exits: &[],
+        note: "A recording that was cut off is read as far as it goes; lines that cannot be read are named.",
+    },
+    Words {
+        command: "calibrate",
+        examples: &[
+            ("linerate calibrate", "this machine, and how far six equal runs in the lab lie apart"),
+            (
+                "linerate calibrate ssh://node7 --runs 12 --only network.tcp",
+                "the same with node7, on one rung",
+            ),
+        ],
+        exits: &[],
+        note: "What comes of it is kept in the folder that --state names; later runs and reports use it.",
+    },
+    Words {
+        command: "doctor",
+        examples: &[
+            ("linerate doctor", "every check; what is not in order has its remedy below it"),
+            ("linerate doctor | grep -A2 missing", "only what is missing"),
+        ],
+        exits: &[],
+        note: "",
+    },
+    Words {
+        command: "lab",
+        examples: &[
+            ("linerate lab up --detach", "two virtual hosts, until `linerate lab down`"),
+            ("linerate lab exec b -- hostname", "a command on one of them"),
+            ("linerate lab down", "and they are gone"),
+        ],
+        exits: &[],
+        note: "`linerate lab exec` answers with the exit code of its command.",
+    },
+    Words {
+        command: "list",
+        examples: &[
+            ("linerate list", "every table"),
+            ("linerate list knobs", "what may be written after --set, with what holds without it"),
+        ],
+        exits: &[],
+        note: "`linerate explain NAME` tells more of one name.",
+    },
+    Words {
+        command: "explain",
+        examples: &[
+            ("linerate explain sender-cpu", "a bound: when it holds, and what to try"),
+            ("linerate explain half-round-trip", "a metric: its formula and its source"),
+            ("linerate explain", "all names"),
+        ],
+        exits: &[],
+        note: "",
+    },
+    Words {
+        command: "config",
+        examples: &[
+            ("linerate config", "which file is read, and what it sets"),
+            (
+                "mkdir -p ~/.config/linerate && linerate config --example > ~/.config/linerate/config.toml",
+                "a file to begin with: every key, each commented out",
+            ),
+            ("LINERATE_CONFIG= linerate run lab", "a run that takes nothing from the file"),
+        ],
+        exits: &[],
+        note: "The file is $LINERATE_CONFIG, else $XDG_CONFIG_HOME/linerate/config.toml, else\n\
+               ~/.config/linerate/config.toml. A table is named after a command, a key after a long option:\n\n  \
+               [default]\n  quiet = true\n\n  [run]\n  profile = \"quick\"\n  only = [\"network\"]\n\n\
+               [default] holds for each command that has the option. A command's own table wins over it, the\n\
+               environment over both, and the command line over all. A recording says what came from the file.",
+    },
+    Words {
+        command: "completions",
+        examples: &[
+            (
+                "linerate completions bash > ~/.local/share/bash-completion/completions/linerate",
+                "bash, with the package bash-completion",
+            ),
+            (
+                "linerate completions zsh > ~/.zfunc/_linerate",
+                "zsh, where `fpath+=~/.zfunc` stands before compinit",
+            ),
+            ("linerate completions fish > ~/.config/fish/completions/linerate.fish", "fish"),
+            ("linerate completions elvish >> ~/.config/elvish/rc.elv", "elvish"),
+            ("linerate completions powershell >> $PROFILE", "PowerShell"),
+        ],
+        exits: &[],
+        note: "A new shell has them. `source <(linerate completions bash)` tries them in this one.",
+    },
+    Words {
+        command: "man",
+        examples: &[
+            ("linerate man | man -l -", "reads the page of the program"),
+            ("linerate man ~/.local/share/man/man1", "all pages, where `man linerate-run` finds them"),
+        ],
+        exits: &[],
+        note: "",
+    },
+];
+
+impl Words {
+    /// The words of a command, where there are any.
+    pub fn of(command: &str) -> Option<&'static Words> {
+        WORDS.iter().find(|words| words.command == command)
+    }
+
+    /// What stands below the options in `--help`.
+    pub fn help(&self) -> StyledStr {
+        let style = *Styles::default().get_header();
+        let heading = |text: &str| format!("{style}{text}:{style:#}\n");
+        let mut text = heading("Examples");
+        text.extend(self.examples.iter().map(|(command, what)| format!("  {command}\n      {what}\n")));
+        if !self.exits.is_empty() {
+            text += &format!("\n{}", heading("Exit codes"));
+            text.extend(self.exits.iter().map(|(code, what)| format!("  {code:>3}  {what}\n")));
+        }
+        if !self.note.is_empty() {
+            text += &format!("\n{}", self.note);
+        }
+        StyledStr::from(text.trim_end().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::command::command;
+
+    #[test]
+    fn every_example_is_a_command_line() {
+        for (line, _) in WORDS.iter().flat_map(|words| words.examples) {
+            let start = line.find(" linerate ").filter(|_| !line.starts_with("linerate "));
+            let call = &line[start.map_or(0, |at| at + 1)..];
+            let words: Vec<&str> =
+                call.split_whitespace().take_while(|word| !"|>>&&".contains(word)).collect();
+            let parsed = command().try_get_matches_from(&words);
+            assert!(
+                parsed.is_ok(),
+                "{line}: {}",
+                parsed.map_or_else(|error| error.to_string(), |_| String::new())
+            );
+        }
+    }
+
+    #[test]
+    fn every_kind_of_error_has_its_exit_code_explained() {
+        for code in [2, 3, 4, 5, 6, 130] {
+            assert!(EXITS.iter().any(|(known, _)| *known == code), "{code}");
+        }
+    }
+
+    #[test]
+    fn every_command_that_is_told_of_is_there() {
+        for words in WORDS.iter().filter(|words| !words.command.is_empty()) {
+            assert!(command().find_subcommand(words.command).is_some(), "{}", words.command);
+        }
+    }
+}
