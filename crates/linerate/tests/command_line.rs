@@ -27,14 +27,14 @@ fn help_shows_worked_commands() {
 fn what_is_wrong_is_said_with_what_to_try() {
     let cases: [(&[&str], i32, &str); 11] = [
         (&["run", "lob"], 2, "did you mean `lab`?"),
-        (&["run", "node7"], 2, "linerate run ssh://node7"),
+        (&["run", "node7"], 2, "try ssh://node7"),
         (&["run", "lab:mtu=12"], 2, "576"),
         (&["run", "lab", "--set", "socket.send-bufer=1"], 2, "socket.send-buffer"),
         (&["run", "lab", "--only", "network.tpc"], 2, "network.tcp"),
         (&["run", "lab", "--only", "network", "--skip", "network"], 2, "--skip"),
-        (&["run", "lab", "--budget", "soon"], 2, "10ms"),
+        (&["run", "lab", "--budget", "soon"], 2, "try 60s"),
         (&["run", "lab", "--profile", "fast"], 2, "quick"),
-        (&["explain", "reciever-cpu"], 2, "did you mean receiver-cpu"),
+        (&["explain", "reciever-cpu"], 2, "did you mean `receiver-cpu`"),
         (&["report", "/nonexistent.jsonl"], 5, "No such file"),
         (&["report", "/proc/self/exe"], 6, "not a linerate recording"),
     ];

@@ -72,7 +72,7 @@ fn what_is_wrong_is_said_with_what_to_try() {
         assert!(text(&output).contains(part), "{arguments:?}: {}", text(&output));
     }
     let help = text(&linerate(&["ab", "--help"]));
-    assert!(help.matches("\n  linerate ab ").count() >= 4 && help.contains("11 cannot tell"), "{help}");
+    assert!(help.matches("\n  linerate ab ").count() >= 4 && help.contains("11  cannot tell"), "{help}");
 }
 
 /// The recordings in a folder.
@@ -86,7 +86,7 @@ fn runs(count: u32, seeds: u32, more: &[&str]) -> TempDir {
     for seed in seeds..seeds + count {
         let (seed, output) = (seed.to_string(), folder.path().to_str().unwrap());
         let target = "simulated:noise=1%,between=0%,run=0.2%";
-        let fixed = ["run", target, "--profile", "quick", "--only", "network", "--quiet"];
+        let fixed = ["run", target, "--profile", "quick", "--only", "network", "--quiet", "--no-page"];
         let output = linerate(&[&fixed[..], &["--seed", &seed, "--output", output], more].concat());
         assert!(output.status.success(), "{}", text(&output));
     }

@@ -122,6 +122,7 @@ fn recording(plan: &Plan) -> Recording {
         version: String::new(),
         utc: String::new(),
         command: Vec::new(),
+        defaults: None,
         plan_hash: plan.hash(),
         plan: plan.clone(),
     }));

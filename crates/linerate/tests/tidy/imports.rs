@@ -22,6 +22,7 @@ const ROOMS: &[(&str, Floor)] = &[
     ("unit", Level(0)),
     ("vocabulary", Level(0)),
     ("plan", Level(1)),
+    ("published", Level(1)),
     ("record", Level(2)),
     ("lab", Level(3)),
     ("observer", Level(3)),
@@ -53,7 +54,12 @@ const WORLD: &[&[&str]] = &[
     &["std", ":", ":", "net"],
     &["std", ":", ":", "os"],
     &["std", ":", ":", "process"],
-    &["std", ":", ":", "thread"],
+    // A scoped thread ends before its function does, and only computes.
+    &["thread", ":", ":", "available_parallelism"],
+    &["thread", ":", ":", "current"],
+    &["thread", ":", ":", "sleep"],
+    &["thread", ":", ":", "spawn"],
+    &["thread", ":", ":", "Builder"],
 ];
 
 /// What only `cli` does: read arguments and the environment, end the process.

@@ -1,0 +1,6 @@
+//! The HTML report in a browser: what is drawn, what can be done with it, who can use it.
+
+mod browser;
+mod harness;
+mod page;
+mod report;
