@@ -7,9 +7,12 @@
 mod arm;
 mod profile;
 mod setting;
+mod shape;
 pub mod sizes;
 mod step;
 mod target;
+mod topology;
+mod wiring;
 mod world;
 
 pub use arm::{
@@ -18,8 +21,11 @@ pub use arm::{
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
+pub use shape::Shape;
 pub use step::{Block, Case, Role, Step, Why};
-pub use target::{Target, TargetError, Topology};
+pub use target::{Target, TargetError};
+pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind, keys as lab_keys};
+pub use wiring::{WireLink, Wiring};
 pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;

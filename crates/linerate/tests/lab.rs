@@ -7,7 +7,7 @@
 mod wire;
 
 use linerate::lab::{self, Lab, VirtualHost, builder};
-use linerate::plan::Topology;
+use linerate::plan::{Shape, Topology, WireKind};
 use linerate::unit::BitRate;
 use linerate_sys::namespace;
 use linerate_sys::netlink::{Netlink, Qdisc};
@@ -61,7 +61,8 @@ fn five_hosts_reach_each_other_over_a_bridge() {
 fn every_host_has_the_rate_asked_for() {
     // 40 Gb/s is more bytes a second than fit into 32 bits.
     for (hosts, rate) in [(2, 1e9), (3, 4e10)] {
-        let lab = lab(Topology { hosts, mtu: 1500, rate: Some(BitRate(rate)) });
+        let shape = Shape { rate: Some(BitRate(rate)), ..Shape::default() };
+        let lab = lab(Topology { hosts, shape, wire: WireKind::TokenBucket, ..Topology::default() });
         for host in lab.hosts() {
             let facts = facts(host);
             assert_eq!(facts["bytes_per_s"], rate as u64 / 8, "{facts}");

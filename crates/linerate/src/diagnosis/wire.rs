@@ -60,7 +60,9 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
     let framing = framing(layer);
     let seen = framing.map(Framing::as_the_stack_sees_it);
     let (mtu, line_bps, framing, is_line) = match recording.plan().map(|plan| &plan.target) {
-        Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), seen, false),
+        Some(Target::Lab(lab)) => {
+            (Some(f64::from(lab.mtu)), lab.shape.rate.map(|BitRate(rate)| rate), seen, false)
+        }
         _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing, true),
     };
     let efficiency = framing.zip(mtu).and_then(|(framing, mtu)| efficiency(layer, mtu, framing));

@@ -134,7 +134,7 @@ fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<
     {
         site.address6 = None;
     }
-    if let Some(rate) = topology.rate {
+    if let Some(rate) = topology.shape.rate {
         host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
     }
     host.netlink.set_up(&link)

@@ -1,7 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::World;
-use crate::unit::{BitRate, Bytes};
+use super::{Topology, World};
 use crate::vocabulary::meant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,23 +18,6 @@ pub enum Target {
     Simulated(World),
 }
 
-/// The virtual hosts and the wire between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Topology {
-    /// How many hosts.
-    pub hosts: u32,
-    /// The MTU of every wire port.
-    pub mtu: u32,
-    /// The rate of every wire port, by a token bucket; none for as fast as the CPUs go.
-    pub rate: Option<BitRate>,
-}
-
-impl Default for Topology {
-    fn default() -> Self {
-        Topology { hosts: 2, mtu: 1500, rate: None }
-    }
-}
-
 /// Why a target cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -47,7 +29,7 @@ pub struct TargetError {
 }
 
 impl TargetError {
-    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         TargetError { what: what.into(), hint: hint.into() }
     }
 }
@@ -78,7 +60,7 @@ impl FromStr for Target {
                 world(&text["simulated:".len()..]).map(Target::Simulated)
             }
             None if text == "lab" => Ok(Target::Lab(Topology::default())),
-            None if text.starts_with("lab:") => topology(&text[4..]).map(Target::Lab),
+            None if text.starts_with("lab:") => Topology::read(&text[4..]).map(Target::Lab),
             None => Err(not_a_target(text)),
         }
     }
@@ -129,45 +111,6 @@ fn is_host(host: &str) -> bool {
     !host.is_empty() && !host.starts_with('-') && host.len() < 256 && host.chars().all(legal)
 }
 
-fn topology(text: &str) -> Result<Topology, TargetError> {
-    let mut topology = Topology::default();
-    for pair in text.split(',') {
-        let (key, value) = pair.split_once('=').ok_or_else(|| {
-            TargetError::new(
-                format!("`{pair}` in the lab's description has no `=`"),
-                "try lab:mtu=9000,rate=1Gb/s",
-            )
-        })?;
-        let bad = |wanted: &str| {
-            TargetError::new(
-                format!("lab:{key}={value}: not {wanted}"),
-                "try lab:hosts=2,mtu=9000,rate=1Gb/s",
-            )
-        };
-        match key {
-            "hosts" => topology.hosts = in_range(value, 2, 64).ok_or_else(|| bad("2 to 64 hosts"))?,
-            "mtu" => {
-                topology.mtu = in_range(value, 576, 65535).ok_or_else(|| bad("an MTU of 576 to 65535"))?
-            }
-            "rate" => topology.rate = Some(rate(value).ok_or_else(|| bad("a rate of 1Mb/s to 400Gb/s"))?),
-            _ => {
-                let hint = meant(["hosts", "mtu", "rate"], key, "it knows hosts, mtu and rate");
-                return Err(TargetError::new(format!("the lab knows no `{key}`"), hint));
-            }
-        }
-    }
-    Ok(topology)
-}
-
-fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
-    let value = text.parse::<Bytes>().ok()?.0;
-    u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
-}
-
-fn rate(text: &str) -> Option<BitRate> {
-    text.parse().ok().filter(|rate: &BitRate| (1e6..=4e11).contains(&rate.0))
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -177,13 +120,7 @@ impl fmt::Display for Target {
                 let hosts: Vec<_> = hosts.iter().map(|host| format!("ssh://{host}")).collect();
                 write!(f, "{}", hosts.join(","))
             }
-            Target::Lab(topology) => {
-                write!(f, "lab:hosts={},mtu={}", topology.hosts, topology.mtu)?;
-                match topology.rate {
-                    Some(rate) => write!(f, ",rate={}b/s", rate.0),
-                    None => Ok(()),
-                }
-            }
+            Target::Lab(topology) => write!(f, "lab:{topology}"),
         }
     }
 }
@@ -194,7 +131,11 @@ mod tests {
 
     #[test]
     fn targets_are_read_and_printed() {
-        for text in ["lab:hosts=2,mtu=9000,rate=1000000000b/s", "ssh://root@b:2222", "ssh://a,ssh://b"] {
+        for text in [
+            "lab:hosts=2,mtu=9000,rate=1000000000b/s,hops=2,switch=cut-through,wire=user",
+            "ssh://root@b:2222",
+            "ssh://a,ssh://b",
+        ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
         for text in ["simulated", "simulated:noise=0%", "simulated:step=64KiB/3ms,loss=1%"] {
@@ -209,7 +150,8 @@ mod tests {
         let cases = [
             ("lob", "did you mean `lab`?"),
             ("lab:mtu=12", "576"),
-            ("lab:speed=1", "hosts, mtu and rate"),
+            ("lab:speed=1", "it knows hosts, mtu"),
+            ("lab:dela=1ms", "did you mean `delay`"),
             ("node7", "try ssh://node7"),
             ("ssh:node7", "did you mean `ssh://node7`"),
             ("simulatd:noise=1%", "did you mean `simulated`"),

@@ -1,7 +1,7 @@
 //! What a pass visits: the rungs of the plan, on these hosts, with what each can do.
 
 use super::placement::{ends, share_machine};
-use crate::plan::{Case, Plan, Target};
+use crate::plan::{Carrier, Case, Plan, Target};
 use crate::record::{HostFacts, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
@@ -185,7 +185,7 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(Stri
 /// The rate of the lab's token bucket.
 fn bucket(plan: &Plan) -> Option<BitRate> {
     match &plan.target {
-        Target::Lab(topology) => topology.rate,
+        Target::Lab(topology) => topology.shape.rate.filter(|_| topology.carrier() == Carrier::TokenBucket),
         Target::Ssh(_) | Target::Simulated(_) => None,
     }
 }

@@ -134,18 +134,20 @@ fn name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Shape;
     use crate::unit::BitRate;
 
     #[test]
     fn a_lab_is_described_with_or_without_its_kind() {
-        let slow = Topology { rate: Some(BitRate(1e9)), ..Topology::default() };
+        let shape = Shape { rate: Some(BitRate(1e9)), ..Shape::default() };
+        let slow = Topology { shape, ..Topology::default() };
         for text in ["lab:rate=1Gb/s", "rate=1Gb/s"] {
             assert_eq!(topology(text), Ok(slow.clone()), "{text}");
         }
         assert_eq!(topology("lab"), Ok(Topology::default()));
         for (text, part) in [
             ("mtu=12", "576"),
-            ("lab:speed=1", "hosts, mtu and rate"),
+            ("lab:speed=1", "it knows hosts, mtu"),
             ("slow", "--name"),
             ("ssh://b", "no lab"),
             ("ssh://b?x=1", "no lab"),

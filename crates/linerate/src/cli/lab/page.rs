@@ -11,7 +11,7 @@ const MOST_NAMES: usize = 8;
 
 /// The hosts of a lab.
 pub fn hosts(entry: &Entry) -> String {
-    let rate = entry.topology.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.to_string());
+    let rate = entry.topology.shape.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.to_string());
     let rows = entry.hosts.iter().map(|host| {
         let address6 = host.address6.map_or_else(|| "-".to_owned(), |address| address.to_string());
         let mtu = entry.topology.mtu.to_string();
@@ -72,7 +72,7 @@ fn lab_json(entry: &Entry) -> Value {
         "age_s": age_s(entry),
         "target": target(entry),
         "mtu_bytes": entry.topology.mtu,
-        "rate_bps": entry.topology.rate,
+        "rate_bps": entry.topology.shape.rate,
         "hosts": hosts.collect::<Vec<_>>(),
     })
 }
