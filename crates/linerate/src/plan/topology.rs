@@ -139,7 +139,7 @@ impl Topology {
     }
 
     /// What cannot go together.
-    fn check(&self) -> Result<(), TargetError> {
+    pub(crate) fn check(&self) -> Result<(), TargetError> {
         let shape = &self.shape;
         let rate_alone = Shape { rate: shape.rate, ..Shape::default() };
         let cases = [
