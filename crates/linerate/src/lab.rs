@@ -35,6 +35,7 @@ pub use inside::Inside;
 pub use register::{Look, Register};
 
 use crate::plan::{Carrier, Topology};
+use crate::record::WireAudit;
 use crate::{Error, Result};
 use linerate_sys::spawn;
 use request::{Request, Site};
@@ -46,7 +47,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use wire::{Audit, Wire};
+use wire::Wire;
 
 /// How many hosts a lab may have.
 const HOSTS: RangeInclusive<u32> = 2..=64;
@@ -126,7 +127,7 @@ impl Lab {
     }
 
     /// What the wire did since it was last asked; none where the kernel alone carries the packets.
-    pub fn audit(&mut self) -> Result<Option<Audit>> {
+    pub fn audit(&mut self) -> Result<Option<WireAudit>> {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 

@@ -73,10 +73,13 @@ impl<'r> Runner<'r> {
             self.open(step, &session)?.into_iter().map(Event::Session).try_for_each(&mut *emit)?;
             self.open.insert(session.clone());
         }
+        // What the wire did before is not of this step.
+        self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
         let answers = self.trial(step, &session).map_err(|error| error.during(&step.case))?;
         let duration_ns = begun.elapsed().as_nanos() as u64;
-        events(step, answers, at_ns, duration_ns).into_iter().try_for_each(emit)
+        let wire = self.hosts.audit()?;
+        events(step, answers, wire, at_ns, duration_ns).into_iter().try_for_each(emit)
     }
 
     fn close(&mut self) -> Result<()> {

@@ -8,7 +8,7 @@
 //! | `course` | what is under way, in the order of its time |
 //! | `link` | one direction of a link: rate, queue, loss, delay |
 //! | `flight`, `frame` | a part of a super-packet, and how it is cut |
-//! | `audit` | what is told: counts, and lateness |
+//! | `audit` | how late frames were handed on |
 
 mod audit;
 mod course;
@@ -20,10 +20,8 @@ pub mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use audit::{Audit, Late};
-pub use link::LinkCounts;
-
 use crate::plan::Wiring;
+use crate::record::WireAudit;
 use crate::{Error, Result};
 use linerate_sys::spawn;
 use serde::{Deserialize, Serialize};
@@ -80,7 +78,7 @@ impl Wire {
     }
 
     /// What it did since it was last asked.
-    pub fn audit(&mut self) -> Result<Audit> {
+    pub fn audit(&mut self) -> Result<WireAudit> {
         let answer = self.ask("audit")?;
         let broken = |error: serde_json::Error| Error::peer("the wire", error.to_string(), "");
         serde_json::from_str(&answer).map_err(broken)

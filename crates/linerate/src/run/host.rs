@@ -5,7 +5,7 @@ use super::ssh::Ssh;
 use crate::control::Client;
 use crate::lab::Lab;
 use crate::plan::{Plan, Target};
-use crate::record::HostFacts;
+use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -61,7 +61,7 @@ impl Drop for Agent {
 pub struct Hosts {
     /// `a` and `b`.
     pub pair: Vec<Host>,
-    _lab: Option<Lab>,
+    lab: Option<Lab>,
 }
 
 /// An agent that has been started and not yet asked.
@@ -95,7 +95,12 @@ impl Hosts {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.map(|address| address.to_string());
         }
-        Ok(Hosts { pair, _lab: lab })
+        Ok(Hosts { pair, lab })
+    }
+
+    /// What the lab's own wire did since it was last asked; none where there is none.
+    pub fn audit(&mut self) -> Result<Option<WireAudit>> {
+        self.lab.as_mut().map_or(Ok(None), Lab::audit)
     }
 }
 

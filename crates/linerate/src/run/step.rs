@@ -2,7 +2,7 @@
 
 use super::protocol::{TrialAnswer, WorkerPart};
 use crate::plan::Step;
-use crate::record::{Event, RoleRecord, StepRecord, Trial};
+use crate::record::{Event, RoleRecord, StepRecord, Trial, WireAudit};
 use crate::transport::Task;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
@@ -36,7 +36,13 @@ pub fn parts(step: &Step, host: &str) -> Vec<WorkerPart> {
 }
 
 /// The events of a step: its trials, what was sampled, and last the step itself.
-pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, duration_ns: u64) -> Vec<Event> {
+pub fn events(
+    step: &Step,
+    answers: Vec<(String, TrialAnswer)>,
+    wire: Option<WireAudit>,
+    at_ns: u64,
+    duration_ns: u64,
+) -> Vec<Event> {
     let mut record = StepRecord {
         step: step.number,
         pass: step.pass,
@@ -50,6 +56,7 @@ pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, dura
         timer_slack_lowered: true,
         hosts: Vec::new(),
         sockets: Vec::new(),
+        wire,
     };
     let mut roles: Vec<Vec<RoleRecord>> = step.blocks.iter().map(|_| Vec::new()).collect();
     let mut events = Vec::new();

@@ -1,10 +1,11 @@
 //! The forwarding thread: frames in, frames out when they are due.
 
-use super::audit::{Audit, Lateness};
+use super::audit::Lateness;
 use super::course::{Course, Due};
 use super::flight::Flight;
 use super::frame::{Hardware, destination};
 use crate::plan::Wiring;
+use crate::record::WireAudit;
 use linerate_sys::clock::{monotonic_ns, realtime_ns, thread_cpu_ns};
 use linerate_sys::packet::{Arrival, BATCH, Departure, LARGEST, PacketSocket, wait_readable};
 use linerate_sys::{Error, Result};
@@ -46,7 +47,7 @@ pub struct Forwarder {
     due: Vec<Due>,
     outgoing: Vec<Vec<Flight>>,
     lateness: Lateness,
-    audit: Audit,
+    audit: WireAudit,
     audited_ns: u64,
     audited_cpu_ns: u64,
 }
@@ -67,7 +68,7 @@ impl Forwarder {
             due: Vec::new(),
             outgoing: ports.iter().map(|_| Vec::new()).collect(),
             lateness: Lateness::new().ok_or_else(broken)?,
-            audit: Audit::default(),
+            audit: WireAudit::default(),
             audited_ns: monotonic_ns(),
             audited_cpu_ns: thread_cpu_ns(),
             ports,
@@ -94,13 +95,13 @@ impl Forwarder {
     }
 
     /// What it did since it was last asked.
-    pub fn audit(&mut self) -> Result<Audit> {
+    pub fn audit(&mut self) -> Result<WireAudit> {
         let (now_ns, cpu_ns) = (monotonic_ns(), thread_cpu_ns());
         for port in &self.ports {
             self.audit.unread += port.socket.drops()?;
         }
         let (links, reordered) = self.course.take_counts();
-        let audit = Audit {
+        let audit = WireAudit {
             wall_ns: now_ns - self.audited_ns,
             cpu_ns: cpu_ns - self.audited_cpu_ns,
             late_ns: self.lateness.take(),
