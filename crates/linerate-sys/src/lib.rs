@@ -4,6 +4,7 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod child;
 pub mod clock;
 pub mod cpu_time;
 mod error;
@@ -25,5 +26,6 @@ pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
 pub mod wake;
+pub mod whole_file;
 
 pub use error::{Error, Result};

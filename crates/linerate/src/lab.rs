@@ -37,6 +37,7 @@ pub use register::{Look, Register};
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
 use serde::{Deserialize, Serialize};
@@ -131,9 +132,9 @@ impl Lab {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 
-    /// The wire's process, where there is one.
-    pub fn wire_pid(&self) -> Option<u32> {
-        self.wire.as_ref().map(Wire::pid)
+    /// The wire's process, where there is one: without it no packet passes.
+    pub fn wire_process(&self) -> Option<&Own> {
+        self.wire.as_ref().map(Wire::process)
     }
 
     /// Whether the hosts are in a user namespace of their own.

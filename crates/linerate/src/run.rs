@@ -6,7 +6,6 @@
 
 pub mod agent;
 mod calibrate;
-mod child;
 mod host;
 mod protocol;
 mod ssh;

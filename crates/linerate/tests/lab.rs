@@ -146,12 +146,8 @@ fn what_is_wrong_is_said() {
     let one = Topology { hosts: 1, ..Topology::default() };
     let cases = [
         (Lab::build(&one, &program()), 2, "2 to 64 hosts"),
-        (
-            Lab::build(&Topology::default(), Path::new("/bin/true")),
-            4,
-            "without an answer, with exit status: 0",
-        ),
-        (Lab::build(&Topology::default(), Path::new("/no/such/program")), 5, "spawn /no/such/program"),
+        (Lab::build(&Topology::default(), Path::new("/bin/true")), 4, "ended with exit status: 0"),
+        (Lab::build(&Topology::default(), Path::new("/no/such/program")), 5, "start /no/such/program"),
         (Lab::build(&Topology { mtu: 1, ..Topology::default() }, &program()), 5, "RTM_NEWLINK veth wire0"),
     ];
     for (built, code, part) in cases {

@@ -4,7 +4,6 @@
 //! A worker that dies is told of by its number and its signal, and ends what it was asked for: nobody waits
 //! for the other end of a connection that will not speak again.
 
-use super::child::Own;
 use super::protocol::{
     CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, TrialAnswer, TrialRequest,
     WorkerAnswer,
@@ -14,6 +13,7 @@ use crate::calibration;
 use crate::control::{Call, Client, gather, serve};
 use crate::observer::{self, Sampler};
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -171,7 +171,7 @@ fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result
     command.args(["worker", home]).env(SECRET, secret).stdin(Stdio::null()).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
     // It has nothing to tidy up.
-    Own::start(format!("worker {number}"), Duration::ZERO, command)
+    Ok(Own::start(format!("worker {number}"), Duration::ZERO, command)?)
 }
 
 /// Waits for a worker to call home; a stranger on the socket is turned away.

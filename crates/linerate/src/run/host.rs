@@ -1,6 +1,5 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
-use super::child::Own;
 use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
@@ -9,6 +8,7 @@ use crate::plan::{Plan, Target};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -58,9 +58,11 @@ pub struct Watch<'r> {
 }
 
 impl<'r> Watch<'r> {
-    /// Asks `stop`, and looks after the hosts' agents.
+    /// Asks `stop`, and looks after the hosts' agents and the lab's wire.
     pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
-        Watch { stop, needed: hosts.pair.iter().map(|host| host.agent.clone()).collect() }
+        let agents = hosts.pair.iter().map(|host| &host.agent);
+        let wire = hosts.lab.as_ref().and_then(Lab::wire_process);
+        Watch { stop, needed: agents.chain(wire).cloned().collect() }
     }
 
     /// The error that ends the wait.

@@ -1,7 +1,8 @@
 //! A process that this one started and is responsible for: whether it goes on, how it ended, and its end.
 
+use crate::process::Process;
 use crate::{Error, Result};
-use linerate_sys::process::Process;
+use std::io::ErrorKind;
 use std::process::{Child, ChildStdin, ChildStdout, Command};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,10 +27,10 @@ impl Own {
     /// the last handle goes, before it is killed.
     pub fn start(role: impl Into<String>, patience: Duration, mut command: Command) -> Result<Own> {
         let object = command.get_program().to_string_lossy().into_owned();
-        let mut child = command.spawn().map_err(|e| Error::io("start", &object, e))?;
+        let mut child = command.spawn().map_err(|e| Error::new("start", &object, e))?;
         // It has its number until it is waited for.
-        let gone = || Error::died(format!("{object}: gone as soon as it was started"));
-        match Process::open(child.id()).map_err(Error::from).and_then(|found| found.ok_or_else(gone)) {
+        let gone = || Error::new("find", &object, ErrorKind::NotFound);
+        match Process::open(child.id()).and_then(|found| found.ok_or_else(gone)) {
             Ok(process) => {
                 let child = Mutex::new(child);
                 Ok(Own(Arc::new(Handle { role: role.into(), patience, process, child })))
@@ -55,12 +56,19 @@ impl Own {
 
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
-        self.0.process.has_ended().unwrap_or(false)
+        self.wait(Duration::ZERO)
+    }
+
+    /// Sleeps until it has ended, at most so long; says whether it has.
+    pub fn wait(&self, longest: Duration) -> bool {
+        self.0.process.wait(longest).unwrap_or(false)
     }
 
     /// How it ended, once nobody answers for it any more; none where it goes on.
     pub fn verdict(&self) -> Option<String> {
-        self.0.process.wait(VERDICT).ok().filter(|ended| *ended)?;
+        if !self.wait(VERDICT) {
+            return None;
+        }
         let status = self.0.child.lock().unwrap_or_else(PoisonError::into_inner).wait().ok()?;
         Some(format!("{}, process {}, ended with {status}", self.0.role, self.pid()))
     }
