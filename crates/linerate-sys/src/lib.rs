@@ -14,6 +14,7 @@ pub mod handover;
 pub mod link;
 pub mod namespace;
 pub mod netlink;
+pub mod own_file;
 pub mod packet;
 pub mod pages;
 pub mod pipe;

@@ -4,7 +4,7 @@ use super::entry::Entry;
 use super::inside::{Inside, inside};
 use super::register::Register;
 use super::request::{self, Answer};
-use super::{Lab, builder};
+use super::{Lab, builder, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::process::Process;
@@ -47,8 +47,10 @@ impl Holding {
     pub fn put_up(order: &Order, program: &Path) -> Result<Holding> {
         let register = Register::at(&order.base)?;
         register.refuse_taken(&order.name)?;
+        journal::begin(&order.base)?;
+        let mark = journal::mark_for_commands()?;
         let lab = Lab::build(&order.topology, program)?;
-        let entry = Entry::of(&lab, &order.name, &order.topology, &order.utc)?;
+        let entry = Entry::of(&lab, order, mark)?;
         register.claim(&entry)?;
         Ok(Holding { lab, entry, register })
     }
@@ -79,6 +81,8 @@ pub fn start(order: &Order, program: &Path) -> Result<Entry> {
     let (here, there) = handover::pair()?;
     let mut command = Command::new(program);
     command.args(["lab", SUBCOMMAND, &order.name]).current_dir("/");
+    // It has a journal of its own, and is kept whatever becomes of who started it.
+    command.env_remove(journal::VARIABLE);
     command.stdin(there).stdout(Stdio::null()).stderr(Stdio::null());
     spawn::leave_session(&mut command);
     let mut child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;

@@ -1,6 +1,6 @@
 //! What is said to a process that makes or keeps a lab, and its answer: one message each way on a Unix socket.
 
-use super::{Abilities, builder};
+use super::{Abilities, builder, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
@@ -65,6 +65,7 @@ pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<Own
     let mut command = Command::new(program);
     command.arg(builder::SUBCOMMAND).stdin(there).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
+    journal::mark(&mut command);
     // The command holds the other end of the socket, which must close when the child's does: it is gone now.
     let builder = Own::start("the lab's builder", PATIENCE, command)?;
     let (message, descriptors) = exchange(&here, request)?;

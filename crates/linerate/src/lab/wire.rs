@@ -20,6 +20,7 @@ pub mod serve;
 #[cfg(test)]
 mod tests;
 
+use super::journal;
 use crate::plan::Wiring;
 use crate::record::WireAudit;
 use crate::{Error, Result};
@@ -75,6 +76,7 @@ impl Wire {
         command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
         spawn::join_namespaces(&mut command, namespaces);
         spawn::tie_to_parent(&mut command);
+        journal::mark(&mut command);
         let process = Own::start("the lab's wire", PATIENCE, command)?;
         let Some((input, output)) = process.streams() else {
             return Err(Error::peer("the lab's wire", "has no standard streams", ""));

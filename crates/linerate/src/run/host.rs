@@ -3,7 +3,7 @@
 use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
-use crate::lab::Lab;
+use crate::lab::{Lab, journal};
 use crate::plan::{Plan, Target};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
@@ -138,6 +138,7 @@ fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
         [b] => {
             let mut local = Command::new(&means.program);
             spawn::tie_to_parent(local.arg("agent"));
+            journal::mark(&mut local);
             Ok(vec![Started::new(NAMES[0], "local".into(), AGENT, local)?, remote(NAMES[1], b)?])
         }
         _ => hosts.iter().zip(NAMES).map(|(host, name)| remote(name, host)).collect(),

@@ -1,5 +1,6 @@
 //! Hosts reached by ssh: the binary is copied over when it is missing there, or another one.
 
+use crate::lab::journal;
 use crate::{Error, Result};
 use linerate_sys::spawn;
 use sha2::{Digest, Sha256};
@@ -48,6 +49,7 @@ impl Ssh {
         command.args(&self.words[1..]).arg("-T").arg("--").arg(&self.host).arg(script);
         // Not in a group of its own: it may ask on the terminal.
         spawn::end_with_parent(&mut command);
+        journal::mark(&mut command);
         command
     }
 
