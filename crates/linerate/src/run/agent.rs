@@ -64,7 +64,7 @@ struct Agent {
     processes: Vec<u32>,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
-    _children: Vec<Own>,
+    children: Vec<Own>,
 }
 
 impl Agent {
@@ -83,10 +83,11 @@ impl Agent {
         let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
-        Ok(Agent { cpus, reached, processes, workers, _children: children })
+        Ok(Agent { cpus, reached, processes, workers, children })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
+        self.check()?;
         match method {
             "hello" => answer(self.hello()),
             "offer" => {
@@ -130,7 +131,13 @@ impl Agent {
     }
 
     fn relay<T: DeserializeOwned>(&self, worker: u32, method: &str, request: &impl Serialize) -> Result<T> {
-        self.worker(worker)?.call(method, request, WORKER_LIMIT, &|| Ok(()))
+        self.worker(worker)?.call(method, request, WORKER_LIMIT, &|| self.check())
+    }
+
+    /// Whether all workers go on, also those that have no part in what is done now.
+    fn check(&self) -> Result<()> {
+        let ended = self.children.iter().filter(|worker| worker.has_ended());
+        ended.filter_map(Own::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
     }
 
     fn worker(&self, worker: u32) -> Result<MutexGuard<'_, Client>> {
@@ -162,7 +169,7 @@ impl Agent {
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        gather(&mut workers, calls, WORKER_LIMIT, &|| Ok(()))
+        gather(&mut workers, calls, WORKER_LIMIT, &|| self.check())
     }
 }
 

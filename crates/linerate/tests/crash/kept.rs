@@ -33,7 +33,7 @@ fn put_up(chance: &mut ChaCha8Rng, target: &str, when: &str) -> Option<String> {
     command.args(detached.then_some("--detach")).stdout(Stdio::null()).stderr(Stdio::null());
     let mut caller = command.spawn().unwrap();
     let many = chance.random_range(1..=PROCESSES);
-    await_descendants_or_lab(&world, caller.id(), many);
+    await_descendants(caller.id(), many, || world.is_up());
     world.look();
     let victim = any(chance, marked(&world.mark)).and_then(kill);
     let role = victim.as_ref().map(|victim| victim.role.clone());
@@ -41,7 +41,7 @@ fn put_up(chance: &mut ChaCha8Rng, target: &str, when: &str) -> Option<String> {
     println!("{when}");
     // A lab that stands nevertheless is taken down; one that is still being put up, waited for.
     if !detached && victim.as_ref().is_none_or(|victim| victim.pid != caller.id()) {
-        await_none(&when, || if is_up(&world) || !goes_on(&mut caller) { vec![] } else { vec!["the lab"] });
+        await_none(&when, || if world.is_up() || !goes_on(&mut caller) { vec![] } else { vec!["the lab"] });
     } else {
         assert!(Process::open(caller.id()).unwrap().unwrap().wait(LIMIT).unwrap(), "{when}");
     }
@@ -56,19 +56,6 @@ fn put_up(chance: &mut ChaCha8Rng, target: &str, when: &str) -> Option<String> {
     world.assert_nobody_is_left(&when);
     world.assert_nothing_is_left(&when);
     role
-}
-
-fn await_descendants_or_lab(world: &World, caller: u32, many: usize) {
-    // A lab without a wire never has all of them.
-    if many < PROCESSES {
-        await_descendants(caller, many);
-    } else {
-        await_none("a lab", || if is_up(world) { vec![] } else { vec!["the lab"] });
-    }
-}
-
-fn is_up(world: &World) -> bool {
-    world.output(&["lab", "list", "--format", "json"]).stdout.starts_with(b"[\n")
 }
 
 fn goes_on(child: &mut Child) -> bool {

@@ -33,11 +33,11 @@ pub fn any(chance: &mut ChaCha8Rng, mut all: Vec<Marked>) -> Option<Marked> {
     if all.is_empty() { None } else { Some(all.swap_remove(chance.random_range(..all.len()))) }
 }
 
-/// Waits until the process `root` has had this many descendants, or has ended. This is the only way to meet one that
-/// lives for a few milliseconds.
-pub fn await_descendants(root: u32, many: usize) {
+/// Waits until the process `root` has had this many descendants, or has ended, or `is_over`. This is the only way to
+/// meet one that lives for a few milliseconds.
+pub fn await_descendants(root: u32, many: usize, is_over: impl Fn() -> bool) {
     let mut seen = BTreeSet::new();
-    while seen.len() < many && goes_on(root) {
+    while seen.len() < many && goes_on(root) && !is_over() {
         let mut found = vec![root];
         while let Some(pid) = found.pop() {
             let children = children(pid);

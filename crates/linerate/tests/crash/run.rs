@@ -64,7 +64,7 @@ pub fn scene(chance: &mut ChaCha8Rng, number: usize) -> String {
         let run = Run::start(&world, target, rungs);
         let moment = if chance.random_ratio(1, 3) {
             let many = chance.random_range(1..=PROCESSES);
-            await_descendants(run.child.id(), many);
+            await_descendants(run.child.id(), many, || false);
             format!("{many} processes")
         } else {
             let many = chance.random_range(0..EVENTS);

@@ -68,6 +68,11 @@ impl World {
         text(&output)
     }
 
+    /// Whether a lab is written down, as it is when it is up.
+    pub fn is_up(&self) -> bool {
+        self.folder.path().join("runtime/linerate/labs/lab.json").exists()
+    }
+
     /// Notes the namespaces that the scene's processes are in.
     pub fn look(&mut self) {
         let machine = namespaces(std::process::id());
