@@ -19,13 +19,14 @@ mod report;
 mod run;
 mod state;
 mod stop;
+mod traces;
 mod usage;
 mod value;
 mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::{builder, wire};
+use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -40,7 +41,9 @@ pub fn main() -> ExitCode {
         Err(error) => return failed(&error),
     };
     let json = args.command.is_json();
-    match dispatch(args) {
+    let ended = dispatch(args);
+    journal::end();
+    match ended {
         Ok(code) => code,
         Err(error) => {
             if json {

@@ -13,6 +13,8 @@
 //! tells other processes which, and they open those through `/proc/PID/fd`. A name under which a process
 //! would be found is never trusted alone: its start time and the namespaces' own names must fit.
 //!
+//! What a process makes outside itself is in its [`journal`] first, and undone by the next start where it died.
+//!
 //! A process inside sees its own host in `/proc/net`, `/proc/sys/net` and through netlink. `/sys` is the
 //! machine's own: `/sys/class/net` does not show the lab.
 
@@ -22,6 +24,8 @@ mod ground;
 mod held;
 pub mod holder;
 mod inside;
+pub mod journal;
+mod own_folder;
 mod refusal;
 mod register;
 mod request;
@@ -32,11 +36,12 @@ pub use entry::{Entry, KeptHost, is_name};
 pub use held::{Grip, Held};
 pub use holder::{Holding, Order};
 pub use inside::Inside;
-pub use register::{Look, Register};
+pub use register::{Gone, Look, Register};
 
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
 use serde::{Deserialize, Serialize};
@@ -131,9 +136,9 @@ impl Lab {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 
-    /// The wire's process, where there is one.
-    pub fn wire_pid(&self) -> Option<u32> {
-        self.wire.as_ref().map(Wire::pid)
+    /// The wire's process, where there is one: without it no packet passes.
+    pub fn wire_process(&self) -> Option<&Own> {
+        self.wire.as_ref().map(Wire::process)
     }
 
     /// Whether the hosts are in a user namespace of their own.
@@ -146,12 +151,13 @@ impl VirtualHost {
     /// A command that runs on this host, with its standard input and output piped to the caller.
     ///
     /// The process is killed when the thread that spawned it ends, and it does not hear the terminal's
-    /// Ctrl-C: its end is the caller's business.
+    /// Ctrl-C: its end is the caller's business. It carries the journal's mark, where one was begun.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         spawn::join_namespaces(&mut command, self.namespaces.clone());
         spawn::tie_to_parent(&mut command);
+        journal::mark(&mut command);
         command
     }
 }

@@ -47,7 +47,9 @@ Examples:
   linerate lab down slow --kill
       the one called slow, and whatever still runs on its hosts
   linerate lab down --all
-      all of this user's";
+      all of this user's
+  linerate lab down --stale
+      no lab that is up, but what is left of those whose holder was killed";
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Lab {
@@ -114,6 +116,13 @@ pub struct Down {
     /// End the processes that still run on its hosts, too.
     #[arg(long)]
     pub kill: bool,
+    /// Undo what processes left that died: records of labs, processes of runs, commands on hosts of labs that are
+    /// gone.
+    #[arg(long, conflicts_with_all = ["name", "all", "kill"])]
+    pub stale: bool,
+    /// The form of what was undone.
+    #[arg(long, default_value = "text", value_parser = ["text", "json"], requires = "stale")]
+    pub format: String,
 }
 
 fn topology(text: &str) -> Result<Topology, String> {

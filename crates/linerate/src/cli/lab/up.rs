@@ -1,6 +1,7 @@
 //! `linerate lab up`: builds a lab and keeps it, here or in the background.
 
-use super::super::printable;
+use super::super::watch::warn;
+use super::super::{printable, traces};
 use super::args::Up;
 use super::{folder, labs, page, print};
 use crate::lab::{Holding, Inside, Order, holder};
@@ -16,6 +17,7 @@ pub fn main(args: &Up) -> Result<ExitCode> {
     let register = folder::register()?;
     // Says what is stale.
     labs(&register)?;
+    traces::tidy().iter().for_each(|told| warn(told));
     register.refuse_taken(&args.name)?;
     let order = Order {
         name: args.name.clone(),
