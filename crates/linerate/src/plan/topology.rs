@@ -3,6 +3,7 @@
 use super::shape::{KEYS, Shape};
 use super::target::TargetError;
 use crate::unit::Bytes;
+use crate::vocabulary::{PRESETS, Preset, meant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -105,10 +106,15 @@ impl Default for Topology {
 }
 
 impl Topology {
-    /// The topology of a description: `hosts=5,rate=1Gb/s,delay=10ms`.
+    /// The topology of a description: `hosts=5,rate=1Gb/s`, `metro`, `metro,loss=1%`.
     pub(super) fn read(text: &str) -> Result<Topology, TargetError> {
         let mut topology = Topology::default();
-        for pair in text.split(',') {
+        let (first, rest) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
+        let (preset, keys) = match first.contains('=') {
+            true => (None, Some(text)),
+            false => (Some(preset(first)?.keys), rest),
+        };
+        for pair in preset.into_iter().chain(keys).flat_map(|keys| keys.split(',')) {
             let (key, value) = pair.split_once('=').ok_or_else(|| {
                 let what = format!("`{pair}` in the lab's description has no `=`");
                 TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
@@ -185,6 +191,16 @@ impl Topology {
     }
 }
 
+/// The network with this name.
+fn preset(name: &str) -> Result<&'static Preset, TargetError> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let presets = PRESETS.iter().map(|preset| preset.name);
+        let known: Vec<&str> = presets.clone().collect();
+        let otherwise = format!("presets are {}; a key is written lab:rate=1Gb/s", known.join(", "));
+        TargetError::new(format!("the lab has no preset `{name}`"), meant(presets, name, &otherwise))
+    })
+}
+
 fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
     let value = text.parse::<Bytes>().ok()?.0;
     u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
@@ -247,6 +263,19 @@ mod tests {
             "hosts=3,hops=0",
         ] {
             assert!(Topology::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_preset_is_its_keys_and_later_keys_override_it() {
+        let metro = Topology::read("metro").unwrap();
+        assert_eq!((metro.mtu, metro.shape.delay_ns, metro.hops), (9000, 1e5, Some(2)));
+        let lossy = Topology::read("metro,loss=0.1%,mtu=1500").unwrap();
+        assert_eq!((lossy.mtu, lossy.shape.loss, lossy.shape.delay_ns), (1500, 0.001, 1e5));
+        for preset in PRESETS {
+            let keys = Topology::read(preset.keys).unwrap();
+            assert_eq!(Topology::read(preset.name), Ok(keys.clone()), "{}", preset.name);
+            assert_eq!(keys.carrier(), Carrier::User, "{}", preset.name);
         }
     }
 

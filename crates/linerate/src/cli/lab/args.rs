@@ -2,6 +2,7 @@
 
 use crate::lab::is_name;
 use crate::plan::{Target, Topology};
+use crate::vocabulary::{PRESETS, meant};
 use std::ffi::OsString;
 
 const UP_EXAMPLES: &str = "\
@@ -117,12 +118,17 @@ pub struct Down {
 }
 
 fn topology(text: &str) -> Result<Topology, String> {
-    let is_bare = text.contains('=') && !text.starts_with("lab:") && !text.contains("://");
+    let is_preset = PRESETS.iter().any(|preset| preset.name == text);
+    let is_bare = (is_preset || text.contains('=')) && !text.starts_with("lab:") && !text.contains("://");
     let text = if is_bare { format!("lab:{text}") } else { text.to_owned() };
     match text.parse::<Target>() {
         Ok(Target::Lab(topology)) => Ok(topology),
         Err(error) if text.starts_with("lab:") => Err(format!("{}\n  hint: {}", error.what, error.hint)),
-        _ => Err(format!("`{text}` is no lab\n  hint: try rate=1Gb/s,mtu=9000; --name gives a lab its name")),
+        _ => {
+            let otherwise = "try rate=1Gb/s,mtu=9000; --name gives a lab its name";
+            let hint = meant(PRESETS.iter().map(|preset| preset.name), &text, otherwise);
+            Err(format!("`{text}` is no lab\n  hint: {hint}"))
+        }
     }
 }
 
@@ -145,10 +151,13 @@ mod tests {
             assert_eq!(topology(text), Ok(slow.clone()), "{text}");
         }
         assert_eq!(topology("lab"), Ok(Topology::default()));
+        assert_eq!(topology("metro,mtu=1500"), topology("lab:metro,mtu=1500"));
+        assert_eq!(topology("metro").map(|metro| metro.mtu), Ok(9000));
         for (text, part) in [
             ("mtu=12", "576"),
             ("lab:speed=1", "it knows hosts, mtu"),
             ("slow", "--name"),
+            ("metr", "`metro`"),
             ("ssh://b", "no lab"),
             ("ssh://b?x=1", "no lab"),
         ] {
