@@ -5,6 +5,8 @@
 //! visit; a *slice* is a part of a flow on the time axis.
 
 mod arm;
+mod description;
+mod pair;
 mod profile;
 mod setting;
 mod shape;
@@ -18,13 +20,15 @@ mod world;
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
+pub use description::keys as lab_keys;
+pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
 pub use step::{Block, Case, Role, Step, Why};
 pub use target::{Target, TargetError};
-pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind, keys as lab_keys};
+pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
 pub use wiring::{WireLink, Wiring};
 pub use world::World;
 

@@ -3,6 +3,7 @@
 use super::ground::Ground;
 use super::request::Site;
 use crate::plan::Topology;
+pub(super) use crate::plan::host_name as name_of;
 use crate::unit::BitRate;
 use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
 use linerate_sys::{Error, Result};
@@ -46,15 +47,6 @@ pub(super) fn site(number: u32) -> Site {
     let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
     let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
     Site { name: name_of(number), address, address6: Some(address6), interface: PORT.into() }
-}
-
-/// `a` to `z`, then `aa`, `ab` and so on.
-pub(super) fn name_of(number: u32) -> String {
-    let letter = char::from(b'a' + (number % 26) as u8);
-    match number / 26 {
-        0 => letter.to_string(),
-        rest => name_of(rest - 1) + &letter.to_string(),
-    }
 }
 
 /// The bucket for a rate.

@@ -128,6 +128,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::strategy::Strategy;
 
     #[test]
     fn targets_are_read_and_printed() {
@@ -155,6 +156,10 @@ mod tests {
             ("lab:metr", "did you mean `metro`"),
             ("lab:", "presets are lan, metro, wan, satellite"),
             ("lab:metro,lan", "no `=`"),
+            ("lab:a-b.los=1%", "did you mean `loss`"),
+            ("lab:a-b.loss=99%", "lab:a-b.loss=99%: not a share"),
+            ("lab:ab.loss=1%", "try a-b.loss"),
+            ("lab:a-c.loss=1%", "from a to c is no way"),
             ("node7", "try ssh://node7"),
             ("ssh:node7", "did you mean `ssh://node7`"),
             ("simulatd:noise=1%", "did you mean `simulated`"),
@@ -170,7 +175,22 @@ mod tests {
         }
     }
 
+    /// Descriptions of labs that can be read more often than not.
+    fn lab() -> impl proptest::strategy::Strategy<Value = String> {
+        let keys = "(rate=[1-9]00Mb/s|delay=[0-9]{1,2}ms|jitter=[0-9]us|loss=[0-9](\\.5)?%|burst=[1-9]|\
+                    reorder=0\\.[0-4]|duplicate=0|queue=[2-9]KiB)";
+        let key = proptest::string::string_regex(&format!("([ab]-[abc]\\.)?{keys}")).unwrap();
+        proptest::collection::vec(key, 1..6).prop_map(|keys| format!("lab:hosts=3,{}", keys.join(",")))
+    }
+
     proptest::proptest! {
+        #[test]
+        fn a_lab_is_printed_as_it_was_read(text in lab()) {
+            if let Ok(target) = text.parse::<Target>() {
+                proptest::prop_assert_eq!(target.to_string().parse(), Ok(target));
+            }
+        }
+
         #[test]
         fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://|simulated:)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
             if let Ok(target) = text.parse::<Target>() {
