@@ -6,8 +6,10 @@
 
 mod arm;
 mod description;
+mod network;
 mod pair;
 mod profile;
+mod route;
 mod setting;
 mod shape;
 pub mod sizes;
@@ -20,7 +22,8 @@ mod world;
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
-pub use description::keys as lab_keys;
+pub use description::{Open, is_lab_file};
+pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};

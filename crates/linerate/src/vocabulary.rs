@@ -8,6 +8,7 @@ mod break_class;
 mod calibrated;
 mod explanation;
 mod knob;
+mod lab_key;
 mod metric;
 mod pattern;
 mod preset;
@@ -24,6 +25,7 @@ pub use calibrated::{
 };
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use knob::{KNOBS, Knob, KnobKind};
+pub use lab_key::{LAB_KEYS, LabKey};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use preset::{PRESETS, Preset};

@@ -119,7 +119,8 @@ static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 fn one_target(text: &str) -> Read<Target> {
-    text.parse().map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
+    let read = Target::read(text, &super::lab::file::text);
+    read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
 }
 
 /// The tables of names.

@@ -1,36 +1,45 @@
 //! A lab's description as text: a preset's name, keys, and keys of single pairs of hosts.
 
+use super::network::{self, MTUS};
 use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
-use super::shape::{KEYS, Shape, Wrong};
+use super::shape::{Shape, Wrong, wanted};
 use super::target::TargetError;
-use super::topology::{SWITCHINGS, Topology, WIRES, WireKind};
+use super::topology::{SWITCHINGS, Topology, WIRES, WireKind, word};
 use crate::unit::Bytes;
-use crate::vocabulary::{PRESETS, Preset, meant};
+use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, meant};
 
 /// The most switches in a row.
-const MOST_HOPS: u32 = 16;
+pub(super) const MOST_HOPS: u32 = 16;
 
-/// Keys of a lab's description that are no part of a link's shape.
-const OTHERS: &[&str] = &["hosts", "mtu", "hops", "switch", "wire"];
+/// Keys that a file of the lab says itself.
+const OF_FILE: &[&str] = &["hosts", "hops", "switch"];
 
 /// What is said of one direction between two hosts, before the lab's own shape is whole.
 type OfPair<'t> = ((u32, u32), &'t str, &'t str);
 
+/// Gives the text of a file: this room opens none.
+pub type Open<'o> = &'o dyn Fn(&str) -> Result<String, TargetError>;
+
+/// Whether the first part of a description names a file: `./net.toml`, and no rate of 1Gb/s.
+pub fn is_lab_file(part: &str) -> bool {
+    let is_path = part.contains('/') || part.ends_with(".toml");
+    part.starts_with(['.', '/']) || (is_path && !part.contains('='))
+}
+
 impl Topology {
-    /// The topology of a description: `hosts=5,rate=1Gb/s`, `metro`, `metro,a-b.loss=1%`.
-    pub(super) fn read(text: &str) -> Result<Topology, TargetError> {
-        let mut topology = Topology::default();
+    /// The topology of a description: `hosts=5,rate=1Gb/s`, `metro,a-b.loss=1%`, `net.toml,mtu=9000`.
+    pub(super) fn read(text: &str, open: Open) -> Result<Topology, TargetError> {
         let (first, rest) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
-        let (preset, keys) = match first.contains('=') {
-            true => (None, Some(text)),
-            false => (Some(preset(first)?.keys), rest),
+        let (mut topology, preset, keys) = if is_lab_file(first) {
+            (of_file(first, open)?, None, rest)
+        } else if first.contains('=') {
+            (Topology::default(), None, Some(text))
+        } else {
+            (Topology::default(), Some(preset(first)?.keys), rest)
         };
         let mut of_pairs = Vec::new();
         for part in preset.into_iter().chain(keys).flat_map(|keys| keys.split(',')) {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                let what = format!("`{part}` in the lab's description has no `=`");
-                TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
-            })?;
+            let (key, value) = part.split_once('=').ok_or_else(|| lacks_value(part))?;
             match key.split_once('.') {
                 Some((pair, name)) => of_pairs.push((pair_of(pair)?, name, value)),
                 None => topology.set(key, value)?,
@@ -42,20 +51,21 @@ impl Topology {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let bad = |wanted: &str| {
-            let what = format!("lab:{key}={value}: not {wanted}");
+        let bad = || {
+            let what = format!("lab:{key}={value}: not {}", wanted(key));
             TargetError::new(what, "try lab:hosts=2,mtu=9000,rate=1Gb/s")
         };
+        if self.network.is_some() && OF_FILE.contains(&key) {
+            let what = format!("lab: {key} is said by the file");
+            return Err(TargetError::new(what, format!("leave out {key}=, or change the file")));
+        }
         match key {
-            "hosts" => self.hosts = in_range(value, 2, MOST_HOSTS).ok_or_else(|| bad("2 to 64 hosts"))?,
-            "mtu" => self.mtu = in_range(value, 576, 65535).ok_or_else(|| bad("an MTU of 576 to 65535"))?,
-            "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(|| bad("0 to 16 switches"))?),
-            "switch" => {
-                self.switching =
-                    word(SWITCHINGS, value).ok_or_else(|| bad("store-and-forward or cut-through"))?
-            }
-            "wire" => self.wire = word(WIRES, value).ok_or_else(|| bad("auto, user, netem or tbf"))?,
-            _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value, OTHERS))?,
+            "hosts" => self.hosts = in_range(value, 2, MOST_HOSTS).ok_or_else(bad)?,
+            "mtu" => self.mtu = in_range(value, *MTUS.start(), *MTUS.end()).ok_or_else(bad)?,
+            "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(bad)?),
+            "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
+            "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
+            _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value))?,
         }
         Ok(())
     }
@@ -71,10 +81,7 @@ impl Topology {
                 self.pairs.len() - 1
             });
             let of_pair = format!("{from}-{to}.");
-            self.pairs[place]
-                .shape
-                .set(key, value)
-                .map_err(|wrong| told(wrong, &of_pair, key, value, &[]))?;
+            self.pairs[place].shape.set(key, value).map_err(|wrong| told(wrong, &of_pair, key, value))?;
         }
         // A pair that is as the lab is anyway need not be known.
         self.pairs.retain(|pair| pair.shape != self.shape);
@@ -103,17 +110,22 @@ impl Topology {
         }
         let line = |shape: &Shape| (shape.rate, shape.queue_bytes);
         let same_rate = pair.shape.rate == self.shape.rate;
-        if self.switches() > 0 && same_rate && line(&pair.shape) != line(&self.shape) {
+        if self.has_links_before() && same_rate && line(&pair.shape) != line(&self.shape) {
             let hint = "the switches' queues are the lab's: try queue=1MiB";
             return Err(("queue says nothing without a rate of its own", hint));
         }
         pair.shape.check(&self.shape)
     }
 
+    /// Whether it says what links there are.
+    fn has_links(&self) -> bool {
+        self.network.is_some() || self.hops.is_some()
+    }
+
     /// What cannot go together as a whole: whether it holds, what is wrong, what to try.
     fn broken(&self) -> [(bool, &'static str, &'static str); 4] {
         let rate_alone = Shape { rate: self.shape.rate, ..Shape::default() };
-        let more_than_rate = self.shape != rate_alone || self.hops.is_some() || !self.pairs.is_empty();
+        let more_than_rate = self.shape != rate_alone || self.has_links() || !self.pairs.is_empty();
         let is_netem = self.wire == WireKind::Netem;
         [
             (
@@ -121,14 +133,45 @@ impl Topology {
                 "wire=tbf knows nothing but a rate",
                 "leave out wire=",
             ),
-            (is_netem && self.hops.is_some(), "wire=netem has no switches", "leave out wire= or hops="),
+            (
+                is_netem && self.has_links(),
+                "wire=netem has no switches",
+                "leave out wire=, or what asks for them",
+            ),
             (
                 is_netem && self.hosts > 2 && !self.pairs.is_empty(),
                 "wire=netem does not tell pairs from each other, where there are more than two hosts",
                 "leave out wire=",
             ),
-            (self.hosts > 2 && self.hops == Some(0), "more than two hosts need a switch", "leave out hops=0"),
+            (
+                self.network.is_none() && self.hosts > 2 && self.hops == Some(0),
+                "more than two hosts need a switch",
+                "leave out hops=0",
+            ),
         ]
+    }
+}
+
+/// The lab of a file.
+fn of_file(name: &str, open: Open) -> Result<Topology, TargetError> {
+    let described = network::read(name, &open(name)?)?;
+    let topology = Topology {
+        hosts: described.hosts,
+        mtu: described.mtu,
+        network: Some(described.network),
+        ..Topology::default()
+    };
+    let routes = topology.network.iter().flat_map(|network| network.routes(described.hosts as usize));
+    let is_cut = |(place, route): &(u32, Vec<usize>)| {
+        place / described.hosts != place % described.hosts && route.is_empty()
+    };
+    match (0..).zip(routes).find(is_cut) {
+        Some((place, _)) => {
+            let (from, to) = (host_name(place / described.hosts), host_name(place % described.hosts));
+            let what = format!("{name}: no links lead from {from} to {to}");
+            Err(TargetError::new(what, format!("add some: between = [\"{from}\", \"{to}\"]")))
+        }
+        None => Ok(topology),
     }
 }
 
@@ -141,24 +184,33 @@ fn pair_of(text: &str) -> Result<(u32, u32), TargetError> {
     })
 }
 
-/// Why a key of a shape cannot be set, in words. `others` are the keys that belong elsewhere.
-fn told(wrong: Wrong, place: &str, key: &str, value: &str, others: &[&'static str]) -> TargetError {
+/// Why a key of a shape cannot be set, in words; `pair` is `a-b.`, or nothing for the lab.
+fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
     match wrong {
         Wrong::Key => {
-            let known: Vec<&str> = others.iter().copied().chain(KEYS.iter().map(|key| key.name)).collect();
+            let who = if pair.is_empty() { "the lab" } else { "a pair of hosts" };
+            let known: Vec<&str> =
+                LAB_KEYS.iter().filter(|key| pair.is_empty() || key.of_link).map(|key| key.name).collect();
             let hint = meant(known.iter().copied(), key, &format!("it knows {}", known.join(", ")));
-            let who = if place.is_empty() { "the lab" } else { "a pair of hosts" };
             TargetError::new(format!("{who} knows no `{key}`"), hint)
         }
         Wrong::Value(wanted) => {
-            let what = format!("lab:{place}{key}={value}: not {wanted}");
+            let what = format!("lab:{pair}{key}={value}: not {wanted}");
             TargetError::new(what, "try lab:rate=1Gb/s,delay=5ms,loss=0.1%")
         }
     }
 }
 
+fn lacks_value(part: &str) -> TargetError {
+    let what = format!("`{part}` in the lab's description has no `=`");
+    TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
+}
+
 /// The network with this name.
 fn preset(name: &str) -> Result<&'static Preset, TargetError> {
+    if LAB_KEYS.iter().any(|key| key.name == name) {
+        return Err(lacks_value(name));
+    }
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
         let presets = PRESETS.iter().map(|preset| preset.name);
         let known: Vec<&str> = presets.clone().collect();
@@ -172,19 +224,14 @@ fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
     u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
 }
 
-fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
-    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
-}
-
-/// Every key of a lab's description.
-pub fn keys() -> Vec<&'static str> {
-    OTHERS.iter().copied().chain(KEYS.iter().map(|key| key.name)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::Carrier;
+
+    fn read(text: &str) -> Result<Topology, TargetError> {
+        Topology::read(text, &|name| Err(TargetError::new(name, "")))
+    }
 
     #[test]
     fn what_cannot_go_together_is_refused() {
@@ -205,33 +252,33 @@ mod tests {
             "a-b.mtu=9000",
             "a-b-c.loss=1%",
         ] {
-            assert!(Topology::read(text).is_err(), "{text}");
+            assert!(read(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_pair_is_like_the_lab_but_for_what_is_said_of_it() {
-        let lab = Topology::read("a-b.loss=0,delay=10ms,b-a.delay=20ms,loss=1%,burst=8").unwrap();
+        let lab = read("a-b.loss=0,delay=10ms,b-a.delay=20ms,loss=1%,burst=8").unwrap();
         let there = lab.shape_between("a", "b");
         assert_eq!((there.loss, there.delay_ns), (0.0, 1e7));
         let back = lab.shape_between("b", "a");
         assert_eq!((back.loss, back.burst, back.delay_ns), (0.01, 8.0, 2e7));
         let said = "hosts=2,mtu=1500,delay=10000000ns,loss=0.01,burst=8,a-b.loss=0,b-a.delay=20000000ns";
         assert_eq!(lab.to_string(), said);
-        assert_eq!(Topology::read(said), Ok(lab));
-        assert_eq!(Topology::read("loss=1%,a-b.loss=1%").unwrap().pairs, []);
+        assert_eq!(read(said), Ok(lab));
+        assert_eq!(read("loss=1%,a-b.loss=1%").unwrap().pairs, []);
     }
 
     #[test]
     fn a_preset_is_its_keys_and_later_keys_override_it() {
-        let metro = Topology::read("metro").unwrap();
+        let metro = read("metro").unwrap();
         assert_eq!((metro.mtu, metro.shape.delay_ns, metro.hops), (9000, 1e5, Some(2)));
-        let lossy = Topology::read("metro,loss=0.1%,mtu=1500,b-a.delay=1ms").unwrap();
+        let lossy = read("metro,loss=0.1%,mtu=1500,b-a.delay=1ms").unwrap();
         assert_eq!((lossy.mtu, lossy.shape.loss, lossy.shape.delay_ns), (1500, 0.001, 1e5));
         assert_eq!(lossy.shape_between("b", "a").delay_ns, 1e6);
         for preset in PRESETS {
-            let keys = Topology::read(preset.keys).unwrap();
-            assert_eq!(Topology::read(preset.name), Ok(keys.clone()), "{}", preset.name);
+            let keys = read(preset.keys).unwrap();
+            assert_eq!(read(preset.name), Ok(keys.clone()), "{}", preset.name);
             assert_eq!(keys.carrier(), Carrier::User, "{}", preset.name);
         }
     }

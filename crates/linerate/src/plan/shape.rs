@@ -1,6 +1,7 @@
 //! What a link does to what crosses it, in one direction: rate, delay, loss and the rest, by name.
 
 use crate::unit::{BitRate, Bytes, Nanoseconds};
+use crate::vocabulary::LAB_KEYS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +47,6 @@ fn is_zero(value: &f64) -> bool {
 pub(super) struct Key {
     /// As it is written.
     pub name: &'static str,
-    wanted: &'static str,
     set: fn(&mut Shape, &str) -> Option<()>,
     /// Its value as it is written; none where it is not set.
     pub show: fn(&Shape) -> Option<String>,
@@ -75,7 +75,6 @@ macro_rules! share {
     ($name:literal, $field:ident) => {
         Key {
             name: $name,
-            wanted: "a share such as 1%",
             set: |shape, text| {
                 shape.$field = share(text)?;
                 Some(())
@@ -89,7 +88,6 @@ macro_rules! time {
     ($name:literal, $field:ident) => {
         Key {
             name: $name,
-            wanted: "a time such as 10ms, at most 5s",
             set: |shape, text| {
                 shape.$field = text.parse::<Nanoseconds>().ok().filter(|time| time.0 <= LONGEST_DELAY_NS)?.0;
                 Some(())
@@ -103,7 +101,6 @@ macro_rules! time {
 pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rate",
-        wanted: "a rate of 1Mb/s to 400Gb/s",
         set: |shape, text| {
             shape.rate = Some(rate(text)?);
             Some(())
@@ -115,7 +112,6 @@ pub(super) const KEYS: &[Key] = &[
     share!("loss", loss),
     Key {
         name: "burst",
-        wanted: "a mean number of packets lost in a row, 1 to 1000",
         set: |shape, text| {
             shape.burst = text.parse().ok().filter(|burst| (1.0..=1000.0).contains(burst))?;
             Some(())
@@ -126,7 +122,6 @@ pub(super) const KEYS: &[Key] = &[
     share!("duplicate", duplicate),
     Key {
         name: "queue",
-        wanted: "a size of 2KiB to 4GiB",
         set: |shape, text| {
             let bytes = text.parse::<Bytes>().ok()?.0;
             shape.queue_bytes = Some(bytes).filter(|bytes| (2 << 10..=4 << 30).contains(bytes));
@@ -135,6 +130,11 @@ pub(super) const KEYS: &[Key] = &[
         show: |shape| Some(shape.queue_bytes?.to_string()),
     },
 ];
+
+/// What a key's value is to be.
+pub(super) fn wanted(name: &str) -> &'static str {
+    LAB_KEYS.iter().find(|key| key.name == name).map_or("", |key| key.value)
+}
 
 /// `2%` or `0.02`.
 fn share(text: &str) -> Option<f64> {
@@ -153,7 +153,7 @@ impl Shape {
     /// Sets one key.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
         let key = KEYS.iter().find(|key| key.name == name).ok_or(Wrong::Key)?;
-        (key.set)(self, value).ok_or(Wrong::Value(key.wanted))
+        (key.set)(self, value).ok_or_else(|| Wrong::Value(wanted(name)))
     }
 
     /// The keys that are set, as they are written.
@@ -212,6 +212,15 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_key_of_a_link_is_in_the_vocabulary() {
+        let mut told: Vec<&str> = LAB_KEYS.iter().filter(|key| key.of_link).map(|key| key.name).collect();
+        let mut known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        told.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(told, known);
+    }
 
     #[test]
     fn keys_are_set_and_shown() {

@@ -1,5 +1,6 @@
 //! The virtual hosts of a lab and what lies between them.
 
+use super::network::Network;
 use super::pair::Pair;
 use super::shape::Shape;
 use schemars::JsonSchema;
@@ -22,6 +23,9 @@ pub struct Topology {
     /// How the switches pass a packet on.
     #[serde(default)]
     pub switching: Switching,
+    /// The switches and links, where a file describes them: then what else is said is done from end to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// What is not like the rest, in one direction between two hosts each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
@@ -95,6 +99,7 @@ impl Default for Topology {
             shape: Shape::default(),
             hops: None,
             switching: Switching::default(),
+            network: None,
             pairs: Vec::new(),
             wire: WireKind::default(),
         }
@@ -116,12 +121,17 @@ impl Topology {
 
     /// Whether nothing is said of what lies between the hosts.
     pub fn is_plain(&self) -> bool {
-        self.shape.is_plain() && self.hops.is_none() && self.pairs.is_empty()
+        self.shape.is_plain() && self.hops.is_none() && self.network.is_none() && self.pairs.is_empty()
     }
 
     /// The switches between two hosts.
     pub fn switches(&self) -> u32 {
         self.hops.unwrap_or(u32::from(self.hosts > 2))
+    }
+
+    /// Whether packets cross other links before the last one, which is their pair of hosts' own.
+    pub(super) fn has_links_before(&self) -> bool {
+        self.network.is_some() || self.switches() > 0
     }
 
     /// What is done to packets from one host to another, from end to end.
@@ -131,6 +141,10 @@ impl Topology {
     }
 }
 
+pub(super) fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
+}
+
 fn spelt<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
     words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
 }
@@ -138,7 +152,10 @@ fn spelt<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static
 impl fmt::Display for Topology {
     /// What was left out is not printed, but for hosts and MTU.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?;
+        match &self.network {
+            Some(network) => write!(f, "{},mtu={}", network.file, self.mtu)?,
+            None => write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?,
+        }
         self.shape.said().try_for_each(|said| write!(f, ",{said}"))?;
         let pairs = self.pairs.iter().flat_map(|pair| pair.said(&self.shape));
         pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
@@ -158,10 +175,15 @@ impl fmt::Display for Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::TargetError;
+
+    fn read(text: &str) -> Result<Topology, TargetError> {
+        Topology::read(text, &|name| Err(TargetError { what: name.into(), hint: String::new() }))
+    }
 
     #[test]
     fn a_description_says_what_carries() {
-        let carrier = |text: &str| Topology::read(text).unwrap().carrier();
+        let carrier = |text: &str| read(text).unwrap().carrier();
         assert_eq!(carrier("hosts=3"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
         assert_eq!(carrier("hops=1"), Carrier::User);

@@ -1,7 +1,8 @@
 //! Every name of the tables, explained in one form.
 
 use super::{
-    BOUNDS, BREAKS, KNOBS, KnobKind, METRICS, PATTERNS, PRESETS, RUNGS, SAMPLED, TRANSPORTS, WARNINGS,
+    BOUNDS, BREAKS, KNOBS, KnobKind, LAB_KEYS, METRICS, PATTERNS, PRESETS, RUNGS, SAMPLED, TRANSPORTS,
+    WARNINGS,
 };
 
 /// A kind of name.
@@ -50,6 +51,7 @@ pub const KINDS: &[Kind] = &[
     kind("knob", "knobs", "What a run may change: `--set KNOB=VALUE`.", "", knobs),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
+    kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
     kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
 ];
@@ -189,6 +191,21 @@ fn breaks() -> Vec<Explanation> {
         ..explained(class.name, class.meaning, class.source, class.hint)
     };
     BREAKS.iter().map(class).collect()
+}
+
+fn lab_keys() -> Vec<Explanation> {
+    let key = |key: &super::LabKey| Explanation {
+        facts: vec![
+            ("value", key.value.into()),
+            ("default", key.default.into()),
+            (
+                "may be said of",
+                if key.of_link { "the lab, a pair of hosts, a link" } else { "the lab" }.into(),
+            ),
+        ],
+        ..explained(key.name, key.about, key.source, "")
+    };
+    LAB_KEYS.iter().map(key).collect()
 }
 
 fn presets() -> Vec<Explanation> {
