@@ -13,6 +13,7 @@ pub mod handover;
 pub mod link;
 pub mod namespace;
 pub mod netlink;
+pub mod packet;
 pub mod pages;
 pub mod pipe;
 pub mod probe;

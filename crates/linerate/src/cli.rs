@@ -25,7 +25,7 @@ mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::builder;
+use crate::lab::{builder, wire};
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -101,6 +101,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::LabBuilder => {
             builder::main(std::io::stdin())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::LabWire => {
+            wire::serve::main(std::io::stdin(), std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }

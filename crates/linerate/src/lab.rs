@@ -25,6 +25,7 @@ mod inside;
 mod refusal;
 mod register;
 mod request;
+pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
@@ -33,7 +34,7 @@ pub use holder::{Holding, Order};
 pub use inside::Inside;
 pub use register::{Look, Register};
 
-use crate::plan::Topology;
+use crate::plan::{Carrier, Topology};
 use crate::{Error, Result};
 use linerate_sys::spawn;
 use request::{Request, Site};
@@ -45,6 +46,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use wire::{Audit, Wire};
 
 /// How many hosts a lab may have.
 const HOSTS: RangeInclusive<u32> = 2..=64;
@@ -54,8 +56,10 @@ const HOSTS: RangeInclusive<u32> = 2..=64;
 pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
-    /// The bridge's network namespace, which no process is in.
-    _switch: Option<OwnedFd>,
+    /// The program's own wire, where the lab has one.
+    wire: Option<Wire>,
+    /// The network namespace in the middle, where the bridge is, or the wire.
+    _switch: Option<Arc<OwnedFd>>,
 }
 
 /// One host.
@@ -92,22 +96,43 @@ impl Lab {
             let what = format!("a lab of {} hosts", topology.hosts);
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
+        topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
         let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
         let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
-        let mut hosts = Vec::new();
-        for Site { name, address, address6, interface } in layout.hosts {
+        let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+        for Site { name, address, address6, interface, hardware } in layout.hosts {
+            ports.extend(hardware.try_into().map(|hardware: [u8; 6]| (name.clone(), hardware)));
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
             hosts.push(VirtualHost { name, address, address6, interface, namespaces });
         }
-        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, _switch: descriptors.next() })
+        let switch = descriptors.next().map(Arc::new);
+        let wire = match &switch {
+            Some(switch) if topology.carrier() == Carrier::User => {
+                let inside = user_namespace.into_iter().chain([switch.clone()]).collect();
+                let wiring = topology.wiring(|host| wiring::name_of(host as u32));
+                Some(Wire::start(program, inside, ports, wiring)?)
+            }
+            _ => None,
+        };
+        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
     pub fn hosts(&self) -> &[VirtualHost] {
         &self.hosts
+    }
+
+    /// What the wire did since it was last asked; none where the kernel alone carries the packets.
+    pub fn audit(&mut self) -> Result<Option<Audit>> {
+        self.wire.as_mut().map(Wire::audit).transpose()
+    }
+
+    /// The wire's process, where there is one.
+    pub fn wire_pid(&self) -> Option<u32> {
+        self.wire.as_ref().map(Wire::pid)
     }
 
     /// Whether the hosts are in a user namespace of their own.

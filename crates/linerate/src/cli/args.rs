@@ -59,6 +59,9 @@ pub enum Command {
     /// Build the namespaces of a lab and hand them over.
     #[command(hide = true)]
     LabBuilder,
+    /// Carry a lab's packets.
+    #[command(hide = true)]
+    LabWire,
 }
 
 /// What every command that measures is told.

@@ -46,6 +46,8 @@ pub(super) struct Site {
     pub address: IpAddr,
     pub address6: Option<IpAddr>,
     pub interface: String,
+    /// Its hardware address.
+    pub hardware: Vec<u8>,
 }
 
 /// Starts a builder, asks it, and waits for its answer and its end.

@@ -1,6 +1,6 @@
 //! A lab's description as text: a preset's name, keys, and keys of single pairs of hosts.
 
-use super::network::{self, MTUS};
+use super::network::{self, MTUS, Network};
 use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
 use super::shape::{Shape, Wrong, wanted};
 use super::target::TargetError;
@@ -89,7 +89,7 @@ impl Topology {
     }
 
     /// What cannot go together.
-    fn check(&self) -> Result<(), TargetError> {
+    pub(crate) fn check(&self) -> Result<(), TargetError> {
         let wrong = |place: &str| {
             let place = place.to_owned();
             move |(what, hint): (&str, &str)| TargetError::new(format!("lab: {place}{what}"), hint)
@@ -99,6 +99,7 @@ impl Topology {
             let place = format!("from {} to {} ", pair.from, pair.to);
             self.check_pair(pair).map_err(wrong(&place))?;
         }
+        self.network.as_ref().map_or(Ok(()), |network| is_connected(network, self.hosts))?;
         let broken = self.broken().into_iter().find(|(holds, ..)| *holds);
         broken.map_or(Ok(()), |(_, what, hint)| Err(wrong("")((what, hint))))
     }
@@ -155,24 +156,22 @@ impl Topology {
 /// The lab of a file.
 fn of_file(name: &str, open: Open) -> Result<Topology, TargetError> {
     let described = network::read(name, &open(name)?)?;
-    let topology = Topology {
+    Ok(Topology {
         hosts: described.hosts,
         mtu: described.mtu,
         network: Some(described.network),
         ..Topology::default()
-    };
-    let routes = topology.network.iter().flat_map(|network| network.routes(described.hosts as usize));
-    let is_cut = |(place, route): &(u32, Vec<usize>)| {
-        place / described.hosts != place % described.hosts && route.is_empty()
-    };
-    match (0..).zip(routes).find(is_cut) {
-        Some((place, _)) => {
-            let (from, to) = (host_name(place / described.hosts), host_name(place % described.hosts));
-            let what = format!("{name}: no links lead from {from} to {to}");
-            Err(TargetError::new(what, format!("add some: between = [\"{from}\", \"{to}\"]")))
-        }
-        None => Ok(topology),
-    }
+    })
+}
+
+/// Whether every host of a network reaches every other one.
+fn is_connected(network: &Network, hosts: u32) -> Result<(), TargetError> {
+    let hosts = hosts.min(MOST_HOSTS);
+    let is_cut = |(place, route): &(u32, Vec<usize>)| place / hosts != place % hosts && route.is_empty();
+    let Some((place, _)) = (0..).zip(network.routes(hosts as usize)).find(is_cut) else { return Ok(()) };
+    let (from, to) = (host_name(place / hosts), host_name(place % hosts));
+    let what = format!("{}: no links lead from {from} to {to}", network.file);
+    Err(TargetError::new(what, format!("add some: between = [\"{from}\", \"{to}\"]")))
 }
 
 /// `a-b`: from host a to host b.
