@@ -22,6 +22,7 @@ mod ground;
 mod held;
 pub mod holder;
 mod inside;
+mod netem;
 mod refusal;
 mod register;
 mod request;

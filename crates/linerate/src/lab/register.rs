@@ -7,14 +7,15 @@ use super::entry::{Entry, is_name};
 use super::held::Held;
 use super::request;
 use crate::{Error, Result};
+use linerate_sys::handover;
 use linerate_sys::process::effective_user;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The longest record that is read.
-const LONGEST: u64 = 64 << 10;
+/// The longest record that is read: as long as a lab's description can be handed over.
+const LONGEST: u64 = handover::LONGEST_MESSAGE as u64;
 
 /// Records that are looked at.
 const MOST: usize = 256;

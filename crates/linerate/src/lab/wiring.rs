@@ -1,6 +1,7 @@
 //! The wires between the hosts: one cable between two, a cable each to a bridge for more.
 
 use super::ground::Ground;
+use super::netem;
 use super::request::Site;
 pub(super) use crate::plan::host_name as name_of;
 use crate::plan::{Carrier, Topology};
@@ -108,6 +109,9 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Groun
         if let Some(bridge) = &bridge {
             switch.netlink.enslave(&port, bridge)?;
         }
+        if let Some(netem) = netem::at_switch(topology).filter(|_| topology.carrier() == Carrier::Netem) {
+            switch.netlink.add_qdisc(&port, &Qdisc::Netem(netem))?;
+        }
         switch.netlink.set_up(&port)?;
     }
     if let Some(bridge) = &bridge {
@@ -138,10 +142,25 @@ fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<
         site.address6 = None;
     }
     site.hardware = link.hardware_address.clone();
-    if let (Carrier::TokenBucket, Some(rate)) = (topology.carrier(), topology.shape.rate) {
-        host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
-    }
+    shape(host, &link, site, topology)?;
     host.netlink.set_up(&link)
+}
+
+/// What the kernel does to packets that leave a host.
+fn shape(host: &mut Ground, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
+    match (topology.carrier(), topology.shape.rate) {
+        (Carrier::TokenBucket, Some(rate)) => {
+            host.netlink.add_qdisc(link, &Qdisc::TokenBucket(token_bucket(rate)))
+        }
+        (Carrier::Netem, _) => {
+            let netem = netem::at_host(topology, &site.name);
+            if netem::is_of_packets(&netem) {
+                host.netlink.set_single_segments(link)?;
+            }
+            host.netlink.add_qdisc(link, &Qdisc::Netem(netem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.

@@ -118,13 +118,18 @@ impl Topology {
         pair.shape.check(&self.shape)
     }
 
+    /// What is done between its hosts, from end to end.
+    fn shapes(&self) -> impl Iterator<Item = &Shape> {
+        self.pairs.iter().map(|pair| &pair.shape).chain([&self.shape])
+    }
+
     /// Whether it says what links there are.
     fn has_links(&self) -> bool {
         self.network.is_some() || self.hops.is_some()
     }
 
     /// What cannot go together as a whole: whether it holds, what is wrong, what to try.
-    fn broken(&self) -> [(bool, &'static str, &'static str); 4] {
+    fn broken(&self) -> [(bool, &'static str, &'static str); 5] {
         let rate_alone = Shape { rate: self.shape.rate, ..Shape::default() };
         let more_than_rate = self.shape != rate_alone || self.has_links() || !self.pairs.is_empty();
         let is_netem = self.wire == WireKind::Netem;
@@ -138,6 +143,11 @@ impl Topology {
                 is_netem && self.has_links(),
                 "wire=netem has no switches",
                 "leave out wire=, or what asks for them",
+            ),
+            (
+                is_netem && self.shapes().any(|shape| shape.reorder > 0.0),
+                "wire=netem reorders otherwise: what it picks overtakes all that is under way",
+                "leave out wire= or reorder=",
             ),
             (
                 is_netem && self.hosts > 2 && !self.pairs.is_empty(),
@@ -241,6 +251,8 @@ mod tests {
             "rate=1Gb/s,delay=1ms,wire=tbf",
             "rate=1Gb/s,a-b.loss=1%,wire=tbf",
             "hops=1,wire=netem",
+            "reorder=1%,wire=netem",
+            "a-b.reorder=1%,wire=netem",
             "hosts=3,a-b.loss=1%,wire=netem",
             "hosts=3,hops=0",
             "a-c.loss=1%",

@@ -15,7 +15,7 @@ pub const LONGEST_FILE: usize = 1 << 20;
 
 /// More of them are no lab.
 const MOST_SWITCHES: usize = 256;
-const MOST_LINKS: usize = 4096;
+const MOST_LINKS: usize = 1024;
 
 /// The MTUs that a lab can have, and the usual one.
 pub(super) const MTUS: RangeInclusive<u32> = 576..=65535;
@@ -123,7 +123,7 @@ fn described(name: &str, file: &File) -> Result<Described, Fault> {
         return Err(fault("an MTU is 576 to 65535", "try mtu = 1500"));
     }
     if file.switch.len() > MOST_SWITCHES || file.link.len() > MOST_LINKS {
-        return Err(fault("more than 256 switches or 4096 links", "describe a smaller network"));
+        return Err(fault("more than 256 switches or 1024 links", "describe a smaller network"));
     }
     let switches = switches(file)?;
     let names: BTreeSet<String> =
