@@ -16,6 +16,7 @@ pub mod sizes;
 mod step;
 mod target;
 mod topology;
+mod way;
 mod wiring;
 mod world;
 
@@ -32,6 +33,7 @@ pub use shape::Shape;
 pub use step::{Block, Case, Role, Step, Why};
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
+pub use way::Way;
 pub use wiring::{WireLink, Wiring};
 pub use world::World;
 
