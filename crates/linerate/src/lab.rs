@@ -25,6 +25,7 @@ mod held;
 pub mod holder;
 mod inside;
 pub mod journal;
+mod netem;
 mod own_folder;
 mod refusal;
 mod register;

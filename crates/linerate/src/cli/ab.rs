@@ -40,7 +40,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         extend: !args.no_extend,
         margin: args.margin,
         connections: match &args.hosts.target {
-            Target::Lab(topology) if topology.shape.is_plain() => LAB_CONNECTIONS,
+            Target::Lab(topology) if topology.is_plain() => LAB_CONNECTIONS,
             Target::Simulated(_) => LAB_CONNECTIONS,
             Target::Lab(_) | Target::Ssh(_) => 1,
         },

@@ -67,8 +67,9 @@ pub enum Command {
 /// What every command that measures is told.
 #[derive(Debug, clap::Args)]
 pub struct Hosts {
-    /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]`, two of these, or
-    /// `simulated` (a made-up machine without time).
+    /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
+    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, two of these, or `simulated` (a made-up machine without
+    /// time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
     /// Only these rungs (a name or a prefix: network, in-host.tcp); may be repeated.

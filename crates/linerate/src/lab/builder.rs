@@ -11,7 +11,7 @@ use crate::unit::BitRate;
 use crate::{Error, Result};
 use linerate_sys::handover;
 use linerate_sys::namespace::{self, Kind};
-use linerate_sys::netlink::Qdisc;
+use linerate_sys::netlink::{Netem, Qdisc};
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -79,7 +79,7 @@ fn try_out(ordinary: bool) -> linerate_sys::Result<Building> {
     building.layout.abilities = Some(Abilities {
         user_namespace: ordinary,
         token_bucket: is_known(&Qdisc::TokenBucket(wiring::token_bucket(BitRate(1e9))))?,
-        netem: is_known(&Qdisc::Netem)?,
+        netem: is_known(&Qdisc::Netem(Netem::default()))?,
     });
     Ok(building)
 }

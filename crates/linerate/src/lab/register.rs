@@ -9,13 +9,14 @@ use super::held::Held;
 use super::own_folder::{lock, own_folder, path_text};
 use super::request;
 use crate::{Error, Result};
+use linerate_sys::handover;
 use linerate_sys::own_file::{create_own, open_own};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest record that is read.
-const LONGEST: u64 = 64 << 10;
+/// The longest record that is read: as long as a lab's description can be handed over.
+const LONGEST: u64 = handover::LONGEST_MESSAGE as u64;
 
 /// Records that are looked at.
 const MOST: usize = 256;

@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(explain("sender-cpi").unwrap_err()[0], "sender-cpu");
         assert!(explain("buffer-limited").unwrap_err().contains(&"tcp.send-buffer-limited"));
         assert!(
-            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "mtu", ""]
+            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "xyz", ""]
                 .iter()
                 .all(|name| explain(name).unwrap_err().is_empty())
         );

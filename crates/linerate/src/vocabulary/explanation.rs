@@ -1,6 +1,9 @@
 //! Every name of the tables, explained in one form.
 
-use super::{BOUNDS, BREAKS, KNOBS, KnobKind, METRICS, PATTERNS, RUNGS, SAMPLED, TRANSPORTS, WARNINGS};
+use super::{
+    BOUNDS, BREAKS, KNOBS, KnobKind, LAB_KEYS, METRICS, PATTERNS, PRESETS, RUNGS, SAMPLED, TRANSPORTS,
+    WARNINGS,
+};
 
 /// A kind of name.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub const KINDS: &[Kind] = &[
     kind("knob", "knobs", "What a run may change: `--set KNOB=VALUE`.", "", knobs),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
+    kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
+    kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
     kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
 ];
 
@@ -188,6 +193,29 @@ fn breaks() -> Vec<Explanation> {
     BREAKS.iter().map(class).collect()
 }
 
+fn lab_keys() -> Vec<Explanation> {
+    let key = |key: &super::LabKey| Explanation {
+        facts: vec![
+            ("value", key.value.into()),
+            ("default", key.default.into()),
+            (
+                "may be said of",
+                if key.of_link { "the lab, a pair of hosts, a link" } else { "the lab" }.into(),
+            ),
+        ],
+        ..explained(key.name, key.about, key.source, "")
+    };
+    LAB_KEYS.iter().map(key).collect()
+}
+
+fn presets() -> Vec<Explanation> {
+    let preset = |preset: &super::Preset| Explanation {
+        facts: vec![("stands for", format!("lab:{}", preset.keys))],
+        ..explained(preset.name, preset.about, preset.source, &format!("linerate run lab:{}", preset.name))
+    };
+    PRESETS.iter().map(preset).collect()
+}
+
 fn warnings() -> Vec<Explanation> {
     let warning = |warning: &super::Warning| Explanation {
         formula: warning.rule.into(),
@@ -202,7 +230,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Kinds whose names say what to try, and those whose names are computed.
-    const TRIED: &[&str] = &["rung", "metric", "knob", "bound", "break", "warning"];
+    const TRIED: &[&str] = &["rung", "metric", "knob", "bound", "break", "preset", "warning"];
     const COMPUTED: &[&str] = &["metric", "bound", "break", "warning"];
 
     #[test]
