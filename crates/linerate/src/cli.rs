@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod fault;
 mod lab;
 mod list;
 mod man;
@@ -70,6 +71,7 @@ fn asked() -> Result<Args> {
     let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::told(&error, &path))?;
     if let Some(hosts) = args.command.hosts() {
         hosts.asked = asked;
+        hosts.target = fault::with_faults(&hosts.target, &hosts.faults)?;
     }
     Ok(args)
 }

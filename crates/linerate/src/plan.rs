@@ -5,6 +5,7 @@
 //! visit; a *slice* is a part of a flow on the time axis.
 
 mod arm;
+mod fault;
 mod profile;
 mod setting;
 mod shape;
@@ -18,6 +19,7 @@ mod world;
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
+pub use fault::Fault;
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
@@ -25,7 +27,7 @@ pub use shape::Shape;
 pub use step::{Block, Case, Role, Step, Why};
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind, keys as lab_keys};
-pub use wiring::{WireLink, Wiring};
+pub use wiring::{WireLink, Wiring, host_name};
 pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;

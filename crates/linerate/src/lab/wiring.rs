@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::request::Site;
-use crate::plan::{Carrier, Topology};
+use crate::plan::{Carrier, Topology, host_name};
 use crate::unit::BitRate;
 use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
 use linerate_sys::{Error, Result};
@@ -49,13 +49,9 @@ pub(super) fn site(number: u32) -> Site {
     Site { name: name_of(number), address, address6: Some(address6), interface, hardware: Vec::new() }
 }
 
-/// `a` to `z`, then `aa`, `ab` and so on.
+/// A host's name, as the plan has it.
 pub(super) fn name_of(number: u32) -> String {
-    let letter = char::from(b'a' + (number % 26) as u8);
-    match number / 26 {
-        0 => letter.to_string(),
-        rest => name_of(rest - 1) + &letter.to_string(),
-    }
+    host_name(number as usize)
 }
 
 /// The bucket for a rate.

@@ -69,7 +69,7 @@ macro_rules! share {
             name: $name,
             wanted: "a share such as 1%",
             set: |shape, text| {
-                shape.$field = share(text)?;
+                shape.$field = share(text, MOST)?;
                 Some(())
             },
             show: |shape| (shape.$field > 0.0).then(|| shape.$field.to_string()),
@@ -128,13 +128,13 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-/// `2%` or `0.02`.
-fn share(text: &str) -> Option<f64> {
+/// `2%` or `0.02`, up to `most`.
+pub(super) fn share(text: &str, most: f64) -> Option<f64> {
     let share = match text.strip_suffix('%') {
         Some(number) => number.parse::<f64>().ok()? / 100.0,
         None => text.parse().ok()?,
     };
-    (0.0..=MOST).contains(&share).then_some(share)
+    (0.0..=most).contains(&share).then_some(share)
 }
 
 pub(super) fn rate(text: &str) -> Option<BitRate> {

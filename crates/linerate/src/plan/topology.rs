@@ -1,5 +1,6 @@
 //! The virtual hosts of a lab and what lies between them.
 
+use super::fault::{self, Fault};
 use super::shape::{KEYS, Shape};
 use super::target::TargetError;
 use crate::unit::Bytes;
@@ -26,6 +27,9 @@ pub struct Topology {
     /// What carries the packets. Recordings that do not say it are of a time when it was the kernel.
     #[serde(default = "kernel")]
     pub wire: WireKind,
+    /// The faults that were put in by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
 }
 
 fn kernel() -> WireKind {
@@ -79,7 +83,7 @@ pub const CUT_THROUGH_BYTES: f64 = 64.0;
 const MOST_HOPS: u32 = 16;
 
 /// Keys of a lab's description that are no part of a link's shape.
-const OTHERS: &[&str] = &["hosts", "mtu", "hops", "switch", "wire"];
+const OTHERS: &[&str] = &["hosts", "mtu", "hops", "switch", "wire", "fault"];
 
 const SWITCHINGS: &[(&str, Switching)] =
     &[("store-and-forward", Switching::StoreAndForward), ("cut-through", Switching::CutThrough)];
@@ -100,6 +104,7 @@ impl Default for Topology {
             hops: None,
             switching: Switching::default(),
             wire: WireKind::default(),
+            faults: Vec::new(),
         }
     }
 }
@@ -133,6 +138,7 @@ impl Topology {
                     word(SWITCHINGS, value).ok_or_else(|| bad("store-and-forward or cut-through"))?
             }
             "wire" => self.wire = word(WIRES, value).ok_or_else(|| bad("auto, user, netem or tbf"))?,
+            "fault" => self.faults.push(value.parse()?),
             _ => self.shape.set(key, value, OTHERS)?,
         }
         Ok(())
@@ -168,8 +174,15 @@ impl Topology {
         ];
         match cases.iter().find(|(holds, ..)| *holds) {
             Some((_, what, hint)) => Err(TargetError::new(format!("lab: {what}"), *hint)),
-            None => Ok(()),
+            None => fault::check(self),
         }
+    }
+
+    /// The same lab with these faults beside its own.
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Result<Topology, TargetError> {
+        self.faults.extend(faults);
+        self.check()?;
+        Ok(self)
     }
 
     /// What carries its packets.
@@ -179,9 +192,16 @@ impl Topology {
             WireKind::Netem => Carrier::Netem,
             WireKind::TokenBucket if self.shape.rate.is_some() => Carrier::TokenBucket,
             WireKind::TokenBucket => Carrier::Cable,
-            WireKind::Auto if self.shape.is_plain() && self.hops.is_none() => Carrier::Cable,
+            WireKind::Auto if self.is_bare() => Carrier::Cable,
             WireKind::Auto => Carrier::User,
         }
+    }
+}
+
+impl Topology {
+    /// Whether nothing is between two hosts that would take a wire of our own.
+    fn is_bare(&self) -> bool {
+        self.shape.is_plain() && self.hops.is_none() && !self.has_faulty_wire()
     }
 }
 
@@ -212,7 +232,7 @@ impl fmt::Display for Topology {
         if self.wire != WireKind::default() {
             write!(f, ",wire={}", spelt(WIRES, self.wire))?;
         }
-        Ok(())
+        self.faults.iter().try_for_each(|fault| write!(f, ",fault={fault}"))
     }
 }
 
@@ -232,6 +252,8 @@ mod tests {
         assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
         assert_eq!(carrier("hops=1"), Carrier::User);
         assert_eq!(carrier("wire=user"), Carrier::User);
+        assert_eq!(carrier("fault=loss"), Carrier::User);
+        assert_eq!(carrier("fault=sack-off"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s,wire=tbf"), Carrier::TokenBucket);
         assert_eq!(carrier("delay=1ms,wire=netem"), Carrier::Netem);
     }

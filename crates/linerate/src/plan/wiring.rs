@@ -26,10 +26,19 @@ pub struct WireLink {
     pub switching: Switching,
 }
 
+/// The name of the host with this number: `a` to `z`, then `aa`, `ab` and so on.
+pub fn host_name(number: usize) -> String {
+    let letter = char::from(b'a' + (number % 26) as u8);
+    match number / 26 {
+        0 => letter.to_string(),
+        rest => host_name(rest - 1) + &letter.to_string(),
+    }
+}
+
 impl Topology {
     /// The links and routes: a line of switches between two hosts, a star with one in the middle for more.
     /// Rate and queue are each link's own; delay, loss and the like are of a pair of hosts, and come once,
-    /// at the last link between them.
+    /// at the last link between them, and so are the faults of the wire.
     pub fn wiring(&self, name_of: impl Fn(usize) -> String) -> Wiring {
         let hosts = self.hosts as usize;
         let hops = self.hops.unwrap_or(u32::from(hosts > 2)) as usize;
@@ -43,7 +52,9 @@ impl Topology {
             .collect();
         for (from, to) in (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))) {
             if from != to {
-                let pair = wiring.add(format!("{}-{}", name_of(from), name_of(to)), &last, self);
+                let ends = [name_of(from), name_of(to)];
+                let shape = self.faulty(last.clone(), &ends[0], &ends[1], to == 0);
+                let pair = wiring.add(ends.join("-"), &shape, self);
                 let route = up[from].iter().copied().chain(down[to]).chain([pair]).collect();
                 wiring.routes[from * hosts + to] = route;
             }
@@ -87,6 +98,36 @@ mod tests {
         }
         assert_eq!(serialisations("rate=1Gb/s", 1, 0), 1);
         assert_eq!(serialisations("hosts=5,rate=1Gb/s", 4, 2), 2);
+    }
+
+    #[test]
+    fn a_fault_is_of_its_direction_alone_and_comes_once() {
+        let delays = |text: &str, from: usize, to: usize| {
+            let wiring = Topology::read(text).unwrap().wiring(host_name);
+            let of_route = wiring.route(from, to).iter().map(|link| wiring.links[*link].shape.delay_ns);
+            of_route.filter(|delay| *delay > 0.0).collect::<Vec<f64>>()
+        };
+        for hosts in [2, 3] {
+            let back = format!("hosts={hosts},hops=2,fault=asymmetric-delay=20ms");
+            assert_eq!((delays(&back, 0, 1), delays(&back, 1, 0)), (vec![], vec![20e6]));
+            let one = format!("hosts={hosts},delay=1ms,fault=a-b:delay=4ms");
+            assert_eq!((delays(&one, 0, 1), delays(&one, 1, 0)), (vec![5e6], vec![1e6]));
+            let both = format!("hosts={hosts},fault=delay=4ms");
+            assert_eq!((delays(&both, 0, 1), delays(&both, 1, 0)), (vec![4e6], vec![4e6]));
+        }
+        let wiring = Topology::read("rate=1Gb/s,fault=policer=100Mb/s,fault=mtu-black-hole")
+            .unwrap()
+            .wiring(host_name);
+        let last = &wiring.links[*wiring.route(0, 1).last().unwrap()].shape;
+        assert_eq!(
+            (last.policer.map(|rate| rate.0), last.black_hole_bytes, last.rate),
+            (Some(1e8), Some(1400), None)
+        );
+    }
+
+    #[test]
+    fn names_go_on_behind_the_last_letter() {
+        assert_eq!([0, 25, 26, 63].map(host_name), ["a", "z", "aa", "bl"]);
     }
 
     #[test]

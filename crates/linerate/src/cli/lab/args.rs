@@ -1,7 +1,8 @@
 //! The command line of `linerate lab`.
 
+use crate::cli::fault::faults;
 use crate::lab::is_name;
-use crate::plan::{Target, Topology};
+use crate::plan::{Fault, Target, Topology};
 use std::ffi::OsString;
 
 const UP_EXAMPLES: &str = "\
@@ -76,6 +77,11 @@ pub struct Up {
     /// What lab: `KEY=VALUE,…` of hosts, mtu and rate, with or without `lab:` in front.
     #[arg(value_name = "[lab:]KEY=VALUE,…", default_value = "lab", hide_default_value = true, value_parser = topology)]
     pub topology: Topology,
+    /// Put a known fault into it: loss=1%, b:small-buffers=64KiB, cpu-hog=0/50%. `linerate list faults`
+    /// shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults())]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
     /// The lab's name, where it is not the only one.
     #[arg(long, default_value = "lab", value_parser = name)]
     pub name: String,
