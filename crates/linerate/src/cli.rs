@@ -26,6 +26,7 @@ mod watch;
 mod words;
 
 use crate::analysis::Verdict;
+use crate::lab::fault::hog;
 use crate::lab::{builder, wire};
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
@@ -107,6 +108,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::LabWire => {
             wire::serve::main(std::io::stdin(), std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::LabHog { cpu, share } => {
+            hog::main(cpu, share, std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -18,6 +18,7 @@
 
 pub mod builder;
 mod entry;
+pub mod fault;
 mod ground;
 mod held;
 pub mod holder;
@@ -29,6 +30,7 @@ pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
+pub use fault::InForce;
 pub use held::{Grip, Held};
 pub use holder::{Holding, Order};
 pub use inside::Inside;
@@ -37,6 +39,7 @@ pub use register::{Look, Register};
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
+use fault::hog::Hog;
 use linerate_sys::spawn;
 use request::{Request, Site};
 use serde::{Deserialize, Serialize};
@@ -57,6 +60,9 @@ const HOSTS: RangeInclusive<u32> = 2..=64;
 pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
+    faults: Vec<InForce>,
+    /// What runs beside the hosts, and ends with this value.
+    _hogs: Vec<Hog>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -118,7 +124,12 @@ impl Lab {
             }
             _ => None,
         };
-        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, wire, _switch: switch })
+        let (hogs, of_hogs): (Vec<Hog>, Vec<InForce>) =
+            fault::beside_hosts(topology, program)?.into_iter().unzip();
+        let of_wire = fault::of_wire(topology);
+        let faults = layout.faults.into_iter().chain(of_wire).chain(of_hogs).collect();
+        let has_user_namespace = layout.user_namespace;
+        Ok(Lab { hosts, has_user_namespace, faults, _hogs: hogs, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
@@ -134,6 +145,11 @@ impl Lab {
     /// The wire's process, where there is one.
     pub fn wire_pid(&self) -> Option<u32> {
         self.wire.as_ref().map(Wire::pid)
+    }
+
+    /// The faults that are in force.
+    pub fn faults(&self) -> &[InForce] {
+        &self.faults
     }
 
     /// Whether the hosts are in a user namespace of their own.

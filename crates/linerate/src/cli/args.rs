@@ -63,6 +63,14 @@ pub enum Command {
     /// Carry a lab's packets.
     #[command(hide = true)]
     LabWire,
+    /// Keep a CPU busy for a lab.
+    #[command(hide = true)]
+    LabHog {
+        /// The CPU.
+        cpu: u32,
+        /// The share of it that is taken.
+        share: f64,
+    },
 }
 
 /// What every command that measures is told.

@@ -3,7 +3,7 @@
 //! It is a file that anything of the same user could have written, so nothing in it is believed: the
 //! process is told by its start time, and each namespace by the kernel's name for it.
 
-use super::{HOSTS, Lab};
+use super::{HOSTS, InForce, Lab};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::process::{Process, effective_user};
@@ -40,6 +40,9 @@ pub struct Entry {
     pub topology: Topology,
     /// Its hosts.
     pub hosts: Vec<KeptHost>,
+    /// The faults in force.
+    #[serde(default)]
+    pub faults: Vec<InForce>,
 }
 
 /// A host of it.
@@ -91,6 +94,7 @@ impl Entry {
             utc: utc.into(),
             topology: topology.clone(),
             hosts: hosts.collect::<Result<_>>()?,
+            faults: lab.faults().to_vec(),
         })
     }
 

@@ -211,7 +211,7 @@ mod tests {
             ("small-buffers=1", "4 KiB to 64 MiB"),
             ("policer=1Tb/s", "1 Mb/s to 400 Gb/s"),
             ("delay=6s", "to 5 s"),
-            ("firewall-rules=0", "from 1 to 100000"),
+            ("firewall-rules=0", "from 1 to 20000"),
             ("cpu-hog=0/101%", "0/50%"),
             ("b:loss=1%", "a-b:loss"),
             ("a-b:sack-off", "b:sack-off"),

@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(explain("sender-cpi").unwrap_err()[0], "sender-cpu");
         assert!(explain("buffer-limited").unwrap_err().contains(&"tcp.send-buffer-limited"));
         assert!(
-            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "mtu", ""]
+            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "vlan", ""]
                 .iter()
                 .all(|name| explain(name).unwrap_err().is_empty())
         );

@@ -227,7 +227,7 @@ pub const FAULTS: &[FaultEntry] = &[
     },
     FaultEntry {
         name: "firewall-rules",
-        kind: FaultKind::Count(1, 100_000),
+        kind: FaultKind::Count(1, 20_000),
         default: "1000",
         site: FaultSite::Host,
         about: "so many packet filter rules that fit no packet stand before what comes in and what goes out",
