@@ -1,7 +1,8 @@
 //! The command line of `linerate lab`.
 
+use crate::cli::fault::faults;
 use crate::lab::is_name;
-use crate::plan::{Target, Topology, is_lab_file};
+use crate::plan::{Fault, Target, Topology, is_lab_file};
 use crate::vocabulary::{PRESETS, meant};
 use std::ffi::OsString;
 
@@ -82,6 +83,11 @@ pub struct Up {
     /// file (net.toml), then `KEY=VALUE,…` (hosts, mtu, rate, delay, loss, …).
     #[arg(value_name = "[lab:]WHAT", default_value = "lab", hide_default_value = true, value_parser = topology)]
     pub topology: Topology,
+    /// Put a known fault into it: loss=1%, b:small-buffers=64KiB, cpu-hog=0/50%. `linerate list faults`
+    /// shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults())]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
     /// The lab's name, where it is not the only one.
     #[arg(long, default_value = "lab", value_parser = name)]
     pub name: String,
