@@ -37,7 +37,7 @@ const GROUPS: &[Group] = &[
         name: "delay",
         rows: || rows::added_round_trips(&[0.5, 1.0, 5.0, 25.0, 100.0], Which::Median, TIMES),
     },
-    Group { name: "hops", rows: || rows::hops(Which::Median, TIMES) },
+    Group { name: "hops", rows: || rows::hops(rows::HOPS, Which::Median, TIMES) },
     Group {
         name: "loss",
         rows: || [0.001, 0.01, 0.05].into_iter().flat_map(|share| rows::loss(share, u64::MAX)).collect(),

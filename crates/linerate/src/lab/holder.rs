@@ -7,6 +7,7 @@ use super::request::{self, Answer};
 use super::{Lab, builder, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::process::Process;
 use linerate_sys::{handover, spawn};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ pub struct Holding {
     lab: Lab,
     entry: Entry,
     register: Register,
+    is_abandoned: bool,
 }
 
 impl Holding {
@@ -52,12 +54,22 @@ impl Holding {
         let lab = Lab::build(&order.topology, program)?;
         let entry = Entry::of(&lab, order, mark)?;
         register.claim(&entry)?;
-        Ok(Holding { lab, entry, register })
+        Ok(Holding { lab, entry, register, is_abandoned: false })
     }
 
     /// Its record.
     pub fn entry(&self) -> &Entry {
         &self.entry
+    }
+
+    /// The process that the lab cannot go on without, where there is one.
+    pub fn wire(&self) -> Option<&Own> {
+        self.lab.wire_process()
+    }
+
+    /// Ends the lab because something in it died: its record stays, so that the next look tells of it.
+    pub fn abandon(mut self) {
+        self.is_abandoned = true;
     }
 
     /// Who is inside, and would stay there.
@@ -72,7 +84,9 @@ impl Holding {
 impl Drop for Holding {
     /// The record goes before the lab. One that stays, stays without a holder, and goes at the next look.
     fn drop(&mut self) {
-        let _ = self.register.release(&self.entry);
+        if !self.is_abandoned {
+            let _ = self.register.release(&self.entry);
+        }
     }
 }
 

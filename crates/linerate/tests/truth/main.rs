@@ -27,12 +27,13 @@ fn no_message_is_quicker_than_its_bits() {
 
 #[test]
 fn a_delay_is_added_to_the_round_trip_each_way() {
-    check(rows::added_round_trips(&[5.0, 50.0], Which::Quickest, 1));
+    check(rows::added_round_trips(&[20.0, 50.0], Which::Quickest, 1));
 }
 
 #[test]
 fn a_switch_adds_what_it_waits_for() {
-    check(rows::hops(Which::Quickest, 1));
+    // Those that add more than other work on this machine may.
+    check(rows::hops(&rows::HOPS[1..3], Which::Quickest, 1));
 }
 
 #[test]

@@ -148,22 +148,29 @@ pub fn added_round_trips(delays_ms: &[f64], which: Which, times: usize) -> Vec<R
     delays_ms.iter().map(row).collect()
 }
 
-/// Each switch that stores a frame adds its serialisation, one that cuts through that of 64 B: within 10 %.
-pub fn hops(which: Which, times: usize) -> Vec<Row> {
+/// Switches on the way, and what each adds: one that stores a frame its serialisation, one that cuts through
+/// that of 64 B.
+pub const HOPS: &[(&str, f64, f64)] = &[
+    (",hops=1", 1.0, 100e3),
+    (",hops=3", 3.0, 100e3),
+    (",hops=8", 8.0, 100e3),
+    (",hops=8,switch=cut-through", 8.0, 5.12e3),
+];
+
+/// Each of them adds that to the round trip, both ways: within 10 %.
+pub fn hops(cases: &[(&str, f64, f64)], which: Which, times: usize) -> Vec<Row> {
     let values = |keys: &str| -> Vec<f64> {
         between(&format!("lab:rate=100Mb/s{keys}"), |pair| {
             (0..times).map(|_| which.of(pair, "network.udp", HOP_BYTES, 60)).collect()
         })
     };
     let base = Estimate::of(values("")).unwrap().median;
-    let cases =
-        [(",hops=1", 1.0, 100e3), (",hops=3", 3.0, 100e3), (",hops=8,switch=cut-through", 8.0, 5.12e3)];
-    let row = |(keys, hops, hop_ns): (&str, f64, f64)| {
+    let row = |(keys, hops, hop_ns): &(&str, f64, f64)| {
         let truth = 2.0 * hops * hop_ns;
         let added = values(keys).into_iter().map(|ns| ns - base).collect();
         Row::new(format!("round trip over{}", keys.replace(',', " ")), truth, added, 0.1 * truth)
     };
-    cases.into_iter().map(row).collect()
+    cases.iter().map(row).collect()
 }
 
 /// As many datagrams are lost as asked: within three standard errors, of so many that one is at most 5 % of
@@ -184,7 +191,7 @@ pub fn loss(share: f64, most: u64) -> Vec<Row> {
     vec![
         Row::new(&name, share, vec![lost / sent], 3.0 * error),
         // What the ends say to each other about the block crosses the same wire.
-        Row::new(format!("{name}, by the wire's account"), lost / sent, vec![said / sent], 0.1 * share),
+        Row::new(format!("{name}, by the wire's account"), lost / sent, vec![said / sent], 0.15 * share),
     ]
 }
 

@@ -10,9 +10,15 @@ use crate::plan::Topology;
 use crate::run::this_program;
 use crate::{Error, Result};
 use jiff::Timestamp;
+use linerate_sys::child::Own;
+use linerate_sys::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// A wait for a wire's end, of which there may be many.
+const WHILE: Duration = Duration::from_secs(3600);
 
 /// Keeps a lab until a signal comes, or starts who does.
 pub fn main(args: &Up) -> Result<ExitCode> {
@@ -40,10 +46,10 @@ pub fn main(args: &Up) -> Result<ExitCode> {
     print(&page::hosts(holding.entry()))?;
     print(&page::faults(holding.entry()))?;
     say(&page::usage(holding.entry(), "it ends with Ctrl-C"));
-    ending.forever().next();
+    let holding = keep(holding, &mut ending)?;
     let inside = holding.inside();
     drop(holding);
-    say(&left_inside(&inside, "kill "));
+    say(&left_inside(&inside, "linerate lab down --stale; or kill "));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,10 +70,28 @@ fn topology(args: &Up) -> Result<Topology> {
 /// The background holder, which [`main`] starts.
 pub fn hold() -> Result<ExitCode> {
     let mut ending = signals()?;
-    if let Some(_holding) = holder::serve(std::io::stdin(), &this_program()?)? {
-        ending.forever().next();
+    if let Some(holding) = holder::serve(std::io::stdin(), &this_program()?)? {
+        keep(holding, &mut ending)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps a lab until a signal comes, or until it is none any more because its wire ended: that is the error.
+fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
+    let wire = holding.wire().map(|wire| Process::open(wire.pid())).transpose()?.flatten();
+    if let Some(wire) = wire {
+        let wake = ending.handle();
+        std::thread::spawn(move || {
+            while !wire.wait(WHILE).unwrap_or(true) {}
+            wake.close();
+        });
+    }
+    if ending.forever().next().is_some() {
+        return Ok(holding);
+    }
+    let how = holding.wire().and_then(Own::verdict).unwrap_or_else(|| "the lab's wire ended".into());
+    holding.abandon();
+    Err(Error::died(how))
 }
 
 /// The signals that end a lab, heard from now on.
