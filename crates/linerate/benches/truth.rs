@@ -8,6 +8,7 @@
 
 #[path = "../tests/truth/measure.rs"]
 mod measure;
+#[allow(dead_code, reason = "the tests take another part of it")]
 #[path = "../tests/truth/rows.rs"]
 mod rows;
 

@@ -110,7 +110,7 @@ impl Lab {
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
         topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
-        let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
+        let (layout, descriptors) = request::send(program, &Request::Build(Box::new(topology.clone())))?;
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);

@@ -121,7 +121,8 @@ mod tests {
         let of_table = FAULTS.iter().filter(|entry| entry.site == FaultSite::Host).map(|entry| entry.name);
         let mut of_table: Vec<&str> = of_table.collect();
         let mut here: Vec<&str> = ON_HOSTS.iter().map(|(name, _)| *name).collect();
-        (of_table.sort_unstable(), here.sort_unstable());
+        of_table.sort_unstable();
+        here.sort_unstable();
         assert_eq!(of_table, here);
     }
 

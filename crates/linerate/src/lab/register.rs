@@ -71,7 +71,7 @@ impl std::fmt::Display for Gone {
 
 /// What a record turned out to be.
 enum Found {
-    Held(Held),
+    Held(Box<Held>),
     Gone(Gone),
 }
 
@@ -100,7 +100,7 @@ impl Register {
         }
         for name in self.names(ENDING)? {
             match self.find(&name) {
-                Ok(Some(Found::Held(held))) => look.held.push(held),
+                Ok(Some(Found::Held(held))) => look.held.push(*held),
                 Ok(Some(Found::Gone(gone))) => look.gone.push(gone),
                 Ok(None) => {}
                 Err(error @ Error::Record { .. }) => look.notes.push(format!("{error}; it is left alone")),
@@ -154,7 +154,7 @@ impl Register {
         };
         let pid = entry.pid;
         if let Some(held) = Held::of(entry)? {
-            return Ok(Some(Found::Held(held)));
+            return Ok(Some(Found::Held(Box::new(held))));
         }
         remove(&self.path(name))?;
         Ok(Some(Found::Gone(Gone { name: name.into(), pid: Some(pid) })))

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
     /// Hosts and wires.
-    Build(Topology),
+    Build(Box<Topology>),
     /// Only what could be built.
     Probe,
 }

@@ -1,6 +1,7 @@
 //! The lab's own wire against the truth: a part of what `cargo bench --bench truth` measures.
 //!
 //! Tolerances are stated in `rows.rs`, and nothing is tried twice.
+#![allow(clippy::print_stdout)]
 
 mod measure;
 #[allow(dead_code, reason = "the bench measures what is not measured here")]

@@ -59,7 +59,7 @@ Examples:
 pub enum Lab {
     /// Put up virtual hosts, and keep them until Ctrl-C or `lab down`.
     #[command(after_help = UP_EXAMPLES)]
-    Up(Up),
+    Up(Box<Up>),
     /// Run a command on a host of a lab that is up.
     #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),

@@ -2,7 +2,7 @@
 
 use super::audit::Lateness;
 use super::course::{Course, Due};
-use super::flight::Flight;
+use super::flight::{Cut, Flight};
 use super::frame::{Hardware, destination};
 use crate::plan::Wiring;
 use crate::record::WireAudit;
@@ -210,9 +210,7 @@ impl Forwarder {
 /// `ENETDOWN`.
 const NETWORK_DOWN: i32 = 100;
 
-fn departure<'f>(
-    (flight, cut): (&'f Flight, &'f Option<(Box<[u8]>, std::ops::Range<usize>)>),
-) -> Departure<'f> {
+fn departure<'f>((flight, cut): (&'f Flight, &'f Option<Cut>)) -> Departure<'f> {
     match cut {
         None => Departure { head: flight.frame(), body: &[] },
         Some((head, body)) => Departure { head, body: flight.frame().get(body.clone()).unwrap_or_default() },
