@@ -20,11 +20,13 @@
 
 pub mod builder;
 mod entry;
+pub mod fault;
 mod ground;
 mod held;
 pub mod holder;
 mod inside;
 pub mod journal;
+mod netem;
 mod own_folder;
 mod refusal;
 mod register;
@@ -33,6 +35,7 @@ pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
+pub use fault::InForce;
 pub use held::{Grip, Held};
 pub use holder::{Holding, Order};
 pub use inside::Inside;
@@ -41,6 +44,7 @@ pub use register::{Gone, Look, Register};
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
+use fault::hog::Hog;
 use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
@@ -62,6 +66,9 @@ const HOSTS: RangeInclusive<u32> = 2..=64;
 pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
+    faults: Vec<InForce>,
+    /// What runs beside the hosts, and ends with this value.
+    _hogs: Vec<Hog>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -103,7 +110,7 @@ impl Lab {
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
         topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
-        let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
+        let (layout, descriptors) = request::send(program, &Request::Build(Box::new(topology.clone())))?;
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
@@ -123,7 +130,12 @@ impl Lab {
             }
             _ => None,
         };
-        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, wire, _switch: switch })
+        let (hogs, of_hogs): (Vec<Hog>, Vec<InForce>) =
+            fault::beside_hosts(topology, program)?.into_iter().unzip();
+        let of_wire = fault::of_wire(topology);
+        let faults = layout.faults.into_iter().chain(of_wire).chain(of_hogs).collect();
+        let has_user_namespace = layout.user_namespace;
+        Ok(Lab { hosts, has_user_namespace, faults, _hogs: hogs, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
@@ -139,6 +151,11 @@ impl Lab {
     /// The wire's process, where there is one: without it no packet passes.
     pub fn wire_process(&self) -> Option<&Own> {
         self.wire.as_ref().map(Wire::process)
+    }
+
+    /// The faults that are in force.
+    pub fn faults(&self) -> &[InForce] {
+        &self.faults
     }
 
     /// Whether the hosts are in a user namespace of their own.

@@ -3,6 +3,8 @@
 //! A test that needs a process on a virtual host starts this very binary there, on one of the ignored
 //! tests at the end, and reads the line of JSON that this says.
 
+#[path = "lab/netem.rs"]
+mod netem;
 #[path = "lab/removal.rs"]
 mod removal;
 #[path = "lab/sixteen.rs"]

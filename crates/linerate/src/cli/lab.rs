@@ -3,6 +3,7 @@
 pub mod args;
 mod down;
 mod exec;
+pub mod file;
 mod folder;
 mod list;
 mod page;

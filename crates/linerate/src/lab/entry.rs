@@ -5,7 +5,7 @@
 
 use super::holder::Order;
 use super::journal::{is_mark, start_of};
-use super::{HOSTS, Lab};
+use super::{HOSTS, InForce, Lab};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::process::effective_user;
@@ -45,6 +45,9 @@ pub struct Entry {
     pub mark: Option<String>,
     /// Its hosts.
     pub hosts: Vec<KeptHost>,
+    /// The faults in force.
+    #[serde(default)]
+    pub faults: Vec<InForce>,
 }
 
 /// A host of it.
@@ -97,6 +100,7 @@ impl Entry {
             topology: order.topology.clone(),
             mark,
             hosts: hosts.collect::<Result<_>>()?,
+            faults: lab.faults().to_vec(),
         })
     }
 

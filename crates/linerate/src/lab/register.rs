@@ -9,13 +9,14 @@ use super::held::Held;
 use super::own_folder::{lock, own_folder, path_text};
 use super::request;
 use crate::{Error, Result};
+use linerate_sys::handover;
 use linerate_sys::own_file::{create_own, open_own};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest record that is read.
-const LONGEST: u64 = 64 << 10;
+/// The longest record that is read: as long as a lab's description can be handed over.
+const LONGEST: u64 = handover::LONGEST_MESSAGE as u64;
 
 /// Records that are looked at.
 const MOST: usize = 256;
@@ -70,7 +71,7 @@ impl std::fmt::Display for Gone {
 
 /// What a record turned out to be.
 enum Found {
-    Held(Held),
+    Held(Box<Held>),
     Gone(Gone),
 }
 
@@ -99,7 +100,7 @@ impl Register {
         }
         for name in self.names(ENDING)? {
             match self.find(&name) {
-                Ok(Some(Found::Held(held))) => look.held.push(held),
+                Ok(Some(Found::Held(held))) => look.held.push(*held),
                 Ok(Some(Found::Gone(gone))) => look.gone.push(gone),
                 Ok(None) => {}
                 Err(error @ Error::Record { .. }) => look.notes.push(format!("{error}; it is left alone")),
@@ -153,7 +154,7 @@ impl Register {
         };
         let pid = entry.pid;
         if let Some(held) = Held::of(entry)? {
-            return Ok(Some(Found::Held(held)));
+            return Ok(Some(Found::Held(Box::new(held))));
         }
         remove(&self.path(name))?;
         Ok(Some(Found::Gone(Gone { name: name.into(), pid: Some(pid) })))

@@ -1,6 +1,6 @@
 //! What is said to a process that makes or keeps a lab, and its answer: one message each way on a Unix socket.
 
-use super::{Abilities, builder, journal};
+use super::{Abilities, InForce, builder, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
     /// Hosts and wires.
-    Build(Topology),
+    Build(Box<Topology>),
     /// Only what could be built.
     Probe,
 }
@@ -45,6 +45,7 @@ pub(super) enum Answer<T> {
 pub(super) struct Layout {
     pub hosts: Vec<Site>,
     pub user_namespace: bool,
+    pub faults: Vec<InForce>,
     pub abilities: Option<Abilities>,
 }
 

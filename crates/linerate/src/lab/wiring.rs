@@ -1,7 +1,9 @@
 //! The wires between the hosts: one cable between two, a cable each to a bridge for more.
 
 use super::ground::Ground;
+use super::netem;
 use super::request::Site;
+pub(super) use crate::plan::host_name as name_of;
 use crate::plan::{Carrier, Topology};
 use crate::unit::BitRate;
 use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
@@ -47,15 +49,6 @@ pub(super) fn site(number: u32) -> Site {
     let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
     let interface = PORT.into();
     Site { name: name_of(number), address, address6: Some(address6), interface, hardware: Vec::new() }
-}
-
-/// `a` to `z`, then `aa`, `ab` and so on.
-pub(super) fn name_of(number: u32) -> String {
-    let letter = char::from(b'a' + (number % 26) as u8);
-    match number / 26 {
-        0 => letter.to_string(),
-        rest => name_of(rest - 1) + &letter.to_string(),
-    }
 }
 
 /// The bucket for a rate.
@@ -116,6 +109,9 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Groun
         if let Some(bridge) = &bridge {
             switch.netlink.enslave(&port, bridge)?;
         }
+        if let Some(netem) = netem::at_switch(topology).filter(|_| topology.carrier() == Carrier::Netem) {
+            switch.netlink.add_qdisc(&port, &Qdisc::Netem(netem))?;
+        }
         switch.netlink.set_up(&port)?;
     }
     if let Some(bridge) = &bridge {
@@ -146,10 +142,25 @@ fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<
         site.address6 = None;
     }
     site.hardware = link.hardware_address.clone();
-    if let (Carrier::TokenBucket, Some(rate)) = (topology.carrier(), topology.shape.rate) {
-        host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
-    }
+    shape(host, &link, site, topology)?;
     host.netlink.set_up(&link)
+}
+
+/// What the kernel does to packets that leave a host.
+fn shape(host: &mut Ground, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
+    match (topology.carrier(), topology.shape.rate) {
+        (Carrier::TokenBucket, Some(rate)) => {
+            host.netlink.add_qdisc(link, &Qdisc::TokenBucket(token_bucket(rate)))
+        }
+        (Carrier::Netem, _) => {
+            let netem = netem::at_host(topology, &site.name);
+            if netem::is_of_packets(&netem) {
+                host.netlink.set_single_segments(link)?;
+            }
+            host.netlink.add_qdisc(link, &Qdisc::Netem(netem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.

@@ -1,8 +1,7 @@
 //! What a link does to what crosses it, in one direction: rate, delay, loss and the rest, by name.
 
-use super::target::TargetError;
 use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::meant;
+use crate::vocabulary::LAB_KEYS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,9 +47,18 @@ fn is_zero(value: &f64) -> bool {
 pub(super) struct Key {
     /// As it is written.
     pub name: &'static str,
-    wanted: &'static str,
     set: fn(&mut Shape, &str) -> Option<()>,
-    show: fn(&Shape) -> Option<String>,
+    /// Its value as it is written; none where it is not set.
+    pub show: fn(&Shape) -> Option<String>,
+}
+
+/// Why a key cannot be set.
+#[derive(Debug, PartialEq)]
+pub(super) enum Wrong {
+    /// No key has this name.
+    Key,
+    /// The value is not what is wanted.
+    Value(&'static str),
 }
 
 /// How long a queue lasts where nothing is said, and the least bytes that it holds.
@@ -67,9 +75,8 @@ macro_rules! share {
     ($name:literal, $field:ident) => {
         Key {
             name: $name,
-            wanted: "a share such as 1%",
             set: |shape, text| {
-                shape.$field = share(text)?;
+                shape.$field = share(text, MOST)?;
                 Some(())
             },
             show: |shape| (shape.$field > 0.0).then(|| shape.$field.to_string()),
@@ -81,7 +88,6 @@ macro_rules! time {
     ($name:literal, $field:ident) => {
         Key {
             name: $name,
-            wanted: "a time such as 10ms, at most 5s",
             set: |shape, text| {
                 shape.$field = text.parse::<Nanoseconds>().ok().filter(|time| time.0 <= LONGEST_DELAY_NS)?.0;
                 Some(())
@@ -95,7 +101,6 @@ macro_rules! time {
 pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rate",
-        wanted: "a rate of 1Mb/s to 400Gb/s",
         set: |shape, text| {
             shape.rate = Some(rate(text)?);
             Some(())
@@ -107,7 +112,6 @@ pub(super) const KEYS: &[Key] = &[
     share!("loss", loss),
     Key {
         name: "burst",
-        wanted: "a mean number of packets lost in a row, 1 to 1000",
         set: |shape, text| {
             shape.burst = text.parse().ok().filter(|burst| (1.0..=1000.0).contains(burst))?;
             Some(())
@@ -118,7 +122,6 @@ pub(super) const KEYS: &[Key] = &[
     share!("duplicate", duplicate),
     Key {
         name: "queue",
-        wanted: "a size of 2KiB to 4GiB",
         set: |shape, text| {
             let bytes = text.parse::<Bytes>().ok()?.0;
             shape.queue_bytes = Some(bytes).filter(|bytes| (2 << 10..=4 << 30).contains(bytes));
@@ -128,37 +131,29 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-/// `2%` or `0.02`.
-fn share(text: &str) -> Option<f64> {
+/// What a key's value is to be.
+pub(super) fn wanted(name: &str) -> &'static str {
+    LAB_KEYS.iter().find(|key| key.name == name).map_or("", |key| key.value)
+}
+
+/// `2%` or `0.02`, up to `most`.
+pub(super) fn share(text: &str, most: f64) -> Option<f64> {
     let share = match text.strip_suffix('%') {
         Some(number) => number.parse::<f64>().ok()? / 100.0,
         None => text.parse().ok()?,
     };
-    (0.0..=MOST).contains(&share).then_some(share)
+    (0.0..=most).contains(&share).then_some(share)
 }
 
-pub(super) fn rate(text: &str) -> Option<BitRate> {
+fn rate(text: &str) -> Option<BitRate> {
     text.parse().ok().filter(|rate: &BitRate| (1e6..=4e11).contains(&rate.0))
 }
 
 impl Shape {
-    /// Sets one key; the error says what is wanted. `others` are the keys that belong elsewhere.
-    pub(super) fn set(
-        &mut self,
-        name: &str,
-        value: &str,
-        others: &[&'static str],
-    ) -> Result<(), TargetError> {
-        let key = KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
-            let known: Vec<&str> = others.iter().copied().chain(KEYS.iter().map(|key| key.name)).collect();
-            let hint = meant(known.iter().copied(), name, &format!("it knows {}", known.join(", ")));
-            TargetError::new(format!("the lab knows no `{name}`"), hint)
-        })?;
-        let bad = || {
-            let what = format!("lab:{name}={value}: not {}", key.wanted);
-            TargetError::new(what, "try lab:rate=1Gb/s,delay=5ms,loss=0.1%")
-        };
-        (key.set)(self, value).ok_or_else(bad)
+    /// Sets one key.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
+        let key = KEYS.iter().find(|key| key.name == name).ok_or(Wrong::Key)?;
+        (key.set)(self, value).ok_or_else(|| Wrong::Value(wanted(name)))
     }
 
     /// The keys that are set, as they are written.
@@ -171,12 +166,46 @@ impl Shape {
         *self == Shape::default()
     }
 
-    /// Bytes that may wait for a link of this rate, where nobody said: 50 ms of it, or what is under way in
-    /// a round trip, so that one flow can fill the link.
+    /// Bytes that may wait for a link of this rate: what was said, or 50 ms of it, or what is under way in
+    /// its own round trip.
     pub fn queue(&self) -> Option<u64> {
+        self.queue_over(2.0 * self.delay_ns)
+    }
+
+    /// The same on a way with this round trip: enough for one flow to fill the link.
+    pub(super) fn queue_over(&self, round_trip_ns: f64) -> Option<u64> {
         let rate = self.rate?;
-        let seconds = QUEUE_SECONDS.max(2e-9 * self.delay_ns);
+        let seconds = QUEUE_SECONDS.max(1e-9 * round_trip_ns);
         Some(self.queue_bytes.unwrap_or((rate.0 / 8.0 * seconds).max(LEAST_QUEUE_BYTES) as u64))
+    }
+
+    /// The part of it that is a line's: the rate, and what may wait for it.
+    pub(super) fn of_line(&self, round_trip_ns: f64) -> Shape {
+        Shape { rate: self.rate, queue_bytes: self.queue_over(round_trip_ns), ..Shape::default() }
+    }
+
+    /// What is left of it without the line.
+    pub(super) fn without_line(&self) -> Shape {
+        Shape { rate: None, queue_bytes: None, ..self.clone() }
+    }
+
+    /// What cannot go together: what is wrong, and what to try. What `known` has already is not asked again.
+    pub(super) fn check(&self, known: &Shape) -> Result<(), (&'static str, &'static str)> {
+        let cases = [
+            (self.jitter_ns > self.delay_ns, "jitter is larger than delay", "give it a delay as large"),
+            (
+                self.burst > 0.0 && self.loss == 0.0 && self.burst != known.burst,
+                "burst says nothing without loss",
+                "try loss=1%,burst=8",
+            ),
+            (
+                self.queue_bytes.is_some() && self.rate.is_none(),
+                "queue says nothing without rate",
+                "try rate=1Gb/s,queue=1MiB",
+            ),
+        ];
+        let broken = cases.into_iter().find(|(holds, ..)| *holds);
+        broken.map_or(Ok(()), |(_, what, hint)| Err((what, hint)))
     }
 }
 
@@ -185,12 +214,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_key_of_a_link_is_in_the_vocabulary() {
+        let mut told: Vec<&str> = LAB_KEYS.iter().filter(|key| key.of_link).map(|key| key.name).collect();
+        let mut known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        told.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(told, known);
+    }
+
+    #[test]
     fn keys_are_set_and_shown() {
         let said = "rate=1000000000b/s,delay=10000000ns,jitter=1000ns,loss=0.01,burst=8,reorder=0.02,duplicate=0.001,queue=65536";
         let mut shape = Shape::default();
         for pair in said.split(',') {
             let (name, value) = pair.split_once('=').unwrap();
-            shape.set(name, value, &[]).unwrap();
+            shape.set(name, value).unwrap();
         }
         assert_eq!(shape.said().collect::<Vec<_>>().join(","), said);
         assert!(Shape::default().is_plain() && !shape.is_plain());
@@ -200,17 +238,18 @@ mod tests {
     fn what_no_link_does_is_refused() {
         for (name, value) in [("loss", "51%"), ("rate", "1"), ("queue", "1"), ("delay", "6s"), ("burst", "0")]
         {
-            assert!(Shape::default().set(name, value, &[]).is_err(), "{name}={value}");
+            let wrong = Shape::default().set(name, value).unwrap_err();
+            assert!(matches!(wrong, Wrong::Value(wanted) if !wanted.is_empty()), "{name}={value}");
         }
-        let error = Shape::default().set("delai", "1ms", &["mtu"]).unwrap_err();
-        assert_eq!(error.hint, "did you mean `delay`?");
+        assert_eq!(Shape::default().set("delai", "1ms"), Err(Wrong::Key));
     }
 
     #[test]
     fn a_queue_lasts_a_round_trip_at_least() {
-        let shape = |delay_ns| Shape { rate: Some(BitRate(1e9)), delay_ns, ..Shape::default() };
-        assert_eq!(shape(0.0).queue(), Some(6_250_000));
-        assert_eq!(shape(1e8).queue(), Some(25_000_000));
-        assert_eq!(Shape::default().queue(), None);
+        let shape = Shape { rate: Some(BitRate(1e9)), ..Shape::default() };
+        assert_eq!(shape.queue(), Some(6_250_000));
+        assert_eq!(shape.queue_over(2e8), Some(25_000_000));
+        assert_eq!(Shape::default().queue_over(1e9), None);
+        assert_eq!(Shape { queue_bytes: Some(5000), ..shape }.queue_over(1e9), Some(5000));
     }
 }

@@ -1,6 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::{Topology, World};
+use super::{Open, Topology, World};
 use crate::vocabulary::meant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,24 +45,33 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
-    type Err = TargetError;
-
-    fn from_str(text: &str) -> Result<Self, TargetError> {
+impl Target {
+    /// Reads a target; `open` gives the text of the file that a lab may be described by.
+    pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
         match text.split_once("://") {
             Some(("ssh", _)) => ssh_hosts(text).map(Target::Ssh),
-            Some((scheme, _)) => Err(TargetError::new(
+            Some((scheme, _)) if !scheme.contains(':') => Err(TargetError::new(
                 format!("`{scheme}://` is not a kind of target"),
                 "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,ssh://HOST]`",
             )),
-            None if text == "simulated" => Ok(Target::Simulated(World::quiet())),
-            None if text.starts_with("simulated:") => {
-                world(&text["simulated:".len()..]).map(Target::Simulated)
-            }
-            None if text == "lab" => Ok(Target::Lab(Topology::default())),
-            None if text.starts_with("lab:") => Topology::read(&text[4..]).map(Target::Lab),
-            None => Err(not_a_target(text)),
+            _ if text == "simulated" => Ok(Target::Simulated(World::quiet())),
+            _ if text.starts_with("simulated:") => world(&text["simulated:".len()..]).map(Target::Simulated),
+            _ if text == "lab" => Ok(Target::Lab(Topology::default())),
+            _ if text.starts_with("lab:") => Topology::read(&text[4..], open).map(Target::Lab),
+            _ => Err(not_a_target(text)),
         }
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    /// Reads a target that needs no file.
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let closed = |name: &str| {
+            Err(TargetError::new(format!("no file is read here, and {name} is one"), "say it with keys"))
+        };
+        Target::read(text, &closed)
     }
 }
 
@@ -128,11 +137,13 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::strategy::Strategy;
 
     #[test]
     fn targets_are_read_and_printed() {
         for text in [
             "lab:hosts=2,mtu=9000,rate=1000000000b/s,hops=2,switch=cut-through,wire=user",
+            "lab:hosts=2,mtu=1500,fault=b:small-buffers=64KiB,fault=a-b:loss=1%",
             "ssh://root@b:2222",
             "ssh://a,ssh://b",
         ] {
@@ -145,6 +156,34 @@ mod tests {
         assert_eq!("lab".parse(), Ok(Target::Lab(Topology::default())));
     }
 
+    const NETWORK: &str = "hosts = 3\n[[switch]]\nname = \"s1\"\n[[link]]\nbetween = [\"a\", \"s1\"]\n\
+                           rate = \"1Gb/s\"\n[[link]]\nbetween = [\"s1\", \"b\"]\n[[link]]\n\
+                           between = [\"s1\", \"c\"]\ndelay = \"5ms\"\n";
+
+    #[test]
+    fn a_lab_of_a_file_has_its_network_and_further_keys() {
+        let open = |_: &str| Ok(NETWORK.to_owned());
+        for text in ["lab:nets/three.toml,mtu=9000,loss=0.01,a-c.delay=20000000ns", "lab:./a=b,mtu=1500"] {
+            let target = Target::read(text, &open).unwrap();
+            assert_eq!(target.to_string(), text);
+            let json = serde_json::to_string(&target).unwrap();
+            assert_eq!(serde_json::from_str::<Target>(&json).unwrap(), target);
+        }
+        for (text, part) in [
+            ("lab:net.toml,hosts=4", "hosts is said by the file"),
+            ("lab:net.toml,wire=netem", "no switches"),
+            ("lab:net.toml,a-d.loss=1%", "no way in this lab"),
+            ("lab:net.toml,jitter=1ms", "jitter is larger than delay"),
+        ] {
+            let error = Target::read(text, &open).unwrap_err();
+            assert!(error.what.contains(part), "{text}: {error:?}");
+        }
+        let apart = |_: &str| Ok(NETWORK.replace("between = [\"s1\", \"b\"]", "from = \"s1\"\nto = \"b\""));
+        let error = Target::read("lab:net.toml", &apart).unwrap_err();
+        assert_eq!(error.what, "net.toml: no links lead from b to a");
+        assert!("lab:net.toml".parse::<Target>().unwrap_err().what.contains("no file is read here"));
+    }
+
     #[test]
     fn what_is_wrong_is_said() {
         let cases = [
@@ -152,6 +191,13 @@ mod tests {
             ("lab:mtu=12", "576"),
             ("lab:speed=1", "it knows hosts, mtu"),
             ("lab:dela=1ms", "did you mean `delay`"),
+            ("lab:metr", "did you mean `metro`"),
+            ("lab:", "presets are lan, metro, wan, satellite"),
+            ("lab:metro,lan", "no `=`"),
+            ("lab:a-b.los=1%", "did you mean `loss`"),
+            ("lab:a-b.loss=99%", "lab:a-b.loss=99%: not a share"),
+            ("lab:ab.loss=1%", "try a-b.loss"),
+            ("lab:a-c.loss=1%", "from a to c is no way"),
             ("node7", "try ssh://node7"),
             ("ssh:node7", "did you mean `ssh://node7`"),
             ("simulatd:noise=1%", "did you mean `simulated`"),
@@ -167,7 +213,31 @@ mod tests {
         }
     }
 
+    /// Descriptions of labs that can be read more often than not.
+    fn lab() -> impl proptest::strategy::Strategy<Value = String> {
+        let keys = "(rate=[1-9]00Mb/s|delay=[0-9]{1,2}ms|jitter=[0-9]us|loss=[0-9](\\.5)?%|burst=[1-9]|\
+                    reorder=0\\.[0-4]|duplicate=0|queue=[2-9]KiB)";
+        let key = proptest::string::string_regex(&format!("([ab]-[abc]\\.)?{keys}")).unwrap();
+        proptest::collection::vec(key, 1..6).prop_map(|keys| format!("lab:hosts=3,{}", keys.join(",")))
+    }
+
     proptest::proptest! {
+        #[test]
+        fn a_lab_is_printed_as_it_was_read(text in lab()) {
+            if let Ok(target) = text.parse::<Target>() {
+                proptest::prop_assert_eq!(target.to_string().parse(), Ok(target));
+            }
+        }
+
+        #[test]
+        fn no_text_of_a_file_is_too_much(text in ".{0,200}|(hosts = [0-9]\n|\\[\\[(link|switch)\\]\\]\n|\
+            (from|to|name|mode|rate) = \"?[a-c1-9%]{1,3}\"?\n|between = \\[\"[a-c]\", \"[a-c]\"\\]\n){0,12}") {
+            let open = |_: &str| Ok(text.clone());
+            if let Ok(target) = Target::read("lab:net.toml", &open) {
+                proptest::prop_assert_eq!(Target::read(&target.to_string(), &open), Ok(target));
+            }
+        }
+
         #[test]
         fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://|simulated:)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
             if let Ok(target) = text.parse::<Target>() {

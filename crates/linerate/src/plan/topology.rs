@@ -1,8 +1,10 @@
 //! The virtual hosts of a lab and what lies between them.
 
-use super::shape::{KEYS, Shape};
+use super::fault::Fault;
+use super::network::Network;
+use super::pair::Pair;
+use super::shape::Shape;
 use super::target::TargetError;
-use crate::unit::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -23,9 +25,18 @@ pub struct Topology {
     /// How the switches pass a packet on.
     #[serde(default)]
     pub switching: Switching,
+    /// The switches and links, where a file describes them: then what else is said is done from end to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// What is not like the rest, in one direction between two hosts each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<Pair>,
     /// What carries the packets. Recordings that do not say it are of a time when it was the kernel.
     #[serde(default = "kernel")]
     pub wire: WireKind,
+    /// The faults that were put in by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
 }
 
 fn kernel() -> WireKind {
@@ -75,16 +86,10 @@ pub enum Carrier {
 /// Bytes of a packet after which a cut-through switch begins to pass it on: the shortest frame.
 pub const CUT_THROUGH_BYTES: f64 = 64.0;
 
-/// The most switches in a row.
-const MOST_HOPS: u32 = 16;
-
-/// Keys of a lab's description that are no part of a link's shape.
-const OTHERS: &[&str] = &["hosts", "mtu", "hops", "switch", "wire"];
-
-const SWITCHINGS: &[(&str, Switching)] =
+pub(super) const SWITCHINGS: &[(&str, Switching)] =
     &[("store-and-forward", Switching::StoreAndForward), ("cut-through", Switching::CutThrough)];
 
-const WIRES: &[(&str, WireKind)] = &[
+pub(super) const WIRES: &[(&str, WireKind)] = &[
     ("auto", WireKind::Auto),
     ("user", WireKind::User),
     ("netem", WireKind::Netem),
@@ -99,77 +104,20 @@ impl Default for Topology {
             shape: Shape::default(),
             hops: None,
             switching: Switching::default(),
+            network: None,
+            pairs: Vec::new(),
             wire: WireKind::default(),
+            faults: Vec::new(),
         }
     }
 }
 
 impl Topology {
-    /// The topology of a description: `hosts=5,rate=1Gb/s,delay=10ms`.
-    pub(super) fn read(text: &str) -> Result<Topology, TargetError> {
-        let mut topology = Topology::default();
-        for pair in text.split(',') {
-            let (key, value) = pair.split_once('=').ok_or_else(|| {
-                let what = format!("`{pair}` in the lab's description has no `=`");
-                TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
-            })?;
-            topology.set(key, value)?;
-        }
-        topology.check()?;
-        Ok(topology)
-    }
-
-    fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let bad = |wanted: &str| {
-            let what = format!("lab:{key}={value}: not {wanted}");
-            TargetError::new(what, "try lab:hosts=2,mtu=9000,rate=1Gb/s")
-        };
-        match key {
-            "hosts" => self.hosts = in_range(value, 2, 64).ok_or_else(|| bad("2 to 64 hosts"))?,
-            "mtu" => self.mtu = in_range(value, 576, 65535).ok_or_else(|| bad("an MTU of 576 to 65535"))?,
-            "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(|| bad("0 to 16 switches"))?),
-            "switch" => {
-                self.switching =
-                    word(SWITCHINGS, value).ok_or_else(|| bad("store-and-forward or cut-through"))?
-            }
-            "wire" => self.wire = word(WIRES, value).ok_or_else(|| bad("auto, user, netem or tbf"))?,
-            _ => self.shape.set(key, value, OTHERS)?,
-        }
-        Ok(())
-    }
-
-    /// What cannot go together.
-    pub(crate) fn check(&self) -> Result<(), TargetError> {
-        let shape = &self.shape;
-        let rate_alone = Shape { rate: shape.rate, ..Shape::default() };
-        let cases = [
-            (shape.jitter_ns > shape.delay_ns, "jitter is larger than delay", "give it a delay as large"),
-            (
-                shape.burst > 0.0 && shape.loss == 0.0,
-                "burst says nothing without loss",
-                "try loss=1%,burst=8",
-            ),
-            (
-                shape.queue_bytes.is_some() && shape.rate.is_none(),
-                "queue says nothing without rate",
-                "try rate=1Gb/s,queue=1MiB",
-            ),
-            (
-                self.wire == WireKind::TokenBucket && (*shape != rate_alone || self.hops.is_some()),
-                "wire=tbf knows nothing but a rate",
-                "leave out wire=",
-            ),
-            (
-                self.wire == WireKind::Netem && self.hops.is_some(),
-                "wire=netem has no switches",
-                "leave out wire= or hops=",
-            ),
-            (self.hosts > 2 && self.hops == Some(0), "more than two hosts need a switch", "leave out hops=0"),
-        ];
-        match cases.iter().find(|(holds, ..)| *holds) {
-            Some((_, what, hint)) => Err(TargetError::new(format!("lab: {what}"), *hint)),
-            None => Ok(()),
-        }
+    /// The same lab with these faults beside its own.
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Result<Topology, TargetError> {
+        self.faults.extend(faults);
+        self.check()?;
+        Ok(self)
     }
 
     /// What carries its packets.
@@ -179,18 +127,34 @@ impl Topology {
             WireKind::Netem => Carrier::Netem,
             WireKind::TokenBucket if self.shape.rate.is_some() => Carrier::TokenBucket,
             WireKind::TokenBucket => Carrier::Cable,
-            WireKind::Auto if self.shape.is_plain() && self.hops.is_none() => Carrier::Cable,
+            WireKind::Auto if self.is_plain() && !self.has_faulty_wire() => Carrier::Cable,
             WireKind::Auto => Carrier::User,
         }
     }
+
+    /// Whether nothing is said of what lies between the hosts.
+    pub fn is_plain(&self) -> bool {
+        self.shape.is_plain() && self.hops.is_none() && self.network.is_none() && self.pairs.is_empty()
+    }
+
+    /// The switches between two hosts.
+    pub fn switches(&self) -> u32 {
+        self.hops.unwrap_or(u32::from(self.hosts > 2))
+    }
+
+    /// Whether packets cross other links before the last one, which is their pair of hosts' own.
+    pub(super) fn has_links_before(&self) -> bool {
+        self.network.is_some() || self.switches() > 0
+    }
+
+    /// What is done to packets from one host to another, from end to end.
+    pub fn shape_between(&self, from: &str, to: &str) -> &Shape {
+        let pair = self.pairs.iter().find(|pair| (&*pair.from, &*pair.to) == (from, to));
+        pair.map_or(&self.shape, |pair| &pair.shape)
+    }
 }
 
-fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
-    let value = text.parse::<Bytes>().ok()?.0;
-    u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
-}
-
-fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
+pub(super) fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
     words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
 }
 
@@ -201,8 +165,13 @@ fn spelt<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static
 impl fmt::Display for Topology {
     /// What was left out is not printed, but for hosts and MTU.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?;
+        match &self.network {
+            Some(network) => write!(f, "{},mtu={}", network.file, self.mtu)?,
+            None => write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?,
+        }
         self.shape.said().try_for_each(|said| write!(f, ",{said}"))?;
+        let pairs = self.pairs.iter().flat_map(|pair| pair.said(&self.shape));
+        pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
         if let Some(hops) = self.hops {
             write!(f, ",hops={hops}")?;
         }
@@ -212,42 +181,31 @@ impl fmt::Display for Topology {
         if self.wire != WireKind::default() {
             write!(f, ",wire={}", spelt(WIRES, self.wire))?;
         }
-        Ok(())
+        self.faults.iter().try_for_each(|fault| write!(f, ",fault={fault}"))
     }
-}
-
-/// Every key of a lab's description.
-pub fn keys() -> Vec<&'static str> {
-    OTHERS.iter().copied().chain(KEYS.iter().map(|key| key.name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::TargetError;
+
+    fn read(text: &str) -> Result<Topology, TargetError> {
+        Topology::read(text, &|name| Err(TargetError { what: name.into(), hint: String::new() }))
+    }
 
     #[test]
     fn a_description_says_what_carries() {
-        let carrier = |text: &str| Topology::read(text).unwrap().carrier();
+        let carrier = |text: &str| read(text).unwrap().carrier();
         assert_eq!(carrier("hosts=3"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
         assert_eq!(carrier("hops=1"), Carrier::User);
         assert_eq!(carrier("wire=user"), Carrier::User);
+        assert_eq!(carrier("fault=loss"), Carrier::User);
+        assert_eq!(carrier("fault=sack-off"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s,wire=tbf"), Carrier::TokenBucket);
         assert_eq!(carrier("delay=1ms,wire=netem"), Carrier::Netem);
-    }
-
-    #[test]
-    fn what_cannot_go_together_is_refused() {
-        for text in [
-            "jitter=1ms",
-            "burst=3",
-            "queue=1MiB",
-            "rate=1Gb/s,delay=1ms,wire=tbf",
-            "hops=1,wire=netem",
-            "hosts=3,hops=0",
-        ] {
-            assert!(Topology::read(text).is_err(), "{text}");
-        }
+        assert_eq!(carrier("b-a.loss=1%"), Carrier::User);
     }
 
     #[test]

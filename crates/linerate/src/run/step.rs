@@ -43,21 +43,7 @@ pub fn events(
     at_ns: u64,
     duration_ns: u64,
 ) -> Vec<Event> {
-    let mut record = StepRecord {
-        step: step.number,
-        pass: step.pass,
-        why: step.why,
-        case: step.case.clone(),
-        roles: step.roles.clone(),
-        at_ns,
-        duration_ns,
-        predicted_ns: step.predicted_ns,
-        kept_awake: true,
-        timer_slack_lowered: true,
-        hosts: Vec::new(),
-        sockets: Vec::new(),
-        wire,
-    };
+    let mut record = blank(step, wire, at_ns, duration_ns);
     let mut roles: Vec<Vec<RoleRecord>> = step.blocks.iter().map(|_| Vec::new()).collect();
     let mut events = Vec::new();
     for (host, answer) in answers {
@@ -96,4 +82,23 @@ pub fn events(
     }));
     events.push(Event::Step(record));
     events
+}
+
+/// The record of a step of which no host has told anything yet.
+fn blank(step: &Step, wire: Option<WireAudit>, at_ns: u64, duration_ns: u64) -> StepRecord {
+    StepRecord {
+        step: step.number,
+        pass: step.pass,
+        why: step.why,
+        case: step.case.clone(),
+        roles: step.roles.clone(),
+        at_ns,
+        duration_ns,
+        predicted_ns: step.predicted_ns,
+        kept_awake: true,
+        timer_slack_lowered: true,
+        hosts: Vec::new(),
+        sockets: Vec::new(),
+        wire,
+    }
 }

@@ -179,6 +179,13 @@ pub const WARNINGS: &[Warning] = &[
         hint: "leave out the shim.* and relay.* settings for a true number",
     },
     Warning {
+        code: "fault",
+        meaning: "a known fault was put into the lab by hand",
+        rule: "the lab has a fault, by --fault or by fault= in its description",
+        source: "the plan",
+        hint: "leave out --fault for a true number; `linerate list faults` tells what each does",
+    },
+    Warning {
         code: "above-bound",
         meaning: "the number beats a physical bound, so the measurement is wrong",
         rule: "the lower end of the interval is more than 2 % above what the line, or the fastest memory copy, can do",

@@ -4,7 +4,9 @@ use super::super::watch::warn;
 use super::super::{printable, traces};
 use super::args::Up;
 use super::{folder, labs, page, print};
+use crate::lab::fault::of_runs_alone;
 use crate::lab::{Holding, Inside, Order, holder};
+use crate::plan::Topology;
 use crate::run::this_program;
 use crate::{Error, Result};
 use jiff::Timestamp;
@@ -25,27 +27,44 @@ pub fn main(args: &Up) -> Result<ExitCode> {
     labs(&register)?;
     traces::tidy().iter().for_each(|told| warn(told));
     register.refuse_taken(&args.name)?;
+    let topology = topology(args)?;
     let order = Order {
         name: args.name.clone(),
-        topology: args.topology.clone(),
+        topology,
         base: register.base().to_owned(),
         utc: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     if args.detach {
         let entry = holder::start(&order, &this_program()?)?;
         print(&page::hosts(&entry))?;
+        print(&page::faults(&entry))?;
         say(&page::usage(&entry, "it ends with `linerate lab down`"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut ending = signals()?;
     let holding = Holding::put_up(&order, &this_program()?)?;
     print(&page::hosts(holding.entry()))?;
+    print(&page::faults(holding.entry()))?;
     say(&page::usage(holding.entry(), "it ends with Ctrl-C"));
     let holding = keep(holding, &mut ending)?;
     let inside = holding.inside();
     drop(holding);
     say(&left_inside(&inside, "linerate lab down --stale; or kill "));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The lab that was asked for, with its faults; those of a run have nothing to act on here.
+fn topology(args: &Up) -> Result<Topology> {
+    let asked = args.topology.clone().with_faults(args.faults.iter().cloned());
+    let topology = asked.map_err(|error| Error::usage(error.what, error.hint))?;
+    match of_runs_alone(&topology) {
+        Some(fault) => {
+            let what =
+                format!("the fault {fault} is of a run's own programs, and a lab that is kept has none");
+            Err(Error::usage(what, format!("linerate run lab --fault {fault}")))
+        }
+        None => Ok(topology),
+    }
 }
 
 /// The background holder, which [`main`] starts.
