@@ -203,7 +203,8 @@ fn what_is_no_file_of_this_users_is_not_read() {
     let path = runtime.leave(&line("processes", MARK));
     let elsewhere = runtime.0.path().join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
-    let makers: [(&str, fn(&Path, &Path)); 3] = [
+    type Maker = fn(&Path, &Path);
+    let makers: [(&str, Maker); 3] = [
         ("a link", |from, to| symlink(from, to).unwrap()),
         ("a second name", |from, to| fs::hard_link(from, to).unwrap()),
         ("a pipe", |_, to| assert!(Command::new("mkfifo").arg(to).status().unwrap().success())),
