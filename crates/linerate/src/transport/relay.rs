@@ -3,8 +3,8 @@
 //! It stands between the two ends of a TCP session, in the passive end's process, with connections of its
 //! own. A *message* is what came in one direction since the other direction last moved: of a ping-pong,
 //! exactly its messages. The byte with which a message reaches the threshold is held back by the delay,
-//! and all after it; what came before has gone on at once. Or it is the small messages that wait: until
-//! more has come than they have, or the delay is over.
+//! and all after it; what came before has gone on at once. Or it is the small answers that wait, those of
+//! the passive end: until more has come than they have, or the delay is over.
 
 use super::meeting::GREETING_LEN;
 use super::{Address, Spec};
@@ -24,12 +24,16 @@ const ROOM: usize = 256 << 10;
 /// How long the inner end may take to be reached: it is in this process.
 const REACHED: Duration = Duration::from_secs(5);
 
+/// The direction to the passive end, and the one from it.
+const REQUESTS: usize = 0;
+const ANSWERS: usize = 1;
+
 /// Delay and threshold, where a relay was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Relay {
     delay: Duration,
     threshold: u64,
-    /// The size from which on nothing waits, where small messages do.
+    /// The size from which on nothing waits, where small answers do.
     below: Option<u64>,
 }
 
@@ -86,8 +90,8 @@ impl Relay {
         inside.write_all(&greeting).ok()?;
         let turns = Turns::default();
         std::thread::scope(|scope| {
-            scope.spawn(|| self.forward(0, &outer, &inside, &turns));
-            self.forward(1, &inside, &outer, &turns);
+            scope.spawn(|| self.forward(REQUESTS, &outer, &inside, &turns));
+            self.forward(ANSWERS, &inside, &outer, &turns);
         });
         Some(())
     }
@@ -114,8 +118,13 @@ impl Relay {
         mut to: &TcpStream,
         turns: &Turns,
     ) -> io::Result<()> {
-        let Some(below) = self.below else {
-            return self.pass(direction, &room[..count], to, turns);
+        let below = match self.below {
+            None => return self.pass(direction, &room[..count], to, turns),
+            Some(_) if direction != ANSWERS => {
+                turns.came(direction, count as u64);
+                return to.write_all(&room[..count]);
+            }
+            Some(below) => below,
         };
         let before = turns.came(direction, count as u64);
         let missing = below.saturating_sub(before) as usize;

@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPUN_NS: f64 = 100_000.0;
 
 /// A wait that ended late is made up for, up to this: time in which nothing came is lost.
-const MADE_UP_NS: f64 = 1e6;
+const MADE_UP_NS: f64 = 50e6;
 
 /// The pace of one receiving end.
 #[derive(Debug)]

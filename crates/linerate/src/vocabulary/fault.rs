@@ -274,10 +274,10 @@ pub const FAULTS: &[FaultEntry] = &[
         kind: FaultKind::Duration(1e6, 1e9),
         default: "40ms",
         site: FaultSite::Knobs(&["network.tcp:relay.delay={}", "network.tcp:relay.below=1448"]),
-        about: "messages that are smaller than a segment wait so long on their way",
-        model: "a message below 1448 B takes this longer, a larger one does not",
+        about: "a server's answers wait so long where they are smaller than a segment",
+        model: "a round trip of messages below 1448 B takes this longer, one of larger messages does not",
         source: "RFC 896; RFC 1122 section 4.2.3.2; TCP_DELACK_MIN, include/net/tcp.h",
         imitates: "Nagle's algorithm against delayed acknowledgements",
-        hint: "the curve must break at one segment, and the break be called delayed-ack",
+        hint: "the curve of round trips breaks at one segment, and the break is called delayed-ack",
     },
 ];

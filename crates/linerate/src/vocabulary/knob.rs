@@ -169,7 +169,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: TCP,
         default: "none: relay.threshold says which messages wait",
-        about: "relay.delay holds smaller messages than this and no others: a small one waits until more has come",
+        about: "relay.delay holds what the passive end sends in smaller messages than this, and nothing else: it waits until more has come",
         source: "the program's own relay; RFC 896",
         hint: "1448 with relay.delay=40ms: what Nagle's algorithm does against delayed acknowledgements",
     },
