@@ -74,7 +74,10 @@ fn worked_in(chance: &mut ChaCha8Rng, target: &str, when: &str) -> Option<String
     BufReader::new(inside.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "inside\n");
     world.look();
-    let victim = any(chance, marked(&world.mark)).and_then(kill)?;
+    let Some(victim) = any(chance, marked(&world.mark)).and_then(kill) else {
+        inside.kill().and_then(|()| inside.wait()).unwrap();
+        return None;
+    };
     let when = format!("{when}, {} while sh runs on a host", victim.role);
     println!("{when}");
     let is_holder = ["lab", "lab-wire"].contains(&victim.role.as_str());
