@@ -200,9 +200,15 @@ impl Shape<'_> {
             let samples = (fitting / messages).clamp(LEAST_SAMPLES, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
-        let slices = fitting.clamp(least_messages(self.entry, ns), STREAM_SLICES);
-        let lead = u64::from(self.scale.is_long && self.entry.place == Place::Network);
-        self.block(fitting / slices, slices + lead, lead)
+        let least = least_messages(self.entry, ns);
+        if self.scale.is_long && self.entry.place == Place::Network {
+            // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
+            // took to agree.
+            let messages = fitting.div_ceil(STREAM_SLICES);
+            return self.block(messages, (fitting / messages).max(least) + 1, 1);
+        }
+        let slices = fitting.clamp(least, STREAM_SLICES);
+        self.block(fitting / slices, slices, 0)
     }
 
     /// The fewest messages by what is known of the way.

@@ -131,29 +131,42 @@ fn is_sibling(id: &str) -> bool {
     RUNGS.iter().any(|rung| rung.id == id && rung.sibling)
 }
 
+/// Why something is left out, and what to try.
+pub(super) struct Reasons {
+    /// Between the hosts.
+    pub far: String,
+    /// Within a host.
+    pub near: String,
+    /// What to try.
+    pub hint: String,
+}
+
 /// What the cut plan does not measure though the whole one would, and why.
-pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), why: &str, hint: &str) -> Vec<Unavailable> {
-    let not = |rung: &str, pattern, what: &str| Unavailable {
-        rung: rung.into(),
+pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<Unavailable> {
+    let not = |rung: &Rung, pattern, what: &str| Unavailable {
+        rung: rung.id.into(),
         pattern,
         wait: None,
         host: None,
-        why: format!("left out{what}: {why}"),
-        hint: hint.into(),
+        why: match rung.place {
+            Place::Network => format!("left out{what}: {}", reasons.far),
+            Place::InHost => format!("left out{what}: {}", reasons.near),
+        },
+        hint: reasons.hint.clone(),
     };
     let is_kept = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
     let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =
         RUNGS.iter().filter(|rung| whole.rungs.iter().any(|id| id == rung.id)).partition(is_kept);
-    let dropped = dropped.into_iter().map(|rung| not(rung.id, None, ""));
+    let dropped = dropped.into_iter().map(|rung| not(rung, None, ""));
     let is_cut = |rung: &&&Rung| {
         let forward_only = plan.profile.forward_only || (far.forward_only && rung.place == Place::Network);
         forward_only && !whole.profile.forward_only && rung.patterns.contains(&Pattern::Bidirectional)
     };
-    let both_ways = kept.iter().filter(is_cut).map(|rung| not(rung.id, Some(Pattern::Bidirectional), ""));
+    let both_ways = kept.iter().filter(is_cut).map(|rung| not(rung, Some(Pattern::Bidirectional), ""));
     let far_sizes = kept.iter().filter(|rung| rung.place == Place::Network && !rung.sibling);
     let far_sizes = far_sizes.filter_map(|rung| {
         let what = far.left_of_sizes(&plan.profile.sizes)?;
-        Some(not(rung.id, Some(Pattern::Stream), &format!(", {what}")))
+        Some(not(rung, Some(Pattern::Stream), &format!(", {what}")))
     });
     dropped.chain(both_ways).chain(far_sizes).collect()
 }

@@ -7,7 +7,7 @@
 
 use super::blocks;
 use super::entries::{Entry, entries};
-use super::fit::{self, CUTS, Cut, FAR_CUTS};
+use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::placement::ends;
 use super::road::Road;
 use super::study::{Scene, Study};
@@ -115,15 +115,18 @@ impl Passes {
         let (all, mut unavailable) = entries(&plan, recording, &cut.far);
         let round_trip = road.is_long().then_some(Nanoseconds(road.round_trip_ns));
         let budget_ns = whole.budget_ns.unwrap_or(whole.profile.budget_ns);
-        let why = match round_trip {
-            Some(round_trip) => format!("a round trip takes {round_trip}"),
-            None => format!("{} s have no time for it", budget_ns / SECOND_NS),
+        let short = format!("{} s have no time for it", budget_ns / SECOND_NS);
+        let reasons = match round_trip {
+            Some(round_trip) => Reasons {
+                far: format!("a round trip takes {round_trip}"),
+                near: short,
+                hint: format!("give it more time: --budget {}min", MORE * budget_ns / (60 * SECOND_NS) + 1),
+            },
+            None => {
+                Reasons { far: short.clone(), near: short, hint: "give it more time: --budget 2m".into() }
+            }
         };
-        let hint = match round_trip {
-            Some(_) => format!("give it more time: --budget {}min", MORE * budget_ns / (60 * SECOND_NS) + 1),
-            None => "give it more time: --budget 2m".to_owned(),
-        };
-        unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &why, &hint));
+        unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &reasons));
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| entry.case.timeline);
         Passes {
             entries,
@@ -227,10 +230,12 @@ impl Planner for Passes {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        match self.visits.last().map(|visit| visit.pass) {
-            None => self.probes(),
-            Some(pass) if pass < self.passes && self.has_time(pass, recording) => self.pass(pass + 1),
-            Some(pass) => self.studied(pass, recording),
+        let Some(Visit { pass, why, .. }) = self.visits.last().cloned() else { return self.probes() };
+        // What follows the passes is not interrupted by another one.
+        let in_passes = matches!(why, Why::Probe | Why::Pass);
+        match in_passes && pass < self.passes && self.has_time(pass, recording) {
+            true => self.pass(pass + 1),
+            false => self.studied(pass, recording),
         }
     }
 

@@ -148,7 +148,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "polling needs a CPU for each busy thread",
         rule: "more busy threads than CPUs",
         source: "the plan's placement against the CPUs that the run may use",
-        hint: "give the run at least two CPUs",
+        hint: "give the run two CPUs, or three where the lab's own wire lies between the hosts",
     },
     Warning {
         code: "shared-cpus",
