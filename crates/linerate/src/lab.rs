@@ -13,16 +13,21 @@
 //! tells other processes which, and they open those through `/proc/PID/fd`. A name under which a process
 //! would be found is never trusted alone: its start time and the namespaces' own names must fit.
 //!
+//! What a process makes outside itself is in its [`journal`] first, and undone by the next start where it died.
+//!
 //! A process inside sees its own host in `/proc/net`, `/proc/sys/net` and through netlink. `/sys` is the
 //! machine's own: `/sys/class/net` does not show the lab.
 
 pub mod builder;
 mod entry;
+pub mod fault;
 mod ground;
 mod held;
 pub mod holder;
 mod inside;
+pub mod journal;
 mod netem;
+mod own_folder;
 mod refusal;
 mod register;
 mod request;
@@ -30,13 +35,17 @@ pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
+pub use fault::InForce;
 pub use held::{Grip, Held};
 pub use holder::{Holding, Order};
 pub use inside::Inside;
-pub use register::{Look, Register};
+pub use register::{Gone, Look, Register};
 
 use crate::plan::{Carrier, Topology};
+use crate::record::WireAudit;
 use crate::{Error, Result};
+use fault::hog::Hog;
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
 use serde::{Deserialize, Serialize};
@@ -47,7 +56,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use wire::{Audit, Wire};
+use wire::Wire;
 
 /// How many hosts a lab may have.
 const HOSTS: RangeInclusive<u32> = 2..=64;
@@ -57,6 +66,9 @@ const HOSTS: RangeInclusive<u32> = 2..=64;
 pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
+    faults: Vec<InForce>,
+    /// What runs beside the hosts, and ends with this value.
+    _hogs: Vec<Hog>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -98,7 +110,7 @@ impl Lab {
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
         topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
-        let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
+        let (layout, descriptors) = request::send(program, &Request::Build(Box::new(topology.clone())))?;
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
@@ -118,7 +130,12 @@ impl Lab {
             }
             _ => None,
         };
-        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, wire, _switch: switch })
+        let (hogs, of_hogs): (Vec<Hog>, Vec<InForce>) =
+            fault::beside_hosts(topology, program)?.into_iter().unzip();
+        let of_wire = fault::of_wire(topology);
+        let faults = layout.faults.into_iter().chain(of_wire).chain(of_hogs).collect();
+        let has_user_namespace = layout.user_namespace;
+        Ok(Lab { hosts, has_user_namespace, faults, _hogs: hogs, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
@@ -127,13 +144,18 @@ impl Lab {
     }
 
     /// What the wire did since it was last asked; none where the kernel alone carries the packets.
-    pub fn audit(&mut self) -> Result<Option<Audit>> {
+    pub fn audit(&mut self) -> Result<Option<WireAudit>> {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 
-    /// The wire's process, where there is one.
-    pub fn wire_pid(&self) -> Option<u32> {
-        self.wire.as_ref().map(Wire::pid)
+    /// The wire's process, where there is one: without it no packet passes.
+    pub fn wire_process(&self) -> Option<&Own> {
+        self.wire.as_ref().map(Wire::process)
+    }
+
+    /// The faults that are in force.
+    pub fn faults(&self) -> &[InForce] {
+        &self.faults
     }
 
     /// Whether the hosts are in a user namespace of their own.
@@ -146,12 +168,13 @@ impl VirtualHost {
     /// A command that runs on this host, with its standard input and output piped to the caller.
     ///
     /// The process is killed when the thread that spawned it ends, and it does not hear the terminal's
-    /// Ctrl-C: its end is the caller's business.
+    /// Ctrl-C: its end is the caller's business. It carries the journal's mark, where one was begun.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         spawn::join_namespaces(&mut command, self.namespaces.clone());
         spawn::tie_to_parent(&mut command);
+        journal::mark(&mut command);
         command
     }
 }

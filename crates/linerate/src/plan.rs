@@ -6,6 +6,7 @@
 
 mod arm;
 mod description;
+mod fault;
 mod network;
 mod pair;
 mod profile;
@@ -24,6 +25,7 @@ pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
 pub use description::{Open, is_lab_file};
+pub use fault::Fault;
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};

@@ -150,6 +150,7 @@ impl Simulation {
             timer_slack_lowered: true,
             hosts: names.into_iter().map(delta).collect(),
             sockets: Vec::new(),
+            wire: None,
         }
     }
 }

@@ -7,6 +7,7 @@ mod bound;
 mod break_class;
 mod calibrated;
 mod explanation;
+mod fault;
 mod knob;
 mod lab_key;
 mod metric;
@@ -24,6 +25,7 @@ pub use calibrated::{
     WAKE_UP_SAME,
 };
 pub use explanation::{Explanation, KINDS, Kind, explanations};
+pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};

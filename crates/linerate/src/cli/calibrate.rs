@@ -10,7 +10,7 @@ use super::run::plan;
 use super::state::folder;
 use super::stop::Stop;
 use super::watch::lines;
-use super::{print, settle};
+use super::{print, settle, traces};
 use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
 use crate::record::{HostCalibration, HostFacts, Medians, Recording, SpreadSource, Unavailable};
@@ -96,6 +96,7 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     let wanted = || stop.wanted();
     let mut watcher = args.hosts.watching.start(&stop)?;
     watcher.said("calibrating the hosts");
+    traces::begin().iter().for_each(|told| watcher.warned(told));
     let means = Means { program: this_program()?, ssh: args.hosts.ssh.clone() };
     Runner::start(&plan, &means, &wanted)?.calibrate()
 }

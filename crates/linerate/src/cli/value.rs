@@ -22,7 +22,7 @@ pub struct Unfit {
 }
 
 /// What a parser of one value answers.
-type Read<T> = Result<T, Unfit>;
+pub type Read<T> = Result<T, Unfit>;
 
 fn unfit<T>(what: impl Into<String>, hint: impl Into<String>) -> Read<T> {
     Err(Unfit { what: what.into(), hint: hint.into() })
@@ -31,8 +31,8 @@ fn unfit<T>(what: impl Into<String>, hint: impl Into<String>) -> Read<T> {
 /// A parser that also tells the shells what may be written.
 #[derive(Clone)]
 pub struct Offering<P> {
-    parser: P,
-    offers: fn() -> Vec<&'static str>,
+    pub parser: P,
+    pub offers: fn() -> Vec<&'static str>,
 }
 
 impl<P: TypedValueParser> TypedValueParser for Offering<P> {

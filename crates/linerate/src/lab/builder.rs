@@ -4,8 +4,8 @@
 //! entered otherwise. One message comes on standard input, a Unix socket; one goes back.
 
 use super::ground::Ground;
-use super::request::{Answer, Layout, Request, encode};
-use super::{Abilities, refusal, wiring};
+use super::request::{Answer, Layout, Request, Site, encode};
+use super::{Abilities, fault, refusal, wiring};
 use crate::plan::Topology;
 use crate::unit::BitRate;
 use crate::{Error, Result};
@@ -49,7 +49,19 @@ fn build(request: &Request) -> Result<Building> {
         Request::Build(topology) => raise(topology, ordinary),
         Request::Probe => try_out(ordinary),
     };
-    built.map_err(|error| refusal::explain(error, ordinary))
+    let mut building = built.map_err(|error| refusal::explain(error, ordinary))?;
+    if let Request::Build(topology) = request {
+        building.layout.faults = fault::into_hosts(topology, building.networks())?;
+    }
+    Ok(building)
+}
+
+impl Building {
+    /// Each host with its network namespace.
+    fn networks(&self) -> impl Iterator<Item = (&Site, &OwnedFd)> {
+        let of_hosts = self.descriptors.iter().skip(usize::from(self.layout.user_namespace));
+        self.layout.hosts.iter().zip(of_hosts.step_by(2))
+    }
 }
 
 /// Makes the namespaces, and wires them.
@@ -64,7 +76,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
         hosts.push(Ground::new(&wiring::name_of(number))?);
     }
     let (sites, switch) = wiring::wire(topology, &mut hosts)?;
-    let layout = Layout { hosts: sites, user_namespace: ordinary, abilities: None };
+    let layout = Layout { hosts: sites, user_namespace: ordinary, faults: Vec::new(), abilities: None };
     for ground in hosts {
         descriptors.extend([ground.network, ground.host_name]);
     }

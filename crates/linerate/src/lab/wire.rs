@@ -8,7 +8,7 @@
 //! | `course` | what is under way, in the order of its time |
 //! | `link` | one direction of a link: rate, queue, loss, delay |
 //! | `flight`, `frame` | a part of a super-packet, and how it is cut |
-//! | `audit` | what is told: counts, and lateness |
+//! | `audit` | how late frames were handed on |
 
 mod audit;
 mod course;
@@ -20,21 +20,29 @@ pub mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use audit::{Audit, Late};
-pub use link::LinkCounts;
-
+use super::journal;
 use crate::plan::Wiring;
+use crate::record::WireAudit;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::socket::wait_readable;
 use linerate_sys::spawn;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The hidden subcommand of the wire's process.
 pub const SUBCOMMAND: &str = "lab-wire";
+
+/// How long it may take to answer: it does nothing that takes milliseconds.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How long it may take to end.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a wire is told first.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,9 +58,10 @@ struct Order {
 /// A wire at work. Dropping it ends it.
 #[derive(Debug)]
 pub struct Wire {
-    process: Child,
-    input: Option<ChildStdin>,
+    input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// Ends with its input, which is closed before.
+    process: Own,
 }
 
 impl Wire {
@@ -67,12 +76,12 @@ impl Wire {
         command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
         spawn::join_namespaces(&mut command, namespaces);
         spawn::tie_to_parent(&mut command);
-        let mut process =
-            command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
-        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(Error::peer("the wire", "has no standard streams", ""));
+        journal::mark(&mut command);
+        let process = Own::start("the lab's wire", PATIENCE, command)?;
+        let Some((input, output)) = process.streams() else {
+            return Err(Error::peer("the lab's wire", "has no standard streams", ""));
         };
-        let mut wire = Wire { process, input: Some(input), output: BufReader::new(output) };
+        let mut wire = Wire { input, output: BufReader::new(output), process };
         let order = Order { ports, wiring, seed: rand::random() };
         let order = serde_json::to_string(&order).map_err(|e| Error::io("encode", "an order", e.into()))?;
         wire.ask(&order)?;
@@ -80,36 +89,39 @@ impl Wire {
     }
 
     /// What it did since it was last asked.
-    pub fn audit(&mut self) -> Result<Audit> {
+    pub fn audit(&mut self) -> Result<WireAudit> {
         let answer = self.ask("audit")?;
         let broken = |error: serde_json::Error| Error::peer("the wire", error.to_string(), "");
         serde_json::from_str(&answer).map_err(broken)
     }
 
     /// Its process.
-    pub fn pid(&self) -> u32 {
-        self.process.id()
+    pub fn process(&self) -> &Own {
+        &self.process
     }
 
     fn ask(&mut self, line: &str) -> Result<String> {
-        let ended = || {
-            let what = "ended while it was needed";
-            Error::peer("the lab's wire", what, "what it said last is on standard error; then run again")
-        };
-        let input = self.input.as_mut().ok_or_else(ended)?;
-        writeln!(input, "{line}").map_err(|_| ended())?;
+        // A pipe whose reader is gone says so, and so does the end of the answers.
         let mut answer = String::new();
-        match self.output.read_line(&mut answer) {
-            Ok(length) if length > 0 => Ok(answer),
-            _ => Err(ended()),
+        if writeln!(self.input, "{line}").is_ok() && self.is_heard()? {
+            self.output.read_line(&mut answer).map_err(|e| Error::io("read", "the wire's answer", e))?;
         }
+        if answer.is_empty() {
+            let unknown = || "the lab's wire: ended its connection".into();
+            return Err(Error::died(self.process.verdict().unwrap_or_else(unknown)));
+        }
+        Ok(answer)
     }
-}
 
-impl Drop for Wire {
-    /// It ends with its input.
-    fn drop(&mut self) {
-        self.input = None;
-        let _ = self.process.wait();
+    /// Waits until there is an answer, or the end.
+    fn is_heard(&self) -> Result<bool> {
+        let deadline = Instant::now() + LIMIT;
+        while Instant::now() < deadline {
+            if wait_readable(self.output.get_ref(), deadline.saturating_duration_since(Instant::now()))? {
+                return Ok(true);
+            }
+        }
+        let what = format!("gave no answer for {} s", LIMIT.as_secs());
+        Err(Error::peer("the lab's wire", what, "is it stopped, or the machine overloaded?"))
     }
 }

@@ -1,5 +1,6 @@
 //! A lab's description as text: a preset's name, keys, and keys of single pairs of hosts.
 
+use super::fault;
 use super::network::{self, MTUS, Network};
 use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
 use super::shape::{Shape, Wrong, wanted};
@@ -65,6 +66,7 @@ impl Topology {
             "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(bad)?),
             "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
             "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
+            "fault" => self.faults.push(value.parse()?),
             _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value))?,
         }
         Ok(())
@@ -101,7 +103,8 @@ impl Topology {
         }
         self.network.as_ref().map_or(Ok(()), |network| is_connected(network, self.hosts))?;
         let broken = self.broken().into_iter().find(|(holds, ..)| *holds);
-        broken.map_or(Ok(()), |(_, what, hint)| Err(wrong("")((what, hint))))
+        broken.map_or(Ok(()), |(_, what, hint)| Err(wrong("")((what, hint))))?;
+        fault::check(self)
     }
 
     fn check_pair(&self, pair: &Pair) -> Result<(), (&'static str, &'static str)> {

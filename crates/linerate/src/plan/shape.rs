@@ -76,7 +76,7 @@ macro_rules! share {
         Key {
             name: $name,
             set: |shape, text| {
-                shape.$field = share(text)?;
+                shape.$field = share(text, MOST)?;
                 Some(())
             },
             show: |shape| (shape.$field > 0.0).then(|| shape.$field.to_string()),
@@ -136,13 +136,13 @@ pub(super) fn wanted(name: &str) -> &'static str {
     LAB_KEYS.iter().find(|key| key.name == name).map_or("", |key| key.value)
 }
 
-/// `2%` or `0.02`.
-fn share(text: &str) -> Option<f64> {
+/// `2%` or `0.02`, up to `most`.
+pub(super) fn share(text: &str, most: f64) -> Option<f64> {
     let share = match text.strip_suffix('%') {
         Some(number) => number.parse::<f64>().ok()? / 100.0,
         None => text.parse().ok()?,
     };
-    (0.0..=MOST).contains(&share).then_some(share)
+    (0.0..=most).contains(&share).then_some(share)
 }
 
 fn rate(text: &str) -> Option<BitRate> {

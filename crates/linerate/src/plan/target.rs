@@ -143,6 +143,7 @@ mod tests {
     fn targets_are_read_and_printed() {
         for text in [
             "lab:hosts=2,mtu=9000,rate=1000000000b/s,hops=2,switch=cut-through,wire=user",
+            "lab:hosts=2,mtu=1500,fault=b:small-buffers=64KiB,fault=a-b:loss=1%",
             "ssh://root@b:2222",
             "ssh://a,ssh://b",
         ] {

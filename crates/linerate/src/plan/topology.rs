@@ -1,8 +1,10 @@
 //! The virtual hosts of a lab and what lies between them.
 
+use super::fault::Fault;
 use super::network::Network;
 use super::pair::Pair;
 use super::shape::Shape;
+use super::target::TargetError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,6 +34,9 @@ pub struct Topology {
     /// What carries the packets. Recordings that do not say it are of a time when it was the kernel.
     #[serde(default = "kernel")]
     pub wire: WireKind,
+    /// The faults that were put in by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
 }
 
 fn kernel() -> WireKind {
@@ -102,11 +107,19 @@ impl Default for Topology {
             network: None,
             pairs: Vec::new(),
             wire: WireKind::default(),
+            faults: Vec::new(),
         }
     }
 }
 
 impl Topology {
+    /// The same lab with these faults beside its own.
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Result<Topology, TargetError> {
+        self.faults.extend(faults);
+        self.check()?;
+        Ok(self)
+    }
+
     /// What carries its packets.
     pub fn carrier(&self) -> Carrier {
         match self.wire {
@@ -114,7 +127,7 @@ impl Topology {
             WireKind::Netem => Carrier::Netem,
             WireKind::TokenBucket if self.shape.rate.is_some() => Carrier::TokenBucket,
             WireKind::TokenBucket => Carrier::Cable,
-            WireKind::Auto if self.is_plain() => Carrier::Cable,
+            WireKind::Auto if self.is_plain() && !self.has_faulty_wire() => Carrier::Cable,
             WireKind::Auto => Carrier::User,
         }
     }
@@ -168,7 +181,7 @@ impl fmt::Display for Topology {
         if self.wire != WireKind::default() {
             write!(f, ",wire={}", spelt(WIRES, self.wire))?;
         }
-        Ok(())
+        self.faults.iter().try_for_each(|fault| write!(f, ",fault={fault}"))
     }
 }
 
@@ -188,6 +201,8 @@ mod tests {
         assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
         assert_eq!(carrier("hops=1"), Carrier::User);
         assert_eq!(carrier("wire=user"), Carrier::User);
+        assert_eq!(carrier("fault=loss"), Carrier::User);
+        assert_eq!(carrier("fault=sack-off"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s,wire=tbf"), Carrier::TokenBucket);
         assert_eq!(carrier("delay=1ms,wire=netem"), Carrier::Netem);
         assert_eq!(carrier("b-a.loss=1%"), Carrier::User);

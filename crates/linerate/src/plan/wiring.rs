@@ -41,8 +41,9 @@ impl Topology {
             None => self.of_keys(&names),
         };
         for (from, to) in wiring.pairs() {
-            let shape = self.shape_between(&host_name(from as u32), &host_name(to as u32));
-            let mut last = shape.without_line();
+            let ends = [from, to].map(|host| host_name(host as u32));
+            let shape = self.shape_between(&ends[0], &ends[1]);
+            let mut last = self.faulty(shape.without_line(), &ends[0], &ends[1], to == 0);
             if self.has_own_line(shape) {
                 let line = shape.of_line(self.round_trip_ns());
                 (last.rate, last.queue_bytes) = (line.rate, line.queue_bytes);
@@ -212,6 +213,30 @@ mod tests {
         assert_eq!(queue("rate=1Gb/s,delay=100ms"), Some(25_000_000));
         assert_eq!(queue("hosts=3,rate=1Gb/s,c-b.delay=200ms"), Some(25_000_000));
         assert_eq!(queue("rate=1Gb/s,queue=1MiB,a-b.queue=2MiB"), Some(2 << 20));
+    }
+
+    #[test]
+    fn a_fault_is_of_its_direction_alone_and_comes_once() {
+        let delays = |text: &str, from: usize, to: usize| {
+            let wiring = read(text).unwrap().wiring(|host| host_name(host as u32));
+            let of_route = wiring.route(from, to).iter().map(|link| wiring.links[*link].shape.delay_ns);
+            of_route.filter(|delay| *delay > 0.0).collect::<Vec<f64>>()
+        };
+        for hosts in [2, 3] {
+            let back = format!("hosts={hosts},hops=2,fault=asymmetric-delay=20ms");
+            assert_eq!((delays(&back, 0, 1), delays(&back, 1, 0)), (vec![], vec![20e6]));
+            let one = format!("hosts={hosts},delay=1ms,fault=a-b:delay=4ms");
+            assert_eq!((delays(&one, 0, 1), delays(&one, 1, 0)), (vec![5e6], vec![1e6]));
+            let both = format!("hosts={hosts},fault=delay=4ms");
+            assert_eq!((delays(&both, 0, 1), delays(&both, 1, 0)), (vec![4e6], vec![4e6]));
+        }
+        let wiring = read("rate=1Gb/s,hops=1,fault=policer=100Mb/s,fault=mtu-black-hole").unwrap();
+        let wiring = wiring.wiring(|host| host_name(host as u32));
+        let last = &wiring.links[*wiring.route(0, 1).last().unwrap()].shape;
+        assert_eq!(
+            (last.policer.map(|rate| rate.0), last.black_hole_bytes, last.rate),
+            (Some(1e8), Some(1400), None)
+        );
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn answer(step: &Step) -> Vec<Event> {
         timer_slack_lowered: true,
         hosts: Vec::new(),
         sockets: Vec::new(),
+        wire: None,
     }));
     events
 }

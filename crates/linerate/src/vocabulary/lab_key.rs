@@ -124,4 +124,12 @@ pub const LAB_KEYS: &[LabKey] = &[
         about: "what carries the packets: the program's own wire, or the kernel's netem or tbf",
         source: "veth(4), tc-netem(8), tc-tbf(8)",
     },
+    LabKey {
+        name: "fault",
+        value: "a known fault such as loss=1% or b:small-buffers=64KiB",
+        default: "none",
+        of_link: false,
+        about: "a known fault that is put in, as by --fault; may be said several times",
+        source: "`linerate list faults`",
+    },
 ];

@@ -1,7 +1,8 @@
 //! The command line of `linerate lab`.
 
+use crate::cli::fault::faults;
 use crate::lab::is_name;
-use crate::plan::{Target, Topology, is_lab_file};
+use crate::plan::{Fault, Target, Topology, is_lab_file};
 use crate::vocabulary::{PRESETS, meant};
 use std::ffi::OsString;
 
@@ -50,13 +51,15 @@ Examples:
   linerate lab down slow --kill
       the one called slow, and whatever still runs on its hosts
   linerate lab down --all
-      all of this user's";
+      all of this user's
+  linerate lab down --stale
+      no lab that is up, but what is left of those whose holder was killed";
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Lab {
     /// Put up virtual hosts, and keep them until Ctrl-C or `lab down`.
     #[command(after_help = UP_EXAMPLES)]
-    Up(Up),
+    Up(Box<Up>),
     /// Run a command on a host of a lab that is up.
     #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),
@@ -80,6 +83,11 @@ pub struct Up {
     /// file (net.toml), then `KEY=VALUE,…` (hosts, mtu, rate, delay, loss, …).
     #[arg(value_name = "[lab:]WHAT", default_value = "lab", hide_default_value = true, value_parser = topology)]
     pub topology: Topology,
+    /// Put a known fault into it: loss=1%, b:small-buffers=64KiB, cpu-hog=0/50%. `linerate list faults`
+    /// shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults())]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
     /// The lab's name, where it is not the only one.
     #[arg(long, default_value = "lab", value_parser = name)]
     pub name: String,
@@ -118,6 +126,13 @@ pub struct Down {
     /// End the processes that still run on its hosts, too.
     #[arg(long)]
     pub kill: bool,
+    /// Undo what processes left that died: records of labs, processes of runs, commands on hosts of labs that are
+    /// gone.
+    #[arg(long, conflicts_with_all = ["name", "all", "kill"])]
+    pub stale: bool,
+    /// The form of what was undone.
+    #[arg(long, default_value = "text", value_parser = ["text", "json"], requires = "stale")]
+    pub format: String,
 }
 
 fn topology(text: &str) -> Result<Topology, String> {

@@ -28,6 +28,12 @@ fn rate(entry: &Entry, host: &str) -> String {
     }
 }
 
+/// The faults in force: nothing where there is none.
+pub fn faults(entry: &Entry) -> String {
+    let rows = entry.faults.iter().map(|one| [one.fault.clone(), one.place.clone(), one.granted.clone()]);
+    if entry.faults.is_empty() { String::new() } else { table(["fault", "in", "read back"], rows) }
+}
+
 /// How to use a lab.
 pub fn usage(entry: &Entry, ends: &str) -> String {
     let name = &entry.name;
@@ -83,6 +89,7 @@ fn lab_json(entry: &Entry) -> Value {
         "mtu_bytes": entry.topology.mtu,
         "rate_bps": rates.reduce(f64::min),
         "hosts": hosts.collect::<Vec<_>>(),
+        "faults": entry.faults,
     })
 }
 

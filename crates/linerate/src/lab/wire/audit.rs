@@ -1,49 +1,12 @@
-//! What a wire says of itself: what it carried, what it dropped, and how late it was.
+//! How late frames were handed on.
 
-use super::link::LinkCounts;
+use crate::record::Late;
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
 
 /// The longest lateness that is told apart.
 const MOST_NS: u64 = 60_000_000_000;
 
-/// What a wire did since it was last asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Audit {
-    /// The time since.
-    pub wall_ns: u64,
-    /// CPU time of its thread in it.
-    pub cpu_ns: u64,
-    /// Frames that it handed on: super-packets and pieces of them count once.
-    pub frames: u64,
-    /// Packets that it handed on.
-    pub packets: u64,
-    /// How late frames were handed on: half of them, 99 of 100, all.
-    pub late_ns: Option<Late>,
-    /// Packets that later ones overtook.
-    pub reordered: u64,
-    /// Frames that the kernel dropped before the wire read them, for lack of room.
-    pub unread: u64,
-    /// Packets that the kernel did not take from it.
-    pub refused: u64,
-    /// Frames to nobody of the lab.
-    pub strays: u64,
-    /// What each link did that did anything.
-    pub links: Vec<(String, LinkCounts)>,
-}
-
-/// Quantiles of how late frames were handed on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Late {
-    /// The median.
-    pub p50: u64,
-    /// The 99th percentile.
-    pub p99: u64,
-    /// The worst.
-    pub max: u64,
-}
-
-/// The clock of an audit under way.
+/// What was noted since the last audit.
 #[derive(Debug)]
 pub struct Lateness {
     late_ns: Histogram<u64>,

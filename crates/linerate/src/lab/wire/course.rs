@@ -4,8 +4,9 @@
 //! present time, and between the two everything happens in the order of its own time.
 
 use super::flight::Flight;
-use super::link::{Link, LinkCounts};
+use super::link::Link;
 use crate::plan::Wiring;
+use crate::record::LinkAudit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -58,7 +59,6 @@ struct Held {
 pub struct Course {
     hosts: usize,
     links: Vec<Link>,
-    names: Vec<String>,
     routes: Vec<Vec<usize>>,
     hold_ns: Vec<f64>,
     held: Vec<Vec<Held>>,
@@ -76,7 +76,6 @@ impl Course {
         Course {
             hosts: wiring.hosts,
             links: wiring.links.iter().map(Link::new).collect(),
-            names: wiring.links.iter().map(|link| link.name.clone()).collect(),
             routes: wiring.routes.clone(),
             hold_ns,
             held: wiring.routes.iter().map(|_| Vec::new()).collect(),
@@ -110,10 +109,9 @@ impl Course {
     }
 
     /// What every link did that did anything, since this was last asked, and how many packets were reordered.
-    pub fn take_counts(&mut self) -> (Vec<(String, LinkCounts)>, u64) {
-        let counts =
-            self.names.iter().zip(&mut self.links).map(|(name, link)| (name.clone(), link.take_counts()));
-        let busy = counts.filter(|(_, counts)| counts.packets > 0).collect();
+    pub fn take_counts(&mut self) -> (Vec<LinkAudit>, u64) {
+        let counts = self.links.iter_mut().map(Link::take_counts);
+        let busy = counts.filter(|counts| counts.packets > 0).collect();
         (busy, std::mem::take(&mut self.reordered))
     }
 

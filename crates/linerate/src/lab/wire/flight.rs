@@ -5,6 +5,9 @@ use linerate_sys::packet::VNET_HEADER;
 use std::ops::Range;
 use std::rc::Rc;
 
+/// Headers of a part of a frame, and where in the frame its payload lies.
+pub type Cut = (Box<[u8]>, Range<usize>);
+
 /// Some segments of a frame, and when their bits pass the point where they are.
 #[derive(Debug, Clone)]
 pub struct Flight {
@@ -59,7 +62,7 @@ impl Flight {
     }
 
     /// Headers of its own, and where in the frame its payload lies; none where it is the whole frame.
-    pub fn cut(&self) -> Option<(Box<[u8]>, Range<usize>)> {
+    pub fn cut(&self) -> Option<Cut> {
         let is_whole = !self.layout.is_super_packet() || self.segments == (0..self.layout.segments());
         (!is_whole).then(|| self.layout.cut(self.frame(), self.segments.clone()))
     }

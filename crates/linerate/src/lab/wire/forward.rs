@@ -1,10 +1,11 @@
 //! The forwarding thread: frames in, frames out when they are due.
 
-use super::audit::{Audit, Lateness};
+use super::audit::Lateness;
 use super::course::{Course, Due};
-use super::flight::Flight;
+use super::flight::{Cut, Flight};
 use super::frame::{Hardware, destination};
 use crate::plan::Wiring;
+use crate::record::WireAudit;
 use linerate_sys::clock::{monotonic_ns, realtime_ns, thread_cpu_ns};
 use linerate_sys::packet::{Arrival, BATCH, Departure, LARGEST, PacketSocket, wait_readable};
 use linerate_sys::{Error, Result};
@@ -20,10 +21,11 @@ const SMALL: usize = 4096;
 /// Buffers for large frames that are kept for the next ones.
 const SPARE: usize = 512;
 
-/// How long before something is due the thread stops sleeping: a sleeping CPU wakes up late, the later the
-/// longer it slept.
-const SPIN_NS: [f64; 2] = [60e3, 200e3];
-const LONG_NS: f64 = 10e6;
+/// The thread stops sleeping before something is due, by this share of the time until then, and these bounds: a
+/// sleeping CPU wakes up late, the later the longer it slept. So little of its time is spent that way.
+const SPIN_SHARE: f64 = 1.0 / 16.0;
+const LEAST_SPIN_NS: f64 = 5e3;
+const MOST_SPIN_NS: f64 = 200e3;
 
 /// A host's port.
 pub struct Port {
@@ -39,14 +41,13 @@ pub struct Forwarder {
     hosts: HashMap<Hardware, usize>,
     course: Course,
     began_ns: u64,
-    spin_ns: f64,
     buffers: Vec<Vec<u8>>,
     arrivals: [Arrival; BATCH],
     spare: Vec<Vec<u8>>,
     due: Vec<Due>,
     outgoing: Vec<Vec<Flight>>,
     lateness: Lateness,
-    audit: Audit,
+    audit: WireAudit,
     audited_ns: u64,
     audited_cpu_ns: u64,
 }
@@ -54,20 +55,18 @@ pub struct Forwarder {
 impl Forwarder {
     /// A wire between these ports, one a host.
     pub fn new(ports: Vec<Port>, wiring: &Wiring, seed: u64) -> Result<Forwarder> {
-        let longest = wiring.links.iter().map(|link| link.shape.delay_ns).fold(0.0, f64::max);
         let broken = || Error::new("make", "a histogram", io::ErrorKind::InvalidInput);
         Ok(Forwarder {
             hosts: ports.iter().map(|port| port.hardware).zip(0..).collect(),
             course: Course::new(wiring, seed),
             began_ns: monotonic_ns(),
-            spin_ns: SPIN_NS[usize::from(longest > LONG_NS)],
             buffers: (0..BATCH).map(|_| vec![0; LARGEST]).collect(),
             arrivals: [Arrival::default(); BATCH],
             spare: Vec::new(),
             due: Vec::new(),
             outgoing: ports.iter().map(|_| Vec::new()).collect(),
             lateness: Lateness::new().ok_or_else(broken)?,
-            audit: Audit::default(),
+            audit: WireAudit::default(),
             audited_ns: monotonic_ns(),
             audited_cpu_ns: thread_cpu_ns(),
             ports,
@@ -94,13 +93,13 @@ impl Forwarder {
     }
 
     /// What it did since it was last asked.
-    pub fn audit(&mut self) -> Result<Audit> {
+    pub fn audit(&mut self) -> Result<WireAudit> {
         let (now_ns, cpu_ns) = (monotonic_ns(), thread_cpu_ns());
         for port in &self.ports {
             self.audit.unread += port.socket.drops()?;
         }
         let (links, reordered) = self.course.take_counts();
-        let audit = Audit {
+        let audit = WireAudit {
             wall_ns: now_ns - self.audited_ns,
             cpu_ns: cpu_ns - self.audited_cpu_ns,
             late_ns: self.lateness.take(),
@@ -118,7 +117,9 @@ impl Forwarder {
 
     /// How long nothing is to be done but to wait for frames; none for as long as it takes.
     fn sleep_ns(&self) -> Option<u64> {
-        self.course.next_ns().map(|at_ns| (at_ns - self.now_ns() - self.spin_ns).max(0.0) as u64)
+        let left_ns = self.course.next_ns()? - self.now_ns();
+        let spin_ns = (left_ns * SPIN_SHARE).clamp(LEAST_SPIN_NS, MOST_SPIN_NS);
+        Some((left_ns - spin_ns).max(0.0) as u64)
     }
 
     /// Reads what came to a port.
@@ -209,9 +210,7 @@ impl Forwarder {
 /// `ENETDOWN`.
 const NETWORK_DOWN: i32 = 100;
 
-fn departure<'f>(
-    (flight, cut): (&'f Flight, &'f Option<(Box<[u8]>, std::ops::Range<usize>)>),
-) -> Departure<'f> {
+fn departure<'f>((flight, cut): (&'f Flight, &'f Option<Cut>)) -> Departure<'f> {
     match cut {
         None => Departure { head: flight.frame(), body: &[] },
         Some((head, body)) => Departure { head, body: flight.frame().get(body.clone()).unwrap_or_default() },

@@ -5,9 +5,9 @@
 
 use super::flight::Flight;
 use crate::plan::{CUT_THROUGH_BYTES, Shape, Switching, WireLink};
+use crate::record::LinkAudit;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Super-packets are cut so that no piece takes longer than this on the link: at slow rates, and at others.
@@ -19,29 +19,6 @@ const SLOW_BPS: f64 = 1e9;
 const POLICER_SECONDS: f64 = 0.010;
 /// And it takes one super-packet at least, or it would let none pass.
 const LEAST_BUCKET_BYTES: f64 = (64 << 10) as f64;
-
-/// What a link did, since it was last asked. Packets are those of the wire: segments, not super-packets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LinkCounts {
-    /// Packets that came to it.
-    pub packets: u64,
-    /// Their bytes, the Ethernet headers included.
-    pub bytes: u64,
-    /// Packets lost on the way, as asked.
-    pub lost: u64,
-    /// Packets that found the queue full.
-    pub queue_drops: u64,
-    /// Packets above the policer's rate.
-    pub policed: u64,
-    /// Packets too large for a black hole.
-    pub swallowed: u64,
-    /// Packets sent twice.
-    pub duplicated: u64,
-    /// Packets held back for others to overtake.
-    pub held: u64,
-    /// The most bytes that waited.
-    pub queue_bytes_max: u64,
-}
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +45,8 @@ pub struct Link {
     tokens: f64,
     tokens_at_ns: f64,
     is_losing: bool,
-    counts: LinkCounts,
+    counts: LinkAudit,
+    name: String,
 }
 
 impl Link {
@@ -88,7 +66,8 @@ impl Link {
             tokens: bucket,
             tokens_at_ns: 0.0,
             is_losing: false,
-            counts: LinkCounts::default(),
+            counts: LinkAudit::default(),
+            name: link.name.clone(),
         }
     }
 
@@ -98,8 +77,8 @@ impl Link {
     }
 
     /// What it did since it was last asked.
-    pub fn take_counts(&mut self) -> LinkCounts {
-        std::mem::take(&mut self.counts)
+    pub fn take_counts(&mut self) -> LinkAudit {
+        LinkAudit { link: self.name.clone(), ..std::mem::take(&mut self.counts) }
     }
 
     /// Lets a flight cross; what comes out is added to `out`, in the order of its packets.

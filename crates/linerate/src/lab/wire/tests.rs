@@ -96,8 +96,8 @@ fn a_full_queue_drops_what_does_not_fit_and_nothing_else() {
     }
     assert_eq!(all(&mut course).len(), 10);
     let (links, _) = course.take_counts();
-    assert_eq!(links[0].1.queue_drops, 20);
-    assert_eq!(links[0].1.queue_bytes_max, 15_140);
+    assert_eq!(links[0].queue_drops, 20);
+    assert_eq!(links[0].queue_bytes_max, 15_140);
 }
 
 /// Sends packets a millisecond apart and tells the share of them that came, came twice, were reordered.
@@ -116,7 +116,7 @@ fn shares(text: &str, super_packets: bool) -> (f64, f64, f64) {
     }
     came += all(&mut course).iter().map(|due| due.flight.segments.len()).sum::<usize>();
     let (links, reordered) = course.take_counts();
-    let twice: u64 = links.iter().map(|(_, counts)| counts.duplicated).sum();
+    let twice: u64 = links.iter().map(|link| link.duplicated).sum();
     let share = |count: f64| count / sent as f64;
     (1.0 - share((came - twice as usize) as f64), share(twice as f64), share(reordered as f64))
 }

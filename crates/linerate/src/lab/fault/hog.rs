@@ -1,0 +1,83 @@
+//! A process that keeps a CPU busy: the program itself, started for nothing else.
+
+use super::super::builder::stranger;
+use crate::{Error, Result};
+use linerate_sys::clock::monotonic_ns;
+use linerate_sys::{spawn, thread};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The hidden subcommand under which [`main`] is reached.
+pub const SUBCOMMAND: &str = "lab-hog";
+
+/// A share is kept in each such time: short against a trial, long against a switch between threads.
+const PERIOD_NS: u64 = 10_000_000;
+
+/// What it says once it is where it should be.
+const BUSY: &str = "busy";
+
+/// The process; dropping it ends it. It ends with the thread that started it, too.
+#[derive(Debug)]
+pub struct Hog(Child);
+
+impl Hog {
+    /// Starts it, and waits until it is busy.
+    pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Hog> {
+        let mut command = Command::new(program);
+        command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        spawn::tie_to_parent(&mut command);
+        let child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
+        let mut hog = Hog(child);
+        let mut said = String::new();
+        if let Some(output) = hog.0.stdout.take() {
+            let _ = BufReader::new(output).read_line(&mut said);
+        }
+        if said.trim_end() == BUSY {
+            return Ok(hog);
+        }
+        let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let what = format!("no process of ours may run on CPU {cpu}");
+        Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Keeps a CPU busy until the process is ended; says so on `output` when it begins.
+pub fn main(cpu: u32, share: f64, mut output: impl Write) -> Result<()> {
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(stranger(&format!("{share} is no share of a CPU")));
+    }
+    thread::pin(&[cpu])?;
+    // Without it each pause would be 50 us longer.
+    let _ = thread::lower_timer_slack();
+    let said = writeln!(output, "{BUSY}").and_then(|()| output.flush());
+    said.map_err(|e| Error::io("write", "standard output", e))?;
+    let busy_ns = (share * PERIOD_NS as f64) as u64;
+    let mut begin = monotonic_ns();
+    loop {
+        while monotonic_ns() < begin + busy_ns {
+            std::hint::spin_loop();
+        }
+        begin += PERIOD_NS;
+        let now = monotonic_ns();
+        match begin.checked_sub(now) {
+            Some(left) if left > 0 && busy_ns < PERIOD_NS => std::thread::sleep(Duration::from_nanos(left)),
+            // It was kept from its CPU for longer than a period: what it missed is not made up for.
+            _ => begin = now,
+        }
+    }
+}
