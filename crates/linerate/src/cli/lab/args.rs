@@ -81,7 +81,7 @@ pub enum Lab {
 pub struct Up {
     /// What lab, as in a target with or without `lab:` in front: a preset (lan, metro, wan, satellite) or a
     /// file (net.toml), then `KEY=VALUE,…` (hosts, mtu, rate, delay, loss, …).
-    #[arg(value_name = "[lab:]WHAT", default_value = "lab", hide_default_value = true, value_parser = topology)]
+    #[arg(value_name = "LAB", default_value = "lab", hide_default_value = true, value_parser = topology)]
     pub topology: Topology,
     /// Put a known fault into it: loss=1%, b:small-buffers=64KiB, cpu-hog=0/50%. `linerate list faults`
     /// shows them. May be repeated.
