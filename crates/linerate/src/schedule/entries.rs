@@ -324,5 +324,7 @@ fn sizes(
         |size: &u64| (transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)).contains(size);
     let compared = if case.pattern == Pattern::PingPong { LATENCY_BYTES } else { rung.ladder_bytes };
     let is_kept = |size: &u64| *size == compared || far.keeps(*size, rung, road);
-    plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect()
+    let sizes: Vec<u64> = plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect();
+    // The few sizes of a short budget may be none that the transport carries.
+    if sizes.is_empty() { vec![compared] } else { sizes }
 }
