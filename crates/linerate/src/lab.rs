@@ -68,7 +68,7 @@ pub struct Lab {
     has_user_namespace: bool,
     faults: Vec<InForce>,
     /// What runs beside the hosts, and ends with this value.
-    _hogs: Vec<Hog>,
+    hogs: Vec<Hog>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -135,7 +135,7 @@ impl Lab {
         let of_wire = fault::of_wire(topology);
         let faults = layout.faults.into_iter().chain(of_wire).chain(of_hogs).collect();
         let has_user_namespace = layout.user_namespace;
-        Ok(Lab { hosts, has_user_namespace, faults, _hogs: hogs, wire, _switch: switch })
+        Ok(Lab { hosts, has_user_namespace, faults, hogs, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
@@ -148,9 +148,9 @@ impl Lab {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 
-    /// The wire's process, where there is one: without it no packet passes.
-    pub fn wire_process(&self) -> Option<&Own> {
-        self.wire.as_ref().map(Wire::process)
+    /// The processes without which the lab is not what was asked for: its wire, and those that are faults.
+    pub fn processes(&self) -> impl Iterator<Item = &Own> {
+        self.wire.as_ref().map(Wire::process).into_iter().chain(self.hogs.iter().map(Hog::process))
     }
 
     /// The faults that are in force.

@@ -73,7 +73,7 @@ pub(super) fn beside_hosts(topology: &Topology, program: &Path) -> Result<Vec<(H
     let processes = topology.faults.iter().filter_map(|fault| Some((fault, fault.cpu()?)));
     let start = |(fault, (cpu, share)): (&Fault, (u32, f64))| {
         let hog = Hog::start(program, cpu, share).map_err(|error| of_fault(fault, error))?;
-        let granted = format!("process {} on CPU {cpu}", hog.pid());
+        let granted = format!("process {} on CPU {cpu}", hog.process().pid());
         Ok((hog, InForce { fault: fault.to_string(), place: format!("CPU {cpu}"), granted }))
     };
     processes.map(start).collect()

@@ -62,9 +62,9 @@ impl Holding {
         &self.entry
     }
 
-    /// The process that the lab cannot go on without, where there is one.
-    pub fn wire(&self) -> Option<&Own> {
-        self.lab.wire_process()
+    /// The processes that the lab cannot go on without.
+    pub fn processes(&self) -> impl Iterator<Item = &Own> {
+        self.lab.processes()
     }
 
     /// Ends the lab because something in it died: its record stays, so that the next look tells of it.

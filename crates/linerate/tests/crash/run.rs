@@ -13,15 +13,21 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
 /// What is measured, and where. A second of each shows all that a run does.
-const TARGETS: [&str; 4] = ["lab", "lab:rate=1Gb/s", "lab:rate=200Mb/s,delay=2ms", "lab:hosts=3"];
+const TARGETS: [&str; 5] = [
+    "lab",
+    "lab:rate=1Gb/s",
+    "lab:rate=200Mb/s,delay=2ms",
+    "lab:hosts=3",
+    "lab:rate=1Gb/s,fault=cpu-hog=0/20%",
+];
 const RUNGS: [&str; 4] =
     ["network.tcp", "network.udp", "in-host.pipe,in-host.udp", "in-host.shared-memory,network.tcp"];
 
 /// Events that such a run has, about.
 const EVENTS: usize = 120;
 
-/// Processes that it has: a builder, a wire, two agents, four workers.
-const PROCESSES: usize = 8;
+/// Processes that it has: a builder, a wire, a fault, two agents, four workers.
+const PROCESSES: usize = 9;
 
 /// A run, and what it says.
 struct Run {

@@ -76,22 +76,23 @@ pub fn hold() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps a lab until a signal comes, or until it is none any more because its wire ended: that is the error.
+/// Keeps a lab until a signal comes, or until it is none any more because one of its processes ended: that is the error.
 fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
-    let wire = holding.wire().map(|wire| Process::open(wire.pid())).transpose()?.flatten();
-    if let Some(wire) = wire {
+    for own in holding.processes() {
+        // A hold of its own, which does not keep the process from ending with the lab.
+        let process = Process::open(own.pid())?;
         let wake = ending.handle();
         std::thread::spawn(move || {
-            while !wire.wait(WHILE).unwrap_or(true) {}
+            while process.as_ref().is_some_and(|process| !process.wait(WHILE).unwrap_or(true)) {}
             wake.close();
         });
     }
     if ending.forever().next().is_some() {
         return Ok(holding);
     }
-    let how = holding.wire().and_then(Own::verdict).unwrap_or_else(|| "the lab's wire ended".into());
+    let how = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
     holding.abandon();
-    Err(Error::died(how))
+    Err(Error::died(how.unwrap_or_else(|| "a process of the lab ended".into())))
 }
 
 /// The signals that end a lab, heard from now on.

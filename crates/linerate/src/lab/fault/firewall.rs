@@ -3,6 +3,7 @@
 use crate::plan::Fault;
 use crate::{Error, Result};
 use linerate_sys::firewall::nftables_rules;
+use linerate_sys::spawn;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
@@ -66,12 +67,10 @@ fn lines(count: usize) -> impl Iterator<Item = String> {
 /// Lets nft read a script in the present network namespace.
 fn nft(script: &str) -> Result<()> {
     let mut command = PLACES.iter().map(|place| {
-        Command::new(place)
-            .args(["-f", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
+        let mut command = Command::new(place);
+        command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        spawn::end_with_parent(&mut command);
+        command.spawn()
     });
     let is_there =
         |spawned: &std::io::Result<_>| !matches!(spawned, Err(error) if error.kind() == ErrorKind::NotFound);

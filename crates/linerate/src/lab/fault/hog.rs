@@ -1,12 +1,14 @@
 //! A process that keeps a CPU busy: the program itself, started for nothing else.
 
 use super::super::builder::stranger;
+use super::super::journal;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::{spawn, thread};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The hidden subcommand under which [`main`] is reached.
@@ -20,7 +22,7 @@ const BUSY: &str = "busy";
 
 /// The process; dropping it ends it. It ends with the thread that started it, too.
 #[derive(Debug)]
-pub struct Hog(Child);
+pub struct Hog(Own);
 
 impl Hog {
     /// Starts it, and waits until it is busy.
@@ -29,10 +31,11 @@ impl Hog {
         command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         spawn::tie_to_parent(&mut command);
-        let child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
-        let mut hog = Hog(child);
+        journal::mark(&mut command);
+        // It ends when it is killed.
+        let hog = Hog(Own::start(format!("the process on CPU {cpu}"), Duration::ZERO, command)?);
         let mut said = String::new();
-        if let Some(output) = hog.0.stdout.take() {
+        if let Some(output) = hog.0.output() {
             let _ = BufReader::new(output).read_line(&mut said);
         }
         if said.trim_end() == BUSY {
@@ -43,16 +46,9 @@ impl Hog {
         Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
     }
 
-    /// Its number.
-    pub fn pid(&self) -> u32 {
-        self.0.id()
-    }
-}
-
-impl Drop for Hog {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+    /// The process itself.
+    pub fn process(&self) -> &Own {
+        &self.0
     }
 }
 
