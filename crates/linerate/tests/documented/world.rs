@@ -210,12 +210,14 @@ fn filled(text: &str) -> String {
 /// With a made-up machine in the place of all hosts.
 fn simulated(text: &str) -> String {
     let line = |line: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
-        let before = std::iter::once("").chain(words.iter().copied());
-        // `linerate lab` is a command, and no target.
-        let word =
-            |(before, word): (&str, &&str)| if before == "linerate" { *word } else { without_host(word) };
-        before.zip(&words).map(word).collect::<Vec<_>>().join(" ")
+        let mut before = "";
+        let words = line.split(' ').map(|word| {
+            // `linerate lab` is a command, and no target.
+            let kept = if before == "linerate" { word } else { without_host(word) };
+            before = word;
+            kept
+        });
+        words.collect::<Vec<_>>().join(" ")
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
