@@ -1,8 +1,8 @@
 //! Faults of hosts, of CPUs and of the ends move the measurement as their models say.
 
-use crate::measured::{RoundTrips, SMALL, measure, measure_round_trips};
+use crate::measured::{RoundTrips, measure, measure_round_trips, small};
 use crate::support::{entry, run, warnings};
-use linerate::vocabulary::{Pattern, Wait};
+use linerate::vocabulary::Pattern;
 
 /// Bits of `tcpi_options`, as linux/uapi/tcp.h has them.
 const TIMESTAMPS: u64 = 1;
@@ -59,7 +59,7 @@ fn without_offloads_every_packet_is_one() {
 fn each_rule_of_a_firewall_takes_its_time() {
     let half = |rules: &str| {
         let rules = format!("firewall-rules={rules}");
-        measure_round_trips("lab", &[&rules], &SMALL()).half_round_trip_ns()
+        measure_round_trips("lab", &[&rules], &small()).half_round_trip_ns()
     };
     let (few, some, many) = (half("1"), half("4000"), half("12000"));
     // Twice a way: out of one host and into the other.
@@ -90,7 +90,7 @@ fn a_slow_reader_sets_the_rate_and_the_window_is_what_the_sender_waits_for() {
 #[test]
 fn a_server_that_answers_small_messages_late_is_called_by_its_name() {
     let sizes = (6..=16).map(|power| 1 << power).collect();
-    let trips = RoundTrips { sizes, wait: Wait::Sleeping, exchanges: 4, passes: 6 };
+    let trips = RoundTrips { sizes, exchanges: 4, passes: 6 };
     let curves = measure_round_trips("lab", &["delayed-ack"], &trips).curves();
     let ping_pongs = curves.iter().filter(|curve| curve.case.pattern == Pattern::PingPong);
     let breaks: Vec<_> = ping_pongs.flat_map(|curve| &curve.breaks).collect();

@@ -39,24 +39,24 @@ pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {
     bench.measured()
 }
 
-/// Round trips to be measured: their sizes, how both ends wait, and how many of each size in so many passes.
+/// Round trips to be measured: their sizes, and how many of each in so many passes.
 pub struct RoundTrips {
     pub sizes: Vec<u64>,
-    pub wait: Wait,
     pub exchanges: u32,
     pub passes: u32,
 }
 
-/// Few of the small messages that a ladder states, between ends that poll.
-pub const SMALL: fn() -> RoundTrips =
-    || RoundTrips { sizes: vec![LATENCY_BYTES], wait: Wait::Polling, exchanges: 40, passes: 6 };
+/// Small messages, as a ladder states them.
+pub fn small() -> RoundTrips {
+    RoundTrips { sizes: vec![LATENCY_BYTES], exchanges: 40, passes: 6 }
+}
 
-/// Measures round trips alone.
+/// Measures round trips alone, between ends that sleep: polling takes a CPU that the wire may need.
 pub fn measure_round_trips(lab: &str, faults: &[&str], trips: &RoundTrips) -> Measured {
     let plan = plan(lab, faults, &[]);
     let mut bench = Bench::new(&plan);
     let mut schedule = Passes::new(&plan, &bench.recording);
-    let is_wanted = |step: &Step| step.case.pattern == Pattern::PingPong && step.case.wait == trips.wait;
+    let is_wanted = |step: &Step| step.case.pattern == Pattern::PingPong && step.case.wait == Wait::Sleeping;
     // Only who has done a step is told the next one.
     let mut first = schedule.next(&bench.recording).unwrap();
     while !is_wanted(&first) {
@@ -160,9 +160,9 @@ impl Measured {
         self.layer("a").throughput_bps.unwrap().median
     }
 
-    /// The half round trip of small messages between ends that poll, asked for by host a.
+    /// The half round trip of small messages, asked for by host a.
     pub fn half_round_trip_ns(&self) -> f64 {
-        self.layer("a").polling_ns.unwrap().median
+        self.layer("a").sleeping_ns.unwrap().median
     }
 
     /// The sockets that sent streams from a.
@@ -223,11 +223,11 @@ impl Measured {
 
     /// How far the quartiles of half round trips lie apart, where each exchange was timed.
     pub fn spread_ns(&self) -> f64 {
-        let trials = self.recording.trials.iter().filter(|trial| {
-            trial.case.pattern == Pattern::PingPong
-                && trial.case.wait == Wait::Polling
-                && trial.block.messages == 1
-        });
+        let trials = self
+            .recording
+            .trials
+            .iter()
+            .filter(|trial| trial.case.pattern == Pattern::PingPong && trial.block.messages == 1);
         let roles = trials.flat_map(|trial| &trial.roles).filter_map(|role| role.histogram.as_deref());
         let mut all = roles.map(|text| decode_histogram(text).unwrap());
         let mut sum = all.next().expect("no exchange was timed");
