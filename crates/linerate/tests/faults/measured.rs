@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 const RUNG: &str = "network.tcp";
 
+/// A message whose round trip is the path's: a stream's trial lasts a hundred of the smallest one's.
+const PACKETS_BYTES: u64 = 4096;
+
 /// What was measured.
 pub struct Measured {
     pub recording: Recording,
@@ -25,7 +28,7 @@ struct Bench<'p> {
     recording: Recording,
 }
 
-/// Measures one flow of TCP from a to b in a lab with these faults, at the two sizes that a ladder states.
+/// Measures one flow of TCP from a to b in a lab with these faults, at the size that a ladder states.
 pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {
     let plan = plan(lab, faults, settings);
     let mut bench = Bench::new(&plan);
@@ -36,19 +39,35 @@ pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {
     bench.measured()
 }
 
-/// Measures round trips of these sizes alone, between ends that sleep, in so many passes.
-pub fn measure_round_trips(lab: &str, faults: &[&str], sizes: &[u64], passes: u32) -> Measured {
+/// Round trips to be measured: their sizes, and how many of each in so many passes.
+pub struct RoundTrips {
+    pub sizes: Vec<u64>,
+    pub exchanges: u32,
+    pub passes: u32,
+}
+
+/// Small messages, as a ladder states them.
+pub fn small() -> RoundTrips {
+    RoundTrips { sizes: vec![LATENCY_BYTES], exchanges: 40, passes: 6 }
+}
+
+/// Measures round trips alone, between ends that sleep: polling takes a CPU that the wire may need.
+pub fn measure_round_trips(lab: &str, faults: &[&str], trips: &RoundTrips) -> Measured {
     let plan = plan(lab, faults, &[]);
     let mut bench = Bench::new(&plan);
     let mut schedule = Passes::new(&plan, &bench.recording);
-    let steps = std::iter::from_fn(|| schedule.next(&bench.recording));
-    let case = |step: &Step| (step.case.pattern, step.case.wait);
-    let mut first = steps.into_iter().find(|step| case(step) == (Pattern::PingPong, Wait::Sleeping)).unwrap();
-    first.why = Why::Pass;
-    let block = |size: &u64| Block { message_bytes: *size, slices: 5, lead: 1, ..first.blocks[0] };
-    first.blocks = sizes.iter().map(block).collect();
-    for pass in 1..=passes {
-        bench.step(&Step { pass, number: pass, ..first.clone() });
+    let is_wanted = |step: &Step| step.case.pattern == Pattern::PingPong && step.case.wait == Wait::Sleeping;
+    // Only who has done a step is told the next one.
+    let mut first = schedule.next(&bench.recording).unwrap();
+    while !is_wanted(&first) {
+        bench.step(&first);
+        first = schedule.next(&bench.recording).unwrap();
+    }
+    let slices = trips.exchanges + 1;
+    let block = |size: &u64| Block { message_bytes: *size, messages: 1, slices, lead: 1, ..first.blocks[0] };
+    let blocks: Vec<Block> = trips.sizes.iter().map(block).collect();
+    for pass in 1..=trips.passes {
+        bench.step(&Step { pass, number: pass, why: Why::Pass, blocks: blocks.clone(), ..first.clone() });
     }
     bench.measured()
 }
@@ -60,7 +79,7 @@ fn plan(lab: &str, faults: &[&str], settings: &[&str]) -> Plan {
     let topology = topology.with_faults(faults).unwrap();
     let set = ["tcp.congestion-control=cubic"].iter().chain(settings).map(|text| text.parse().unwrap());
     let profile = Profile {
-        sizes: vec![LATENCY_BYTES, LADDER_BYTES],
+        sizes: vec![PACKETS_BYTES, LADDER_BYTES],
         passes: 2,
         trial_ns: 100_000_000,
         timeline_ns: 0,
@@ -114,12 +133,11 @@ impl<'p> Bench<'p> {
     fn measured(self) -> Measured {
         let analysis = analyse(&self.recording);
         let diagnosis = diagnose(&self.recording, &analysis);
-        let is_warned = diagnosis.findings.iter().any(|finding| finding.code == "fault");
         let Target::Lab(topology) = &self.plan.target else { panic!("no lab") };
-        assert_eq!(is_warned, !topology.faults.is_empty());
+        let warned = diagnosis.findings.iter().find(|finding| finding.code == "fault");
+        assert_eq!(warned.is_some(), !topology.faults.is_empty());
         for fault in &topology.faults {
-            let sentence = &diagnosis.sentence;
-            assert!(sentence.contains(&fault.to_string()), "{fault} is hidden: {sentence}");
+            assert!(warned.unwrap().detail.contains(&fault.to_string()), "{fault}: {warned:?}");
         }
         Measured { recording: self.recording, layers: analysis.layers }
     }
@@ -142,9 +160,9 @@ impl Measured {
         self.layer("a").throughput_bps.unwrap().median
     }
 
-    /// The half round trip of small messages between ends that poll, asked for by host a.
+    /// The half round trip of small messages, asked for by host a.
     pub fn half_round_trip_ns(&self) -> f64 {
-        self.layer("a").polling_ns.unwrap().median
+        self.layer("a").sleeping_ns.unwrap().median
     }
 
     /// The sockets that sent streams from a.
@@ -187,13 +205,29 @@ impl Measured {
         wires.map(|one| one.rx_bytes / one.rx_packets).max().unwrap()
     }
 
+    /// CPU time of both ends of the streams of large messages, for each byte received.
+    pub fn cpu_ns_per_byte(&self) -> f64 {
+        let trials = self.recording.trials.iter().filter(|trial| {
+            trial.pass > 0
+                && trial.case.pattern == Pattern::Stream
+                && trial.block.message_bytes == LADDER_BYTES
+        });
+        let flows = trials.flat_map(|trial| &trial.roles).flat_map(|role| {
+            role.flows
+                .iter()
+                .map(|flow| (flow.cpu_ns, if role.does == Does::Receives { flow.bytes } else { 0 }))
+        });
+        let (cpu, bytes) = flows.fold((0, 0), |sum, flow| (sum.0 + flow.0, sum.1 + flow.1));
+        cpu as f64 / bytes.max(1) as f64
+    }
+
     /// How far the quartiles of half round trips lie apart, where each exchange was timed.
     pub fn spread_ns(&self) -> f64 {
-        let trials = self.recording.trials.iter().filter(|trial| {
-            trial.case.pattern == Pattern::PingPong
-                && trial.case.wait == Wait::Polling
-                && trial.block.messages == 1
-        });
+        let trials = self
+            .recording
+            .trials
+            .iter()
+            .filter(|trial| trial.case.pattern == Pattern::PingPong && trial.block.messages == 1);
         let roles = trials.flat_map(|trial| &trial.roles).filter_map(|role| role.histogram.as_deref());
         let mut all = roles.map(|text| decode_histogram(text).unwrap());
         let mut sum = all.next().expect("no exchange was timed");

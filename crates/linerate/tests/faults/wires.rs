@@ -1,6 +1,6 @@
 //! Faults of the wire move the measurement as their models say, and the wire's own account agrees.
 
-use crate::measured::{Measured, measure};
+use crate::measured::{Measured, measure, measure_round_trips, small};
 use crate::support::command;
 use tempfile::TempDir;
 
@@ -51,9 +51,9 @@ fn packets_come_late_or_twice_as_often_as_was_said() {
 
 #[test]
 fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
-    let plain = measure("lab:wire=user", &[], &[]);
+    let plain = measure_round_trips("lab:wire=user", &[], &small());
     for (fault, each_way_ns) in [("delay=10ms", 10e6), ("asymmetric-delay=20ms", 10e6)] {
-        let far = measure("lab", &[fault], &[]);
+        let far = measure_round_trips("lab", &[fault], &small());
         let added = far.half_round_trip_ns() - plain.half_round_trip_ns();
         assert!((0.97..1.10).contains(&(added / each_way_ns)), "{fault}: {added} ns");
     }
@@ -61,7 +61,7 @@ fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
 
 #[test]
 fn jitter_spreads_round_trips_around_the_delay() {
-    let measured = measure("lab:delay=5ms", &["jitter=2ms"], &[]);
+    let measured = measure_round_trips("lab:delay=5ms", &["jitter=2ms"], &small());
     let half = measured.half_round_trip_ns();
     assert!((4.5e6..6.0e6).contains(&half), "{half}");
     let spread = measured.spread_ns();

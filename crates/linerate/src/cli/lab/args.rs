@@ -18,6 +18,8 @@ Examples:
       four hosts on a bridge
   linerate lab up metro,loss=0.1%
       a path across a town that loses packets; `linerate list presets` and `lab-keys` show more
+  linerate lab up --detach --fault b:small-buffers=64KiB
+      with a known fault on host b; `linerate list faults` shows them
 
 Nothing outside the lab is changed, no root is needed, and nothing is left when its holder ends.";
 
