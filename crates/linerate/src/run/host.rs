@@ -58,11 +58,11 @@ pub struct Watch<'r> {
 }
 
 impl<'r> Watch<'r> {
-    /// Asks `stop`, and looks after the hosts' agents and the lab's wire.
+    /// Asks `stop`, and looks after the hosts' agents and the lab's own processes.
     pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
         let agents = hosts.pair.iter().map(|host| &host.agent);
-        let wire = hosts.lab.as_ref().and_then(Lab::wire_process);
-        Watch { stop, needed: agents.chain(wire).cloned().collect() }
+        let of_lab = hosts.lab.iter().flat_map(Lab::processes);
+        Watch { stop, needed: agents.chain(of_lab).cloned().collect() }
     }
 
     /// The error that ends the wait.

@@ -76,20 +76,20 @@ pub fn hold() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps a lab until a signal comes, or until it is none any more because its wire ended: that is the error.
+/// Keeps a lab until a signal comes, or until it is none any more because a process of its own ended: that is the error.
 fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
-    let wire = holding.wire().map(|wire| Process::open(wire.pid())).transpose()?.flatten();
-    if let Some(wire) = wire {
-        let wake = ending.handle();
+    for own in holding.processes() {
+        let (wake, own) = (ending.handle(), Process::open(own.pid())?);
         std::thread::spawn(move || {
-            while !wire.wait(WHILE).unwrap_or(true) {}
+            while own.as_ref().is_some_and(|own| !own.wait(WHILE).unwrap_or(true)) {}
             wake.close();
         });
     }
     if ending.forever().next().is_some() {
         return Ok(holding);
     }
-    let how = holding.wire().and_then(Own::verdict).unwrap_or_else(|| "the lab's wire ended".into());
+    let ended = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
+    let how = ended.unwrap_or_else(|| "a process of the lab's own ended".into());
     holding.abandon();
     Err(Error::died(how))
 }

@@ -1,12 +1,14 @@
 //! A process that keeps a CPU busy: the program itself, started for nothing else.
 
 use super::super::builder::stranger;
+use super::super::journal;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::{spawn, thread};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The hidden subcommand under which [`main`] is reached.
@@ -18,42 +20,25 @@ const PERIOD_NS: u64 = 10_000_000;
 /// What it says once it is where it should be.
 const BUSY: &str = "busy";
 
-/// The process; dropping it ends it. It ends with the thread that started it, too.
-#[derive(Debug)]
-pub struct Hog(Child);
-
-impl Hog {
-    /// Starts it, and waits until it is busy.
-    pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Hog> {
-        let mut command = Command::new(program);
-        command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        spawn::tie_to_parent(&mut command);
-        let child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
-        let mut hog = Hog(child);
-        let mut said = String::new();
-        if let Some(output) = hog.0.stdout.take() {
-            let _ = BufReader::new(output).read_line(&mut said);
-        }
-        if said.trim_end() == BUSY {
-            return Ok(hog);
-        }
-        let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let what = format!("no process of ours may run on CPU {cpu}");
-        Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
+/// Starts it, and waits until it is busy.
+pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Own> {
+    let mut command = Command::new(program);
+    command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    spawn::tie_to_parent(&mut command);
+    journal::mark(&mut command);
+    // It has nothing to tidy up.
+    let process = Own::start(format!("the lab's busy process on CPU {cpu}"), Duration::ZERO, command)?;
+    let mut said = String::new();
+    if let Some((_, output)) = process.streams() {
+        BufReader::new(output).read_line(&mut said).map_err(|e| Error::io("read", "its answer", e))?;
     }
-
-    /// Its number.
-    pub fn pid(&self) -> u32 {
-        self.0.id()
+    if said.trim_end() == BUSY {
+        return Ok(process);
     }
-}
-
-impl Drop for Hog {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let what = format!("no process of ours may run on CPU {cpu}");
+    Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
 }
 
 /// Keeps a CPU busy until the process is ended; says so on `output` when it begins.
