@@ -44,7 +44,6 @@ pub use register::{Gone, Look, Register};
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
-use fault::hog::Hog;
 use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
@@ -67,8 +66,8 @@ pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
     faults: Vec<InForce>,
-    /// What runs beside the hosts, and ends with this value.
-    hogs: Vec<Hog>,
+    /// What runs beside the hosts for a fault, and ends with this value.
+    beside: Vec<Own>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -130,12 +129,12 @@ impl Lab {
             }
             _ => None,
         };
-        let (hogs, of_hogs): (Vec<Hog>, Vec<InForce>) =
+        let (beside, of_beside): (Vec<Own>, Vec<InForce>) =
             fault::beside_hosts(topology, program)?.into_iter().unzip();
         let of_wire = fault::of_wire(topology);
-        let faults = layout.faults.into_iter().chain(of_wire).chain(of_hogs).collect();
+        let faults = layout.faults.into_iter().chain(of_wire).chain(of_beside).collect();
         let has_user_namespace = layout.user_namespace;
-        Ok(Lab { hosts, has_user_namespace, faults, hogs, wire, _switch: switch })
+        Ok(Lab { hosts, has_user_namespace, faults, beside, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
@@ -148,9 +147,9 @@ impl Lab {
         self.wire.as_mut().map(Wire::audit).transpose()
     }
 
-    /// The processes without which the lab is not what was asked for: its wire, and those that are faults.
+    /// The processes without which it is another lab: its wire, and what runs for its faults.
     pub fn processes(&self) -> impl Iterator<Item = &Own> {
-        self.wire.as_ref().map(Wire::process).into_iter().chain(self.hogs.iter().map(Hog::process))
+        self.wire.as_ref().map(Wire::process).into_iter().chain(&self.beside)
     }
 
     /// The faults that are in force.

@@ -12,7 +12,7 @@ use super::request::Site;
 use crate::plan::{Fault, Topology, host_name};
 use crate::vocabulary::FaultSite;
 use crate::{Error, Result};
-use hog::Hog;
+use linerate_sys::child::Own;
 use linerate_sys::namespace;
 use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
@@ -69,11 +69,11 @@ pub(super) fn into_hosts<'n>(
 }
 
 /// Starts what runs beside the hosts.
-pub(super) fn beside_hosts(topology: &Topology, program: &Path) -> Result<Vec<(Hog, InForce)>> {
+pub(super) fn beside_hosts(topology: &Topology, program: &Path) -> Result<Vec<(Own, InForce)>> {
     let processes = topology.faults.iter().filter_map(|fault| Some((fault, fault.cpu()?)));
     let start = |(fault, (cpu, share)): (&Fault, (u32, f64))| {
-        let hog = Hog::start(program, cpu, share).map_err(|error| of_fault(fault, error))?;
-        let granted = format!("process {} on CPU {cpu}", hog.process().pid());
+        let hog = hog::start(program, cpu, share).map_err(|error| of_fault(fault, error))?;
+        let granted = format!("process {} on CPU {cpu}", hog.pid());
         Ok((hog, InForce { fault: fault.to_string(), place: format!("CPU {cpu}"), granted }))
     };
     processes.map(start).collect()

@@ -77,7 +77,10 @@ impl Holding {
         let hosts = self.entry.hosts.iter();
         let ids: Vec<&str> = hosts.flat_map(|host| &host.namespaces).map(|kept| kept.id.as_str()).collect();
         debug_assert_eq!(self.lab.hosts().len(), self.entry.hosts.len());
-        inside(&|id| ids.contains(&id))
+        let found = inside(&|id| ids.contains(&id));
+        // In an ordinary user's lab its own processes are in its user namespace.
+        let is_own = |one: &Inside| self.processes().any(|own| own.pid() == one.pid());
+        found.into_iter().filter(|one| !is_own(one)).collect()
     }
 }
 

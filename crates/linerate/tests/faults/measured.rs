@@ -12,9 +12,6 @@ use std::collections::BTreeMap;
 
 const RUNG: &str = "network.tcp";
 
-/// A message whose round trip is the path's: a stream's trial lasts a hundred of the smallest one's.
-const PACKETS_BYTES: u64 = 4096;
-
 /// What was measured.
 pub struct Measured {
     pub recording: Recording,
@@ -28,13 +25,23 @@ struct Bench<'p> {
     recording: Recording,
 }
 
-/// Measures one flow of TCP from a to b in a lab with these faults, at the size that a ladder states.
+/// How long a slice of a stream should last: a hundred round trips of the longest path here.
+const SLICE_NS: u64 = 200_000_000;
+
+/// Measures one stream of TCP from a to b in a lab with these faults, at the size that a ladder states.
 pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {
     let plan = plan(lab, faults, settings);
     let mut bench = Bench::new(&plan);
-    let mut schedule = Passes::new(&plan, &bench.recording);
-    while let Some(step) = schedule.next(&bench.recording) {
-        bench.step(&step);
+    let first = bench.first(|step| step.case.pattern == Pattern::Stream && step.case.flows == 1);
+    let block = |messages, slices, lead| {
+        vec![Block { message_bytes: LADDER_BYTES, messages, slices, lead, ..first.blocks[0] }]
+    };
+    bench.step(&Step { pass: 0, why: Why::Probe, blocks: block(1, 8, 4), ..first.clone() });
+    for pass in 1..=3 {
+        let messages = (SLICE_NS / bench.message_ns()).max(1);
+        // A window grows for a while: the first slices do not count.
+        let blocks = block(messages, 9, 3);
+        bench.step(&Step { pass, number: pass, why: Why::Pass, blocks, ..first.clone() });
     }
     bench.measured()
 }
@@ -55,14 +62,8 @@ pub fn small() -> RoundTrips {
 pub fn measure_round_trips(lab: &str, faults: &[&str], trips: &RoundTrips) -> Measured {
     let plan = plan(lab, faults, &[]);
     let mut bench = Bench::new(&plan);
-    let mut schedule = Passes::new(&plan, &bench.recording);
-    let is_wanted = |step: &Step| step.case.pattern == Pattern::PingPong && step.case.wait == Wait::Sleeping;
-    // Only who has done a step is told the next one.
-    let mut first = schedule.next(&bench.recording).unwrap();
-    while !is_wanted(&first) {
-        bench.step(&first);
-        first = schedule.next(&bench.recording).unwrap();
-    }
+    let first =
+        bench.first(|step| step.case.pattern == Pattern::PingPong && step.case.wait == Wait::Sleeping);
     let slices = trips.exchanges + 1;
     let block = |size: &u64| Block { message_bytes: *size, messages: 1, slices, lead: 1, ..first.blocks[0] };
     let blocks: Vec<Block> = trips.sizes.iter().map(block).collect();
@@ -79,7 +80,7 @@ fn plan(lab: &str, faults: &[&str], settings: &[&str]) -> Plan {
     let topology = topology.with_faults(faults).unwrap();
     let set = ["tcp.congestion-control=cubic"].iter().chain(settings).map(|text| text.parse().unwrap());
     let profile = Profile {
-        sizes: vec![PACKETS_BYTES, LADDER_BYTES],
+        sizes: vec![LATENCY_BYTES, LADDER_BYTES],
         passes: 2,
         trial_ns: 100_000_000,
         timeline_ns: 0,
@@ -118,6 +119,27 @@ impl<'p> Bench<'p> {
         let runner = Runner::start(plan, &means, &|| false).unwrap();
         runner.hosts().into_iter().for_each(|event| recording.push(event));
         Bench { plan, runner, recording }
+    }
+
+    /// The first step of this kind that the plan would have done; those before it are done.
+    fn first(&mut self, is_wanted: impl Fn(&Step) -> bool) -> Step {
+        let mut schedule = Passes::new(self.plan, &self.recording);
+        loop {
+            let step = schedule.next(&self.recording).expect("a step of this kind");
+            if is_wanted(&step) {
+                return step;
+            }
+            // Only who has done a step is told the next one.
+            self.step(&step);
+        }
+    }
+
+    /// What a message of the last trial took.
+    fn message_ns(&self) -> u64 {
+        let trial = self.recording.trials.last().unwrap();
+        let role = trial.roles.iter().find(|role| role.does == Does::Receives).unwrap();
+        let counted = &role.flows[0].slices_ns[trial.block.lead as usize..];
+        counted.iter().sum::<u64>() / (counted.len() as u64 * trial.block.messages)
     }
 
     fn step(&mut self, step: &Step) {
@@ -235,14 +257,13 @@ impl Measured {
         (sum.value_at_quantile(0.75) - sum.value_at_quantile(0.25)) as f64 / 2.0
     }
 
-    /// Of the time of the polling threads on a CPU, the part in which they could run and did not.
+    /// Of the time in which threads on a CPU ran or could have run, the part in which they did not.
     pub fn kept_off(&self, cpu: u32) -> f64 {
-        let trials = self.recording.trials.iter().filter(|trial| trial.case.wait == Wait::Polling);
-        let flows = trials.flat_map(|trial| &trial.roles).flat_map(|role| &role.flows);
+        let flows = self.recording.trials.iter().flat_map(|trial| &trial.roles).flat_map(|role| &role.flows);
         let on_cpu: Vec<_> = flows.filter(|flow| flow.cpu == Some(cpu)).collect();
         let off: u64 = on_cpu.iter().filter_map(|flow| flow.run_delay_ns).sum();
-        let all: u64 = on_cpu.iter().map(|flow| flow.duration_ns).sum();
-        off as f64 / all.max(1) as f64
+        let ran: u64 = on_cpu.iter().map(|flow| flow.cpu_ns).sum();
+        off as f64 / (off + ran).max(1) as f64
     }
 
     /// Whether the report warns of this.

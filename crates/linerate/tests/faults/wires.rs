@@ -45,8 +45,7 @@ fn packets_come_late_or_twice_as_often_as_was_said() {
     let (held, twice) = (share(&measured, |link| link.held), share(&measured, |link| link.duplicated));
     assert!((0.015..0.025).contains(&held), "{held}");
     assert!((0.007..0.013).contains(&twice), "{twice}");
-    assert!(measured.last("reord_seen").iter().sum::<u64>() > 0 || measured.moved("reord_seen") > 0);
-    assert!(measured.moved("dsack_dups") > 0);
+    assert!(measured.moved("reord_seen") > 0 && measured.moved("dsack_dups") > 0);
 }
 
 #[test]

@@ -76,21 +76,20 @@ pub fn hold() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps a lab until a signal comes, or until it is none any more because one of its processes ended: that is the error.
+/// Keeps a lab until a signal comes, or until it is none any more because a process of its own ended: that is the error.
 fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
     for own in holding.processes() {
-        // A hold of its own, which does not keep the process from ending with the lab.
-        let process = Process::open(own.pid())?;
-        let wake = ending.handle();
+        let (wake, own) = (ending.handle(), Process::open(own.pid())?);
         std::thread::spawn(move || {
-            while process.as_ref().is_some_and(|process| !process.wait(WHILE).unwrap_or(true)) {}
+            while own.as_ref().is_some_and(|own| !own.wait(WHILE).unwrap_or(true)) {}
             wake.close();
         });
     }
     if ending.forever().next().is_some() {
         return Ok(holding);
     }
-    let how = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
+    let ended = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
+    let how = ended.unwrap_or_else(|| "a process of the lab's own ended".into());
     holding.abandon();
     Err(Error::died(how.unwrap_or_else(|| "a process of the lab ended".into())))
 }

@@ -20,36 +20,25 @@ const PERIOD_NS: u64 = 10_000_000;
 /// What it says once it is where it should be.
 const BUSY: &str = "busy";
 
-/// The process; dropping it ends it. It ends with the thread that started it, too.
-#[derive(Debug)]
-pub struct Hog(Own);
-
-impl Hog {
-    /// Starts it, and waits until it is busy.
-    pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Hog> {
-        let mut command = Command::new(program);
-        command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        spawn::tie_to_parent(&mut command);
-        journal::mark(&mut command);
-        // It ends when it is killed.
-        let hog = Hog(Own::start(format!("the process on CPU {cpu}"), Duration::ZERO, command)?);
-        let mut said = String::new();
-        if let Some(output) = hog.0.output() {
-            let _ = BufReader::new(output).read_line(&mut said);
-        }
-        if said.trim_end() == BUSY {
-            return Ok(hog);
-        }
-        let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let what = format!("no process of ours may run on CPU {cpu}");
-        Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
+/// Starts it, and waits until it is busy.
+pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Own> {
+    let mut command = Command::new(program);
+    command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    spawn::tie_to_parent(&mut command);
+    journal::mark(&mut command);
+    // It has nothing to tidy up.
+    let process = Own::start(format!("the lab's busy process on CPU {cpu}"), Duration::ZERO, command)?;
+    let mut said = String::new();
+    if let Some((_, output)) = process.streams() {
+        BufReader::new(output).read_line(&mut said).map_err(|e| Error::io("read", "its answer", e))?;
     }
-
-    /// The process itself.
-    pub fn process(&self) -> &Own {
-        &self.0
+    if said.trim_end() == BUSY {
+        return Ok(process);
     }
+    let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let what = format!("no process of ours may run on CPU {cpu}");
+    Err(Error::unavailable(what, format!("those that may be used are {cpus}")))
 }
 
 /// Keeps a CPU busy until the process is ended; says so on `output` when it begins.
