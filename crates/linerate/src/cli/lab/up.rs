@@ -91,7 +91,7 @@ fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
     let ended = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
     let how = ended.unwrap_or_else(|| "a process of the lab's own ended".into());
     holding.abandon();
-    Err(Error::died(how.unwrap_or_else(|| "a process of the lab ended".into())))
+    Err(Error::died(how))
 }
 
 /// The signals that end a lab, heard from now on.
