@@ -9,7 +9,6 @@ mod completions;
 mod config;
 mod doctor;
 mod explain;
-mod fault;
 mod lab;
 mod list;
 mod man;
@@ -20,15 +19,13 @@ mod report;
 mod run;
 mod state;
 mod stop;
-mod traces;
 mod usage;
 mod value;
 mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::fault::hog;
-use crate::lab::{builder, journal, wire};
+use crate::lab::builder;
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -43,9 +40,7 @@ pub fn main() -> ExitCode {
         Err(error) => return failed(&error),
     };
     let json = args.command.is_json();
-    let ended = dispatch(args);
-    journal::end();
-    match ended {
+    match dispatch(args) {
         Ok(code) => code,
         Err(error) => {
             if json {
@@ -75,7 +70,6 @@ fn asked() -> Result<Args> {
     let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::told(&error, &path))?;
     if let Some(hosts) = args.command.hosts() {
         hosts.asked = asked;
-        hosts.target = fault::with_faults(&hosts.target, &hosts.faults)?;
     }
     Ok(args)
 }
@@ -107,14 +101,6 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::LabBuilder => {
             builder::main(std::io::stdin())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::LabWire => {
-            wire::serve::main(std::io::stdin(), std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::LabHog { cpu, share } => {
-            hog::main(cpu, share, std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -10,7 +10,6 @@ mod event;
 mod grant;
 mod latency;
 mod read;
-mod wire;
 mod write;
 
 pub use calibration::{
@@ -23,7 +22,6 @@ pub use event::{
 };
 pub use latency::{decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
-pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod pipe;
 mod relay;
 mod shared_memory;
 mod shim;
-mod slow_reader;
 mod slowdown;
 mod tcp;
 mod udp;

@@ -1,8 +1,7 @@
 //! `linerate doctor`: what this host can do, what is missing, and how to get it.
 
 use super::args::StateFolder;
-use super::watch::warn;
-use super::{print, state, traces};
+use super::{print, state};
 use crate::Result;
 use crate::lab;
 use crate::observer::{Check, CheckState, doctor, environment, machine_id};
@@ -46,7 +45,6 @@ fn lab_checks() -> Result<Vec<Check>> {
         matters: matters.into(),
         hint: hint.into(),
     };
-    traces::begin().iter().for_each(|told| warn(told));
     let abilities = match lab::probe(&this_program()?) {
         Ok(abilities) => abilities,
         Err(error) => {

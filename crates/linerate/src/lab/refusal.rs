@@ -10,8 +10,6 @@ struct Refusal {
     ordinary: bool,
     /// The calls that fail so; empty for all.
     calls: &'static [&'static str],
-    /// What they fail on, by its end; empty for anything.
-    object: &'static str,
     /// How they fail.
     kinds: &'static [ErrorKind],
     /// A setting under `/proc/sys` that is the cause when it has this value.
@@ -27,7 +25,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &[],
-        object: "",
         kinds: &[PermissionDenied],
         setting: Some(("kernel/apparmor_restrict_unprivileged_userns", "1")),
         what: "AppArmor keeps user namespaces from ordinary users here",
@@ -38,7 +35,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &["unshare"],
-        object: "",
         kinds: &[PermissionDenied],
         setting: Some(("kernel/unprivileged_userns_clone", "0")),
         what: "ordinary users may not make user namespaces here",
@@ -47,7 +43,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &["unshare"],
-        object: "",
         kinds: &[StorageFull, PermissionDenied],
         setting: Some(("user/max_user_namespaces", "0")),
         what: "user namespaces are switched off here",
@@ -56,7 +51,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["unshare"],
-        object: "",
         kinds: &[StorageFull],
         setting: None,
         what: "no more namespaces may be made here",
@@ -65,7 +59,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["unshare"],
-        object: "",
         kinds: &[InvalidInput, Unsupported],
         setting: None,
         what: "this kernel has no user, network or host name namespaces",
@@ -76,7 +69,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &[],
-        object: "",
         kinds: &[PermissionDenied],
         setting: None,
         what: "this user may not make virtual hosts here",
@@ -85,7 +77,6 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["RTM_NEWLINK"],
-        object: "",
         kinds: &[Unsupported],
         setting: None,
         what: "this kernel has no veth or no bridge",
@@ -94,20 +85,10 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["RTM_NEWQDISC"],
-        object: " netem",
-        kinds: &[NotFound],
-        setting: None,
-        what: "this kernel has no netem",
-        hint: "load it: sudo modprobe sch_netem; or leave out wire=netem for the program's own wire",
-    },
-    Refusal {
-        ordinary: false,
-        calls: &["RTM_NEWQDISC"],
-        object: " tbf",
         kinds: &[NotFound],
         setting: None,
         what: "this kernel has no tbf, which limits the lab's rate",
-        hint: "load it: sudo modprobe sch_tbf; or leave out wire=tbf for the program's own wire",
+        hint: "load it: sudo modprobe sch_tbf; or leave out rate=",
     },
 ];
 
@@ -132,7 +113,6 @@ fn find(
     REFUSALS.iter().find(|refusal| {
         (ordinary || !refusal.ordinary)
             && (refusal.calls.is_empty() || refusal.calls.contains(&error.call))
-            && error.object.ends_with(refusal.object)
             && refusal.kinds.contains(&error.source.kind())
             && refusal.setting.is_none_or(holds)
     })
@@ -151,8 +131,7 @@ mod tests {
     const EOPNOTSUPP: i32 = 95;
 
     fn told(call: &'static str, errno: i32, ordinary: bool, settings: &[(&str, &str)]) -> &'static str {
-        let (call, object) = call.split_once(' ').unwrap_or((call, "it"));
-        let error = linerate_sys::Error::new(call, object, io::Error::from_raw_os_error(errno));
+        let error = linerate_sys::Error::new(call, "it", io::Error::from_raw_os_error(errno));
         let setting = |path: &str| {
             settings.iter().find(|(known, _)| *known == path).map(|(_, value)| format!("{value}\n"))
         };
@@ -175,8 +154,7 @@ mod tests {
             ("unshare", EPERM, true, &[], "--cap-add SYS_ADMIN"),
             ("write", EACCES, true, &[], "--cap-add SYS_ADMIN"),
             ("RTM_NEWLINK", EOPNOTSUPP, false, &[], "modprobe veth"),
-            ("RTM_NEWQDISC wire0 tbf", ENOENT, true, &[], "modprobe sch_tbf"),
-            ("RTM_NEWQDISC wire0 netem", ENOENT, false, &[], "modprobe sch_netem"),
+            ("RTM_NEWQDISC", ENOENT, true, &[], "modprobe sch_tbf"),
         ];
         for (call, errno, ordinary, settings, part) in cases {
             let hint = told(call, errno, ordinary, settings);

@@ -12,8 +12,7 @@ impl Runner<'_> {
         let request = CalibrateRequest { settings };
         let mut calibrated = Vec::new();
         for host in &mut self.hosts.pair {
-            let check = || self.watch.check();
-            let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, &check)?;
+            let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, self.stop)?;
             calibrated.push(HostCalibration { host: host.facts.host.clone(), ..answer });
         }
         Ok(calibrated)

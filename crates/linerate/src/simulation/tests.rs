@@ -2,7 +2,6 @@
 
 mod arms;
 mod machine;
-mod slow;
 mod stability;
 mod study;
 
