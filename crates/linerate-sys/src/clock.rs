@@ -8,6 +8,12 @@ pub fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }
 
+/// Nanoseconds since 1970, by `CLOCK_REALTIME`, which may be set.
+#[inline]
+pub fn realtime_ns() -> u64 {
+    nanoseconds(ClockId::Realtime)
+}
+
 /// CPU time of the calling thread, to the nanosecond.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)

@@ -1,7 +1,7 @@
 //! What a network driver tells about its interface: `SIOCETHTOOL`, in the caller's network namespace.
 //!
-//! Commands, layouts and names are those of `linux/uapi/ethtool.h`. Everything here only reads, and
-//! needs no privilege.
+//! Commands, layouts and names are those of `linux/uapi/ethtool.h`. Reading needs no privilege. The only
+//! thing that is ever set is an offload, which needs `CAP_NET_ADMIN` over the namespace.
 
 use crate::{Error, Result};
 use std::net::UdpSocket;
@@ -74,6 +74,22 @@ pub const CHANNELS: Group = Group {
 /// `struct ethtool_fecparam`: forward error correction, as bits of `ETHTOOL_FEC_*`.
 pub const ERROR_CORRECTION: Group =
     Group { command: 0x50, words: 4, fields: &[("active", 1), ("configured", 2)] };
+
+/// Something that the stack does for packets of an interface, and the commands that read and set it.
+#[derive(Debug)]
+pub struct Offload {
+    /// As ethtool(8) calls it.
+    pub name: &'static str,
+    get: u32,
+    set: u32,
+}
+
+/// The offloads that make super-packets of packets, or take them: `ETHTOOL_GTSO` and so on.
+pub const OFFLOADS: [Offload; 3] = [
+    Offload { name: "tso", get: 0x1e, set: 0x1f },
+    Offload { name: "gso", get: 0x23, set: 0x24 },
+    Offload { name: "gro", get: 0x2b, set: 0x2c },
+];
 
 /// `struct ethtool_drvinfo`; what the driver leaves empty is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -172,6 +188,19 @@ impl Ethtool {
         states[1] = features.div_ceil(32) as u32;
         self.ask(interface, GET_FEATURES, &mut states)?;
         Ok((0..features).map(|at| (name_of(&names, at), is_active(&states, at))).collect())
+    }
+
+    /// Whether an offload is on.
+    pub fn offload(&self, interface: &str, offload: &Offload) -> Result<bool> {
+        let mut words = [0u32; 2];
+        self.ask(interface, offload.get, &mut words)?;
+        Ok(words[1] != 0)
+    }
+
+    /// Switches an offload on or off.
+    pub fn set_offload(&self, interface: &str, offload: &Offload, on: bool) -> Result<()> {
+        let mut words = [0, u32::from(on)];
+        self.ask(interface, offload.set, &mut words)
     }
 
     /// Sends a command; the answer comes back in the same words.

@@ -14,7 +14,14 @@ use std::mem::MaybeUninit;
 pub const MOST_DESCRIPTORS: usize = 253;
 
 /// The longest message.
-pub const LONGEST_MESSAGE: usize = 64 << 10;
+pub const LONGEST_MESSAGE: usize = 2 << 20;
+
+/// So much of a message is one packet: a socket's buffer takes no more than its size at once.
+const PACKET: usize = 32 << 10;
+
+/// What a packet begins with: whether more of its message follows.
+const LAST: u8 = 0;
+const MORE: u8 = 1;
 
 /// Two connected sockets that keep messages whole; reading ends when the other one is closed.
 pub fn pair() -> Result<(OwnedFd, OwnedFd)> {
@@ -24,12 +31,26 @@ pub fn pair() -> Result<(OwnedFd, OwnedFd)> {
 
 /// Sends one message with descriptors.
 pub fn send(socket: impl AsFd, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<()> {
+    if message.len() > LONGEST_MESSAGE {
+        return Err(Error::new("sendmsg", "a message above 2 MiB", io::ErrorKind::InvalidInput));
+    }
+    let mut parts = message.chunks(PACKET).peekable();
+    loop {
+        let part = parts.next().unwrap_or_default();
+        match parts.peek() {
+            Some(_) => send_packet(&socket, MORE, part, &[])?,
+            None => return send_packet(&socket, LAST, part, descriptors),
+        }
+    }
+}
+
+fn send_packet(socket: impl AsFd, follows: u8, part: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(Error::new("sendmsg", "too many descriptors", io::ErrorKind::InvalidInput));
     }
-    sendmsg(socket, &[IoSlice::new(message)], &mut control, SendFlags::NOSIGNAL)
+    sendmsg(socket, &[IoSlice::new(&[follows]), IoSlice::new(part)], &mut control, SendFlags::NOSIGNAL)
         .map(drop)
         .map_err(|errno| Error::new("sendmsg", "a Unix socket", io::Error::from(errno)))
 }
@@ -37,10 +58,27 @@ pub fn send(socket: impl AsFd, message: &[u8], descriptors: &[BorrowedFd<'_>]) -
 /// Waits for one message; an empty one means that the other end is gone. The descriptors are closed on
 /// exec.
 pub fn receive(socket: impl AsFd) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let mut message = vec![0; LONGEST_MESSAGE];
+    let (mut message, mut descriptors) = (Vec::new(), Vec::new());
+    loop {
+        let (part, brought) = receive_packet(&socket)?;
+        descriptors.extend(brought);
+        let Some((follows, part)) = part.split_first() else { return Ok((Vec::new(), Vec::new())) };
+        if message.len() + part.len() > LONGEST_MESSAGE || ![LAST, MORE].contains(follows) {
+            return Err(Error::new("recvmsg", "what is no message", io::ErrorKind::InvalidData));
+        }
+        message.extend_from_slice(part);
+        if *follows == LAST {
+            return Ok((message, descriptors));
+        }
+    }
+}
+
+/// One packet; an empty one where the other end is gone.
+fn receive_packet(socket: impl AsFd) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut packet = vec![0; 1 + PACKET];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut parts = [IoSliceMut::new(&mut message)];
+    let mut parts = [IoSliceMut::new(&mut packet)];
     let received = match recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
         // It went without reading what was sent to it.
         Err(Errno::CONNRESET) => return Ok((Vec::new(), Vec::new())),
@@ -57,8 +95,8 @@ pub fn receive(socket: impl AsFd) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
     if received.flags.intersects(ReturnFlags::CTRUNC | ReturnFlags::TRUNC) {
         return Err(Error::new("recvmsg", "more than fits", io::Error::from_raw_os_error(libc::EMFILE)));
     }
-    message.truncate(received.bytes);
-    Ok((message, descriptors))
+    packet.truncate(received.bytes);
+    Ok((packet, descriptors))
 }
 
 #[cfg(test)]
@@ -79,6 +117,19 @@ mod tests {
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
         assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn a_long_message_comes_whole() {
+        let (near, far) = pair().unwrap();
+        let long: Vec<u8> = (0..LONGEST_MESSAGE).map(|place| (place % 251) as u8).collect();
+        let sent = long.clone();
+        let (reader, _writer) = io::pipe().unwrap();
+        let sender = std::thread::spawn(move || send(&near, &sent, &[reader.as_fd()]));
+        let (message, descriptors) = receive(&far).unwrap();
+        sender.join().unwrap().unwrap();
+        assert!(message == long && descriptors.len() == 1);
+        assert!(send(&far, &[0; LONGEST_MESSAGE + 1], &[]).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod child;
 pub mod clock;
 pub mod cpu_time;
 mod error;
@@ -13,6 +14,8 @@ pub mod handover;
 pub mod link;
 pub mod namespace;
 pub mod netlink;
+pub mod own_file;
+pub mod packet;
 pub mod pages;
 pub mod pipe;
 pub mod probe;
@@ -24,5 +27,6 @@ pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
 pub mod wake;
+pub mod whole_file;
 
 pub use error::{Error, Result};

@@ -4,9 +4,11 @@
 //! goes later: a process that makes many namespaces keeps one socket for each and needs no way back.
 
 mod link;
+mod netem;
 mod qdisc;
 
 pub use link::{Counters, Link, Port};
+pub use netem::{Netem, NetemLoss, netem_probability};
 pub use qdisc::{Qdisc, TokenBucket};
 
 use crate::{Error, Result};

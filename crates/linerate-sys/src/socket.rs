@@ -112,12 +112,13 @@ pub fn limit_waits(socket: &impl AsFd, limit: Duration) -> Result<()> {
     socket.set_write_timeout(Some(limit)).map_err(set)
 }
 
-/// Waits until something can be read or accepted, or the time is over.
-pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<()> {
+/// Waits until something can be read or accepted, or the time is over, or a signal came; says whether it can.
+pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     let mut waiting = [PollFd::new(source, PollFlags::IN)];
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     match poll(&mut waiting, Some(&limit)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
         Err(error) => Err(Error::new("poll", "socket", error)),
     }
 }

@@ -22,12 +22,17 @@ pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
     unsafe { command.pre_exec(join) };
 }
 
-/// Ties the child to its parent: it is killed when the *thread* that started it ends, for whatever
-/// reason (`PR_SET_PDEATHSIG` in prctl(2)), and it is in a process group of its own, so that Ctrl-C on
+/// Ties the child to its parent, as [`end_with_parent`], and gives it a process group of its own, so that Ctrl-C on
 /// the terminal reaches the parent alone.
+pub fn tie_to_parent(command: &mut Command) {
+    command.process_group(0);
+    end_with_parent(command);
+}
+
+/// The child is killed when the *thread* that started it ends, for whatever reason (`PR_SET_PDEATHSIG` in prctl(2)).
 ///
 /// Call it after [`join_namespaces`]: a change of credentials clears the signal.
-pub fn tie_to_parent(command: &mut Command) {
+pub fn end_with_parent(command: &mut Command) {
     let parent = std::process::id().cast_signed();
     let tie = move || -> io::Result<()> {
         set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -37,7 +42,6 @@ pub fn tie_to_parent(command: &mut Command) {
             _ => Err(Errno::SRCH.into()),
         }
     };
-    command.process_group(0);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(tie) };
 }

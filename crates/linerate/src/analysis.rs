@@ -31,7 +31,7 @@ pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};
-pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps};
+pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
 use crate::record::Recording;
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS};

@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod fault;
 mod lab;
 mod list;
 mod man;
@@ -19,13 +20,15 @@ mod report;
 mod run;
 mod state;
 mod stop;
+mod traces;
 mod usage;
 mod value;
 mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::builder;
+use crate::lab::fault::hog;
+use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -40,7 +43,9 @@ pub fn main() -> ExitCode {
         Err(error) => return failed(&error),
     };
     let json = args.command.is_json();
-    match dispatch(args) {
+    let ended = dispatch(args);
+    journal::end();
+    match ended {
         Ok(code) => code,
         Err(error) => {
             if json {
@@ -70,6 +75,7 @@ fn asked() -> Result<Args> {
     let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::told(&error, &path))?;
     if let Some(hosts) = args.command.hosts() {
         hosts.asked = asked;
+        hosts.target = fault::with_faults(&hosts.target, &hosts.faults)?;
     }
     Ok(args)
 }
@@ -101,6 +107,14 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::LabBuilder => {
             builder::main(std::io::stdin())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::LabWire => {
+            wire::serve::main(std::io::stdin(), std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::LabHog { cpu, share } => {
+            hog::main(cpu, share, std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -31,6 +31,12 @@ pub enum Error {
         /// What to try.
         hint: String,
     },
+    /// A process of ours ended before its time: a peer's failure whose cause is known.
+    #[error("{what}")]
+    Died {
+        /// Which one, and how.
+        what: String,
+    },
     /// A system call failed.
     #[error(transparent)]
     System(#[from] linerate_sys::Error),
@@ -66,6 +72,16 @@ impl Error {
         Error::Peer { who: who.into(), what: what.into(), hint: hint.into() }
     }
 
+    /// The end of a process that should go on.
+    pub fn died(what: impl Into<String>) -> Self {
+        Error::Died { what: what.into() }
+    }
+
+    /// Whether it is that a process ended: what else fails then, fails for it.
+    pub fn is_death(&self) -> bool {
+        matches!(self, Error::Died { .. })
+    }
+
     /// A failed call of the standard library, with what it was applied to.
     pub fn io(call: &'static str, object: impl Into<String>, source: std::io::Error) -> Self {
         Error::System(linerate_sys::Error::new(call, object, source))
@@ -77,6 +93,7 @@ impl Error {
             Error::Peer { who, what, hint } => {
                 Error::Peer { who, what: format!("{what} (during {activity})"), hint }
             }
+            Error::Died { what } => Error::Died { what: format!("{what} (during {activity})") },
             other => other,
         }
     }
@@ -86,7 +103,7 @@ impl Error {
         match self {
             Error::Usage { .. } => 2,
             Error::Unavailable { .. } => 3,
-            Error::Peer { .. } => 4,
+            Error::Peer { .. } | Error::Died { .. } => 4,
             Error::System(_) => 5,
             Error::Record { .. } => 6,
             Error::Interrupted => 130,
@@ -99,6 +116,7 @@ impl Error {
             Error::Usage { hint, .. } | Error::Unavailable { hint, .. } | Error::Peer { hint, .. } => {
                 Some(hint.as_str()).filter(|hint| !hint.is_empty())
             }
+            Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
             Error::System(error) => remedy::of(error),
             Error::Record { .. } => {
                 Some("see whether it is the right file, and this the newest linerate: linerate --version")

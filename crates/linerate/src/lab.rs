@@ -13,28 +13,38 @@
 //! tells other processes which, and they open those through `/proc/PID/fd`. A name under which a process
 //! would be found is never trusted alone: its start time and the namespaces' own names must fit.
 //!
+//! What a process makes outside itself is in its [`journal`] first, and undone by the next start where it died.
+//!
 //! A process inside sees its own host in `/proc/net`, `/proc/sys/net` and through netlink. `/sys` is the
 //! machine's own: `/sys/class/net` does not show the lab.
 
 pub mod builder;
 mod entry;
+pub mod fault;
 mod ground;
 mod held;
 pub mod holder;
 mod inside;
+pub mod journal;
+mod netem;
+mod own_folder;
 mod refusal;
 mod register;
 mod request;
+pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
+pub use fault::InForce;
 pub use held::{Grip, Held};
 pub use holder::{Holding, Order};
 pub use inside::Inside;
-pub use register::{Look, Register};
+pub use register::{Gone, Look, Register};
 
-use crate::plan::Topology;
+use crate::plan::{Carrier, Topology};
+use crate::record::WireAudit;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use request::{Request, Site};
 use serde::{Deserialize, Serialize};
@@ -45,6 +55,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use wire::Wire;
 
 /// How many hosts a lab may have.
 const HOSTS: RangeInclusive<u32> = 2..=64;
@@ -54,8 +65,13 @@ const HOSTS: RangeInclusive<u32> = 2..=64;
 pub struct Lab {
     hosts: Vec<VirtualHost>,
     has_user_namespace: bool,
-    /// The bridge's network namespace, which no process is in.
-    _switch: Option<OwnedFd>,
+    faults: Vec<InForce>,
+    /// What runs beside the hosts for a fault, and ends with this value.
+    beside: Vec<Own>,
+    /// The program's own wire, where the lab has one.
+    wire: Option<Wire>,
+    /// The network namespace in the middle, where the bridge is, or the wire.
+    _switch: Option<Arc<OwnedFd>>,
 }
 
 /// One host.
@@ -92,22 +108,53 @@ impl Lab {
             let what = format!("a lab of {} hosts", topology.hosts);
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
-        let (layout, descriptors) = request::send(program, &Request::Build(topology.clone()))?;
+        topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
+        let (layout, descriptors) = request::send(program, &Request::Build(Box::new(topology.clone())))?;
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
         let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
-        let mut hosts = Vec::new();
-        for Site { name, address, address6, interface } in layout.hosts {
+        let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+        for Site { name, address, address6, interface, hardware } in layout.hosts {
+            ports.extend(hardware.try_into().map(|hardware: [u8; 6]| (name.clone(), hardware)));
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
             hosts.push(VirtualHost { name, address, address6, interface, namespaces });
         }
-        Ok(Lab { hosts, has_user_namespace: layout.user_namespace, _switch: descriptors.next() })
+        let switch = descriptors.next().map(Arc::new);
+        let wire = match &switch {
+            Some(switch) if topology.carrier() == Carrier::User => {
+                let inside = user_namespace.into_iter().chain([switch.clone()]).collect();
+                let wiring = topology.wiring(|host| wiring::name_of(host as u32));
+                Some(Wire::start(program, inside, ports, wiring)?)
+            }
+            _ => None,
+        };
+        let (beside, of_beside): (Vec<Own>, Vec<InForce>) =
+            fault::beside_hosts(topology, program)?.into_iter().unzip();
+        let of_wire = fault::of_wire(topology);
+        let faults = layout.faults.into_iter().chain(of_wire).chain(of_beside).collect();
+        let has_user_namespace = layout.user_namespace;
+        Ok(Lab { hosts, has_user_namespace, faults, beside, wire, _switch: switch })
     }
 
     /// The hosts, in the order of their names.
     pub fn hosts(&self) -> &[VirtualHost] {
         &self.hosts
+    }
+
+    /// What the wire did since it was last asked; none where the kernel alone carries the packets.
+    pub fn audit(&mut self) -> Result<Option<WireAudit>> {
+        self.wire.as_mut().map(Wire::audit).transpose()
+    }
+
+    /// The processes without which it is another lab: its wire, and what runs for its faults.
+    pub fn processes(&self) -> impl Iterator<Item = &Own> {
+        self.wire.as_ref().map(Wire::process).into_iter().chain(&self.beside)
+    }
+
+    /// The faults that are in force.
+    pub fn faults(&self) -> &[InForce] {
+        &self.faults
     }
 
     /// Whether the hosts are in a user namespace of their own.
@@ -120,12 +167,13 @@ impl VirtualHost {
     /// A command that runs on this host, with its standard input and output piped to the caller.
     ///
     /// The process is killed when the thread that spawned it ends, and it does not hear the terminal's
-    /// Ctrl-C: its end is the caller's business.
+    /// Ctrl-C: its end is the caller's business. It carries the journal's mark, where one was begun.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         spawn::join_namespaces(&mut command, self.namespaces.clone());
         spawn::tie_to_parent(&mut command);
+        journal::mark(&mut command);
         command
     }
 }

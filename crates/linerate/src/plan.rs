@@ -5,21 +5,38 @@
 //! visit; a *slice* is a part of a flow on the time axis.
 
 mod arm;
+mod description;
+mod fault;
+mod network;
+mod pair;
 mod profile;
+mod route;
 mod setting;
+mod shape;
 pub mod sizes;
 mod step;
 mod target;
+mod topology;
+mod way;
+mod wiring;
 mod world;
 
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
+pub use description::{Open, is_lab_file};
+pub use fault::Fault;
+pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
+pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
+pub use shape::Shape;
 pub use step::{Block, Case, Role, Step, Why};
-pub use target::{Target, TargetError, Topology};
+pub use target::{Target, TargetError};
+pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
+pub use way::Way;
+pub use wiring::{WireLink, Wiring};
 pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;

@@ -10,6 +10,7 @@ mod event;
 mod grant;
 mod latency;
 mod read;
+mod wire;
 mod write;
 
 pub use calibration::{
@@ -22,6 +23,7 @@ pub use event::{
 };
 pub use latency::{decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
+pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 
 #[cfg(test)]

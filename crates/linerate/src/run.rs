@@ -14,14 +14,15 @@ pub mod worker;
 
 pub use host::{Means, this_program};
 
-use crate::control::Call;
+use crate::control::{Call, Client, gather};
 use crate::plan::{Plan, Role, Step};
 use crate::record::{Event, SessionRecord};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Rung;
 use crate::{Error, Result};
-use host::{Host, Hosts};
+use host::{Host, Hosts, Watch};
 use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, TrialRequest};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use step::{events, parts, rung, session_name};
@@ -32,8 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The hosts of a run and the sessions of the current pass.
 pub struct Runner<'r> {
     plan: &'r Plan,
+    // Before the hosts, whose agents end with their last handle.
+    watch: Watch<'r>,
     hosts: Hosts,
-    stop: &'r dyn Fn() -> bool,
     begun: Instant,
     pass: u32,
     open: BTreeSet<String>,
@@ -49,7 +51,8 @@ impl<'r> Runner<'r> {
     /// Builds or reaches the hosts; `stop` is asked while waiting.
     pub fn start(plan: &'r Plan, means: &Means, stop: &'r dyn Fn() -> bool) -> Result<Runner<'r>> {
         let hosts = Hosts::reach(plan, means, stop)?;
-        Ok(Runner { plan, hosts, stop, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
+        let watch = Watch::over(&hosts, stop);
+        Ok(Runner { plan, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
     }
 
     /// What is known of the hosts.
@@ -73,16 +76,19 @@ impl<'r> Runner<'r> {
             self.open(step, &session)?.into_iter().map(Event::Session).try_for_each(&mut *emit)?;
             self.open.insert(session.clone());
         }
+        // What the wire did before is not of this step.
+        self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
         let answers = self.trial(step, &session).map_err(|error| error.during(&step.case))?;
         let duration_ns = begun.elapsed().as_nanos() as u64;
-        events(step, answers, at_ns, duration_ns).into_iter().try_for_each(emit)
+        let wire = self.hosts.audit()?;
+        events(step, answers, wire, at_ns, duration_ns).into_iter().try_for_each(emit)
     }
 
     fn close(&mut self) -> Result<()> {
         self.open.clear();
         for host in &mut self.hosts.pair {
-            host.client.call::<()>("close", &CloseRequest {}, PATIENCE, self.stop)?;
+            host.client.call::<()>("close", &CloseRequest {}, PATIENCE, &|| self.watch.check())?;
         }
         Ok(())
     }
@@ -96,30 +102,35 @@ impl<'r> Runner<'r> {
             let spec = self.spec(step, rung, end, index == 0 && ends.len() > 1);
             let request = OfferRequest { worker: end.worker, session: session.into(), spec };
             let client = &mut self.hosts.pair[end.host].client;
-            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, self.stop)?);
+            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
         }
-        let mut calls: Vec<Call<Joined>> = Vec::new();
+        let mut calls: Vec<(usize, Call<Joined>)> = Vec::new();
         for (index, end) in ends.iter().enumerate() {
             let other = offers[(index + 1) % offers.len()].clone();
             let request = JoinRequest { worker: end.worker, session: session.into(), other };
-            calls.push(self.hosts.pair[end.host].client.begin("join", &request)?);
+            calls.push((end.host, self.hosts.pair[end.host].client.begin("join", &request)?));
         }
-        let mut records = Vec::new();
-        for (end, call) in ends.iter().zip(calls) {
-            let host = &mut self.hosts.pair[end.host];
-            let joined = host.client.finish(call, 3 * PATIENCE, self.stop)?;
-            records.push(SessionRecord {
-                pass: step.pass,
-                rung: step.case.rung.clone(),
-                flows: step.case.flows,
-                arm: step.case.arm,
-                host: host.facts.host.clone(),
-                worker: end.worker,
-                granted: joined.granted,
-                endpoints: joined.endpoints,
-            });
-        }
-        Ok(records)
+        let joined = self.gather(calls, 3 * PATIENCE)?;
+        let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
+            pass: step.pass,
+            rung: step.case.rung.clone(),
+            flows: step.case.flows,
+            arm: step.case.arm,
+            host: self.hosts.pair[end.host].facts.host.clone(),
+            worker: end.worker,
+            granted: joined.granted,
+            endpoints: joined.endpoints,
+        });
+        Ok(records.collect())
+    }
+
+    fn gather<T: DeserializeOwned>(
+        &mut self,
+        calls: Vec<(usize, Call<T>)>,
+        limit: Duration,
+    ) -> Result<Vec<T>> {
+        let mut clients: Vec<&mut Client> = self.hosts.pair.iter_mut().map(|host| &mut host.client).collect();
+        gather(&mut clients, calls, limit, &|| self.watch.check())
     }
 
     /// The ends of a step's session, the passive one first; a session serves both directions, so the
@@ -156,7 +167,7 @@ impl<'r> Runner<'r> {
     /// Asks every host that has a role, then waits for all answers.
     fn trial(&mut self, step: &Step, session: &str) -> Result<Vec<(String, TrialAnswer)>> {
         let limit = Duration::from_nanos(step.predicted_ns) * 10 + 3 * PATIENCE;
-        let mut calls = Vec::new();
+        let mut calls: Vec<(usize, Call<TrialAnswer>)> = Vec::new();
         for index in 0..self.hosts.pair.len() {
             let host = &mut self.hosts.pair[index];
             let parts = parts(step, &host.facts.host);
@@ -171,11 +182,9 @@ impl<'r> Runner<'r> {
                 calls.push((index, host.client.begin("trial", &request)?));
             }
         }
-        let mut answers = Vec::new();
-        for (index, call) in calls {
-            let host = &mut self.hosts.pair[index];
-            answers.push((host.facts.host.clone(), host.client.finish(call, limit, self.stop)?));
-        }
-        Ok(answers)
+        let hosts: Vec<usize> = calls.iter().map(|(host, _)| *host).collect();
+        let name = |host: usize| self.hosts.pair[host].facts.host.clone();
+        let names: Vec<String> = hosts.into_iter().map(name).collect();
+        Ok(names.into_iter().zip(self.gather(calls, limit)?).collect())
     }
 }

@@ -8,10 +8,12 @@ mod arms;
 mod blocks;
 mod entries;
 mod extra;
+mod far;
 mod fit;
 mod hunt;
 mod passes;
 mod placement;
+mod road;
 mod study;
 #[cfg(test)]
 mod tests;

@@ -63,8 +63,11 @@ impl Simulation {
     pub fn step(&mut self, step: &Step) -> Vec<Event> {
         let mut events = self.connect(step);
         let at_ns = self.now_ns;
-        self.now_ns += STEP_NS;
+        let round_trip_ns = self.machine.round_trip_ns(&step.case) as u64;
+        self.now_ns += STEP_NS + round_trip_ns;
         for block in &step.blocks {
+            // The ends agree on where it begins.
+            self.now_ns += round_trip_ns;
             let draw = self.noise.trial(&session(step), self.now_ns);
             let roles = self.roles(step, block, &draw);
             let longest = roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max();
@@ -147,6 +150,7 @@ impl Simulation {
             timer_slack_lowered: true,
             hosts: names.into_iter().map(delta).collect(),
             sockets: Vec::new(),
+            wire: None,
         }
     }
 }

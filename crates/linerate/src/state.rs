@@ -2,8 +2,10 @@
 //!
 //! | file | what | written |
 //! |---|---|---|
-//! | `calibration-KEY.json` | the hosts' figures, and the spread of short equal runs by target | by rename |
+//! | `calibration-KEY.json` | the hosts' figures, and the spread of short equal runs by target | by rename, under a lock |
 //! | `history.jsonl` | a line a completed run: its plan's hash and its medians | under a lock |
+//!
+//! Both are written while a lock is held, and what a writer that died had begun is removed by the next one.
 //!
 //! KEY stands for the kind of target and for the machines. A file that is missing says nothing; one
 //! that cannot be used is said once and left alone. Sizes are bounded on reading and on writing.
@@ -23,6 +25,7 @@ pub use store::{CalibratedHost, EqualRuns, Stored};
 use crate::plan::Plan;
 use crate::record::{Calibration, HostFacts, RunSpread, SpreadSource};
 use crate::{Error, Result};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Runs from which on the history is trusted before the runs of a calibration.
@@ -30,6 +33,9 @@ pub const LEAST_RUNS: usize = 6;
 
 /// The latest runs that the history's spread is taken from: an old machine room is another one.
 const MOST_RUNS: usize = 30;
+
+/// How the name ends of a file that is being written.
+const PART: &str = "new";
 
 /// The folder.
 #[derive(Debug, Clone)]
@@ -61,6 +67,10 @@ impl State {
     /// history where it is long enough, else by the runs of a calibration against the same target.
     pub fn recall(&self, plan: &Plan, hosts: &[HostFacts]) -> Recalled {
         let mut recalled = Recalled::default();
+        if !self.parts().is_empty() {
+            // What cannot be removed is in nobody's way.
+            let _ = self.lock();
+        }
         let key = key(plan.target.kind(), hosts);
         let stored = self.load(&key).unwrap_or_else(|error| {
             recalled.warnings.push(format!("{error}; `linerate calibrate` writes it anew"));
@@ -103,8 +113,32 @@ impl State {
         recalled
     }
 
-    fn create(&self) -> Result<()> {
+    /// Makes the folder, and keeps others from writing there until the lock is dropped. Parts of files that are
+    /// there then are those of writers that died, and are removed.
+    fn lock(&self) -> Result<File> {
         let made = std::fs::create_dir_all(&self.folder);
-        made.map_err(|e| Error::io("mkdir", self.folder.display().to_string(), e))
+        made.map_err(|e| Error::io("mkdir", self.folder.display().to_string(), e))?;
+        let path = self.folder.join("history.lock");
+        let lock = File::create(&path).map_err(|e| Error::io("open", path.display().to_string(), e))?;
+        // Where a file system has no locks, a line could be lost between two programs, and no more.
+        if lock.lock().is_ok() {
+            self.parts().iter().for_each(|part| _ = std::fs::remove_file(part));
+        }
+        Ok(lock)
     }
+
+    /// What is being written, or was: the folder may be one that a user keeps other files in.
+    fn parts(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| is_part(path)).collect()
+    }
+}
+
+/// Whether a file is called as [`store::replace`] calls it while it is written: `history.77.new`.
+fn is_part(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let Some((file, PART)) = name.rsplit_once('.') else { return false };
+    let Some((file, pid)) = file.rsplit_once('.') else { return false };
+    let is_ours = file == "history" || file.starts_with("calibration-");
+    is_ours && !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -12,6 +12,7 @@ mod pipe;
 mod relay;
 mod shared_memory;
 mod shim;
+mod slow_reader;
 mod slowdown;
 mod tcp;
 mod udp;

@@ -7,9 +7,12 @@ mod bound;
 mod break_class;
 mod calibrated;
 mod explanation;
+mod fault;
 mod knob;
+mod lab_key;
 mod metric;
 mod pattern;
+mod preset;
 mod rung;
 mod transport;
 mod warning;
@@ -22,9 +25,12 @@ pub use calibrated::{
     WAKE_UP_SAME,
 };
 pub use explanation::{Explanation, KINDS, Kind, explanations};
+pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
+pub use lab_key::{LAB_KEYS, LabKey};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
+pub use preset::{PRESETS, Preset};
 pub use rung::{DATAGRAM_BYTES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung};
 pub use transport::{TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};

@@ -3,16 +3,21 @@
 //! A test that needs a process on a virtual host starts this very binary there, on one of the ignored
 //! tests at the end, and reads the line of JSON that this says.
 
+#[path = "lab/netem.rs"]
+mod netem;
+#[path = "lab/removal.rs"]
+mod removal;
+#[path = "lab/sixteen.rs"]
+mod sixteen;
 #[path = "lab/wire.rs"]
 mod wire;
 
 use linerate::lab::{self, Lab, VirtualHost, builder};
-use linerate::plan::Topology;
+use linerate::plan::{Shape, Topology, WireKind};
 use linerate::unit::BitRate;
 use linerate_sys::namespace;
 use linerate_sys::netlink::{Netlink, Qdisc};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -61,7 +66,8 @@ fn five_hosts_reach_each_other_over_a_bridge() {
 fn every_host_has_the_rate_asked_for() {
     // 40 Gb/s is more bytes a second than fit into 32 bits.
     for (hosts, rate) in [(2, 1e9), (3, 4e10)] {
-        let lab = lab(Topology { hosts, mtu: 1500, rate: Some(BitRate(rate)) });
+        let shape = Shape { rate: Some(BitRate(rate)), ..Shape::default() };
+        let lab = lab(Topology { hosts, shape, wire: WireKind::TokenBucket, ..Topology::default() });
         for host in lab.hosts() {
             let facts = facts(host);
             assert_eq!(facts["bytes_per_s"], rate as u64 / 8, "{facts}");
@@ -129,22 +135,6 @@ fn an_ordinary_user_can_do_it_too() {
 }
 
 #[test]
-fn a_killed_controller_leaves_nothing() {
-    let mut controller = Command::new(env::current_exe().unwrap());
-    controller.args(arguments("part_holds_a_lab")).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut controller = controller.spawn().unwrap();
-    let held = hear(&mut controller);
-    let namespaces: BTreeSet<String> = serde_json::from_value(held["namespaces"].clone()).unwrap();
-    let inside = PathBuf::from(format!("/proc/{}", held["inside"]));
-    assert!(namespaces.iter().all(|namespace| is_referred_to(namespace)), "{namespaces:?}");
-
-    controller.kill().unwrap();
-    controller.wait().unwrap();
-    await_that("the process inside is gone", || !inside.exists());
-    namespaces.iter().for_each(|namespace| await_that(namespace, || !is_referred_to(namespace)));
-}
-
-#[test]
 fn a_builder_without_a_controller_ends() {
     let (here, there) = linerate_sys::handover::pair().unwrap();
     let mut command = Command::new(program());
@@ -158,12 +148,8 @@ fn what_is_wrong_is_said() {
     let one = Topology { hosts: 1, ..Topology::default() };
     let cases = [
         (Lab::build(&one, &program()), 2, "2 to 64 hosts"),
-        (
-            Lab::build(&Topology::default(), Path::new("/bin/true")),
-            4,
-            "without an answer, with exit status: 0",
-        ),
-        (Lab::build(&Topology::default(), Path::new("/no/such/program")), 5, "spawn /no/such/program"),
+        (Lab::build(&Topology::default(), Path::new("/bin/true")), 4, "ended with exit status: 0"),
+        (Lab::build(&Topology::default(), Path::new("/no/such/program")), 5, "start /no/such/program"),
         (Lab::build(&Topology { mtu: 1, ..Topology::default() }, &program()), 5, "RTM_NEWLINK veth wire0"),
     ];
     for (built, code, part) in cases {
@@ -365,24 +351,6 @@ fn part_tells_facts() {
         "bytes_per_s": bucket.map(|bucket| bucket.bytes_per_s),
         "burst_bytes": bucket.map(|bucket| bucket.burst_bytes),
     }));
-}
-
-#[test]
-#[ignore = "a part, started by the tests"]
-fn part_holds_a_lab() {
-    let lab = lab(Topology { hosts: 3, ..Topology::default() });
-    let mut inside = lab.hosts()[0].command("sleep").arg("60").spawn().unwrap();
-    // What the kernel calls the namespaces: `net:[4026532000]`.
-    let descriptors = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let namespaces: BTreeSet<_> = descriptors
-        .filter_map(|link| fs::read_link(link.path()).ok()?.to_str().map(String::from))
-        .filter(|name| ["net:", "uts:", "user:"].iter().any(|kind| name.starts_with(kind)))
-        .collect();
-    say(&json!({ "inside": inside.id(), "namespaces": namespaces }));
-    // Until it is killed, or the test that started it ends.
-    io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
-    inside.kill().unwrap();
-    inside.wait().unwrap();
 }
 
 #[test]

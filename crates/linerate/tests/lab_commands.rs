@@ -4,6 +4,8 @@
 
 #[path = "lab_commands/record.rs"]
 mod record;
+#[path = "lab_commands/stale.rs"]
+mod stale;
 
 use linerate::lab::holder;
 use linerate_sys::namespace;

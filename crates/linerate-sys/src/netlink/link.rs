@@ -42,6 +42,8 @@ pub struct Link {
     pub qdisc: String,
     /// The largest super-packet that the stack hands to it.
     pub gso_max_bytes: Option<u32>,
+    /// The most segments of a super-packet that the stack hands to it.
+    pub gso_max_segments: Option<u32>,
     /// The largest super-packet that it may put together on receipt.
     pub gro_max_bytes: Option<u32>,
     /// Whether the kernel gives it an IPv6 address of its own accord; none without IPv6.
@@ -110,6 +112,11 @@ impl Netlink {
     /// Changes the largest packet.
     pub fn set_mtu(&mut self, link: &Link, mtu: u32) -> Result<()> {
         self.set_link(link, vec![LinkAttribute::Mtu(mtu)], LinkFlags::empty())
+    }
+
+    /// Makes the stack hand it packets alone, and no super-packets of several segments.
+    pub fn set_single_segments(&mut self, link: &Link) -> Result<()> {
+        self.set_link(link, vec![LinkAttribute::GsoMaxSegs(1)], LinkFlags::empty())
     }
 
     /// Switches it on.
@@ -247,6 +254,7 @@ fn read(message: RouteNetlinkMessage) -> Option<Link> {
             LinkAttribute::OperState(state) => link.state = spelt(state),
             LinkAttribute::Qdisc(qdisc) => link.qdisc = qdisc,
             LinkAttribute::GsoMaxSize(bytes) => link.gso_max_bytes = Some(bytes),
+            LinkAttribute::GsoMaxSegs(segments) => link.gso_max_segments = Some(segments),
             LinkAttribute::GroMaxSize(bytes) => link.gro_max_bytes = Some(bytes),
             LinkAttribute::AfSpecUnspec(families) => link.ipv6_automatic = ipv6_automatic(&families),
             LinkAttribute::Stats64(stats) => link.counters = counters(&stats),

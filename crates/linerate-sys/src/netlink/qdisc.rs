@@ -1,13 +1,14 @@
 //! Queueing disciplines at the root of an interface: made and read.
 //!
 //! The crate that encodes the rest of route netlink knows neither tbf nor netem, so their options are
-//! written here, byte by byte, as `include/uapi/linux/pkt_sched.h` lays them out.
+//! written here and in `netem`, byte by byte, as `include/uapi/linux/pkt_sched.h` lays them out.
 
+use super::netem::{self, Netem};
 use super::{ALL, Link, NEW, Netlink};
 use crate::Result;
 use netlink_packet_core::{DefaultNla, Nla, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 
 const TCA_OPTIONS: u16 = 2;
 const TCA_TBF_PARMS: u16 = 1;
@@ -22,18 +23,15 @@ const BUFFER_AT: usize = 28;
 const PARAMETERS: usize = 36;
 
 /// The kernel counts a bucket's depth in ticks of 64 ns (`PSCHED_SHIFT` in `net/pkt_sched.h`).
-const TICK_NS: u64 = 64;
-
-/// Packets that netem holds at most, as `tc` sets it.
-const NETEM_LIMIT: u32 = 1000;
+pub(super) const TICK_NS: u64 = 64;
 
 /// A queueing discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Qdisc {
     /// tbf: lets a rate pass, and a burst at the speed of the device.
     TokenBucket(TokenBucket),
-    /// netem, with no delay and no loss.
-    Netem,
+    /// netem: delays, loses, repeats, and lets a rate pass.
+    Netem(Netem),
     /// One that can only be named: `noqueue`, `fq_codel`.
     Other(String),
 }
@@ -55,7 +53,7 @@ impl Netlink {
     pub fn add_qdisc(&mut self, link: &Link, qdisc: &Qdisc) -> Result<()> {
         let (kind, options) = match qdisc {
             Qdisc::TokenBucket(bucket) => ("tbf", tbf_options(bucket)),
-            Qdisc::Netem => ("netem", netem_options()),
+            Qdisc::Netem(netem) => ("netem", netem::options(netem)),
             Qdisc::Other(kind) => (kind.as_str(), Vec::new()),
         };
         let mut message = TcMessage::with_index(link.index.cast_signed());
@@ -90,17 +88,21 @@ fn read(message: &TcMessage) -> Option<Qdisc> {
         TcAttribute::Kind(kind) => Some(kind.clone()),
         _ => None,
     })?;
-    let bucket = || {
-        message.attributes.iter().find_map(|attribute| match attribute {
-            TcAttribute::Options(options) => options.iter().find_map(read_tbf),
-            _ => None,
-        })
+    let options = message.attributes.iter().find_map(|attribute| match attribute {
+        TcAttribute::Options(options) => options.first(),
+        _ => None,
+    });
+    let options = options.map(|options| {
+        let mut bytes = vec![0; options.value_len()];
+        options.emit_value(&mut bytes);
+        bytes
+    });
+    let known = match (kind.as_str(), options) {
+        ("netem", Some(options)) => netem::read(&options).map(Qdisc::Netem),
+        ("tbf", Some(options)) => read_tbf(&options).map(Qdisc::TokenBucket),
+        _ => None,
     };
-    Some(match kind.as_str() {
-        "netem" => Qdisc::Netem,
-        "tbf" => bucket().map_or(Qdisc::Other(kind), Qdisc::TokenBucket),
-        _ => Qdisc::Other(kind),
-    })
+    Some(known.unwrap_or(Qdisc::Other(kind)))
 }
 
 /// `struct tc_tbf_qopt` with the rate of a `struct tc_ratespec` inside, then what does not fit into it.
@@ -124,22 +126,15 @@ fn tbf_options(bucket: &TokenBucket) -> Vec<u8> {
     bytes
 }
 
-/// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter.
-fn netem_options() -> Vec<u8> {
-    [0, NETEM_LIMIT, 0, 0, 0, 0].iter().flat_map(|field: &u32| field.to_ne_bytes()).collect()
-}
-
 /// One attribute of a multiple of four bytes: length, kind, value.
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
     [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat()
 }
 
-fn read_tbf(option: &TcOption) -> Option<TokenBucket> {
-    let mut nested = vec![0; option.value_len()];
-    option.emit_value(&mut nested);
+fn read_tbf(options: &[u8]) -> Option<TokenBucket> {
     let (mut parameters, mut rate64) = (None, None);
-    for attribute in NlasIterator::new(nested.as_slice()).flatten() {
+    for attribute in NlasIterator::new(options).flatten() {
         let value = attribute.value();
         match attribute.kind() {
             TCA_TBF_PARMS => parameters = <[u8; PARAMETERS]>::try_from(value).ok(),
@@ -166,8 +161,7 @@ mod tests {
     fn a_token_bucket_survives_its_bytes() {
         for bytes_per_s in [125_000, 125_000_000, 50_000_000_000] {
             let bucket = TokenBucket { bytes_per_s, burst_bytes: 262_144, limit_bytes: 1 << 20 };
-            let option = TcOption::Other(DefaultNla::new(TCA_OPTIONS, tbf_options(&bucket)));
-            let read = read_tbf(&option).unwrap();
+            let read = read_tbf(&tbf_options(&bucket)).unwrap();
             assert_eq!((read.bytes_per_s, read.limit_bytes), (bytes_per_s, 1 << 20));
             // One tick of the bucket's rate is lost at most.
             let tick = bytes_per_s * TICK_NS / 1_000_000_000 + 1;

@@ -1,7 +1,7 @@
 //! The numbers of one trial.
 
 use crate::plan::Block;
-use crate::record::{Flow, Recording, RoleRecord, Trial, decode_histogram};
+use crate::record::{Flow, Recording, RoleRecord, Trial, WireAudit, decode_histogram};
 use crate::statistic::median;
 use crate::vocabulary::Does;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,15 +60,20 @@ impl Values {
 }
 
 /// Which hosts share their CPUs.
-pub(super) struct Machines<'r>(BTreeMap<&'r str, &'r str>);
+pub(super) struct Machines<'r> {
+    recording: &'r Recording,
+    of_hosts: BTreeMap<&'r str, &'r str>,
+}
 
 impl<'r> Machines<'r> {
     pub(super) fn of(recording: &'r Recording) -> Self {
-        Machines(recording.hosts.iter().map(|host| (host.host.as_str(), host.machine.as_str())).collect())
+        let of_hosts =
+            recording.hosts.iter().map(|host| (host.host.as_str(), host.machine.as_str())).collect();
+        Machines { recording, of_hosts }
     }
 
     fn cpu(&self, role: &RoleRecord, flow: &Flow) -> Option<(String, u32)> {
-        let machine = self.0.get(role.host.as_str()).copied().unwrap_or(&role.host);
+        let machine = self.of_hosts.get(role.host.as_str()).copied().unwrap_or(&role.host);
         Some((machine.to_owned(), flow.cpu?))
     }
 }
@@ -84,12 +89,37 @@ pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
         lost_share: lost_share(trial),
         sender: load(trial, Does::Sends, machines),
         receiver: load(trial, Does::Receives, machines),
-        disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(is_disturbed),
+        disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(is_disturbed)
+            || wire_lateness(machines.recording, trial).is_some_and(|late| late > 1.0)
+            || wire_dropped(machines.recording, trial),
     }
 }
 
 /// The share of a trial that another process may take from a thread.
 const FOREIGN: f64 = 0.05;
+
+/// What a wire may add to a round trip: so many nanoseconds, or such a share.
+const WIRE_NS: f64 = 25e3;
+const WIRE_SHARE: f64 = 0.01;
+
+/// How much the lateness of the lab's own wire, both ways together, added to half of a trial's round trips,
+/// over what is tolerated. None where there is no such wire, or no round trip.
+pub fn wire_lateness(recording: &Recording, trial: &Trial) -> Option<f64> {
+    let audit = wire_audit(recording, trial)?;
+    let round_trip_ns = 2.0 * half_round_trip_ns(trial)?;
+    Some(2.0 * audit.late_ns?.p50 as f64 / WIRE_NS.max(WIRE_SHARE * round_trip_ns))
+}
+
+/// Whether the lab's own wire had no time to read a frame, or could not hand one on.
+fn wire_dropped(recording: &Recording, trial: &Trial) -> bool {
+    wire_audit(recording, trial).is_some_and(|audit| audit.unread + audit.refused > 0)
+}
+
+/// Steps are recorded in their order.
+fn wire_audit<'r>(recording: &'r Recording, trial: &Trial) -> Option<&'r WireAudit> {
+    let at = recording.steps.binary_search_by_key(&trial.step, |step| step.step).ok()?;
+    recording.steps[at].wire.as_ref()
+}
 
 /// Whether a thread was put off its CPU for long, or moved.
 fn is_disturbed(flow: &Flow) -> bool {

@@ -8,7 +8,7 @@ use super::run::{addresses, ipv6, rungs, settings};
 use super::watch::lines;
 use super::{print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
-use crate::plan::{Arm, Comparison, Plan, Profile, Setting, SettingError, Target};
+use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Setting, SettingError, Target};
 use crate::record::Recording;
 use crate::schedule::{Arms, Schedule};
 use crate::vocabulary::{KNOBS, RUNGS, Rung, TRANSPORTS};
@@ -40,7 +40,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         extend: !args.no_extend,
         margin: args.margin,
         connections: match &args.hosts.target {
-            Target::Lab(topology) if topology.rate.is_none() => LAB_CONNECTIONS,
+            Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
             Target::Simulated(_) => LAB_CONNECTIONS,
             Target::Lab(_) | Target::Ssh(_) => 1,
         },
@@ -121,7 +121,7 @@ const TARGET: f64 = 0.05;
 /// A small message for latency, a large one for throughput, and short trials.
 fn profile(target: &Target, blocks: u32) -> Profile {
     let (trial_ns, warm_up_ns) = match target {
-        Target::Lab(topology) if topology.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
+        Target::Lab(topology) if topology.shape.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
         Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
         Target::Ssh(_) => (TRIAL_NS, WARM_UP_NS),
     };

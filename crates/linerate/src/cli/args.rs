@@ -1,11 +1,12 @@
 //! The command line.
 
+use super::fault::faults;
 use super::value::{
     Candidates, address, arms, blocks, budget, count, formats, kinds, names, profiles, rungs, seed, setting,
     share, target,
 };
 use super::watch::Watching;
-use crate::plan::{Metric, Setting, Target};
+use crate::plan::{Fault, Metric, Setting, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -59,13 +60,25 @@ pub enum Command {
     /// Build the namespaces of a lab and hand them over.
     #[command(hide = true)]
     LabBuilder,
+    /// Carry a lab's packets.
+    #[command(hide = true)]
+    LabWire,
+    /// Keep a CPU busy for a lab.
+    #[command(hide = true)]
+    LabHog {
+        /// The CPU.
+        cpu: u32,
+        /// The share of it that is taken.
+        share: f64,
+    },
 }
 
 /// What every command that measures is told.
 #[derive(Debug, clap::Args)]
 pub struct Hosts {
-    /// `lab`, `lab:KEY=VALUE,…` (hosts, mtu, rate), `ssh://[user@]HOST[:PORT]`, two of these, or
-    /// `simulated` (a made-up machine without time).
+    /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
+    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, two of these, or `simulated` (a made-up machine without
+    /// time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
     /// Only these rungs (a name or a prefix: network, in-host.tcp); may be repeated.
@@ -79,6 +92,11 @@ pub struct Hosts {
     /// Seeds the order in which everything is visited [default: another one each time].
     #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true, help_heading = WHAT)]
     pub seed: Option<u64>,
+    /// Put a known fault into the lab, and be warned of it in the report: loss=1%, b:small-buffers=64KiB,
+    /// a-b:delay=5ms, cpu-hog=0/50%. `linerate list faults` shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
     /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7. Give
     /// an IPv6 address beside it for the rungs over IPv6.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]

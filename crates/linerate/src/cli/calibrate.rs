@@ -10,7 +10,7 @@ use super::run::plan;
 use super::state::folder;
 use super::stop::Stop;
 use super::watch::lines;
-use super::{print, settle};
+use super::{print, settle, traces};
 use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
 use crate::record::{HostCalibration, HostFacts, Medians, Recording, SpreadSource, Unavailable};
@@ -88,7 +88,7 @@ impl Made {
 
 /// The hosts' own figures; none of a machine that is made up.
 fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
-    let plan = short(args)?;
+    let plan = without_faults(short(args)?);
     if matches!(plan.target, Target::Simulated(_)) {
         return Ok(Vec::new());
     }
@@ -96,8 +96,19 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     let wanted = || stop.wanted();
     let mut watcher = args.hosts.watching.start(&stop)?;
     watcher.said("calibrating the hosts");
+    traces::begin().iter().for_each(|told| watcher.warned(told));
     let means = Means { program: this_program()?, ssh: args.hosts.ssh.clone() };
     Runner::start(&plan, &means, &wanted)?.calibrate()
+}
+
+/// The hosts' own figures are those of the machine, whatever was put into the lab for the runs.
+fn without_faults(mut plan: Plan) -> Plan {
+    if let Target::Lab(topology) = &mut plan.target {
+        let of_faults = topology.settings();
+        plan.settings.retain(|setting| !of_faults.contains(setting));
+        topology.faults.clear();
+    }
+    plan
 }
 
 /// The quick plan at the sizes that the ladder states, and without its long streams.

@@ -1,7 +1,8 @@
 //! `linerate doctor`: what this host can do, what is missing, and how to get it.
 
 use super::args::StateFolder;
-use super::{print, state};
+use super::watch::warn;
+use super::{print, state, traces};
 use crate::Result;
 use crate::lab;
 use crate::observer::{Check, CheckState, doctor, environment, machine_id};
@@ -45,6 +46,7 @@ fn lab_checks() -> Result<Vec<Check>> {
         matters: matters.into(),
         hint: hint.into(),
     };
+    traces::begin().iter().for_each(|told| warn(told));
     let abilities = match lab::probe(&this_program()?) {
         Ok(abilities) => abilities,
         Err(error) => {

@@ -3,9 +3,11 @@
 pub mod args;
 mod down;
 mod exec;
+pub mod file;
 mod folder;
 mod list;
 mod page;
+mod stale;
 mod up;
 
 use super::print;
@@ -14,6 +16,7 @@ use crate::lab::{Held, Register};
 use crate::vocabulary::distance;
 use crate::{Error, Result};
 use args::Lab;
+pub use folder::runtime;
 use std::process::ExitCode;
 
 /// What to type when there is no lab.
@@ -33,6 +36,7 @@ pub fn main(lab: &Lab) -> Result<ExitCode> {
 /// The labs that are up; what else was found is said on standard error.
 fn labs(register: &Register) -> Result<Vec<Held>> {
     let look = register.look()?;
+    look.gone.iter().for_each(|gone| warn(&gone.to_string()));
     look.notes.iter().for_each(|note| warn(note));
     Ok(look.held)
 }

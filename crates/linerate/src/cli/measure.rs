@@ -4,6 +4,7 @@ use super::args::Hosts;
 use super::recorder::Recorder;
 use super::state;
 use super::stop::Stop;
+use super::traces;
 use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, Recording};
@@ -78,6 +79,7 @@ impl<'r> Performer<'r> {
                 return Ok(Performer::Simulated(Box::new(simulation)));
             }
         });
+        traces::begin().iter().for_each(|told| watcher.warned(told));
         let means = Means { program: this_program()?, ssh: args.ssh.clone() };
         Ok(Performer::Hosts(Box::new(Runner::start(plan, &means, stop)?)))
     }

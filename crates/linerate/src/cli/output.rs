@@ -1,5 +1,6 @@
 //! The two streams that a user sees: what is asked for on the one, what is to be said on the other.
 
+use crate::lab::journal;
 use crate::{Error, Result};
 use std::io::Write;
 
@@ -18,11 +19,17 @@ pub fn print(text: &str) -> Result<()> {
     write(printable(text).as_bytes())
 }
 
+/// Ends the program quietly: nobody reads any more.
+pub fn leave() -> ! {
+    journal::end();
+    std::process::exit(0)
+}
+
 /// Writes to standard output; a reader that went away (`| head`) ends the program quietly.
 pub fn write(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => leave(),
         answer => answer.map_err(|e| Error::io("write", "standard output", e)),
     }
 }

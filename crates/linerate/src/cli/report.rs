@@ -6,6 +6,7 @@ use super::{print, write};
 use crate::record::{Recording, read};
 use crate::report::{FORMATS, Format, Page, Rendered, Sheet};
 use crate::{Error, Result};
+use linerate_sys::whole_file;
 use std::fs::File;
 use std::io::{BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Writes the page of a run beside its recording. The run is not lost where that fails.
 pub fn write_page(recording: &Recording, path: &Path) -> Option<PathBuf> {
     let page = path.with_extension("html");
-    match render(recording, "html", columns()).and_then(|text| write_file(&page, text.as_bytes())) {
+    // Never half of one, whatever ends this process.
+    let put = |text: String| Ok(whole_file::write(&page, text.as_bytes())?);
+    match render(recording, "html", columns()).and_then(put) {
         Ok(()) => Some(page),
         Err(error) => {
             warn(&format!("there is no page of this run: {}", super::chain(&error)));

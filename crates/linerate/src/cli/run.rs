@@ -74,7 +74,12 @@ pub fn ipv6((host, address): &(String, IpAddr)) -> Option<(String, Ipv6Addr)> {
 
 /// The settings, and what holds on such a target without them.
 pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
-    let mut settings = set.to_vec();
+    // What is set by hand comes last, and so it holds.
+    let of_faults = match target {
+        Target::Lab(topology) => topology.settings(),
+        _ => Vec::new(),
+    };
+    let mut settings = [of_faults, set.to_vec()].concat();
     let chosen = settings.iter().any(|setting| setting.knob == "tcp.congestion-control");
     if matches!(target, Target::Lab(_)) && !chosen {
         // The lab's hosts are ours: they do not inherit this machine's default, which may be one

@@ -5,7 +5,7 @@ use crate::plan::{
     rungs_and_groups,
 };
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, meant};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, meant};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -22,7 +22,7 @@ pub struct Unfit {
 }
 
 /// What a parser of one value answers.
-type Read<T> = Result<T, Unfit>;
+pub type Read<T> = Result<T, Unfit>;
 
 fn unfit<T>(what: impl Into<String>, hint: impl Into<String>) -> Read<T> {
     Err(Unfit { what: what.into(), hint: hint.into() })
@@ -31,8 +31,8 @@ fn unfit<T>(what: impl Into<String>, hint: impl Into<String>) -> Read<T> {
 /// A parser that also tells the shells what may be written.
 #[derive(Clone)]
 pub struct Offering<P> {
-    parser: P,
-    offers: fn() -> Vec<&'static str>,
+    pub parser: P,
+    pub offers: fn() -> Vec<&'static str>,
 }
 
 impl<P: TypedValueParser> TypedValueParser for Offering<P> {
@@ -108,11 +108,19 @@ fn knobs() -> Vec<&'static str> {
 
 /// The hosts.
 pub fn target() -> Offering<fn(&str) -> Read<Target>> {
-    Offering { parser: one_target, offers: || vec!["lab", "simulated", "ssh://"] }
+    Offering { parser: one_target, offers: || TARGET_WORDS.iter().map(String::as_str).collect() }
 }
 
+/// `lab`, `lab:metro`, and what the other kinds begin with.
+static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let presets = PRESETS.iter().map(|preset| format!("lab:{}", preset.name));
+    let kinds = ["lab", "simulated", "ssh://"].map(String::from);
+    kinds.into_iter().chain(presets).collect()
+});
+
 fn one_target(text: &str) -> Read<Target> {
-    text.parse().map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
+    let read = Target::read(text, &super::lab::file::text);
+    read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
 }
 
 /// The tables of names.

@@ -80,6 +80,10 @@ pub const WORDS: &[Words] = &[
                 "linerate run lab --set socket.send-buffer=256KiB --set network:tcp.no-delay=on",
                 "with knobs set",
             ),
+            (
+                "linerate run lab:delay=5ms --fault loss=0.1%",
+                "with a known fault, which must be found; `linerate list faults` shows more",
+            ),
             ("linerate run simulated:step=64KiB/3ms --seed 1", "on a made-up machine, the same each time"),
         ],
         exits: &[],

@@ -1,4 +1,7 @@
-//! The asking side: any number of calls under way, answered in any order.
+//! The asking side: any number of calls under way, answered in any order, by one server or by several.
+//!
+//! Where a process dies, several ends fail, each in its own words and in any order. A wait for all of them goes
+//! on for a moment after the first failure, so that the death is told and not what followed from it.
 
 use super::message::{Answer, Request};
 use super::read_line;
@@ -12,8 +15,17 @@ use std::marker::PhantomData;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often a waiting call looks whether the user wants to stop.
+/// How often a waiting call looks whether anything speaks against waiting on.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long after a failure the others may still say that it was the death of a process.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Asked while waiting: an error ends the wait.
+pub type Check<'c> = &'c dyn Fn() -> Result<()>;
+
+/// Says which process at the other end ended, and how, where it is one of ours.
+type Autopsy = Box<dyn Fn() -> Option<String> + Send>;
 
 /// A connection to a server.
 pub struct Client {
@@ -22,6 +34,7 @@ pub struct Client {
     answers: Receiver<Result<Answer>>,
     early: HashMap<u64, Answer>,
     next: u64,
+    autopsy: Option<Autopsy>,
 }
 
 /// A call under way, whose answer is a `T`.
@@ -50,7 +63,13 @@ impl Client {
                 }
             }
         });
-        Client { who: who.into(), writer: Box::new(writer), answers, early: HashMap::new(), next: 0 }
+        let (who, writer) = (who.into(), Box::new(writer));
+        Client { who, writer, answers, early: HashMap::new(), next: 0, autopsy: None }
+    }
+
+    /// The same, with who knows what became of the process at the other end.
+    pub fn with_autopsy(self, autopsy: impl Fn() -> Option<String> + Send + 'static) -> Client {
+        Client { autopsy: Some(Box::new(autopsy)), ..self }
     }
 
     /// Sends a request and does not wait.
@@ -66,32 +85,46 @@ impl Client {
         Ok(Call(self.next, PhantomData))
     }
 
-    /// Waits for the answer of a call, until `limit` passed or `stop` says so.
+    /// Waits for the answer of a call, until `limit` passed or `check` fails.
     pub fn finish<T: DeserializeOwned>(
         &mut self,
         call: Call<T>,
         limit: Duration,
-        stop: &dyn Fn() -> bool,
+        check: Check<'_>,
     ) -> Result<T> {
-        let deadline = Instant::now() + limit;
-        let answer = loop {
+        let mut answers = gather(&mut [self], vec![(0, call)], limit, check)?;
+        answers.pop().ok_or_else(|| Error::peer("control", "lost an answer", "please report it"))
+    }
+
+    /// Calls and waits.
+    pub fn call<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        limit: Duration,
+        check: Check<'_>,
+    ) -> Result<T> {
+        let call = self.begin(method, params)?;
+        self.finish(call, limit, check)
+    }
+
+    /// What came of a call, waiting a moment for it; none where it is still under way.
+    fn look<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Option<Result<T>> {
+        let deadline = Instant::now() + LOOK;
+        loop {
             if let Some(answer) = self.early.remove(&call.0) {
-                break answer;
+                return Some(self.read(answer));
             }
-            match self.answers.recv_timeout(LOOK) {
-                Ok(answer) => {
-                    let answer = answer?;
-                    self.early.insert(answer.id, answer);
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
-                Err(RecvTimeoutError::Timeout) if stop() => return Err(Error::Interrupted),
-                Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
-                    let what = format!("gave no answer for {} s", limit.as_secs());
-                    return Err(Error::peer(&self.who, what, "is the host overloaded, or the path cut?"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        };
+            match self.answers.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Ok(answer)) => self.early.insert(answer.id, answer),
+                Ok(Err(error)) => return Some(Err(error)),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(self.gone())),
+                Err(RecvTimeoutError::Timeout) => return None,
+            };
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, answer: Answer) -> Result<T> {
         if let Some(failure) = answer.error {
             return Err(failure.into_error(&self.who));
         }
@@ -101,23 +134,132 @@ impl Client {
         })
     }
 
-    /// Calls and waits.
-    pub fn call<T: DeserializeOwned>(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-        limit: Duration,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<T> {
-        let call = self.begin(method, params)?;
-        self.finish(call, limit, stop)
+    fn gone(&self) -> Error {
+        let how = self.autopsy.as_ref().and_then(|ask| ask());
+        Error::died(how.unwrap_or_else(|| format!("{}: ended its connection", self.who)))
     }
 
-    fn gone(&self) -> Error {
-        Error::peer(
-            &self.who,
-            "ended its connection",
-            "see whether it is up, and what was killed there: dmesg | tail",
-        )
+    fn silent(&self, limit: Duration) -> Error {
+        let what = format!("gave no answer for {} s", limit.as_secs());
+        Error::peer(&self.who, what, "is the host overloaded, or the path cut?")
+    }
+}
+
+/// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
+/// `check` fails. The first failure ends it; of failures that come together, a death before what followed from it.
+pub fn gather<T: DeserializeOwned>(
+    clients: &mut [&mut Client],
+    calls: Vec<(usize, Call<T>)>,
+    limit: Duration,
+    check: Check<'_>,
+) -> Result<Vec<T>> {
+    let mut deadline = Instant::now() + limit;
+    let mut answers: Vec<Option<T>> = calls.iter().map(|_| None).collect();
+    let mut failure: Option<Error> = None;
+    let mut under_way: Vec<usize> = (0..calls.len()).collect();
+    while !under_way.is_empty() {
+        for place in std::mem::take(&mut under_way) {
+            let (client, call) = &calls[place];
+            match clients[*client].look(call) {
+                None => under_way.push(place),
+                Some(Ok(answer)) => answers[place] = Some(answer),
+                Some(Err(error)) if error.is_death() => return Err(error),
+                Some(Err(error)) => {
+                    deadline = deadline.min(Instant::now() + GRACE);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        let checked = check();
+        let is_over = under_way.is_empty() || checked.is_err() || Instant::now() > deadline;
+        match (failure.take(), under_way.first()) {
+            (Some(error), _) if is_over => {
+                return Err(checked.err().filter(Error::is_death).unwrap_or(error));
+            }
+            (None, Some(place)) if is_over => {
+                checked?;
+                return Err(clients[calls[*place].0].silent(limit));
+            }
+            (still, _) => failure = still,
+        }
+    }
+    Ok(answers.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::serve;
+    use std::os::unix::net::UnixStream;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    fn client(who: &str, handle: impl Fn() -> Result<Value> + Send + Sync + 'static) -> Client {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let serve = move || serve(BufReader::new(theirs.try_clone().unwrap()), theirs, move |_, _| handle());
+        std::thread::spawn(serve);
+        Client::new(who, ours.try_clone().unwrap(), ours)
+    }
+
+    /// Reads the request, and is gone.
+    fn mortal(who: &str) -> Client {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        std::thread::spawn(move || read_line(&mut BufReader::new(theirs)));
+        Client::new(who, ours.try_clone().unwrap(), ours)
+            .with_autopsy(|| Some("its process 7 ended with signal: 9".into()))
+    }
+
+    fn parked() -> Result<Value> {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn together(mut clients: [Client; 2], check: Check<'_>) -> Result<Vec<Value>> {
+        let mut clients: Vec<&mut Client> = clients.iter_mut().collect();
+        let calls =
+            clients.iter_mut().enumerate().map(|(place, client)| (place, client.begin("x", &()).unwrap()));
+        let calls = calls.collect();
+        gather(&mut clients, calls, LIMIT, check)
+    }
+
+    fn closed() -> Result<Value> {
+        Err(Error::peer("the other end", "closed its connection", ""))
+    }
+
+    #[test]
+    fn answers_come_in_the_order_of_the_calls() {
+        let clients = [client("a", || Ok(1.into())), client("b", || Ok(2.into()))];
+        assert_eq!(together(clients, &|| Ok(())).unwrap(), [1, 2]);
+    }
+
+    #[test]
+    fn a_death_is_told_before_what_followed_from_it() {
+        for clients in [[client("a", closed), mortal("b")], [mortal("b"), client("a", closed)]] {
+            let error = together(clients, &|| Ok(())).unwrap_err();
+            assert_eq!(error.to_string(), "its process 7 ended with signal: 9");
+            assert_eq!((error.exit_code(), error.hint().is_some()), (4, true));
+        }
+        let dead = || Err(Error::died("the wire ended"));
+        let error = together([client("a", closed), client("b", parked)], &dead).unwrap_err();
+        assert_eq!(error.to_string(), "the wire ended");
+        let error = together([client("a", parked), client("b", parked)], &dead).unwrap_err();
+        assert_eq!(error.to_string(), "the wire ended");
+    }
+
+    #[test]
+    fn a_death_keeps_its_kind_on_its_way() {
+        let died = || Err(Error::died("worker 1, process 9, ended with signal: 9"));
+        let error = together([client("host a", closed), client("host b", died)], &|| Ok(())).unwrap_err();
+        assert!(error.is_death(), "{error:?}");
+        assert_eq!(error.to_string(), "host b: worker 1, process 9, ended with signal: 9");
+    }
+
+    #[test]
+    fn a_failure_does_not_wait_for_one_that_never_answers() {
+        let begun = Instant::now();
+        let error = together([client("a", parked), client("b", closed)], &|| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "b: the other end: closed its connection");
+        assert!(begun.elapsed() < LIMIT / 2);
     }
 }

@@ -43,6 +43,9 @@ pub struct Failure {
     /// The hint.
     #[serde(default)]
     pub data: Option<String>,
+    /// Whether it is that a process died.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub died: bool,
 }
 
 impl From<&Error> for Failure {
@@ -51,6 +54,7 @@ impl From<&Error> for Failure {
             code: i64::from(error.exit_code()),
             message: chain(error),
             data: error.hint().map(String::from),
+            died: error.is_death(),
         }
     }
 }
@@ -61,6 +65,7 @@ impl Failure {
     pub fn into_error(self, who: &str) -> Error {
         let hint = self.data.unwrap_or_default();
         match self.code {
+            _ if self.died => Error::died(format!("{who}: {}", self.message)),
             2 => Error::usage(self.message, hint),
             3 => Error::unavailable(self.message, hint),
             _ => Error::peer(who, self.message, hint),

@@ -70,15 +70,15 @@ mod tests {
         });
         let slow = client.begin::<u32>("slow", &1).unwrap();
         let quick = client.begin::<u32>("quick", &2).unwrap();
-        assert_eq!(client.finish(quick, LIMIT, &|| false).unwrap(), 2);
+        assert_eq!(client.finish(quick, LIMIT, &|| Ok(())).unwrap(), 2);
         open.send(()).unwrap();
-        assert_eq!(client.finish(slow, LIMIT, &|| false).unwrap(), 1);
+        assert_eq!(client.finish(slow, LIMIT, &|| Ok(())).unwrap(), 1);
     }
 
     #[test]
     fn an_error_keeps_its_kind_and_its_hint() {
         let mut client = pair(|_, _| Err(Error::unavailable("no memory", "buy some")));
-        let error = client.call::<()>("x", &(), LIMIT, &|| false).unwrap_err();
+        let error = client.call::<()>("x", &(), LIMIT, &|| Ok(())).unwrap_err();
         assert_eq!((error.exit_code(), error.hint()), (3, Some("buy some")));
     }
 
@@ -90,10 +90,10 @@ mod tests {
             }
         });
         let call = client.begin::<()>("x", &()).unwrap();
-        let error = client.finish(call, Duration::from_millis(60), &|| false).unwrap_err();
+        let error = client.finish(call, Duration::from_millis(60), &|| Ok(())).unwrap_err();
         assert_eq!(error.exit_code(), 4);
         let call = client.begin::<()>("x", &()).unwrap();
-        assert_eq!(client.finish(call, LIMIT, &|| true).unwrap_err().exit_code(), 130);
+        assert_eq!(client.finish(call, LIMIT, &|| Err(Error::Interrupted)).unwrap_err().exit_code(), 130);
     }
 
     #[test]

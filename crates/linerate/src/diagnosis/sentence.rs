@@ -3,7 +3,7 @@
 use super::bound::{Bound, binding, next, rest_ns_per_byte};
 use super::doubt::Finding;
 use crate::analysis::{Analysis, Layer};
-use crate::plan::{Plan, Setting};
+use crate::plan::{Fault, Plan, Setting, Target};
 use crate::record::Recording;
 use crate::unit::{BitRate, significant, supported_digits};
 use crate::vocabulary::{KNOBS, KnobKind, Place, RUNGS};
@@ -33,7 +33,7 @@ pub(super) fn sentence(
         }
     };
     let told = format!("{told}{}.", several_flows(analysis, layer));
-    let faults = faults(recording.plan(), &layer.rung);
+    let faults = all_faults(recording.plan(), &layer.rung);
     let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
     let hint = binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound));
     [Some(told), next_told(layer, &bounds[top]), hint].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -138,6 +138,25 @@ fn several_flows(analysis: &Analysis, layer: &Layer) -> String {
     }
 }
 
+/// The faults that the plan puts into the lab.
+pub(super) fn lab_faults(plan: Option<&Plan>) -> &[Fault] {
+    match plan.map(|plan| &plan.target) {
+        Some(Target::Lab(topology)) => &topology.faults,
+        _ => &[],
+    }
+}
+
+/// The faults of the lab, and those that knobs put into a rung without one of them.
+fn all_faults(plan: Option<&Plan>, rung: &str) -> String {
+    let of_lab = lab_faults(plan).iter().map(ToString::to_string);
+    let is_own = plan.is_none_or(|plan| match &plan.target {
+        Target::Lab(topology) => topology.settings().is_empty(),
+        _ => true,
+    });
+    let of_knobs = Some(faults(plan, rung)).filter(|faults| is_own && !faults.is_empty());
+    of_lab.chain(of_knobs).collect::<Vec<_>>().join(", ")
+}
+
 /// The faults that the plan puts into a rung: `shim.spin=5us`.
 pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
     const NO_TIME: &[&str] = &["0", "0ns", "0us", "0ms", "0s"];
@@ -147,6 +166,7 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
         ("shim.copies", &["0"]),
         ("shim.slowdown", &["0"]),
         ("shim.overclaim", &["1"]),
+        ("shim.read-rate", &[]),
         ("relay.delay", NO_TIME),
     ];
     let is_fault = |knob: &str, value: &str| {

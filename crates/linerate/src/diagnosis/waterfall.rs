@@ -74,7 +74,7 @@ fn waterfall(recording: &Recording, analysis: &Analysis, wait: Wait, bytes: u64)
     let total_ns = Estimate::of(whole.iter().map(|pass| chain[chain.len() - 1].1[pass]))?;
     // The lowest layer between hosts is the one that holds the wire.
     let wired = chain.iter().position(|(layer, _)| layer.place == Place::Network);
-    let ideal_ns = wired.and_then(|at| wire(recording, chain[at].0).path?.ideal_ns(bytes as f64));
+    let ideal_ns = wired.and_then(|at| wire(recording, chain[at].0).ideal_ns(bytes as f64));
     let gap = |at: usize| {
         let of_wire = ideal_ns.filter(|_| wired == Some(at)).unwrap_or(0.0);
         let under = |pass: &u32| if at == 0 { 0.0 } else { chain[at - 1].1[pass] };
@@ -136,6 +136,25 @@ mod tests {
         let top = |all: &[Waterfall]| all[0].gaps.last().unwrap().ns.median;
         assert!((top(&before) - top(&after) - ideal).abs() < 1e-6);
         assert_eq!(before[0].gaps[1].ns, after[0].gaps[1].ns);
+    }
+
+    #[test]
+    fn the_labs_own_wire_takes_what_it_was_built_with() {
+        let mut recording = made_up();
+        let mut ideal = |target: &str| {
+            recording.header.as_mut().unwrap().plan.target = target.parse().unwrap();
+            waterfalls(&recording, &analyse(&recording))[0].ideal_ns
+        };
+        // 64 B of payload, 52 of headers and 14 of Ethernet's.
+        let frame_ns = 8.0 * 130.0 / 1e8 * 1e9;
+        let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-6;
+        assert!(near(ideal("lab:rate=100Mb/s,delay=1us"), frame_ns + 1e3));
+        assert!(near(ideal("lab:rate=100Mb/s,hops=2"), 3.0 * frame_ns));
+        let header_ns = 64.0 * 80.0;
+        assert!(near(ideal("lab:rate=100Mb/s,hops=2,switch=cut-through"), frame_ns + 2.0 * header_ns));
+        assert!(near(ideal("lab:a-b.delay=1us,b-a.delay=2us"), 1500.0));
+        assert_eq!(ideal("lab:rate=100Mb/s,wire=tbf"), None);
+        assert_eq!(ideal("lab"), None);
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use super::facts::{busiest_interface, interface_fact};
 use crate::analysis::Layer;
 use crate::analysis::model::{Framing, Path};
-use crate::plan::Target;
+use crate::plan::{Carrier, Target, Topology, Way};
 use crate::record::Recording;
-use crate::unit::BitRate;
 use crate::vocabulary::{Family, Place, RUNGS, TRANSPORTS};
 use serde_json::Value;
 
@@ -24,9 +23,9 @@ pub struct Wire {
     pub line_bps: Option<f64>,
     /// The most payload of one direction.
     pub payload_bps: Option<f64>,
-    /// The way of a single message; none where a token bucket stands for the line, which lets one pass
-    /// at once.
-    pub path: Option<Path>,
+    /// The ways of a single message, there and back; none where a token bucket stands for the line, which lets
+    /// one pass at once, and where nothing is known.
+    pub paths: Option<[Path; 2]>,
     /// The interfaces at both ends, where they are known: name and driver.
     pub interfaces: Vec<(String, Option<String>)>,
 }
@@ -58,20 +57,51 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
     let is_nominal = |driver: &String| NOMINAL_DRIVERS.contains(&driver.as_str());
     let nominal = interfaces.iter().any(|(_, driver)| driver.as_ref().is_some_and(is_nominal));
     let framing = framing(layer);
-    let seen = framing.map(Framing::as_the_stack_sees_it);
-    let (mtu, line_bps, framing, is_line) = match recording.plan().map(|plan| &plan.target) {
-        Some(Target::Lab(lab)) => (Some(f64::from(lab.mtu)), lab.rate.map(|BitRate(rate)| rate), seen, false),
-        _ => (least("mtu"), least("speed_mbps").filter(|_| !nominal).map(|speed| speed * 1e6), framing, true),
+    let line = Line { mtu: least("mtu"), bps: least("speed_mbps").filter(|_| !nominal).map(|it| it * 1e6) };
+    let (line, framing, paths) = match recording.plan().map(|plan| &plan.target) {
+        Some(target @ Target::Lab(lab)) => {
+            let seen = framing.map(Framing::as_the_stack_sees_it);
+            let ways = [target.way(from, to), target.way(to, from)];
+            let mtu = f64::from(lab.mtu);
+            let line = Line { mtu: Some(mtu), bps: ways[0].slowest().map(|rate| rate.0) };
+            (line, seen, seen.filter(|_| is_told(lab)).map(|seen| ways.map(|way| built(&way, mtu, seen))))
+        }
+        _ => {
+            let direct = line.bps.zip(line.mtu).zip(framing);
+            (line, framing, direct.map(|((bps, mtu), framing)| [Path::direct(bps, mtu, framing); 2]))
+        }
     };
-    let efficiency = framing.zip(mtu).and_then(|(framing, mtu)| efficiency(layer, mtu, framing));
-    let path = line_bps.zip(mtu).zip(framing.filter(|_| is_line));
-    let path = path.map(|((line, mtu), framing)| Path::direct(line, mtu, framing));
+    let efficiency = framing.zip(line.mtu).and_then(|(framing, mtu)| efficiency(layer, mtu, framing));
     Wire {
-        path,
-        mtu: mtu.map(|mtu| mtu as u64),
-        line_bps,
-        payload_bps: line_bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),
+        paths,
+        mtu: line.mtu.map(|mtu| mtu as u64),
+        line_bps: line.bps,
+        payload_bps: line.bps.zip(efficiency).map(|(line, efficiency)| line * efficiency),
         interfaces,
+    }
+}
+
+/// The largest packet, and the rate.
+struct Line {
+    mtu: Option<f64>,
+    bps: Option<f64>,
+}
+
+/// Whether a lab does to a single packet what was said of its links.
+fn is_told(lab: &Topology) -> bool {
+    matches!(lab.carrier(), Carrier::User | Carrier::Netem)
+}
+
+/// The way that a lab was built with.
+fn built(way: &Way, mtu: f64, framing: Framing) -> Path {
+    Path { propagation_ns: way.delay_ns, ..Path::over(&way.stages, mtu, framing) }
+}
+
+impl Wire {
+    /// Half of a message's round trip if nothing but the wire took any time.
+    pub fn ideal_ns(&self, message_bytes: f64) -> Option<f64> {
+        let [there, back] = self.paths?;
+        Some((there.ideal_ns(message_bytes)? + back.ideal_ns(message_bytes)?) / 2.0)
     }
 }
 

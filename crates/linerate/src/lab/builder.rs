@@ -4,14 +4,14 @@
 //! entered otherwise. One message comes on standard input, a Unix socket; one goes back.
 
 use super::ground::Ground;
-use super::request::{Answer, Layout, Request, encode};
-use super::{Abilities, refusal, wiring};
+use super::request::{Answer, Layout, Request, Site, encode};
+use super::{Abilities, fault, refusal, wiring};
 use crate::plan::Topology;
 use crate::unit::BitRate;
 use crate::{Error, Result};
 use linerate_sys::handover;
 use linerate_sys::namespace::{self, Kind};
-use linerate_sys::netlink::Qdisc;
+use linerate_sys::netlink::{Netem, Qdisc};
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -49,7 +49,19 @@ fn build(request: &Request) -> Result<Building> {
         Request::Build(topology) => raise(topology, ordinary),
         Request::Probe => try_out(ordinary),
     };
-    built.map_err(|error| refusal::explain(error, ordinary))
+    let mut building = built.map_err(|error| refusal::explain(error, ordinary))?;
+    if let Request::Build(topology) = request {
+        building.layout.faults = fault::into_hosts(topology, building.networks())?;
+    }
+    Ok(building)
+}
+
+impl Building {
+    /// Each host with its network namespace.
+    fn networks(&self) -> impl Iterator<Item = (&Site, &OwnedFd)> {
+        let of_hosts = self.descriptors.iter().skip(usize::from(self.layout.user_namespace));
+        self.layout.hosts.iter().zip(of_hosts.step_by(2))
+    }
 }
 
 /// Makes the namespaces, and wires them.
@@ -64,7 +76,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
         hosts.push(Ground::new(&wiring::name_of(number))?);
     }
     let (sites, switch) = wiring::wire(topology, &mut hosts)?;
-    let layout = Layout { hosts: sites, user_namespace: ordinary, abilities: None };
+    let layout = Layout { hosts: sites, user_namespace: ordinary, faults: Vec::new(), abilities: None };
     for ground in hosts {
         descriptors.extend([ground.network, ground.host_name]);
     }
@@ -79,7 +91,7 @@ fn try_out(ordinary: bool) -> linerate_sys::Result<Building> {
     building.layout.abilities = Some(Abilities {
         user_namespace: ordinary,
         token_bucket: is_known(&Qdisc::TokenBucket(wiring::token_bucket(BitRate(1e9))))?,
-        netem: is_known(&Qdisc::Netem)?,
+        netem: is_known(&Qdisc::Netem(Netem::default()))?,
     });
     Ok(building)
 }

@@ -3,10 +3,12 @@
 //! It is a file that anything of the same user could have written, so nothing in it is believed: the
 //! process is told by its start time, and each namespace by the kernel's name for it.
 
-use super::{HOSTS, Lab};
+use super::holder::Order;
+use super::journal::{is_mark, start_of};
+use super::{HOSTS, InForce, Lab};
 use crate::plan::Topology;
 use crate::{Error, Result};
-use linerate_sys::process::{Process, effective_user};
+use linerate_sys::process::effective_user;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::net::IpAddr;
@@ -38,8 +40,14 @@ pub struct Entry {
     pub utc: String,
     /// What was asked for.
     pub topology: Topology,
+    /// What is run on its hosts carries this, so that it is found when the holder has died.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     /// Its hosts.
     pub hosts: Vec<KeptHost>,
+    /// The faults in force.
+    #[serde(default)]
+    pub faults: Vec<InForce>,
 }
 
 /// A host of it.
@@ -68,9 +76,9 @@ pub struct KeptNamespace {
 
 impl Entry {
     /// This process's entry for a lab that it holds.
-    pub(super) fn of(lab: &Lab, name: &str, topology: &Topology, utc: &str) -> Result<Entry> {
+    pub(super) fn of(lab: &Lab, order: &Order, mark: Option<String>) -> Result<Entry> {
         let pid = std::process::id();
-        let start = Process::open(pid)?.map(|process| process.start_time()).transpose()?.flatten();
+        let start = start_of(pid)?;
         let lost = || Error::peer("this process", "has no start time", "is /proc mounted?");
         let hosts = lab.hosts().iter().map(|host| {
             let namespaces = host.namespaces.iter().map(|held| KeptNamespace::of(held));
@@ -84,13 +92,15 @@ impl Entry {
         });
         Ok(Entry {
             schema: SCHEMA.into(),
-            name: name.into(),
+            name: order.name.clone(),
             pid,
             start_ticks: start.ok_or_else(lost)?,
             user: effective_user(),
-            utc: utc.into(),
-            topology: topology.clone(),
+            utc: order.utc.clone(),
+            topology: order.topology.clone(),
+            mark,
             hosts: hosts.collect::<Result<_>>()?,
+            faults: lab.faults().to_vec(),
         })
     }
 
@@ -105,6 +115,7 @@ impl Entry {
             (entry.name != name, "of a lab with another name"),
             (entry.user != effective_user(), "of another user's lab (a host of a lab has users of its own)"),
             (entry.pid <= 1, "without a holder"),
+            (!entry.mark.iter().all(|mark| is_mark(mark)), "with an impossible mark"),
             (!HOSTS.contains(&(entry.hosts.len() as u32)), "of an impossible number of hosts"),
             (!names().all(|name| is_name(name)), "with an impossible name"),
             (!namespaces().all(KeptNamespace::is_sound), "with an impossible namespace"),
@@ -166,7 +177,7 @@ mod tests {
         };
         json!({
             "schema": SCHEMA, "name": "x", "pid": 77, "start_ticks": 1, "user": effective_user(), "utc": "",
-            "topology": Topology::default(), "hosts": [host("a"), host("b")],
+            "topology": Topology::default(), "mark": "0123456789abcdef0123456789abcdef", "hosts": [host("a"), host("b")],
         })
     }
 
@@ -179,6 +190,7 @@ mod tests {
             ("/name", json!("y"), "another name"),
             ("/user", json!(effective_user() + 1), "another user"),
             ("/pid", json!(1), "without a holder"),
+            ("/mark", json!("LD_PRELOAD=x"), "impossible mark"),
             ("/pid", json!(-1), "not a lab's record"),
             ("/hosts", json!([]), "number of hosts"),
             ("/hosts/0/name", json!("\u{1b}[2J"), "impossible name"),

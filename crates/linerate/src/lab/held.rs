@@ -113,7 +113,7 @@ impl Grip {
     }
 
     /// Ends who is inside, and says who could not be.
-    pub fn end_inside(&self) -> Result<Vec<Inside>> {
+    pub fn end_inside(&self) -> Vec<Inside> {
         end_inside(&|id| self.namespaces.contains_key(id))
     }
 }

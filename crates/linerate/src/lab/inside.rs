@@ -1,7 +1,6 @@
-//! Processes that are in a lab's namespaces.
+//! Processes that are in a lab's namespaces, or are told otherwise as its own.
 
 use super::entry::id_of;
-use crate::Result;
 use linerate_sys::process::{Process, Signal};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -32,46 +31,59 @@ impl Inside {
         self.process.pid()
     }
 
-    /// The process with this number, if it is inside.
-    fn find(pid: u32, is_ours: &dyn Fn(&str) -> bool) -> Option<Inside> {
-        let is_inside =
-            || LINKS.iter().any(|link| id_of(&format!("/proc/{pid}/ns/{link}")).is_ok_and(|id| is_ours(&id)));
-        if !is_inside() {
+    /// The process with this number, if it is one of those.
+    fn find(pid: u32, is_one: &dyn Fn(u32) -> bool) -> Option<Inside> {
+        if !is_one(pid) {
             return None;
         }
         let process = Process::open(pid).ok().flatten()?;
         let command = command_of(pid);
         // Once more: what has the number now may be another process than the one that was seen.
-        let holds = is_inside() && !process.has_ended().ok()?;
+        let holds = is_one(pid) && !process.has_ended().ok()?;
         holds.then_some(Inside { command, process })
     }
 }
 
-/// Who is inside, apart from the calling process.
+/// Who is in one of these namespaces, apart from the calling process.
 pub(super) fn inside(is_ours: &dyn Fn(&str) -> bool) -> Vec<Inside> {
+    find_all(&|pid| is_inside(pid, is_ours))
+}
+
+/// Ends who is in one of these namespaces, politely first, and says who is left.
+pub(super) fn end_inside(is_ours: &dyn Fn(&str) -> bool) -> Vec<Inside> {
+    end(&|pid| is_inside(pid, is_ours))
+}
+
+fn is_inside(pid: u32, is_ours: &dyn Fn(&str) -> bool) -> bool {
+    LINKS.iter().any(|link| id_of(&format!("/proc/{pid}/ns/{link}")).is_ok_and(|id| is_ours(&id)))
+}
+
+/// Every process for which this holds, apart from the calling one.
+pub(super) fn find_all(is_one: &dyn Fn(u32) -> bool) -> Vec<Inside> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let others = pids.filter(|pid| *pid != std::process::id());
-    let mut found: Vec<Inside> = others.filter_map(|pid| Inside::find(pid, is_ours)).collect();
+    let mut found: Vec<Inside> = others.filter_map(|pid| Inside::find(pid, is_one)).collect();
     found.sort_by_key(Inside::pid);
     found
 }
 
-/// Ends who is inside, politely first, and says who is left.
-pub(super) fn end_inside(is_ours: &dyn Fn(&str) -> bool) -> Result<Vec<Inside>> {
+/// Ends every process for which this holds, politely first, and says who is left.
+pub(super) fn end(is_one: &dyn Fn(u32) -> bool) -> Vec<Inside> {
     for round in 0..ROUNDS {
-        let found = inside(is_ours);
+        let found = find_all(is_one);
         if found.is_empty() {
             break;
         }
         let signal = if round == 0 { Signal::Terminate } else { Signal::Kill };
-        found.iter().try_for_each(|inside| inside.process.signal(signal))?;
+        // One that may not be ended is left, and the others are not.
+        found.iter().for_each(|inside| _ = inside.process.signal(signal));
         let deadline = Instant::now() + PATIENCE;
         for inside in &found {
-            inside.process.wait(deadline.saturating_duration_since(Instant::now()))?;
+            let _ = inside.process.wait(deadline.saturating_duration_since(Instant::now()));
         }
     }
-    Ok(inside(is_ours))
+    find_all(is_one)
 }
 
 fn command_of(pid: u32) -> String {

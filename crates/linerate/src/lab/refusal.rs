@@ -10,6 +10,8 @@ struct Refusal {
     ordinary: bool,
     /// The calls that fail so; empty for all.
     calls: &'static [&'static str],
+    /// What they fail on, by its end; empty for anything.
+    object: &'static str,
     /// How they fail.
     kinds: &'static [ErrorKind],
     /// A setting under `/proc/sys` that is the cause when it has this value.
@@ -25,6 +27,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &[],
+        object: "",
         kinds: &[PermissionDenied],
         setting: Some(("kernel/apparmor_restrict_unprivileged_userns", "1")),
         what: "AppArmor keeps user namespaces from ordinary users here",
@@ -35,6 +38,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &["unshare"],
+        object: "",
         kinds: &[PermissionDenied],
         setting: Some(("kernel/unprivileged_userns_clone", "0")),
         what: "ordinary users may not make user namespaces here",
@@ -43,6 +47,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &["unshare"],
+        object: "",
         kinds: &[StorageFull, PermissionDenied],
         setting: Some(("user/max_user_namespaces", "0")),
         what: "user namespaces are switched off here",
@@ -51,6 +56,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["unshare"],
+        object: "",
         kinds: &[StorageFull],
         setting: None,
         what: "no more namespaces may be made here",
@@ -59,6 +65,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["unshare"],
+        object: "",
         kinds: &[InvalidInput, Unsupported],
         setting: None,
         what: "this kernel has no user, network or host name namespaces",
@@ -69,6 +76,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: true,
         calls: &[],
+        object: "",
         kinds: &[PermissionDenied],
         setting: None,
         what: "this user may not make virtual hosts here",
@@ -77,6 +85,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["RTM_NEWLINK"],
+        object: "",
         kinds: &[Unsupported],
         setting: None,
         what: "this kernel has no veth or no bridge",
@@ -85,10 +94,20 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         ordinary: false,
         calls: &["RTM_NEWQDISC"],
+        object: " netem",
+        kinds: &[NotFound],
+        setting: None,
+        what: "this kernel has no netem",
+        hint: "load it: sudo modprobe sch_netem; or leave out wire=netem for the program's own wire",
+    },
+    Refusal {
+        ordinary: false,
+        calls: &["RTM_NEWQDISC"],
+        object: " tbf",
         kinds: &[NotFound],
         setting: None,
         what: "this kernel has no tbf, which limits the lab's rate",
-        hint: "load it: sudo modprobe sch_tbf; or leave out rate=",
+        hint: "load it: sudo modprobe sch_tbf; or leave out wire=tbf for the program's own wire",
     },
 ];
 
@@ -113,6 +132,7 @@ fn find(
     REFUSALS.iter().find(|refusal| {
         (ordinary || !refusal.ordinary)
             && (refusal.calls.is_empty() || refusal.calls.contains(&error.call))
+            && error.object.ends_with(refusal.object)
             && refusal.kinds.contains(&error.source.kind())
             && refusal.setting.is_none_or(holds)
     })
@@ -131,7 +151,8 @@ mod tests {
     const EOPNOTSUPP: i32 = 95;
 
     fn told(call: &'static str, errno: i32, ordinary: bool, settings: &[(&str, &str)]) -> &'static str {
-        let error = linerate_sys::Error::new(call, "it", io::Error::from_raw_os_error(errno));
+        let (call, object) = call.split_once(' ').unwrap_or((call, "it"));
+        let error = linerate_sys::Error::new(call, object, io::Error::from_raw_os_error(errno));
         let setting = |path: &str| {
             settings.iter().find(|(known, _)| *known == path).map(|(_, value)| format!("{value}\n"))
         };
@@ -154,7 +175,8 @@ mod tests {
             ("unshare", EPERM, true, &[], "--cap-add SYS_ADMIN"),
             ("write", EACCES, true, &[], "--cap-add SYS_ADMIN"),
             ("RTM_NEWLINK", EOPNOTSUPP, false, &[], "modprobe veth"),
-            ("RTM_NEWQDISC", ENOENT, true, &[], "modprobe sch_tbf"),
+            ("RTM_NEWQDISC wire0 tbf", ENOENT, true, &[], "modprobe sch_tbf"),
+            ("RTM_NEWQDISC wire0 netem", ENOENT, false, &[], "modprobe sch_netem"),
         ];
         for (call, errno, ordinary, settings, part) in cases {
             let hint = told(call, errno, ordinary, settings);

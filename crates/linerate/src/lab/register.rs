@@ -1,26 +1,29 @@
 //! Which labs are kept: a folder that is its user's alone, with a file for each of them.
 //!
 //! Whoever changes the folder holds a lock on it, so that a name is taken once. A record whose process has
-//! ended, or whose number another process has now, is removed at the next look; nobody is signalled for it.
+//! ended, or whose number another process has now, is removed at the next look; nobody is signalled for it. So is
+//! a part of a record: who writes one holds the lock, and who finds one while holding it finds a dead one's.
 
 use super::entry::{Entry, is_name};
 use super::held::Held;
+use super::own_folder::{lock, own_folder, path_text};
 use super::request;
 use crate::{Error, Result};
-use linerate_sys::process::effective_user;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use linerate_sys::handover;
+use linerate_sys::own_file::{create_own, open_own};
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest record that is read.
-const LONGEST: u64 = 64 << 10;
+/// The longest record that is read: as long as a lab's description can be handed over.
+const LONGEST: u64 = handover::LONGEST_MESSAGE as u64;
 
 /// Records that are looked at.
 const MOST: usize = 256;
 
-/// How a record's name ends.
+/// How a record's name ends, and that of one which is being written.
 const ENDING: &str = ".json";
+const PART: &str = ".new";
 
 /// The folder.
 #[derive(Debug, Clone)]
@@ -33,14 +36,43 @@ pub struct Register {
 pub struct Look {
     /// The labs that are up, in the order of their names.
     pub held: Vec<Held>,
+    /// Those whose holder died; their records are removed.
+    pub gone: Vec<Gone>,
     /// What was not one, each in a sentence.
     pub notes: Vec<String>,
 }
 
+/// A lab whose holder ended without taking it down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// The lab's name.
+    pub name: String,
+    /// The holder; none where not even the record was whole.
+    pub pid: Option<u32>,
+}
+
+impl std::fmt::Display for Gone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &self.name;
+        match self.pid {
+            Some(pid) => {
+                write!(
+                    f,
+                    "the lab `{name}` is gone: its holder, process {pid}, ended without taking it down; "
+                )?;
+                f.write_str("its record is removed")
+            }
+            None => {
+                write!(f, "the lab `{name}` was never up: the part of its record that was there is removed")
+            }
+        }
+    }
+}
+
 /// What a record turned out to be.
 enum Found {
-    Held(Held),
-    Gone(String),
+    Held(Box<Held>),
+    Gone(Gone),
 }
 
 impl Register {
@@ -62,10 +94,14 @@ impl Register {
     pub fn look(&self) -> Result<Look> {
         let _lock = self.lock()?;
         let mut look = Look::default();
-        for name in self.names()? {
+        for name in self.names(PART)? {
+            remove(&self.part(&name))?;
+            look.gone.push(Gone { name, pid: None });
+        }
+        for name in self.names(ENDING)? {
             match self.find(&name) {
-                Ok(Some(Found::Held(held))) => look.held.push(held),
-                Ok(Some(Found::Gone(note))) => look.notes.push(note),
+                Ok(Some(Found::Held(held))) => look.held.push(*held),
+                Ok(Some(Found::Gone(gone))) => look.gone.push(gone),
                 Ok(None) => {}
                 Err(error @ Error::Record { .. }) => look.notes.push(format!("{error}; it is left alone")),
                 Err(error) => return Err(error),
@@ -78,10 +114,9 @@ impl Register {
     pub(super) fn claim(&self, entry: &Entry) -> Result<()> {
         let _lock = self.lock()?;
         self.find_free(&entry.name)?;
-        let (path, beside) = (self.path(&entry.name), self.folder.join(format!("{}.new", entry.name)));
+        let (path, beside) = (self.path(&entry.name), self.part(&entry.name));
         let text = request::encode(entry)?;
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside);
-        let written = file.and_then(|mut file| file.write_all(&text));
+        let written = create_own(&beside)?.write_all(&text);
         written.map_err(|e| Error::io("write", path_text(&beside), e))?;
         fs::rename(&beside, &path).map_err(|e| Error::io("rename", path_text(&path), e))
     }
@@ -91,7 +126,7 @@ impl Register {
         let _lock = self.lock()?;
         let same = |found: &Entry| (found.pid, found.start_ticks) == (entry.pid, entry.start_ticks);
         match self.read(&entry.name) {
-            Ok(Some(found)) if same(&found) => self.remove(&entry.name),
+            Ok(Some(found)) if same(&found) => remove(&self.path(&entry.name)),
             Err(error @ Error::System(_)) => Err(error),
             _ => Ok(()),
         }
@@ -119,19 +154,17 @@ impl Register {
         };
         let pid = entry.pid;
         if let Some(held) = Held::of(entry)? {
-            return Ok(Some(Found::Held(held)));
+            return Ok(Some(Found::Held(Box::new(held))));
         }
-        self.remove(name)?;
-        let what =
-            format!("the lab `{name}` is gone: its holder, process {pid}, ended without taking it down");
-        Ok(Some(Found::Gone(format!("{what}; its record is removed"))))
+        remove(&self.path(name))?;
+        Ok(Some(Found::Gone(Gone { name: name.into(), pid: Some(pid) })))
     }
 
-    fn names(&self) -> Result<Vec<String>> {
+    fn names(&self, ending: &str) -> Result<Vec<String>> {
         let entries =
             fs::read_dir(&self.folder).map_err(|e| Error::io("open", path_text(&self.folder), e))?;
         let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let names = files.filter_map(|file| Some(file.strip_suffix(ENDING)?.to_owned()));
+        let names = files.filter_map(|file| Some(file.strip_suffix(ending)?.to_owned()));
         let mut names: Vec<String> = names.filter(|name| is_name(name)).take(MOST).collect();
         names.sort();
         Ok(names)
@@ -141,63 +174,29 @@ impl Register {
         self.folder.join(format!("{name}{ENDING}"))
     }
 
+    fn part(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}{PART}"))
+    }
+
     fn read(&self, name: &str) -> Result<Option<Entry>> {
         let path = self.path(name);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("open", path_text(&path), error)),
-        };
+        let fault = |what| Error::Record { file: path_text(&path), what };
+        let opened = open_own(&path).map_err(|error| fault(error.source.to_string()))?;
+        let Some(file) = opened else { return Ok(None) };
         let mut bytes = Vec::new();
         let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
         read.map_err(|e| Error::io("read", path_text(&path), e))?;
-        let fault = |what| Error::Record { file: path_text(&path), what };
         if bytes.len() as u64 > LONGEST {
             return Err(fault(format!("longer than {LONGEST} bytes, so it is no lab's record")));
         }
         Entry::parse(&bytes, name).map(Some).map_err(fault)
     }
 
-    fn remove(&self, name: &str) -> Result<()> {
-        let path = self.path(name);
-        fs::remove_file(&path).map_err(|e| Error::io("unlink", path_text(&path), e))
-    }
-
-    /// Held until it is dropped.
     fn lock(&self) -> Result<File> {
-        let path = self.folder.join("lock");
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(|e| Error::io("open", path_text(&path), e))?;
-        file.lock().map_err(|e| Error::io("lock", path_text(&path), e))?;
-        Ok(file)
+        lock(&self.folder)
     }
 }
 
-/// Makes a folder of the user's own, or checks that it is one.
-fn own_folder(path: &Path) -> Result<()> {
-    match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(Error::io("mkdir", path_text(path), error));
-        }
-        _ => {}
-    }
-    // Not what a link leads to: in /tmp anybody may have made one.
-    let found = fs::symlink_metadata(path).map_err(|e| Error::io("stat", path_text(path), e))?;
-    let faults = [
-        (!found.is_dir(), "is not a folder"),
-        (found.uid() != effective_user(), "belongs to somebody else"),
-        (found.mode() & 0o022 != 0, "lets others write"),
-    ];
-    match faults.iter().find(|(holds, _)| *holds) {
-        Some((_, fault)) => {
-            let what = format!("{} {fault}, so no lab's record is kept there", path_text(path));
-            let hint = "set XDG_RUNTIME_DIR to a folder that is yours alone (mode 0700)";
-            Err(Error::unavailable(what, hint))
-        }
-        None => Ok(()),
-    }
-}
-
-fn path_text(path: &Path) -> String {
-    path.display().to_string()
+fn remove(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|e| Error::io("unlink", path_text(path), e))
 }

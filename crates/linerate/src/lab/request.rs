@@ -1,8 +1,10 @@
 //! What is said to a process that makes or keeps a lab, and its answer: one message each way on a Unix socket.
 
-use super::{Abilities, builder};
+use super::{Abilities, InForce, builder, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::socket::wait_readable;
 use linerate_sys::{handover, spawn};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -10,12 +12,19 @@ use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a lab may take to be built: the largest one takes a second or two.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a builder may take to end when it has answered.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the builder is asked for.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
     /// Hosts and wires.
-    Build(Topology),
+    Build(Box<Topology>),
     /// Only what could be built.
     Probe,
 }
@@ -36,6 +45,7 @@ pub(super) enum Answer<T> {
 pub(super) struct Layout {
     pub hosts: Vec<Site>,
     pub user_namespace: bool,
+    pub faults: Vec<InForce>,
     pub abilities: Option<Abilities>,
 }
 
@@ -46,6 +56,8 @@ pub(super) struct Site {
     pub address: IpAddr,
     pub address6: Option<IpAddr>,
     pub interface: String,
+    /// Its hardware address.
+    pub hardware: Vec<u8>,
 }
 
 /// Starts a builder, asks it, and waits for its answer and its end.
@@ -54,26 +66,27 @@ pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<Own
     let mut command = Command::new(program);
     command.arg(builder::SUBCOMMAND).stdin(there).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
-    let fail = |call| move |source| Error::io(call, program.display().to_string(), source);
-    let mut child = command.spawn().map_err(fail("spawn"))?;
-    // The command holds the other end of the socket, which must close when the child's does.
-    drop(command);
-    let received = exchange(&here, request);
-    drop(here);
-    let status = child.wait().map_err(fail("wait for"))?;
-
-    let (message, descriptors) = received?;
+    journal::mark(&mut command);
+    // The command holds the other end of the socket, which must close when the child's does: it is gone now.
+    let builder = Own::start("the lab's builder", PATIENCE, command)?;
+    let (message, descriptors) = exchange(&here, request)?;
     match serde_json::from_slice::<Answer<Layout>>(&message) {
         Ok(answer) => Ok((answer.outcome()?, descriptors)),
-        Err(_) => Err(broken(program, &format!("ended without an answer, with {status}"))),
+        Err(_) => Err(builder.verdict().map_or_else(|| broken(program, "gave no answer"), Error::died)),
     }
 }
 
-/// Asks, and waits for the answer: an empty one where the other end is gone.
+/// Asks, and waits for the answer: an empty one where the other end is gone, or takes too long.
 pub(super) fn exchange(socket: &OwnedFd, request: &impl Serialize) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
     // Where the other end is gone already, receiving says so: there is no message.
     let _ = handover::send(socket, &encode(request)?, &[]);
-    Ok(handover::receive(socket)?)
+    let deadline = Instant::now() + LIMIT;
+    while Instant::now() < deadline {
+        if wait_readable(socket, deadline.saturating_duration_since(Instant::now()))? {
+            return Ok(handover::receive(socket)?);
+        }
+    }
+    Ok((Vec::new(), Vec::new()))
 }
 
 /// The error of a builder that does not keep to the protocol.

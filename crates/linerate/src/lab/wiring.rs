@@ -1,8 +1,10 @@
 //! The wires between the hosts: one cable between two, a cable each to a bridge for more.
 
 use super::ground::Ground;
+use super::netem;
 use super::request::Site;
-use crate::plan::Topology;
+pub(super) use crate::plan::host_name as name_of;
+use crate::plan::{Carrier, Topology};
 use crate::unit::BitRate;
 use linerate_sys::netlink::{Link, Netlink, Port, Qdisc, TokenBucket};
 use linerate_sys::{Error, Result};
@@ -45,16 +47,8 @@ const PAUSE: Duration = Duration::from_micros(100);
 pub(super) fn site(number: u32) -> Site {
     let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
     let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
-    Site { name: name_of(number), address, address6: Some(address6), interface: PORT.into() }
-}
-
-/// `a` to `z`, then `aa`, `ab` and so on.
-pub(super) fn name_of(number: u32) -> String {
-    let letter = char::from(b'a' + (number % 26) as u8);
-    match number / 26 {
-        0 => letter.to_string(),
-        rest => name_of(rest - 1) + &letter.to_string(),
-    }
+    let interface = PORT.into();
+    Site { name: name_of(number), address, address6: Some(address6), interface, hardware: Vec::new() }
 }
 
 /// The bucket for a rate.
@@ -72,10 +66,9 @@ pub(super) fn token_bucket(rate: BitRate) -> TokenBucket {
 /// ground, if one was needed.
 pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<(Vec<Site>, Option<Ground>)> {
     let mut switch = None;
-    if let [a, b] = hosts {
-        lay_cable((a, PORT), (b, PORT), topology.mtu)?;
-    } else {
-        switch = Some(switch_with_cables(topology, hosts)?);
+    match hosts {
+        [a, b] if topology.carrier() != Carrier::User => lay_cable((a, PORT), (b, PORT), topology.mtu)?,
+        _ => switch = Some(switch_with_cables(topology, hosts)?),
     }
     let mut sites: Vec<Site> = (0..topology.hosts).map(site).collect();
     for (site, host) in sites.iter_mut().zip(hosts.iter_mut()) {
@@ -89,7 +82,9 @@ pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<(Vec<Sit
         for number in 0..topology.hosts {
             await_carrier(&mut switch.netlink, &name_of(number))?;
         }
-        await_carrier(&mut switch.netlink, BRIDGE)?;
+        if topology.carrier() != Carrier::User {
+            await_carrier(&mut switch.netlink, BRIDGE)?;
+        }
     }
     Ok((sites, switch))
 }
@@ -102,20 +97,32 @@ fn lay_cable(near: (&mut Ground, &str), far: (&Ground, &str), mtu: u32) -> Resul
     near.netlink.add_cable(&near_port, &far_port, mtu)
 }
 
-/// A bridge with a port for each host, named as the host.
+/// A place in the middle with a port for each host, named as the host. A bridge joins the ports, unless the
+/// program's own wire is to.
 fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Ground> {
     let mut switch = Ground::new("switch")?;
-    switch.netlink.add_bridge(BRIDGE)?;
-    let bridge = quiet(&mut switch.netlink, BRIDGE)?;
+    let bridge = (topology.carrier() != Carrier::User).then(|| add_bridge(&mut switch)).transpose()?;
     for (number, host) in (0..).zip(hosts) {
         let name = name_of(number);
         lay_cable((host, PORT), (&switch, &name), topology.mtu)?;
         let port = quiet(&mut switch.netlink, &name)?;
-        switch.netlink.enslave(&port, &bridge)?;
+        if let Some(bridge) = &bridge {
+            switch.netlink.enslave(&port, bridge)?;
+        }
+        if let Some(netem) = netem::at_switch(topology).filter(|_| topology.carrier() == Carrier::Netem) {
+            switch.netlink.add_qdisc(&port, &Qdisc::Netem(netem))?;
+        }
         switch.netlink.set_up(&port)?;
     }
-    switch.netlink.set_up(&bridge)?;
+    if let Some(bridge) = &bridge {
+        switch.netlink.set_up(bridge)?;
+    }
     Ok(switch)
+}
+
+fn add_bridge(switch: &mut Ground) -> Result<Link> {
+    switch.netlink.add_bridge(BRIDGE)?;
+    quiet(&mut switch.netlink, BRIDGE)
 }
 
 /// A host's own end: addresses, rate, up.
@@ -134,10 +141,26 @@ fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<
     {
         site.address6 = None;
     }
-    if let Some(rate) = topology.rate {
-        host.netlink.add_qdisc(&link, &Qdisc::TokenBucket(token_bucket(rate)))?;
-    }
+    site.hardware = link.hardware_address.clone();
+    shape(host, &link, site, topology)?;
     host.netlink.set_up(&link)
+}
+
+/// What the kernel does to packets that leave a host.
+fn shape(host: &mut Ground, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
+    match (topology.carrier(), topology.shape.rate) {
+        (Carrier::TokenBucket, Some(rate)) => {
+            host.netlink.add_qdisc(link, &Qdisc::TokenBucket(token_bucket(rate)))
+        }
+        (Carrier::Netem, _) => {
+            let netem = netem::at_host(topology, &site.name);
+            if netem::is_of_packets(&netem) {
+                host.netlink.set_single_segments(link)?;
+            }
+            host.netlink.add_qdisc(link, &Qdisc::Netem(netem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.

@@ -19,8 +19,11 @@ pub const SILENCE: Duration = Duration::from_millis(50);
 /// How often the bell is rung until the other end answers: it may be lost too.
 const RING: Duration = Duration::from_millis(1);
 
-/// An exchange is given up after this many of the longest round trips so far, and not before [`SILENCE`].
-const ROUND_TRIPS: u64 = 20;
+/// An exchange is given up after this many of the longest round trips so far, and not before [`SILENCE`]; on
+/// a long path after so much more than one. Before any is known it may take as long as TCP waits for its
+/// first answer (RFC 6298, section 2.1).
+const ROUND_TRIPS: u32 = 20;
+const FIRST: Duration = Duration::from_secs(1);
 
 /// Bytes of a whole tag: the block's number, then the message's.
 const TAG: usize = 8;
@@ -47,12 +50,14 @@ pub trait Lossy {
 pub struct Unreliable<L> {
     link: L,
     block: u32,
+    /// The longest round trip so far; zero where none was.
+    longest: Duration,
 }
 
 impl<L: Lossy> Unreliable<L> {
     /// The loops over this link.
     pub fn new(link: L) -> Self {
-        Unreliable { link, block: rand::random() }
+        Unreliable { link, block: rand::random(), longest: Duration::ZERO }
     }
 
     /// Tells how many messages went, and rings until the other end has heard it.
@@ -170,7 +175,8 @@ impl<L: Lossy> Unreliable<L> {
     ) -> io::Result<Moved> {
         let len = block.message_bytes as usize;
         let (mut number, mut came, mut lost, mut in_a_row) = (0, 0, 0, 0);
-        let (mut since, mut skipped) = (clock.now_ns(), 0);
+        let begun = clock.now_ns();
+        let (mut since, mut skipped) = (begun, 0);
         for _ in 0..block.slices {
             let mut left = block.messages;
             while left > 0 {
@@ -190,8 +196,16 @@ impl<L: Lossy> Unreliable<L> {
             since = clock.now_ns();
             stamps.push(since - skipped);
         }
+        let first = stamps.first().map_or(0, |stamp| stamp - begun);
+        self.longest = self.longest.max(Duration::from_nanos(first)).max(longest_of(stamps));
         self.finish(number)?;
         Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+    }
+
+    /// How long an exchange may take before it is given up.
+    fn limit(&self, stamps: &[u64]) -> Duration {
+        let longest = self.longest.max(longest_of(stamps));
+        if longest.is_zero() { FIRST } else { SILENCE.max((ROUND_TRIPS * longest).min(longest + FIRST)) }
     }
 
     /// Waits for a message's return; false when it is given up. Each loss in a row doubles the limit, so
@@ -207,9 +221,7 @@ impl<L: Lossy> Unreliable<L> {
                     silences += 1;
                     // Only says whether the other end is still there.
                     self.finished(silences)?;
-                    let longest = stamps.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-                    let limit = SILENCE.max(Duration::from_nanos(ROUND_TRIPS * longest));
-                    if SILENCE * silences >= limit * 2u32.saturating_pow(in_a_row.min(16)) {
+                    if SILENCE * silences >= self.limit(stamps) * 2u32.saturating_pow(in_a_row.min(16)) {
                         return Ok(false);
                     }
                 }
@@ -275,6 +287,11 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Receives => self.receive(clock, block, walk, stamps),
         }
     }
+}
+
+/// The longest sample between two stamps.
+fn longest_of(stamps: &[u64]) -> Duration {
+    Duration::from_nanos(stamps.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0))
 }
 
 /// Writes as much of a tag as fits, the message's number first.

@@ -1,6 +1,6 @@
 //! A knob that the user set: `[RUNG:]KNOB=VALUE`.
 
-use crate::unit::{Bytes, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, meant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,7 @@ fn is_value(knob: &Knob, value: &str) -> bool {
             value.parse::<Bytes>().is_ok_and(|bytes| bytes.0 > 0 && bytes.0 <= i32::MAX as u64)
         }
         KnobKind::Duration => value.parse::<Nanoseconds>().is_ok_and(|time| time.0 <= 1e9),
+        KnobKind::Rate => value.parse::<BitRate>().is_ok_and(|rate| (1e3..=1e12).contains(&rate.0)),
         KnobKind::Count => value.parse::<u32>().is_ok_and(|count| count <= 1000),
         KnobKind::Switch => value == "on" || value == "off",
         KnobKind::Name => {
@@ -108,6 +109,7 @@ fn wanted(kind: KnobKind) -> String {
     match kind {
         KnobKind::Bytes => "a size (try 256KiB)".into(),
         KnobKind::Duration => "a duration of at most 1s (try 5us)".into(),
+        KnobKind::Rate => "a rate from 1kb/s to 1Tb/s (try 100Mb/s)".into(),
         KnobKind::Count => "a whole number up to 1000".into(),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name".into(),

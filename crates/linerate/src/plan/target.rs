@@ -1,7 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::World;
-use crate::unit::{BitRate, Bytes};
+use super::{Open, Topology, World};
 use crate::vocabulary::meant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,23 +18,6 @@ pub enum Target {
     Simulated(World),
 }
 
-/// The virtual hosts and the wire between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Topology {
-    /// How many hosts.
-    pub hosts: u32,
-    /// The MTU of every wire port.
-    pub mtu: u32,
-    /// The rate of every wire port, by a token bucket; none for as fast as the CPUs go.
-    pub rate: Option<BitRate>,
-}
-
-impl Default for Topology {
-    fn default() -> Self {
-        Topology { hosts: 2, mtu: 1500, rate: None }
-    }
-}
-
 /// Why a target cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -47,7 +29,7 @@ pub struct TargetError {
 }
 
 impl TargetError {
-    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         TargetError { what: what.into(), hint: hint.into() }
     }
 }
@@ -63,24 +45,33 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
-    type Err = TargetError;
-
-    fn from_str(text: &str) -> Result<Self, TargetError> {
+impl Target {
+    /// Reads a target; `open` gives the text of the file that a lab may be described by.
+    pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
         match text.split_once("://") {
             Some(("ssh", _)) => ssh_hosts(text).map(Target::Ssh),
-            Some((scheme, _)) => Err(TargetError::new(
+            Some((scheme, _)) if !scheme.contains(':') => Err(TargetError::new(
                 format!("`{scheme}://` is not a kind of target"),
                 "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,ssh://HOST]`",
             )),
-            None if text == "simulated" => Ok(Target::Simulated(World::quiet())),
-            None if text.starts_with("simulated:") => {
-                world(&text["simulated:".len()..]).map(Target::Simulated)
-            }
-            None if text == "lab" => Ok(Target::Lab(Topology::default())),
-            None if text.starts_with("lab:") => topology(&text[4..]).map(Target::Lab),
-            None => Err(not_a_target(text)),
+            _ if text == "simulated" => Ok(Target::Simulated(World::quiet())),
+            _ if text.starts_with("simulated:") => world(&text["simulated:".len()..]).map(Target::Simulated),
+            _ if text == "lab" => Ok(Target::Lab(Topology::default())),
+            _ if text.starts_with("lab:") => Topology::read(&text[4..], open).map(Target::Lab),
+            _ => Err(not_a_target(text)),
         }
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    /// Reads a target that needs no file.
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let closed = |name: &str| {
+            Err(TargetError::new(format!("no file is read here, and {name} is one"), "say it with keys"))
+        };
+        Target::read(text, &closed)
     }
 }
 
@@ -129,45 +120,6 @@ fn is_host(host: &str) -> bool {
     !host.is_empty() && !host.starts_with('-') && host.len() < 256 && host.chars().all(legal)
 }
 
-fn topology(text: &str) -> Result<Topology, TargetError> {
-    let mut topology = Topology::default();
-    for pair in text.split(',') {
-        let (key, value) = pair.split_once('=').ok_or_else(|| {
-            TargetError::new(
-                format!("`{pair}` in the lab's description has no `=`"),
-                "try lab:mtu=9000,rate=1Gb/s",
-            )
-        })?;
-        let bad = |wanted: &str| {
-            TargetError::new(
-                format!("lab:{key}={value}: not {wanted}"),
-                "try lab:hosts=2,mtu=9000,rate=1Gb/s",
-            )
-        };
-        match key {
-            "hosts" => topology.hosts = in_range(value, 2, 64).ok_or_else(|| bad("2 to 64 hosts"))?,
-            "mtu" => {
-                topology.mtu = in_range(value, 576, 65535).ok_or_else(|| bad("an MTU of 576 to 65535"))?
-            }
-            "rate" => topology.rate = Some(rate(value).ok_or_else(|| bad("a rate of 1Mb/s to 400Gb/s"))?),
-            _ => {
-                let hint = meant(["hosts", "mtu", "rate"], key, "it knows hosts, mtu and rate");
-                return Err(TargetError::new(format!("the lab knows no `{key}`"), hint));
-            }
-        }
-    }
-    Ok(topology)
-}
-
-fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
-    let value = text.parse::<Bytes>().ok()?.0;
-    u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
-}
-
-fn rate(text: &str) -> Option<BitRate> {
-    text.parse().ok().filter(|rate: &BitRate| (1e6..=4e11).contains(&rate.0))
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -177,13 +129,7 @@ impl fmt::Display for Target {
                 let hosts: Vec<_> = hosts.iter().map(|host| format!("ssh://{host}")).collect();
                 write!(f, "{}", hosts.join(","))
             }
-            Target::Lab(topology) => {
-                write!(f, "lab:hosts={},mtu={}", topology.hosts, topology.mtu)?;
-                match topology.rate {
-                    Some(rate) => write!(f, ",rate={}b/s", rate.0),
-                    None => Ok(()),
-                }
-            }
+            Target::Lab(topology) => write!(f, "lab:{topology}"),
         }
     }
 }
@@ -191,10 +137,16 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::strategy::Strategy;
 
     #[test]
     fn targets_are_read_and_printed() {
-        for text in ["lab:hosts=2,mtu=9000,rate=1000000000b/s", "ssh://root@b:2222", "ssh://a,ssh://b"] {
+        for text in [
+            "lab:hosts=2,mtu=9000,rate=1000000000b/s,hops=2,switch=cut-through,wire=user",
+            "lab:hosts=2,mtu=1500,fault=b:small-buffers=64KiB,fault=a-b:loss=1%",
+            "ssh://root@b:2222",
+            "ssh://a,ssh://b",
+        ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
         for text in ["simulated", "simulated:noise=0%", "simulated:step=64KiB/3ms,loss=1%"] {
@@ -204,12 +156,48 @@ mod tests {
         assert_eq!("lab".parse(), Ok(Target::Lab(Topology::default())));
     }
 
+    const NETWORK: &str = "hosts = 3\n[[switch]]\nname = \"s1\"\n[[link]]\nbetween = [\"a\", \"s1\"]\n\
+                           rate = \"1Gb/s\"\n[[link]]\nbetween = [\"s1\", \"b\"]\n[[link]]\n\
+                           between = [\"s1\", \"c\"]\ndelay = \"5ms\"\n";
+
+    #[test]
+    fn a_lab_of_a_file_has_its_network_and_further_keys() {
+        let open = |_: &str| Ok(NETWORK.to_owned());
+        for text in ["lab:nets/three.toml,mtu=9000,loss=0.01,a-c.delay=20000000ns", "lab:./a=b,mtu=1500"] {
+            let target = Target::read(text, &open).unwrap();
+            assert_eq!(target.to_string(), text);
+            let json = serde_json::to_string(&target).unwrap();
+            assert_eq!(serde_json::from_str::<Target>(&json).unwrap(), target);
+        }
+        for (text, part) in [
+            ("lab:net.toml,hosts=4", "hosts is said by the file"),
+            ("lab:net.toml,wire=netem", "no switches"),
+            ("lab:net.toml,a-d.loss=1%", "no way in this lab"),
+            ("lab:net.toml,jitter=1ms", "jitter is larger than delay"),
+        ] {
+            let error = Target::read(text, &open).unwrap_err();
+            assert!(error.what.contains(part), "{text}: {error:?}");
+        }
+        let apart = |_: &str| Ok(NETWORK.replace("between = [\"s1\", \"b\"]", "from = \"s1\"\nto = \"b\""));
+        let error = Target::read("lab:net.toml", &apart).unwrap_err();
+        assert_eq!(error.what, "net.toml: no links lead from b to a");
+        assert!("lab:net.toml".parse::<Target>().unwrap_err().what.contains("no file is read here"));
+    }
+
     #[test]
     fn what_is_wrong_is_said() {
         let cases = [
             ("lob", "did you mean `lab`?"),
             ("lab:mtu=12", "576"),
-            ("lab:speed=1", "hosts, mtu and rate"),
+            ("lab:speed=1", "it knows hosts, mtu"),
+            ("lab:dela=1ms", "did you mean `delay`"),
+            ("lab:metr", "did you mean `metro`"),
+            ("lab:", "presets are lan, metro, wan, satellite"),
+            ("lab:metro,lan", "no `=`"),
+            ("lab:a-b.los=1%", "did you mean `loss`"),
+            ("lab:a-b.loss=99%", "lab:a-b.loss=99%: not a share"),
+            ("lab:ab.loss=1%", "try a-b.loss"),
+            ("lab:a-c.loss=1%", "from a to c is no way"),
             ("node7", "try ssh://node7"),
             ("ssh:node7", "did you mean `ssh://node7`"),
             ("simulatd:noise=1%", "did you mean `simulated`"),
@@ -225,7 +213,31 @@ mod tests {
         }
     }
 
+    /// Descriptions of labs that can be read more often than not.
+    fn lab() -> impl proptest::strategy::Strategy<Value = String> {
+        let keys = "(rate=[1-9]00Mb/s|delay=[0-9]{1,2}ms|jitter=[0-9]us|loss=[0-9](\\.5)?%|burst=[1-9]|\
+                    reorder=0\\.[0-4]|duplicate=0|queue=[2-9]KiB)";
+        let key = proptest::string::string_regex(&format!("([ab]-[abc]\\.)?{keys}")).unwrap();
+        proptest::collection::vec(key, 1..6).prop_map(|keys| format!("lab:hosts=3,{}", keys.join(",")))
+    }
+
     proptest::proptest! {
+        #[test]
+        fn a_lab_is_printed_as_it_was_read(text in lab()) {
+            if let Ok(target) = text.parse::<Target>() {
+                proptest::prop_assert_eq!(target.to_string().parse(), Ok(target));
+            }
+        }
+
+        #[test]
+        fn no_text_of_a_file_is_too_much(text in ".{0,200}|(hosts = [0-9]\n|\\[\\[(link|switch)\\]\\]\n|\
+            (from|to|name|mode|rate) = \"?[a-c1-9%]{1,3}\"?\n|between = \\[\"[a-c]\", \"[a-c]\"\\]\n){0,12}") {
+            let open = |_: &str| Ok(text.clone());
+            if let Ok(target) = Target::read("lab:net.toml", &open) {
+                proptest::prop_assert_eq!(Target::read(&target.to_string(), &open), Ok(target));
+            }
+        }
+
         #[test]
         fn whatever_is_read_is_printed_and_read_again(text in "(lab:?|ssh://|simulated:)?[a-z0-9.,:=/@ MGKib-]{0,40}") {
             if let Ok(target) = text.parse::<Target>() {

@@ -33,6 +33,9 @@ pub struct World {
     pub step_ns: f64,
     /// From this size on each further byte costs half as much again, as where a cache ends.
     pub knee_at: u64,
+    /// What a packet between the hosts takes, in one direction.
+    #[serde(default)]
+    pub delay_ns: f64,
 }
 
 /// One key of `simulated:KEY=VALUE`.
@@ -88,6 +91,15 @@ const KEYS: &[Key] = &[
             Some(())
         },
         show: |world| world.knee_at.to_string(),
+    },
+    Key {
+        name: "delay",
+        wanted: "a time such as 10ms, at most 5s",
+        set: |world, text| {
+            world.delay_ns = text.parse::<Nanoseconds>().ok().filter(|time| time.0 <= 5e9)?.0;
+            Some(())
+        },
+        show: |world| format!("{}ns", world.delay_ns),
     },
 ];
 

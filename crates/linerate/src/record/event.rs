@@ -1,6 +1,6 @@
 //! The lines of a recording.
 
-use super::{Calibration, Environment};
+use super::{Calibration, Environment, WireAudit};
 use crate::plan::{Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
@@ -213,6 +213,9 @@ pub struct StepRecord {
     pub hosts: Vec<HostDelta>,
     /// Each connection's counters, both ends.
     pub sockets: Vec<SocketRecord>,
+    /// What a lab's own wire says of itself; none where the kernel alone carries the packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<WireAudit>,
 }
 
 /// What a host's counters did during one step. Counters that did not move are left out.

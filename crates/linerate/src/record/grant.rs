@@ -1,7 +1,7 @@
 //! Whether a knob was granted as it was asked for.
 
 use super::Granted;
-use crate::unit::{Bytes, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds};
 use crate::vocabulary::{KNOBS, KnobKind};
 
 /// The kernel doubles what is asked of a buffer, for its own accounting (socket(7), SO_SNDBUF).
@@ -21,6 +21,10 @@ impl Granted {
                 _ => asked == got,
             },
             Some(KnobKind::Duration) => match (asked.parse::<Nanoseconds>(), got.parse::<Nanoseconds>()) {
+                (Ok(asked), Ok(got)) => asked == got,
+                _ => asked == got,
+            },
+            Some(KnobKind::Rate) => match (asked.parse::<BitRate>(), got.parse::<BitRate>()) {
                 (Ok(asked), Ok(got)) => asked == got,
                 _ => asked == got,
             },
@@ -50,6 +54,7 @@ mod tests {
             ("tcp.congestion-control", "bbr", "cubic", false),
             ("tcp.no-delay", "on", "on", true),
             ("shim.spin", "5us", "5000ns", true),
+            ("shim.read-rate", "100Mb/s", "100000000b/s", true),
             ("of.tomorrow", "x", "x", true),
         ];
         for (knob, asked, got, is) in cases {

@@ -330,6 +330,7 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
         why: Why::Pass,
         hosts: hosts.collect(),
         sockets: sockets.collect(),
+        wire: None,
         roles: roles.clone(),
         case: case.clone(),
         at_ns: u64::from(step) * 500_000_000,

@@ -72,9 +72,13 @@ pub fn names() -> String {
     format!("{}\n\n`linerate explain NAME` tells what a name means.\n", note::lines(&rows, WIDTH).join("\n"))
 }
 
+/// What the formula of a kind is called where it is none.
+const FORMULAS: &[(&str, &str)] = &[("break", "when"), ("warning", "when"), ("fault", "model")];
+
 /// The parts of an explanation that are not empty: what each is called, and its text.
 fn parts(one: &Explanation) -> Vec<(&'static str, &str)> {
-    let formula = if ["break", "warning"].contains(&one.kind) { "when" } else { "formula" };
+    let named = FORMULAS.iter().find(|(kind, _)| *kind == one.kind);
+    let formula = named.map_or("formula", |(_, name)| *name);
     let facts = one.facts.iter().map(|(name, text)| (*name, text.as_str()));
     let ends = [("source", one.source.as_str()), ("try", one.try_this.as_str())];
     let parts = [(formula, one.formula.as_str())].into_iter().chain(facts).chain(ends);
@@ -158,7 +162,7 @@ mod tests {
         assert_eq!(explain("sender-cpi").unwrap_err()[0], "sender-cpu");
         assert!(explain("buffer-limited").unwrap_err().contains(&"tcp.send-buffer-limited"));
         assert!(
-            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "mtu", ""]
+            ["qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", "zzyzx", ""]
                 .iter()
                 .all(|name| explain(name).unwrap_err().is_empty())
         );

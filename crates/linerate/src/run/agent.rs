@@ -1,5 +1,8 @@
 //! An agent: the linerate process at one host. It starts the workers, relays what the controller
 //! asks of them, and reads the host's counters around each step. No message passes through it.
+//!
+//! A worker that dies is told of by its number and its signal, and ends what it was asked for: nobody waits
+//! for the other end of a connection that will not speak again.
 
 use super::protocol::{
     CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, TrialAnswer, TrialRequest,
@@ -7,19 +10,22 @@ use super::protocol::{
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
-use crate::control::{Client, serve};
+use crate::control::{Call, Client, gather, serve};
 use crate::observer::{self, Sampler};
 use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::spawn;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv6Addr, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Worker processes a host: in-host rungs have two ends.
@@ -28,18 +34,27 @@ const WORKERS: u32 = 2;
 /// A worker does what it is asked in its own time limits; this one only ends what hangs.
 const WORKER_LIMIT: Duration = Duration::from_secs(1200);
 
-/// How long a worker may take to call home.
+/// How long a worker may take to call home, and how often it is looked whether it still may.
 const WELCOME: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(50);
 
-/// Starts the workers and answers the controller until it goes away.
+/// Starts the workers and answers the controller until it goes away. Where they cannot be started, that is the
+/// answer: standard error may be nobody's.
 pub fn main(
     program: &Path,
     ssh_connection: Option<&str>,
     input: impl Read,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
-    let agent = Agent::start(program, ssh_connection)?;
-    serve(BufReader::new(input), output, move |method, params| agent.handle(method, params))
+    let input = BufReader::new(input);
+    match Agent::start(program, ssh_connection) {
+        Ok(agent) => serve(input, output, move |method, params| agent.handle(method, params)),
+        Err(error) => {
+            let error = Mutex::new(Some(error));
+            let over = || Error::peer("the agent", "could not start", "");
+            serve(input, output, move |_, _| Err(lock(&error)?.take().unwrap_or_else(over)))
+        }
+    }
 }
 
 /// The agent's state.
@@ -48,8 +63,8 @@ struct Agent {
     reached: Option<(IpAddr, IpAddr)>,
     processes: Vec<u32>,
     workers: Vec<Mutex<Client>>,
-    /// Kept so that the workers are children of a live process; they end by themselves with their socket.
-    _children: Vec<Child>,
+    /// They end with the agent.
+    children: Vec<Own>,
 }
 
 impl Agent {
@@ -60,17 +75,19 @@ impl Agent {
         let address = SocketAddr::from_abstract_name(&home).map_err(|e| Error::io("bind", &home, e))?;
         let listener = UnixListener::bind_addr(&address).map_err(|e| Error::io("bind", &home, e))?;
         let (mut workers, mut children) = (Vec::new(), Vec::new());
-        for _ in 0..WORKERS {
-            children.push(start_worker(program, &home, &secret)?);
-            workers.push(Mutex::new(welcome(&listener, &secret)?));
+        for number in 0..WORKERS {
+            let child = start_worker(program, number, &home, &secret)?;
+            workers.push(Mutex::new(welcome(&listener, &secret, &child)?));
+            children.push(child);
         }
-        let mut processes: Vec<u32> = children.iter().map(Child::id).collect();
+        let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
-        Ok(Agent { cpus, reached, processes, workers, _children: children })
+        Ok(Agent { cpus, reached, processes, workers, children })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
+        self.check()?;
         match method {
             "hello" => answer(self.hello()),
             "offer" => {
@@ -114,9 +131,18 @@ impl Agent {
     }
 
     fn relay<T: DeserializeOwned>(&self, worker: u32, method: &str, request: &impl Serialize) -> Result<T> {
+        self.worker(worker)?.call(method, request, WORKER_LIMIT, &|| self.check())
+    }
+
+    /// Whether all workers go on, also those that have no part in what is done now.
+    fn check(&self) -> Result<()> {
+        let ended = self.children.iter().filter(|worker| worker.has_ended());
+        ended.filter_map(Own::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
+    }
+
+    fn worker(&self, worker: u32) -> Result<MutexGuard<'_, Client>> {
         let client = self.workers.get(worker as usize);
-        let client = client.ok_or_else(|| Error::usage(format!("no worker {worker} here"), ""))?;
-        lock(client)?.call(method, request, WORKER_LIMIT, &|| false)
+        lock(client.ok_or_else(|| Error::usage(format!("no worker {worker} here"), ""))?)
     }
 
     /// Runs all of this host's parts at once, between two readings of the host's counters.
@@ -124,49 +150,59 @@ impl Agent {
         let sampler =
             request.sample_ns.map(|interval| Sampler::of_host(&self.cpus, Duration::from_nanos(interval)));
         let before = observer::snapshot(&self.cpus, &self.processes);
-        let workers: Vec<Result<WorkerAnswer>> = std::thread::scope(|scope| {
-            let parts = request.parts.iter().map(|part| {
-                let request = TrialRequest { parts: vec![part.clone()], ..request.clone() };
-                scope.spawn(move || self.relay(part.worker, "trial", &request))
-            });
-            let threads: Vec<_> = parts.collect();
-            let panicked = || Err(Error::peer("a relay", "panicked", "please report it"));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
-        });
+        let workers = self.play(request);
         let after = observer::snapshot(&self.cpus, &self.processes);
         let series = sampler.transpose()?.map(Sampler::finish).unwrap_or_default();
-        let workers = workers.into_iter().collect::<Result<_>>()?;
-        Ok(TrialAnswer { host: before.delta(&after, ""), workers, series })
+        Ok(TrialAnswer { host: before.delta(&after, ""), workers: workers?, series })
+    }
+
+    fn play(&self, request: &TrialRequest) -> Result<Vec<WorkerAnswer>> {
+        let numbers: BTreeSet<u32> = request.parts.iter().map(|part| part.worker).collect();
+        if numbers.len() < request.parts.len() {
+            return Err(Error::usage("a trial with two parts for one worker", ""));
+        }
+        let parts = request.parts.iter();
+        let mut workers: Vec<_> = parts.map(|part| self.worker(part.worker)).collect::<Result<_>>()?;
+        let mut calls: Vec<(usize, Call<WorkerAnswer>)> = Vec::new();
+        for (place, (worker, part)) in workers.iter_mut().zip(&request.parts).enumerate() {
+            let request = TrialRequest { parts: vec![part.clone()], ..request.clone() };
+            calls.push((place, worker.begin("trial", &request)?));
+        }
+        let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
+        gather(&mut workers, calls, WORKER_LIMIT, &|| self.check())
     }
 }
 
-fn start_worker(program: &Path, home: &str, secret: &str) -> Result<Child> {
-    let child = Command::new(program)
-        .args(["worker", home])
-        .env(SECRET, secret)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn();
-    child.map_err(|e| Error::io("start", program.display().to_string(), e))
+fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<Own> {
+    let mut command = Command::new(program);
+    command.args(["worker", home]).env(SECRET, secret).stdin(Stdio::null()).stdout(Stdio::null());
+    spawn::tie_to_parent(&mut command);
+    // It has nothing to tidy up.
+    Ok(Own::start(format!("worker {number}"), Duration::ZERO, command)?)
 }
 
 /// Waits for a worker to call home; a stranger on the socket is turned away.
-fn welcome(listener: &UnixListener, secret: &str) -> Result<Client> {
+fn welcome(listener: &UnixListener, secret: &str, worker: &Own) -> Result<Client> {
     let deadline = Instant::now() + WELCOME;
     listener.set_nonblocking(true).map_err(|e| Error::io("fcntl", "worker socket", e))?;
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if worker.has_ended()
+            && let Some(how) = worker.verdict()
+        {
+            return Err(Error::died(how));
+        }
+        if Instant::now() > deadline {
             return Err(Error::peer("worker", "did not call home", "is the host overloaded?"));
         }
-        linerate_sys::socket::wait_readable(listener, left)?;
+        linerate_sys::socket::wait_readable(listener, LOOK)?;
         let Ok((stream, _)) = listener.accept() else {
             continue;
         };
         stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "worker socket", e))?;
         let reader = stream.try_clone().map_err(|e| Error::io("dup", "worker", e))?;
         if let Some(reader) = presented(reader, secret) {
-            return Ok(Client::new("worker", reader, stream));
+            let witness = worker.clone();
+            return Ok(Client::new("worker", reader, stream).with_autopsy(move || witness.verdict()));
         }
     }
 }

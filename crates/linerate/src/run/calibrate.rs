@@ -12,7 +12,8 @@ impl Runner<'_> {
         let request = CalibrateRequest { settings };
         let mut calibrated = Vec::new();
         for host in &mut self.hosts.pair {
-            let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, self.stop)?;
+            let check = || self.watch.check();
+            let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, &check)?;
             calibrated.push(HostCalibration { host: host.facts.host.clone(), ..answer });
         }
         Ok(calibrated)

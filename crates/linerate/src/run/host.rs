@@ -2,19 +2,24 @@
 
 use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
-use crate::control::Client;
-use crate::lab::Lab;
+use crate::control::{Check, Client, gather};
+use crate::lab::{Lab, journal};
 use crate::plan::{Plan, Target};
-use crate::record::HostFacts;
+use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How long an agent may take to answer `hello`: it reads all of its host's environment.
 const HELLO: Duration = Duration::from_secs(60);
+
+/// How long an agent may take to end when its standard input has closed.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -35,33 +40,42 @@ pub struct Host {
     pub address6: Option<IpAddr>,
     /// The connection to its agent.
     pub client: Client,
-    _agent: Agent,
-}
-
-/// The agent's process; it ends by itself when its standard input closes with the client.
-struct Agent(Child);
-
-impl Drop for Agent {
-    /// The client, and with it the agent's standard input, was dropped before.
-    fn drop(&mut self) {
-        let deadline = std::time::Instant::now() + Duration::from_secs(2);
-        while matches!(self.0.try_wait(), Ok(None)) {
-            if std::time::Instant::now() > deadline {
-                // It hangs: it must not outlive the run.
-                let _ = self.0.kill();
-                let _ = self.0.wait();
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
+    /// Ends when its standard input closes with the client, which is dropped before.
+    agent: Own,
 }
 
 /// Two hosts, and the lab that they live in when they are virtual.
 pub struct Hosts {
     /// `a` and `b`.
     pub pair: Vec<Host>,
-    _lab: Option<Lab>,
+    lab: Option<Lab>,
+}
+
+/// What may speak against waiting on: the user, or the end of a process that the run needs.
+pub struct Watch<'r> {
+    stop: &'r dyn Fn() -> bool,
+    needed: Vec<Own>,
+}
+
+impl<'r> Watch<'r> {
+    /// Asks `stop`, and looks after the hosts' agents and the lab's own processes.
+    pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
+        let agents = hosts.pair.iter().map(|host| &host.agent);
+        let of_lab = hosts.lab.iter().flat_map(Lab::processes);
+        Watch { stop, needed: agents.chain(of_lab).cloned().collect() }
+    }
+
+    /// The error that ends the wait.
+    pub fn check(&self) -> Result<()> {
+        asked(self.stop)?;
+        let ended = self.needed.iter().filter(|process| process.has_ended());
+        ended.filter_map(Own::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
+    }
+}
+
+/// Whether the user wants to go on.
+fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
+    if stop() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// An agent that has been started and not yet asked.
@@ -69,10 +83,13 @@ struct Started {
     name: &'static str,
     reached: String,
     client: Client,
-    agent: Agent,
+    agent: Own,
     address: Option<IpAddr>,
     address6: Option<IpAddr>,
 }
+
+/// What an agent is called in an error.
+const AGENT: &str = "its agent";
 
 const NAMES: [&str; 2] = ["a", "b"];
 
@@ -90,12 +107,17 @@ impl Hosts {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
         };
-        let mut pair = greet(started, plan, stop)?;
+        let mut pair = greet(started, plan, &|| asked(stop))?;
         for host in &mut pair {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.map(|address| address.to_string());
         }
-        Ok(Hosts { pair, _lab: lab })
+        Ok(Hosts { pair, lab })
+    }
+
+    /// What the lab's own wire did since it was last asked; none where there is none.
+    pub fn audit(&mut self) -> Result<Option<WireAudit>> {
+        self.lab.as_mut().map_or(Ok(None), Lab::audit)
     }
 }
 
@@ -103,47 +125,48 @@ fn in_lab(lab: &Lab, index: usize, name: &'static str, means: &Means) -> Result<
     let host = &lab.hosts()[index];
     let mut command = host.command(&means.program);
     command.arg("agent");
-    let started = Started::new(name, "lab".into(), start(command)?)?;
+    let started = Started::new(name, "lab".into(), AGENT, command)?;
     Ok(Started { address: Some(host.address), address6: host.address6, ..started })
 }
 
 fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
     let remote = |name, host: &String| {
         let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
-        Started::new(name, format!("ssh://{host}"), start(command)?)
+        Started::new(name, format!("ssh://{host}"), "its ssh", command)
     };
     match hosts {
         [b] => {
             let mut local = Command::new(&means.program);
-            local.arg("agent");
-            Ok(vec![Started::new(NAMES[0], "local".into(), start(local)?)?, remote(NAMES[1], b)?])
+            spawn::tie_to_parent(local.arg("agent"));
+            journal::mark(&mut local);
+            Ok(vec![Started::new(NAMES[0], "local".into(), AGENT, local)?, remote(NAMES[1], b)?])
         }
         _ => hosts.iter().zip(NAMES).map(|(host, name)| remote(name, host)).collect(),
     }
 }
 
-fn start(mut command: Command) -> Result<Child> {
-    let object = command.get_program().to_string_lossy().into_owned();
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    child.map_err(|e| Error::io("start", object, e))
-}
-
 impl Started {
-    fn new(name: &'static str, reached: String, mut child: Child) -> Result<Started> {
-        let (Some(output), Some(input)) = (child.stdout.take(), child.stdin.take()) else {
+    fn new(name: &'static str, reached: String, role: &str, mut command: Command) -> Result<Started> {
+        let who = format!("host {name} ({reached})");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let agent = Own::start(format!("{who}: {role}"), PATIENCE, command)?;
+        let Some((input, output)) = agent.streams() else {
             return Err(Error::peer(name, "has no standard streams", ""));
         };
-        let client = Client::new(format!("host {name} ({reached})"), output, input);
-        Ok(Started { name, reached, client, agent: Agent(child), address: None, address6: None })
+        let witness = agent.clone();
+        let client = Client::new(who, output, input).with_autopsy(move || witness.verdict());
+        Ok(Started { name, reached, client, agent, address: None, address6: None })
     }
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.
-fn greet(mut started: Vec<Started>, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<Vec<Host>> {
-    let calls: Vec<_> = started.iter_mut().map(|s| s.client.begin("hello", &())).collect::<Result<_>>()?;
-    let mut hellos: Vec<Hello> = Vec::new();
-    for (started, call) in started.iter_mut().zip(calls) {
-        let hello: Hello = started.client.finish(call, HELLO, stop)?;
+fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<Host>> {
+    let mut clients: Vec<_> = started.iter_mut().map(|started| &mut started.client).collect();
+    let calls = clients.iter_mut().enumerate();
+    let calls = calls.map(|(place, client)| Ok((place, client.begin("hello", &())?)));
+    let calls = calls.collect::<Result<_>>()?;
+    let hellos: Vec<Hello> = gather(&mut clients, calls, HELLO, check)?;
+    for (started, hello) in started.iter().zip(&hellos) {
         if hello.protocol != PROTOCOL {
             let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
             return Err(Error::peer(
@@ -152,7 +175,6 @@ fn greet(mut started: Vec<Started>, plan: &Plan, stop: &dyn Fn() -> bool) -> Res
                 "remove ~/.cache/linerate there: the program is copied again",
             ));
         }
-        hellos.push(hello);
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
     let reached_from: Vec<_> = hellos.iter().map(|hello| hello.reached_from).collect();
@@ -181,7 +203,7 @@ fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
         version: hello.version,
         environment: hello.environment,
     };
-    Host { facts, address, address6, client: started.client, _agent: started.agent }
+    Host { facts, address, address6, client: started.client, agent: started.agent }
 }
 
 impl Host {

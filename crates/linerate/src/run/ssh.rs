@@ -1,6 +1,8 @@
 //! Hosts reached by ssh: the binary is copied over when it is missing there, or another one.
 
+use crate::lab::journal;
 use crate::{Error, Result};
+use linerate_sys::spawn;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
@@ -45,6 +47,9 @@ impl Ssh {
     fn remote(&self, script: &str) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).arg("-T").arg("--").arg(&self.host).arg(script);
+        // Not in a group of its own: it may ask on the terminal.
+        spawn::end_with_parent(&mut command);
+        journal::mark(&mut command);
         command
     }
 
@@ -76,12 +81,7 @@ impl Ssh {
 
     /// The copy is given its name only when it is whole.
     fn copy(&self, copied: &Copied) -> Result<()> {
-        let (folder, len) = (&copied.folder, copied.bytes.len());
-        let script = format!(
-            "umask 077; mkdir -p {folder} && cat > {folder}/part.$$ && \
-             test $(wc -c < {folder}/part.$$) -eq {len} && \
-             chmod 700 {folder}/part.$$ && mv -f {folder}/part.$$ {folder}/linerate"
-        );
+        let script = copied.script();
         let mut command = self.remote(&script);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn();
@@ -145,6 +145,19 @@ impl Copied {
         let hash: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         Ok(Copied { folder: format!("\"$HOME\"/.cache/linerate/{hash}"), bytes })
     }
+
+    /// Takes the copy from standard input. A part of one goes with the shell that took it, and where that was
+    /// killed, with the next copy.
+    fn script(&self) -> String {
+        let (folder, len) = (&self.folder, self.bytes.len());
+        format!(
+            "umask 077; mkdir -p {folder} && cd {folder} || exit 1; \
+             trap 'rm -f part.$$' EXIT; trap 'exit 1' HUP INT TERM; \
+             for part in part.*; do kill -0 \"${{part#part.}}\" 2>/dev/null || rm -f \"$part\"; done; \
+             cat > part.$$ && test $(wc -c < part.$$) -eq {len} && \
+             chmod 700 part.$$ && mv -f part.$$ linerate"
+        )
+    }
 }
 
 /// Splits `host:port` and `[address]:port`; an address in brackets loses them.
@@ -159,40 +172,4 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{cause, split_port};
-
-    #[test]
-    fn ports_are_told_from_addresses() {
-        let cases = [
-            ("b", ("b", None)),
-            ("root@b:2222", ("root@b", Some("2222"))),
-            ("[fd00::1]:22", ("fd00::1", Some("22"))),
-            ("fd00::1", ("fd00::1", None)),
-        ];
-        for (host, parts) in cases {
-            assert_eq!(split_port(host), parts);
-        }
-    }
-
-    #[test]
-    fn what_ssh_says_is_the_cause() {
-        let cases = [
-            ("ssh: Could not resolve hostname nosuch: Name or service not known\r\n", "resolve", "getent"),
-            ("ssh: connect to host b port 22: Connection refused\r\n", "port 22", "sshd"),
-            (
-                "@@@@\nREMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.\n",
-                "Host key",
-                "CALL",
-            ),
-            ("Welcome.\nroot@b: Permission denied (publickey).\n", "publickey", "ssh-copy-id"),
-            ("sh: 1: cannot create x: Permission denied\n", "cannot create", "touch"),
-            ("Bad owner or permissions on ~/.ssh/config\n", "Bad owner", "CALL true"),
-            ("", "", "CALL true"),
-        ];
-        for (told, line, hint) in cases {
-            let found = cause(told);
-            assert!(found.0.contains(line) && found.1.contains(hint), "{told}: {found:?}");
-        }
-    }
-}
+mod tests;

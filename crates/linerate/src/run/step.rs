@@ -2,7 +2,7 @@
 
 use super::protocol::{TrialAnswer, WorkerPart};
 use crate::plan::Step;
-use crate::record::{Event, RoleRecord, StepRecord, Trial};
+use crate::record::{Event, RoleRecord, StepRecord, Trial, WireAudit};
 use crate::transport::Task;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
@@ -36,21 +36,14 @@ pub fn parts(step: &Step, host: &str) -> Vec<WorkerPart> {
 }
 
 /// The events of a step: its trials, what was sampled, and last the step itself.
-pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, duration_ns: u64) -> Vec<Event> {
-    let mut record = StepRecord {
-        step: step.number,
-        pass: step.pass,
-        why: step.why,
-        case: step.case.clone(),
-        roles: step.roles.clone(),
-        at_ns,
-        duration_ns,
-        predicted_ns: step.predicted_ns,
-        kept_awake: true,
-        timer_slack_lowered: true,
-        hosts: Vec::new(),
-        sockets: Vec::new(),
-    };
+pub fn events(
+    step: &Step,
+    answers: Vec<(String, TrialAnswer)>,
+    wire: Option<WireAudit>,
+    at_ns: u64,
+    duration_ns: u64,
+) -> Vec<Event> {
+    let mut record = blank(step, wire, at_ns, duration_ns);
     let mut roles: Vec<Vec<RoleRecord>> = step.blocks.iter().map(|_| Vec::new()).collect();
     let mut events = Vec::new();
     for (host, answer) in answers {
@@ -89,4 +82,23 @@ pub fn events(step: &Step, answers: Vec<(String, TrialAnswer)>, at_ns: u64, dura
     }));
     events.push(Event::Step(record));
     events
+}
+
+/// The record of a step of which no host has told anything yet.
+fn blank(step: &Step, wire: Option<WireAudit>, at_ns: u64, duration_ns: u64) -> StepRecord {
+    StepRecord {
+        step: step.number,
+        pass: step.pass,
+        why: step.why,
+        case: step.case.clone(),
+        roles: step.roles.clone(),
+        at_ns,
+        duration_ns,
+        predicted_ns: step.predicted_ns,
+        kept_awake: true,
+        timer_slack_lowered: true,
+        hosts: Vec::new(),
+        sockets: Vec::new(),
+        wire,
+    }
 }

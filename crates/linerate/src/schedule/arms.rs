@@ -9,6 +9,7 @@
 //! what is chosen for being large is estimated too large.
 
 use super::entries::{Entry, entries};
+use super::far::Far;
 use super::placement::ends;
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, blocks, roles};
@@ -67,7 +68,7 @@ pub struct Arms {
 impl Arms {
     /// A schedule for these hosts; what it compares must be the plan's own comparison.
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Arms {
-        let (all, unavailable) = entries(plan, recording);
+        let (all, unavailable) = entries(plan, recording, &Far::WHOLE);
         let decides = decides(comparison.metric);
         let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
         entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
@@ -79,12 +80,14 @@ impl Arms {
             _ => FEW,
         };
         for entry in &mut entries {
-            let trials = trials(entry, comparison.metric, pace) as u64;
+            let trials = trials(entry, comparison.metric, pace);
             entry.sizes = vec![size(plan, entry.case.pattern)];
-            entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
-            entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
-            entry.nominal_ns =
-                super::entries::step_ns(entry.case.pattern) + entry.warm_up_ns + trials * entry.trial_ns;
+            if !entry.road.is_long() {
+                entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
+                entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
+            }
+            let sizes = entry.sizes.repeat(trials);
+            entry.nominal_ns = entry.with_sizes(sizes).nominal_ns;
         }
         let concerns = |it: &Unavailable| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         // Without what decides nothing can be compared, and what is watched alone is no comparison.

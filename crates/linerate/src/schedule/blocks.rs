@@ -1,7 +1,7 @@
 //! How many messages a block has: as many as the latest rate on record fits into a trial.
 
-use super::Entry;
 use super::visit::Visit;
+use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
@@ -12,6 +12,10 @@ use rand_chacha::ChaCha8Rng;
 
 /// What a probing visit should take about.
 pub const PROBE_NS: u64 = 10_000_000;
+
+/// What a stream sends to find its rate where nothing is known, and at most.
+const PROBE_BYTES: u64 = 4 << 20;
+const MOST_PROBES: u64 = 2000;
 
 /// How long a flow runs before its probing blocks: they only find the rate.
 const PROBE_WARM_UP_NS: u64 = 100_000_000;
@@ -40,32 +44,39 @@ const WARM_UP_BYTES: u64 = 64 << 10;
 /// A message of this size or more comes from memory; used when a host does not say how large its L2 is.
 const COLD_FROM: u64 = 2 << 20;
 
+/// The fewest samples of a ping-pong that is short enough for several, and slices of a stream's block.
+const LEAST_SAMPLES: u64 = 3;
+
+/// A message of a stream takes a call at least: so long where a rate is known of another size alone.
+const CALL_NS: f64 = 500.0;
+
 /// Nothing that is predicted to take longer than this is sent more than once in a slice.
 const LONGEST_MESSAGE_NS: f64 = 1e9;
 
 /// A stream's trial lasts at least this many round trips: it pays one to agree on its start, and so
-/// reads low by at most 1 % (method B1 asks for 20).
+/// reads low by at most 1 %. Where round trips are long it lasts 20 (method B1), and its first slice, in which
+/// that one lies, does not count.
 const LEAST_ROUND_TRIPS: f64 = 100.0;
 
 /// The blocks of an entry's next visit, in an order that follows from the seed.
 pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
     let Visit { entry, probe, .. } = visit;
     let probe = *probe;
-    let trial_ns = match probe {
-        Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
-        None if entry.warm_up_ns == 0 => entry.trial_ns,
-        None => entry.trial_ns.max((LEAST_ROUND_TRIPS * round_trip_ns(entry, recording)) as u64),
-    };
+    let first_probe = probe == Some(0);
+    let round_trip_ns = round_trip_ns(entry, recording);
     let mut sizes = entry.sizes.clone();
     // Pairs are in their order already.
     if visit.why != Why::Pairs {
         sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     }
+    if first_probe && entry.road.is_long() {
+        // One size tells the rate, at which the others go too.
+        sizes = entry.sizes.iter().copied().max().into_iter().collect();
+    }
     let cold_from = cold_from(&recording.hosts);
-    let least_sample_ns = least_sample_ns(recording);
-    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from), least_sample_ns };
+    let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long: road::is_long(round_trip_ns) };
+    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from), scale };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
-    let first_probe = probe == Some(0);
     if entry.warm_up_ns > 0 && !first_probe {
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
         let size = if sizes.contains(&WARM_UP_BYTES) { WARM_UP_BYTES } else { sizes[0] };
@@ -76,11 +87,27 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
         };
         blocks.extend(ns.map(|ns| block(size).warm_up(warm_up_ns, ns)));
     }
+    let trial_ns = trial_ns(plan, visit, round_trip_ns);
     blocks.extend(sizes.into_iter().map(|size| match expected_ns(visit, size, recording) {
         Some(ns) if !first_probe => block(size).lasting(trial_ns, ns),
         _ => block(size).probing(),
     }));
     blocks
+}
+
+/// How long a block is to last.
+fn trial_ns(plan: &Plan, visit: &Visit, round_trip_ns: f64) -> u64 {
+    let entry = &visit.entry;
+    let is_stream = entry.warm_up_ns > 0;
+    match visit.probe {
+        Some(_) if entry.road.is_long() => entry.trial_ns / 3,
+        Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
+        None if !is_stream => entry.trial_ns,
+        None if road::is_long(round_trip_ns) => {
+            entry.trial_ns.max(road::least_trial_ns(round_trip_ns) as u64)
+        }
+        None => entry.trial_ns.max((LEAST_ROUND_TRIPS * round_trip_ns) as u64),
+    }
 }
 
 /// How long a new connection between these hosts took to warm up, where a long stream has shown it.
@@ -99,12 +126,31 @@ pub fn predicted_ns(entry: &Entry, blocks: &[Block], recording: &Recording) -> u
     blocks.iter().map(total).sum()
 }
 
+/// What a block's parts are measured by.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    /// The shortest sample of a ping-pong.
+    least_sample_ns: f64,
+    /// Whether the hosts' round trip is long.
+    is_long: bool,
+}
+
 /// A block to be made.
 struct Shape<'e> {
     entry: &'e Entry,
     size: u64,
     cache: Cache,
-    least_sample_ns: f64,
+    scale: Scale,
+}
+
+/// The fewest messages of a block, at so many nanoseconds each.
+pub(super) fn least_messages(entry: &Entry, ns: f64) -> u64 {
+    let is_ping_pong = entry.case.pattern == Pattern::PingPong;
+    match ns > LONGEST_MESSAGE_NS || (is_ping_pong && entry.road.is_long()) {
+        // One is enough to say so.
+        true => 1,
+        false => LEAST_SAMPLES + u64::from(is_ping_pong),
+    }
 }
 
 impl Shape<'_> {
@@ -121,9 +167,21 @@ impl Shape<'_> {
     /// A few messages, few enough for a slow link.
     fn probing(&self) -> Block {
         match self.entry.case.pattern {
+            Pattern::PingPong if self.least_messages() == 1 => self.block(1, 1, 0),
             Pattern::PingPong if self.size <= 64 << 10 => self.block(1, 40, 8),
             Pattern::PingPong => self.block(1, 6, 2),
-            _ => self.block(((4 << 20) / self.size).clamp(1, 2000), 1, 0),
+            _ => self.block(self.probing_messages(), 1, 0),
+        }
+    }
+
+    /// Messages of a stream that find its rate.
+    fn probing_messages(&self) -> u64 {
+        let usual = (PROBE_BYTES / self.size).clamp(1, MOST_PROBES);
+        let road = &self.entry.road;
+        match road.is_long() {
+            true => road.probing_messages(self.size),
+            false if road.is_known() => usual.min(road.probing_messages(self.size)),
+            false => usual,
         }
     }
 
@@ -135,14 +193,27 @@ impl Shape<'_> {
             return self.block(fitting / slices, slices, 0);
         }
         if self.entry.case.pattern == Pattern::PingPong {
-            let messages = (self.least_sample_ns / ns.max(1.0)).ceil().max(1.0) as u64;
-            let samples = (fitting / messages).clamp(3, MOST_SAMPLES);
+            let messages = (self.scale.least_sample_ns / ns.max(1.0)).ceil().max(1.0) as u64;
+            if fitting <= 1 && self.least_messages() == 1 {
+                return self.block(1, 1, 0);
+            }
+            let samples = (fitting / messages).clamp(LEAST_SAMPLES, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
-        // Above a second a message, one is enough to say so.
-        let least = if ns > LONGEST_MESSAGE_NS { 1 } else { 3 };
+        let least = least_messages(self.entry, ns);
+        if self.scale.is_long && self.entry.place == Place::Network {
+            // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
+            // took to agree.
+            let messages = fitting.div_ceil(STREAM_SLICES);
+            return self.block(messages, (fitting / messages).max(least) + 1, 1);
+        }
         let slices = fitting.clamp(least, STREAM_SLICES);
         self.block(fitting / slices, slices, 0)
+    }
+
+    /// The fewest messages by what is known of the way.
+    fn least_messages(&self) -> u64 {
+        least_messages(self.entry, self.entry.road.message_ns(self.entry.case.pattern, self.size))
     }
 
     /// One block that is all warm-up.
@@ -219,17 +290,20 @@ fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
         return message_ns(trial);
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
-    Some(message_ns(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64)
+    let scaled = message_ns(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
+    let is_far = entry.road.is_long() && entry.case.pattern != Pattern::PingPong;
+    Some(if is_far { scaled.max(CALL_NS) } else { scaled })
 }
 
-/// The latest round trip of the smallest message on this rung; 0 where none is known.
+/// The round trip of the smallest message on this rung: the latest on record, or what is known of the way.
 fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
     let ping_pong = |trial: &&Trial| {
         let case = &trial.case;
         (&*case.rung, case.pattern, case.arm) == (entry.rung, Pattern::PingPong, entry.case.arm)
     };
     let trials = recording.trials.iter().rev().filter(ping_pong);
-    trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns).unwrap_or(0.0)
+    let latest = trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns);
+    latest.unwrap_or(0.0).max(entry.road.round_trip_ns)
 }
 
 fn message_ns(trial: &Trial) -> Option<f64> {

@@ -1,12 +1,16 @@
 //! What a pass visits: the rungs of the plan, on these hosts, with what each can do.
 
+use super::blocks;
+use super::far::Far;
 use super::placement::{ends, share_machine};
-use crate::plan::{Case, Plan, Target};
+use super::road::Road;
+use crate::plan::{Carrier, Case, Plan, Target};
 use crate::record::{HostFacts, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
     Family, LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait,
 };
+use std::collections::BTreeSet;
 
 /// On a link with a token bucket a trial is true only when it outlasts the burst by far.
 const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
@@ -19,6 +23,9 @@ const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 
 /// What fills caches and finds its CPU takes no longer.
 const CACHES_WARM_UP_NS: u64 = 10_000_000;
+
+/// Two ends that poll, and the wire between them.
+const CPUS_WITH_WIRE: usize = 3;
 
 /// What the controller, the agents and the threads cost a step, in one machine; a stream's threads set up
 /// much more memory.
@@ -49,24 +56,53 @@ pub struct Entry {
     pub warm_up_ns: u64,
     /// How long one visit should take.
     pub nominal_ns: u64,
+    /// What is known of the way between its hosts.
+    pub(super) road: Road,
 }
 
 impl Entry {
     /// The same entry with other sizes: some of its own, or sizes between them.
     pub(super) fn with_sizes(&self, sizes: Vec<u64>) -> Entry {
-        let nominal_ns = step_ns(self.case.pattern) + self.warm_up_ns + self.trial_ns * sizes.len() as u64;
-        Entry { sizes, nominal_ns, ..self.clone() }
+        Entry { sizes, ..self.clone() }.priced()
+    }
+
+    /// With what it should take: what its blocks last, and on a long way the round trips that it takes to
+    /// connect, and to agree on each block.
+    fn priced(mut self) -> Entry {
+        let round_trip_ns = self.road.round_trip_ns as u64;
+        let block = |size: &u64| self.trial_ns.max(self.least_ns(*size)) + round_trip_ns;
+        let blocks: u64 = self.sizes.iter().map(block).sum();
+        self.nominal_ns = step_ns(self.case.pattern) + 2 * round_trip_ns + self.warm_up_ns + blocks;
+        self
+    }
+
+    /// What the fewest messages of a block take at least.
+    fn least_ns(&self, size: u64) -> u64 {
+        let ns = self.road.message_ns(self.case.pattern, size);
+        (ns * blocks::least_messages(self, ns) as f64) as u64
+    }
+
+    /// What it should take to find its rates.
+    pub(super) fn probe_ns(&self) -> u64 {
+        let round_trip_ns = self.road.round_trip_ns as u64;
+        let first = match self.case.pattern {
+            // What is sent at once while the window is small takes twice its time.
+            _ if !self.road.is_long() => blocks::PROBE_NS / 2,
+            Pattern::PingPong => self.nominal_ns,
+            _ => 10 * round_trip_ns,
+        };
+        first + (self.nominal_ns - self.warm_up_ns) / 3
     }
 }
 
-/// Every entry of a pass, and what cannot be measured.
-pub fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Unavailable>) {
+/// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
+pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<Unavailable>) {
     let mut found = (Vec::new(), Vec::new());
-    let rungs = RUNGS.iter().filter(|rung| plan.rungs.iter().any(|id| id == rung.id));
-    for rung in rungs {
+    let wanted = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
+    for rung in RUNGS.iter().filter(wanted) {
         for (from, to) in directions(rung, recording) {
             for pattern in rung.patterns {
-                visit(plan, recording, rung, *pattern, (&from, &to), &mut found);
+                visit((plan, far), recording, rung, *pattern, (&from, &to), &mut found);
             }
         }
     }
@@ -89,7 +125,7 @@ fn directions(rung: &Rung, recording: &Recording) -> Vec<(String, String)> {
 }
 
 fn visit(
-    plan: &Plan,
+    (plan, far): (&Plan, &Far),
     recording: &Recording,
     rung: &'static Rung,
     pattern: Pattern,
@@ -97,7 +133,8 @@ fn visit(
     (entries, unavailable): &mut (Vec<Entry>, Vec<Unavailable>),
 ) {
     let profile = &plan.profile;
-    if profile.forward_only && (from > to || pattern == Pattern::Bidirectional) {
+    let forward_only = profile.forward_only || (rung.place == Place::Network && far.forward_only);
+    if forward_only && (from > to || pattern == Pattern::Bidirectional) {
         return;
     }
     // Both directions of a round trip, or of a stream both ways, are one measurement.
@@ -113,9 +150,8 @@ fn visit(
         return;
     }
     for wait in waits {
-        let wanted = |flows: &&u32| {
-            **flows == 1 || (!profile.forward_only && (!reverse || profile.parallel_both_ways))
-        };
+        let wanted =
+            |flows: &&u32| **flows == 1 || (!forward_only && (!reverse || profile.parallel_both_ways));
         for flows in flows.iter().filter(wanted) {
             let case = Case {
                 rung: rung.id.into(),
@@ -136,7 +172,7 @@ fn visit(
                     why,
                     hint,
                 }),
-                None => entries.extend(of_case(plan, rung, case)),
+                None => entries.extend(of_case(plan, far, rung, case)),
             }
         }
     }
@@ -152,12 +188,25 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
         return Some(refusal);
     }
     let same_machine = rung.place == Place::InHost || share_machine(&recording.hosts);
+    if case.wait == Wait::Polling && rung.place == Place::Network && !has_cpu_for_wire(plan, recording) {
+        let why = "polling needs a third CPU: the wire needs a CPU of its own, and would wait for the ends'";
+        return Some((
+            why.into(),
+            "give the run three CPUs, or take the kernel's wire: lab:wire=netem".into(),
+        ));
+    }
     if case.wait == Wait::Polling && !ends(plan, recording, case).are_apart(same_machine) {
         let why =
             "polling needs a CPU for each end: on one CPU the ends would wait for each other's time slice";
         return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
     }
     None
+}
+
+/// Whether the program's own wire, where there is one, has a CPU beside those of two ends that poll.
+fn has_cpu_for_wire(plan: &Plan, recording: &Recording) -> bool {
+    let cpus: BTreeSet<u32> = recording.hosts.iter().flat_map(|host| &host.cpus).copied().collect();
+    !plan.target.has_own_wire() || cpus.len() >= CPUS_WITH_WIRE
 }
 
 /// A rung of IPv6 needs an address on both hosts, or on the loopback interface.
@@ -185,54 +234,59 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(Stri
 /// The rate of the lab's token bucket.
 fn bucket(plan: &Plan) -> Option<BitRate> {
     match &plan.target {
-        Target::Lab(topology) => topology.rate,
+        Target::Lab(topology) => topology.shape.rate.filter(|_| topology.carrier() == Carrier::TokenBucket),
         Target::Ssh(_) | Target::Simulated(_) => None,
     }
 }
 
 /// The entries of one case: a stream's sizes follow each other in one flow, a ping-pong's are visited
 /// apart, in the pass's shuffled order.
-fn of_case(plan: &Plan, rung: &'static Rung, case: Case) -> Vec<Entry> {
+fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let Some(transport) = TRANSPORTS.iter().find(|transport| transport.name == rung.transport) else {
         return Vec::new();
     };
-    let ends = transport.ends;
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
-    let warm_up_ns = match (case.pattern, ends, rung.place) {
-        (Pattern::PingPong, ..) | (_, 1, _) => 0,
-        // Without a window there is nothing that grows, and a sibling is only looked at.
-        _ if !transport.has_window && !is_whole(plan, rung) => plan.profile.warm_up_ns.min(CACHES_WARM_UP_NS),
-        (.., Place::InHost) => plan.profile.warm_up_ns.min(IN_HOST_WARM_UP_NS),
-        (.., Place::Network) => plan.profile.warm_up_ns,
+    let road = match rung.place {
+        Place::Network => Road::between(plan, &case.from, &case.to),
+        Place::InHost => Road::default(),
     };
-    let sizes = sizes(plan, rung, transport, &case, network_bucket.is_some());
+    let sizes = sizes(plan, (far, &road), rung, transport, &case, network_bucket.is_some());
+    let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64, warm_up_ns: u64| {
+        let (place, ends, rung) = (rung.place, transport.ends, rung.id);
+        Entry { case, place, ends, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, road }.priced()
+    };
+    let warm_up_ns = warm_up_ns(plan, rung, transport, &case, &road);
     let trial_ns = match sizes.len() {
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
-        _ if !is_whole(plan, rung) => plan.profile.trial_ns,
+        _ if case.pattern == Pattern::PingPong => road.exchange_trial_ns(plan.profile.trial_ns),
+        _ if road.is_long() || !is_whole(plan, rung) => road.stream_trial_ns(plan.profile.trial_ns),
         1 => SINGLE_TRIALS * plan.profile.trial_ns,
         _ => plan.profile.trial_ns,
     };
-    let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64| Entry {
-        nominal_ns: step_ns(case.pattern) + warm_up_ns + trial_ns * sizes.len() as u64,
-        case,
-        place: rung.place,
-        ends,
-        rung: rung.id,
-        sizes,
-        trial_ns,
-        warm_up_ns,
-    };
     if case.pattern == Pattern::PingPong {
-        return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns)).collect();
+        return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns, 0)).collect();
     }
-    let mut entries = vec![entry(case.clone(), sizes, trial_ns)];
+    let mut entries = vec![entry(case.clone(), sizes, trial_ns, warm_up_ns)];
     if has_timeline(plan, rung, &case) {
         let long = Case { timeline: true, ..case };
         // It shows how a new connection begins, so nothing warms it up.
-        let long = Entry { warm_up_ns: 0, ..entry(long, vec![rung.ladder_bytes], plan.profile.timeline_ns) };
-        entries.push(long);
+        let timeline_ns = road.stream_trial_ns(plan.profile.timeline_ns);
+        entries.push(entry(long, vec![rung.ladder_bytes], timeline_ns, 0));
     }
     entries
+}
+
+/// How long a stream runs before its first trial.
+fn warm_up_ns(plan: &Plan, rung: &Rung, transport: &TransportEntry, case: &Case, road: &Road) -> u64 {
+    let warm_up_ns = plan.profile.warm_up_ns;
+    match (case.pattern, transport.ends, rung.place) {
+        (Pattern::PingPong, ..) | (_, 1, _) => 0,
+        // Without a window there is nothing that grows, and a sibling is only looked at.
+        _ if !transport.has_window && !is_whole(plan, rung) => warm_up_ns.min(CACHES_WARM_UP_NS),
+        (.., Place::InHost) => warm_up_ns.min(IN_HOST_WARM_UP_NS),
+        (.., Place::Network) if transport.has_window => road.warm_up_ns(warm_up_ns),
+        (.., Place::Network) => warm_up_ns,
+    }
 }
 
 /// One long stream a network rung.
@@ -251,7 +305,14 @@ fn is_whole(plan: &Plan, rung: &Rung) -> bool {
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.
-fn sizes(plan: &Plan, rung: &Rung, transport: &TransportEntry, case: &Case, bucket: bool) -> Vec<u64> {
+fn sizes(
+    plan: &Plan,
+    (far, road): (&Far, &Road),
+    rung: &Rung,
+    transport: &TransportEntry,
+    case: &Case,
+    bucket: bool,
+) -> Vec<u64> {
     let curve = case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.from <= case.to;
     if bucket || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
         return vec![rung.ladder_bytes];
@@ -261,5 +322,9 @@ fn sizes(plan: &Plan, rung: &Rung, transport: &TransportEntry, case: &Case, buck
     }
     let carries =
         |size: &u64| (transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)).contains(size);
-    plan.profile.sizes.iter().copied().filter(carries).collect()
+    let compared = if case.pattern == Pattern::PingPong { LATENCY_BYTES } else { rung.ladder_bytes };
+    let is_kept = |size: &u64| *size == compared || far.keeps(*size, rung, road);
+    let sizes: Vec<u64> = plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect();
+    // The few sizes of a short budget may be none that the transport carries.
+    if sizes.is_empty() { vec![compared] } else { sizes }
 }

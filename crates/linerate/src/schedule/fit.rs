@@ -1,16 +1,20 @@
 //! What a run leaves out when its budget is too short for all of it: sizes first, then directions and
 //! flows, so that enough passes remain for intervals.
 
+use super::far::Far;
 use crate::plan::{Plan, Profile};
 use crate::record::Unavailable;
-use crate::vocabulary::{Pattern, RUNGS};
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung};
 
 /// A way to measure less.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     /// What it leaves out, in words; empty for nothing.
     pub says: &'static str,
     /// Which sizes it keeps.
     keeps: fn(u64) -> bool,
+    /// What it leaves out between the hosts besides.
+    pub far: Far,
     /// Whether the rungs beside the chain are left.
     siblings: bool,
     /// Whether only one flow from a to b is left.
@@ -28,6 +32,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "",
         keeps: |_| true,
+        far: Far::WHOLE,
         siblings: true,
         forward_only: false,
         timeline_ns: 10 * SECOND,
@@ -36,6 +41,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
+        far: Far::WHOLE,
         siblings: true,
         forward_only: false,
         timeline_ns: 2 * SECOND,
@@ -44,6 +50,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size and the rungs beside the chain",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
+        far: Far::WHOLE,
         siblings: false,
         forward_only: false,
         timeline_ns: 2 * SECOND,
@@ -52,6 +59,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size, the rungs beside the chain, the way back and several flows",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
+        far: Far::WHOLE,
         siblings: false,
         forward_only: true,
         timeline_ns: SECOND,
@@ -61,10 +69,42 @@ pub(super) const CUTS: &[Cut] = &[
         says: "all sizes but 64 B, 64 KiB and 1 MiB, the rungs beside the chain, the way back, several flows and \
                the time line",
         keeps: |size| [64, 64 << 10, 1 << 20].contains(&size),
+        far: Far::WHOLE,
         siblings: false,
         forward_only: true,
         timeline_ns: 0,
         warm_up_ns: SECOND / 4,
+    },
+];
+
+/// The same where the way between the hosts is slow: what costs round trips goes first.
+pub(super) const FAR_CUTS: &[Cut] = &[
+    CUTS[0],
+    Cut { says: "most sizes between the hosts", far: Far::FEW_SIZES, ..CUTS[0] },
+    Cut {
+        says: "all sizes but 64 B, 64 KiB and 1 MiB between the hosts",
+        far: Far::THREE_SIZES,
+        timeline_ns: 2 * SECOND,
+        ..CUTS[0]
+    },
+    Cut {
+        says: "all sizes but 64 B, 64 KiB and 1 MiB, the way back, several flows and what stands beside the chain \
+               between the hosts, and the time line",
+        far: Far::CHAIN,
+        timeline_ns: 0,
+        ..CUTS[0]
+    },
+    Cut {
+        says: "all between the hosts but one flow from a to b at the sizes of the ladder, and every other size",
+        far: Far::LEAST,
+        timeline_ns: 0,
+        ..CUTS[1]
+    },
+    Cut {
+        says: "all between the hosts but one flow from a to b at the sizes of the ladder, all sizes but 64 B, \
+               64 KiB and 1 MiB, and the rungs beside the chain",
+        far: Far::LEAST,
+        ..CUTS[4]
     },
 ];
 
@@ -91,21 +131,42 @@ fn is_sibling(id: &str) -> bool {
     RUNGS.iter().any(|rung| rung.id == id && rung.sibling)
 }
 
-/// What the cut plan does not measure though the whole one would.
-pub(super) fn left_out(whole: &Plan, plan: &Plan) -> Vec<Unavailable> {
-    let seconds = whole.budget_ns.unwrap_or(0) / SECOND;
-    let not = |rung: &str, pattern| Unavailable {
-        rung: rung.into(),
+/// Why something is left out, and what to try.
+pub(super) struct Reasons {
+    /// Between the hosts.
+    pub far: String,
+    /// Within a host.
+    pub near: String,
+    /// What to try.
+    pub hint: String,
+}
+
+/// What the cut plan does not measure though the whole one would, and why.
+pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<Unavailable> {
+    let not = |rung: &Rung, pattern, what: &str| Unavailable {
+        rung: rung.id.into(),
         pattern,
         wait: None,
         host: None,
-        why: format!("left out: {seconds} s have no time for it"),
-        hint: "give it more time: --budget 2m".into(),
+        why: match rung.place {
+            Place::Network => format!("left out{what}: {}", reasons.far),
+            Place::InHost => format!("left out{what}: {}", reasons.near),
+        },
+        hint: reasons.hint.clone(),
     };
-    let dropped = whole.rungs.iter().filter(|id| !plan.rungs.contains(id)).map(|id| not(id, None));
-    let rungs = RUNGS.iter().filter(|rung| plan.rungs.iter().any(|id| id == rung.id));
-    let both_ways = rungs.filter(|rung| rung.patterns.contains(&Pattern::Bidirectional));
-    let is_cut = plan.profile.forward_only && !whole.profile.forward_only;
-    let both_ways = both_ways.filter(|_| is_cut).map(|rung| not(rung.id, Some(Pattern::Bidirectional)));
-    dropped.chain(both_ways).collect()
+    let is_kept = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
+    let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =
+        RUNGS.iter().filter(|rung| whole.rungs.iter().any(|id| id == rung.id)).partition(is_kept);
+    let dropped = dropped.into_iter().map(|rung| not(rung, None, ""));
+    let is_cut = |rung: &&&Rung| {
+        let forward_only = plan.profile.forward_only || (far.forward_only && rung.place == Place::Network);
+        forward_only && !whole.profile.forward_only && rung.patterns.contains(&Pattern::Bidirectional)
+    };
+    let both_ways = kept.iter().filter(is_cut).map(|rung| not(rung, Some(Pattern::Bidirectional), ""));
+    let far_sizes = kept.iter().filter(|rung| rung.place == Place::Network && !rung.sibling);
+    let far_sizes = far_sizes.filter_map(|rung| {
+        let what = far.left_of_sizes(&plan.profile.sizes)?;
+        Some(not(rung, Some(Pattern::Stream), &format!(", {what}")))
+    });
+    dropped.chain(both_ways).chain(far_sizes).collect()
 }

@@ -7,13 +7,16 @@
 
 use super::blocks;
 use super::entries::{Entry, entries};
-use super::fit::{self, CUTS, Cut};
+use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::placement::ends;
+use super::road::Road;
 use super::study::{Scene, Study};
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
 use crate::plan::{Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
+use crate::unit::Nanoseconds;
+use crate::vocabulary::{Place, RUNGS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -37,6 +40,11 @@ const RESERVE: u64 = 10;
 /// How often sockets and CPUs are sampled during a long stream.
 const SAMPLE_NS: u64 = 100_000_000;
 
+/// Where round trips leave no time for all, so many times the budget may be enough.
+const MORE: u64 = 6;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// The part of its time by which a run may be longer: a twentieth.
 const TOLERATED: u64 = 20;
 
@@ -50,8 +58,11 @@ pub struct Passes {
     timelines: Vec<Entry>,
     passes: u32,
     unavailable: Vec<Unavailable>,
-    /// What the budget has no time for, in words.
+    /// What there is no time for, in words, and what takes it.
     left_out: &'static str,
+    because: String,
+    /// Whether the way between the hosts is known to take time.
+    is_slow: bool,
     /// The time that the run may take.
     budget_ns: u64,
     study: Study,
@@ -62,17 +73,24 @@ pub struct Passes {
 impl Passes {
     /// A schedule for these hosts: the recording must hold its header's plan and the hosts' facts.
     ///
-    /// Where the budget has no time for six passes of everything, it leaves out as little as it must.
+    /// Where the budget has no time for six passes of everything, it leaves out as little as it must. So it
+    /// does with the profile's time where the way between the hosts is known to be slow.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
-        let Some(budget_ns) = plan.budget_ns else {
-            let mut whole = Passes::of(plan, recording, &CUTS[0]);
-            let passes_ns = whole.passes_ns();
-            // A part of the ladder gets its part of the time.
-            whole.budget_ns = plan.profile.budget_ns.min(passes_ns + passes_ns / EXTRA).max(passes_ns);
-            return whole;
+        let road = road_of(plan, recording);
+        let cuts = if road.is_known() { FAR_CUTS } else { CUTS };
+        let of = |cut| Passes::of(plan, recording, cut, &road);
+        // Passes that were asked for by their number take the time that they take.
+        let is_counted = plan.budget_ns.is_none() && plan.profile.budget_ns == 0;
+        let whole = if is_counted && road.is_long() { of(&cuts[1]) } else { of(&cuts[0]) };
+        let budget_ns = match plan.budget_ns {
+            Some(budget_ns) => budget_ns,
+            None if is_counted || !road.is_known() || whole.passes_ns() <= plan.profile.budget_ns => {
+                return whole.with_extra();
+            }
+            None => plan.profile.budget_ns,
         };
-        let tried = CUTS.iter().map(|cut| {
-            let mut schedule = Passes::of(plan, recording, cut);
+        let tried = cuts.iter().map(|cut| {
+            let mut schedule = of(cut);
             schedule.fit(budget_ns);
             schedule
         });
@@ -80,15 +98,35 @@ impl Passes {
         // The last cut is the least: with it as many passes as there is time for must do.
         let mut tried = tried.enumerate();
         tried
-            .find(|(index, schedule)| is_enough(schedule) || index + 1 == CUTS.len())
-            .map_or_else(|| Passes::of(plan, recording, &CUTS[0]), |(_, schedule)| schedule)
+            .find(|(index, schedule)| is_enough(schedule) || index + 1 == cuts.len())
+            .map_or(whole, |(_, schedule)| schedule)
     }
 
-    fn of(plan: &Plan, recording: &Recording, cut: &'static Cut) -> Passes {
+    /// With time for what is unsure; a part of the ladder gets its part of the time.
+    fn with_extra(mut self) -> Passes {
+        let passes_ns = self.passes_ns();
+        self.budget_ns = self.plan.profile.budget_ns.min(passes_ns + passes_ns / EXTRA).max(passes_ns);
+        self
+    }
+
+    fn of(plan: &Plan, recording: &Recording, cut: &'static Cut, road: &Road) -> Passes {
         let whole = plan;
         let plan = fit::cut(whole, cut);
-        let (all, mut unavailable) = entries(&plan, recording);
-        unavailable.extend(fit::left_out(whole, &plan));
+        let (all, mut unavailable) = entries(&plan, recording, &cut.far);
+        let round_trip = road.is_long().then_some(Nanoseconds(road.round_trip_ns));
+        let budget_ns = whole.budget_ns.unwrap_or(whole.profile.budget_ns);
+        let short = format!("{} s have no time for it", budget_ns / SECOND_NS);
+        let reasons = match round_trip {
+            Some(round_trip) => Reasons {
+                far: format!("a round trip takes {round_trip}"),
+                near: short,
+                hint: format!("give it more time: --budget {}min", MORE * budget_ns / (60 * SECOND_NS) + 1),
+            },
+            None => {
+                Reasons { far: short.clone(), near: short, hint: "give it more time: --budget 2m".into() }
+            }
+        };
+        unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &reasons));
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| entry.case.timeline);
         Passes {
             entries,
@@ -96,6 +134,8 @@ impl Passes {
             passes: plan.profile.passes,
             unavailable,
             left_out: cut.says,
+            because: round_trip.map_or("the budget".into(), |time| format!("a round trip of {time}")),
+            is_slow: road.is_known(),
             budget_ns: 0,
             study: Study::new(),
             visits: Vec::new(),
@@ -130,7 +170,9 @@ impl Passes {
     /// longer than was planned, and then a profile's time is kept and not its number of passes: but for
     /// those that an interval takes, and where a number was asked for.
     fn has_time(&self, pass: u32, recording: &Recording) -> bool {
-        if pass < LEAST_PASSES || self.plan.profile.budget_ns == 0 {
+        // Over a slow way a pass may take many times what was thought of it, and one is worth its time.
+        let least = if self.is_slow { 1 } else { LEAST_PASSES };
+        if pass < least || self.plan.profile.budget_ns == 0 {
             return true;
         }
         let of_pass = recording.steps.iter().filter(|step| step.pass == pass);
@@ -139,8 +181,7 @@ impl Passes {
     }
 
     fn probes_ns(&self) -> u64 {
-        let round = |entry: &Entry| blocks::PROBE_NS / 2 + (entry.nominal_ns - entry.warm_up_ns) / 3;
-        self.entries.iter().map(round).sum()
+        self.entries.iter().map(Entry::probe_ns).sum()
     }
 
     /// What the study asks for after the passes.
@@ -189,10 +230,12 @@ impl Planner for Passes {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        match self.visits.last().map(|visit| visit.pass) {
-            None => self.probes(),
-            Some(pass) if pass < self.passes && self.has_time(pass, recording) => self.pass(pass + 1),
-            Some(pass) => self.studied(pass, recording),
+        let Some(Visit { pass, why, .. }) = self.visits.last().cloned() else { return self.probes() };
+        // What follows the passes is not interrupted by another one.
+        let in_passes = matches!(why, Why::Probe | Why::Pass);
+        match in_passes && pass < self.passes && self.has_time(pass, recording) {
+            true => self.pass(pass + 1),
+            false => self.studied(pass, recording),
         }
     }
 
@@ -248,9 +291,18 @@ impl Schedule for Passes {
         let short = self.passes < LEAST_PASSES;
         let short = short.then_some("fewer than 6 passes fit the budget: there will be no 95 % intervals");
         let left_out = Some(self.left_out).filter(|says| !says.is_empty());
-        let left_out = left_out.map(|says| format!("the budget leaves out {says}"));
+        let left_out = left_out.map(|says| format!("{} leaves out {says}", self.because));
         let said: Vec<String> = left_out.into_iter().chain(short.map(String::from)).collect();
         (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+/// What is known of the way between the first two hosts: the slower of both directions.
+fn road_of(plan: &Plan, recording: &Recording) -> Road {
+    let network = |id: &String| RUNGS.iter().any(|rung| rung.id == *id && rung.place == Place::Network);
+    match recording.hosts.as_slice() {
+        [a, b, ..] if plan.rungs.iter().any(network) => Road::between(plan, &a.host, &b.host),
+        _ => Road::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::record::synthetic::Synthetic;
 use crate::record::{
     Calibration, Event, Figure, Flow, HostCalibration, Recording, RoleRecord, StepRecord, Trial,
 };
-use crate::vocabulary::{CLOCK_READ, Pattern, Wait};
+use crate::vocabulary::{CLOCK_READ, Pattern, Place, Wait};
 use std::collections::BTreeMap;
 
 /// A message (or one way of a round trip) takes this long.
@@ -54,6 +54,7 @@ fn answer(step: &Step) -> Vec<Event> {
         timer_slack_lowered: true,
         hosts: Vec::new(),
         sockets: Vec::new(),
+        wire: None,
     }));
     events
 }
@@ -151,6 +152,25 @@ fn one_cpu_refuses_polling_and_says_why() {
     let schedule = Passes::new(&plan, &recording);
     assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
     assert!(schedule.unavailable().iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+}
+
+#[test]
+fn polling_between_hosts_needs_a_cpu_for_the_wire() {
+    let polling = |target: &str, cpus: u32| {
+        let (plan, mut recording) = begun(|plan| plan.target = target.parse().unwrap());
+        recording.hosts.iter_mut().for_each(|host| host.cpus = (0..cpus).collect());
+        let schedule = Passes::new(&plan, &recording);
+        let polls = |place| {
+            let of_place = schedule.entries().iter().filter(|entry| entry.place == place);
+            of_place.filter(|entry| entry.case.wait == Wait::Polling).count() > 0
+        };
+        assert!(polls(Place::InHost), "{target}");
+        let told = schedule.unavailable().iter().find(|it| it.wait == Some(Wait::Polling));
+        (polls(Place::Network), told.map(|it| it.why.contains("the wire needs a CPU of its own")))
+    };
+    assert_eq!(polling("lab:rate=10Gb/s", 2), (false, Some(true)));
+    assert_eq!(polling("lab:rate=10Gb/s", 3), (true, None));
+    assert_eq!(polling("lab", 2), (true, None));
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Machine {
         match case.pattern {
             Pattern::PingPong => {
                 let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
-                2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step)
+                2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step) + self.round_trip_ns(case)
             }
             Pattern::Stream => {
                 let flows = f64::from(case.flows);
@@ -44,6 +44,12 @@ impl Machine {
             }
             Pattern::Bidirectional => 1.6 * (15.0 + 40.0 * depth.powi(2) + per_byte + step),
         }
+    }
+
+    /// What a round trip takes on the way, whoever makes it.
+    pub fn round_trip_ns(&self, case: &Case) -> f64 {
+        let between_hosts = case.from != case.to;
+        if between_hosts { 2.0 * self.world.delay_ns } else { 0.0 }
     }
 
     /// What faults put in by hand add: a spin before each message, copies of it, a share of its time.

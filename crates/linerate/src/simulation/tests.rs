@@ -2,6 +2,7 @@
 
 mod arms;
 mod machine;
+mod slow;
 mod stability;
 mod study;
 

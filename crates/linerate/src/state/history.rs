@@ -36,8 +36,7 @@ impl State {
     /// Adds a run. Several programs may do so at once: each holds the lock while it writes, and a line
     /// is one write, so that none is lost or torn.
     pub fn append(&self, entry: &Entry) -> Result<()> {
-        self.create()?;
-        let (path, lock) = (self.history_path(), self.folder().join("history.lock"));
+        let path = self.history_path();
         let name = path.display().to_string();
         let failed = |call| {
             let name = name.clone();
@@ -48,9 +47,7 @@ impl State {
         if line.len() > LONGEST_LINE {
             return Err(Error::Record { file: name.clone(), what: "the run's medians are too long".into() });
         }
-        let lock = File::create(lock).map_err(failed("open"))?;
-        // Where a file system has no locks, a line could be lost between two programs, and no more.
-        let _ = lock.lock();
+        let _lock = self.lock()?;
         let file = OpenOptions::new().append(true).create(true).open(&path);
         file.and_then(|mut file| file.write_all(&line)).map_err(failed("write"))?;
         let lines = self.lines()?;

@@ -1,6 +1,6 @@
 //! A calibration on disk.
 
-use super::{State, facts_hash, identity};
+use super::{PART, State, facts_hash, identity};
 use crate::record::{HostCalibration, HostFacts, RunSpread};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,7 @@ impl State {
 
     /// Writes a calibration; runs against other targets are kept while the hosts are the same.
     pub fn save(&self, mut stored: Stored) -> Result<PathBuf> {
+        let _lock = self.lock()?;
         if let Ok(Some(old)) = self.load(&stored.key)
             && old.hosts == stored.hosts
         {
@@ -141,7 +142,6 @@ impl State {
             let oldest = stored.runs.iter().min_by(|a, b| a.1.utc.cmp(&b.1.utc)).map(|(t, _)| t.clone());
             oldest.and_then(|target| stored.runs.remove(&target));
         }
-        self.create()?;
         let path = self.path(&stored.key);
         let text = serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n";
         replace(&path, text.as_bytes())?;
@@ -171,9 +171,10 @@ fn read(path: &Path) -> Result<Option<Stored>> {
     }
 }
 
-/// Writes a file beside the old one and puts it in its place, so that a reader finds one or the other.
+/// Writes a file beside the old one and puts it in its place, so that a reader finds one or the other. The lock is
+/// held.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    let beside = path.with_extension(format!("{}.{PART}", std::process::id()));
     let failed = |call| move |e| Error::io(call, path.display().to_string(), e);
     let mut file = File::create(&beside).map_err(failed("open"))?;
     file.write_all(bytes).map_err(failed("write"))?;

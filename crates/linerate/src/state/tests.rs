@@ -227,3 +227,27 @@ fn runs_that_end_at_once_lose_no_line_and_old_lines_go() {
         assert_eq!(own, expected);
     }
 }
+
+#[test]
+fn what_a_writer_left_that_died_is_removed_and_nothing_else() {
+    let (_keep, state) = state();
+    let plan = plan("simulated");
+    std::fs::create_dir_all(state.folder()).unwrap();
+    let parts = ["history.77.new", "calibration-simulated-0.9.new"];
+    let others = ["notes.new", "history.new", "history.x.new", "letter.77.new", "calibration-7"];
+    let put = |names: &[&str]| {
+        names.iter().for_each(|name| std::fs::write(state.folder().join(name), "{").unwrap())
+    };
+    let there = |names: &[&str]| names.iter().filter(|name| state.folder().join(name).exists()).count();
+    put(&others);
+    let writes: [&dyn Fn(); 3] = [
+        &|| state.append(&entry(&plan, 1e9)).unwrap(),
+        &|| _ = state.save(stored("simulated", &[1.0, 2.0, 3.0])).unwrap(),
+        &|| _ = state.recall(&plan, &hosts()),
+    ];
+    for write in writes {
+        put(&parts);
+        write();
+        assert_eq!((there(&parts), there(&others)), (0, others.len()));
+    }
+}

@@ -3,19 +3,20 @@
 //! It stands between the two ends of a TCP session, in the passive end's process, with connections of its
 //! own. A *message* is what came in one direction since the other direction last moved: of a ping-pong,
 //! exactly its messages. The byte with which a message reaches the threshold is held back by the delay,
-//! and all after it; what came before has gone on at once.
+//! and all after it; what came before has gone on at once. Or it is the small answers that wait, those of
+//! the passive end: until more has come than they have, or the delay is over.
 
 use super::meeting::GREETING_LEN;
 use super::{Address, Spec};
 use crate::unit::{Bytes, Nanoseconds};
 use crate::{Error, Result};
-use linerate_sys::socket::TcpOptions;
+use linerate_sys::socket::{self, TcpOptions};
 use linerate_sys::thread::lower_timer_slack;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is read at once.
 const ROOM: usize = 256 << 10;
@@ -23,11 +24,17 @@ const ROOM: usize = 256 << 10;
 /// How long the inner end may take to be reached: it is in this process.
 const REACHED: Duration = Duration::from_secs(5);
 
+/// The direction to the passive end, and the one from it.
+const REQUESTS: usize = 0;
+const ANSWERS: usize = 1;
+
 /// Delay and threshold, where a relay was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Relay {
     delay: Duration,
     threshold: u64,
+    /// The size from which on nothing waits, where small answers do.
+    below: Option<u64>,
 }
 
 /// The relay's listener; dropping it ends the thread that accepts.
@@ -51,7 +58,8 @@ impl Relay {
     pub fn of(spec: &Spec) -> Option<Relay> {
         let delay = spec.parsed::<Nanoseconds>("relay.delay")?.0 as u64;
         let threshold = spec.parsed::<Bytes>("relay.threshold").map_or(1, |bytes| bytes.0);
-        (delay > 0).then_some(Relay { delay: Duration::from_nanos(delay), threshold })
+        let below = spec.parsed::<Bytes>("relay.below").map(|bytes| bytes.0);
+        (delay > 0).then_some(Relay { delay: Duration::from_nanos(delay), threshold, below })
     }
 
     /// Listens beside the inner listener, which is reached through it from now on.
@@ -82,8 +90,8 @@ impl Relay {
         inside.write_all(&greeting).ok()?;
         let turns = Turns::default();
         std::thread::scope(|scope| {
-            scope.spawn(|| self.forward(0, &outer, &inside, &turns));
-            self.forward(1, &inside, &outer, &turns);
+            scope.spawn(|| self.forward(REQUESTS, &outer, &inside, &turns));
+            self.forward(ANSWERS, &inside, &outer, &turns);
         });
         Some(())
     }
@@ -94,11 +102,52 @@ impl Relay {
         let _ = lower_timer_slack();
         let mut room = vec![0; ROOM];
         while let Ok(count @ 1..) = { from }.read(&mut room)
-            && self.pass(direction, &room[..count], to, turns).is_ok()
+            && self.carry_on(direction, count, (from, &mut room), to, turns).is_ok()
         {}
         for stream in [from, to] {
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// Passes on what came, the first bytes of `room`, as it is to be held.
+    fn carry_on(
+        self,
+        direction: usize,
+        count: usize,
+        (from, room): (&TcpStream, &mut [u8]),
+        mut to: &TcpStream,
+        turns: &Turns,
+    ) -> io::Result<()> {
+        let below = match self.below {
+            None => return self.pass(direction, &room[..count], to, turns),
+            Some(_) if direction != ANSWERS => {
+                turns.came(direction, count as u64);
+                return to.write_all(&room[..count]);
+            }
+            Some(below) => below,
+        };
+        let before = turns.came(direction, count as u64);
+        let missing = below.saturating_sub(before) as usize;
+        let more = self.gather(from, &mut room[count..], missing.saturating_sub(count))?;
+        turns.came(direction, more as u64);
+        to.write_all(&room[..count + more])
+    }
+
+    /// Waits until so many more bytes have come, but no longer than the delay.
+    fn gather(self, from: &TcpStream, room: &mut [u8], missing: usize) -> io::Result<usize> {
+        let until = Instant::now() + self.delay;
+        let mut came = 0;
+        while came < missing
+            && let Some(left) = until.checked_duration_since(Instant::now())
+        {
+            socket::wait_readable(from, left).map_err(|error| error.source)?;
+            match socket::receive_now(from, &mut room[came..])? {
+                // The end comes again at the next reading.
+                Some(0) => break,
+                count => came += count.unwrap_or(0),
+            }
+        }
+        Ok(came)
     }
 
     /// Passes on what came, and waits before the byte that reaches the threshold.

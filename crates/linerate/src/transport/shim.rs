@@ -1,12 +1,13 @@
 //! Known faults, put in by hand between a pattern and a link: the ladder must find them where they are.
 
 use super::Spec;
+use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
 use crate::Result;
 use crate::pattern::{Link, Measured, Part, play};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::unit::Nanoseconds;
+use crate::unit::{BitRate, Nanoseconds};
 use crate::vocabulary::{Does, Wait};
 use std::hint::black_box;
 use std::io;
@@ -18,14 +19,16 @@ pub struct Faults {
     copies: u32,
     slowdown_percent: u32,
     overclaim: u64,
+    read_rate: Option<BitRate>,
 }
 
-/// A link with faults before each push.
+/// A link with faults before each push, and behind each pull of a receiver.
 #[derive(Debug)]
 struct Shim<L> {
     link: L,
     faults: Faults,
     slowdown: Slowdown,
+    reader: Reader,
     scratch: Vec<u8>,
 }
 
@@ -37,6 +40,7 @@ impl Faults {
             copies: spec.parsed("shim.copies").unwrap_or(0),
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
+            read_rate: spec.parsed("shim.read-rate"),
         }
     }
 
@@ -47,6 +51,7 @@ impl Faults {
             ("shim.copies", self.copies.to_string()),
             ("shim.slowdown", self.slowdown_percent.to_string()),
             ("shim.overclaim", self.overclaim.to_string()),
+            ("shim.read-rate", self.read_rate.map_or_else(|| "none".into(), |rate| format!("{}b/s", rate.0))),
         ];
         let asked = faults.into_iter().filter(|(knob, _)| spec.value(knob).is_some());
         asked.map(|(knob, value)| super::granted(spec, knob, value)).collect()
@@ -60,7 +65,7 @@ impl Faults {
         blocks: &[Block],
     ) -> Result<Vec<Vec<Measured>>> {
         let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
-        let mut measured = if self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0 {
+        let mut measured = if self.change_messages() {
             let wrap = |part: Part<L>| {
                 let link = self.wrap(part.link, part.does, blocks);
                 Part { link, does: part.does, cpu: part.cpu }
@@ -76,11 +81,16 @@ impl Faults {
         Ok(measured)
     }
 
+    fn change_messages(self) -> bool {
+        self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0 || self.read_rate.is_some()
+    }
+
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
     fn wrap<L>(self, link: L, does: Does, blocks: &[Block]) -> Shim<L> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
-        Shim { link, faults: self, slowdown, scratch: vec![0; if self.copies > 0 { largest } else { 0 }] }
+        let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
+        Shim { link, faults: self, slowdown, reader: Reader::of(self.read_rate, does), scratch }
     }
 }
 
@@ -99,12 +109,16 @@ impl<L: Link> Link for Shim<L> {
             moved += self.link.push(&bytes[moved..])?;
         }
         self.slowdown.went(bytes.len());
+        // All that a receiver says is the word to begin the next block.
+        self.reader.begins();
         Ok(moved)
     }
 
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         // All that a sender hears is the word to begin the next block.
         self.slowdown.begins();
-        self.link.pull(bytes)
+        let came = self.link.pull(bytes)?;
+        self.reader.came(came);
+        Ok(came)
     }
 }

@@ -27,7 +27,7 @@ pub const BREAKS: &[BreakClass] = &[
     BreakClass {
         name: "delayed-ack",
         meaning: "the sender waits for an acknowledgement that the receiver holds back",
-        rule: "the time jumps by 40 ms, give or take a quarter",
+        rule: "the time jumps by 40 ms, give or take a quarter; or down by as much, where smaller messages waited",
         source: "RFC 1122 section 4.2.3.2; RFC 896; TCP_DELACK_MIN, include/net/tcp.h",
         hint: "--set tcp.no-delay=on, and write a message with one call",
     },

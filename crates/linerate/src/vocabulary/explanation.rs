@@ -1,6 +1,9 @@
 //! Every name of the tables, explained in one form.
 
-use super::{BOUNDS, BREAKS, KNOBS, KnobKind, METRICS, PATTERNS, RUNGS, SAMPLED, TRANSPORTS, WARNINGS};
+use super::{
+    BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, METRICS, PATTERNS, PRESETS,
+    RUNGS, SAMPLED, TRANSPORTS, WARNINGS,
+};
 
 /// A kind of name.
 #[derive(Debug)]
@@ -46,8 +49,11 @@ pub const KINDS: &[Kind] = &[
     kind("metric", "metrics", "The numbers of a report.", "", metrics),
     kind("sampled", "sampled", "What is sampled while a long stream runs.", "throughput.md", sampled),
     kind("knob", "knobs", "What a run may change: `--set KNOB=VALUE`.", "", knobs),
+    kind("fault", "faults", "What may be put into a lab by hand: `--fault NAME[=VALUE]`.", "", faults),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
+    kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
+    kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
     kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
 ];
 
@@ -163,11 +169,52 @@ fn value(kind: KnobKind) -> String {
     match kind {
         KnobKind::Bytes => "a size: 256KiB".into(),
         KnobKind::Duration => "a duration: 5us".into(),
+        KnobKind::Rate => "a rate: 100Mb/s".into(),
         KnobKind::Count => "a whole number".into(),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name that the kernel knows".into(),
         KnobKind::OneOf(words) => words.join(" or "),
         KnobKind::Placement => "the CPUs of the two ends: 0/1, 0,2/1,3 or none".into(),
+    }
+}
+
+fn faults() -> Vec<Explanation> {
+    let fault = |fault: &super::FaultEntry| {
+        let default = Some(("default", fault.default.to_owned())).filter(|(_, text)| !text.is_empty());
+        let value = [("value", fault_value(fault.kind).to_owned())].into_iter().chain(default);
+        let more = [("acts on", site(fault.site)), ("imitates", fault.imitates.into())];
+        Explanation {
+            formula: fault.model.into(),
+            facts: value.chain(more).collect(),
+            ..explained(fault.name, fault.about, fault.source, fault.hint)
+        }
+    };
+    FAULTS.iter().map(fault).collect()
+}
+
+fn fault_value(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Plain => "none",
+        FaultKind::Bytes(..) => "a size: 64KiB",
+        FaultKind::Duration(..) => "a duration: 20ms",
+        FaultKind::Rate(..) => "a rate: 100Mb/s",
+        FaultKind::Share(_) => "a share: 1%",
+        FaultKind::Count(..) => "a whole number",
+        FaultKind::Cpu => "a CPU, and the share of it that is taken: 0, 0/50%",
+    }
+}
+
+fn site(site: FaultSite) -> String {
+    match site {
+        FaultSite::Wire => "the wire, in every direction; in one with its ends in front: a-b:NAME".into(),
+        FaultSite::WayBack => {
+            "the wire, in the directions to host a; in another with its ends in front: a-b:NAME".into()
+        }
+        FaultSite::Host => "every host; one of them with its name in front: b:NAME".into(),
+        FaultSite::Process => "the machine, beside the hosts".into(),
+        FaultSite::Knobs(knobs) => {
+            format!("a run, by its knobs: {}", knobs.join(", ").replace("{}", "VALUE"))
+        }
     }
 }
 
@@ -188,6 +235,29 @@ fn breaks() -> Vec<Explanation> {
     BREAKS.iter().map(class).collect()
 }
 
+fn lab_keys() -> Vec<Explanation> {
+    let key = |key: &super::LabKey| Explanation {
+        facts: vec![
+            ("value", key.value.into()),
+            ("default", key.default.into()),
+            (
+                "may be said of",
+                if key.of_link { "the lab, a pair of hosts, a link" } else { "the lab" }.into(),
+            ),
+        ],
+        ..explained(key.name, key.about, key.source, "")
+    };
+    LAB_KEYS.iter().map(key).collect()
+}
+
+fn presets() -> Vec<Explanation> {
+    let preset = |preset: &super::Preset| Explanation {
+        facts: vec![("stands for", format!("lab:{}", preset.keys))],
+        ..explained(preset.name, preset.about, preset.source, &format!("linerate run lab:{}", preset.name))
+    };
+    PRESETS.iter().map(preset).collect()
+}
+
 fn warnings() -> Vec<Explanation> {
     let warning = |warning: &super::Warning| Explanation {
         formula: warning.rule.into(),
@@ -202,8 +272,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Kinds whose names say what to try, and those whose names are computed.
-    const TRIED: &[&str] = &["rung", "metric", "knob", "bound", "break", "warning"];
-    const COMPUTED: &[&str] = &["metric", "bound", "break", "warning"];
+    const TRIED: &[&str] = &["rung", "metric", "knob", "fault", "bound", "break", "preset", "warning"];
+    const COMPUTED: &[&str] = &["metric", "fault", "bound", "break", "warning"];
 
     #[test]
     fn every_name_is_defined_and_has_its_source() {

@@ -7,6 +7,8 @@ pub enum KnobKind {
     Bytes,
     /// A duration: `5us`.
     Duration,
+    /// A rate: `100Mb/s`.
+    Rate,
     /// A whole number.
     Count,
     /// `on` or `off`.
@@ -136,6 +138,15 @@ pub const KNOBS: &[Knob] = &[
         hint: "1: the rung's time a byte must grow by one memory copy",
     },
     Knob {
+        name: "shim.read-rate",
+        kind: KnobKind::Rate,
+        transports: SHIMMED,
+        default: "none: as fast as it can",
+        about: "a known fault: the receiver of a stream waits before it reads on, so that it takes no more",
+        source: "the program's own receiver",
+        hint: "100Mb/s: the stream has this rate, and the sender waits for a closed window",
+    },
+    Knob {
         name: "relay.delay",
         kind: KnobKind::Duration,
         transports: TCP,
@@ -152,6 +163,15 @@ pub const KNOBS: &[Knob] = &[
         about: "the message size from which relay.delay holds",
         source: "the program's own relay",
         hint: "any size: the break is found to the byte",
+    },
+    Knob {
+        name: "relay.below",
+        kind: KnobKind::Bytes,
+        transports: TCP,
+        default: "none: relay.threshold says which messages wait",
+        about: "relay.delay holds what the passive end sends in smaller messages than this, and nothing else: it waits until more has come",
+        source: "the program's own relay; RFC 896",
+        hint: "1448 with relay.delay=40ms: what Nagle's algorithm does against delayed acknowledgements",
     },
     Knob {
         name: "shim.slowdown",

@@ -130,6 +130,20 @@ pub const WARNINGS: &[Warning] = &[
         hint: "raise net.core.netdev_max_backlog",
     },
     Warning {
+        code: "wire-late",
+        meaning: "the lab's own wire handed packets on later than it should have",
+        rule: "in a ping-pong half of the frames were so late that a round trip grew by more than 25 µs and more than 1 %",
+        source: "the wire's own account of each frame",
+        hint: "keep other work off this machine, or give the lab a CPU more than the ends need",
+    },
+    Warning {
+        code: "wire-drops",
+        meaning: "the lab's own wire dropped packets that it should have carried",
+        rule: "any frame that the wire had no time to read, or that the kernel did not take from it",
+        source: "PACKET_STATISTICS, packet(7); sendmmsg(2)",
+        hint: "keep other work off this machine; an ordinary user gets more room by a larger net.core.rmem_max",
+    },
+    Warning {
         code: "timer-slack",
         meaning: "timer slack could not be lowered, so timed waits may be 50 µs late",
         rule: "PR_SET_TIMERSLACK was refused",
@@ -148,7 +162,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "polling needs a CPU for each busy thread",
         rule: "more busy threads than CPUs",
         source: "the plan's placement against the CPUs that the run may use",
-        hint: "give the run at least two CPUs",
+        hint: "give the run two CPUs, or three where the lab's own wire lies between the hosts",
     },
     Warning {
         code: "shared-cpus",
@@ -163,6 +177,13 @@ pub const WARNINGS: &[Warning] = &[
         rule: "a shim.* or relay.* setting other than the harmless one",
         source: "the plan",
         hint: "leave out the shim.* and relay.* settings for a true number",
+    },
+    Warning {
+        code: "fault",
+        meaning: "a known fault was put into the lab by hand",
+        rule: "the lab has a fault, by --fault or by fault= in its description",
+        source: "the plan",
+        hint: "leave out --fault for a true number; `linerate list faults` tells what each does",
     },
     Warning {
         code: "above-bound",

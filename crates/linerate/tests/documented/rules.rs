@@ -57,6 +57,9 @@ pub const RULES: &[Rule] = &[
     new("cargo run --release -- run lab$", "", How::Live, SHORT, &[0]),
     new("cargo run --release -- ", "", How::Simulated, "", &[0]),
     new("linerate run ssh://HOST$", "", How::Live, SHORT, &[0]),
+    // Faults are put into a lab alone.
+    new("linerate run lab", "--fault", How::Stands, SHORT, &[0]),
+    new("linerate run lab", "fault=", How::Stands, SHORT, &[0]),
     new("linerate run", "--live", How::Terminal, "", &[0]),
     new("linerate run", "--profile thorough", How::Simulated, " --passes 2", &[0]),
     new("linerate run", "", How::Simulated, "", &[0]),

@@ -209,7 +209,16 @@ fn filled(text: &str) -> String {
 
 /// With a made-up machine in the place of all hosts.
 fn simulated(text: &str) -> String {
-    let line = |line: &str| line.split(' ').map(without_host).collect::<Vec<_>>().join(" ");
+    let line = |line: &str| {
+        let mut before = "";
+        let words = line.split(' ').map(|word| {
+            // `linerate lab` is a command, and no target.
+            let kept = if before == "linerate" { word } else { without_host(word) };
+            before = word;
+            kept
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -239,5 +248,6 @@ fn expect(output: &Output, codes: &[i32]) -> Result<(), String> {
 fn hosts_are_replaced_and_placeholders_filled() {
     assert_eq!(simulated("linerate run --quiet lab:mtu=9000"), "linerate run --quiet simulated");
     assert_eq!(simulated("x \"ssh://$a,ssh://$b\" y\nlab z"), "x simulated y\nsimulated z");
+    assert_eq!(simulated("linerate lab up x.toml"), "linerate lab up x.toml");
     assert_eq!(filled("linerate explain NAME"), "linerate explain sender-cpu");
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn every_port_has_the_mtu_asked_for() {
     for (hosts, mtu) in [(2, 576), (2, 65535), (3, 9000)] {
-        let lab = lab(Topology { hosts, mtu, rate: None });
+        let lab = lab(Topology { hosts, mtu, ..Topology::default() });
         for host in lab.hosts() {
             assert_eq!(facts(host)["mtu"], mtu, "{hosts} hosts, {}", host.name);
         }

@@ -84,6 +84,11 @@ fn a_target_that_is_typed_wrong_is_told() {
         "lab:rat=1Gb/s",
         "lab:speed=1",
         "lab:rate=fast",
+        "lab:metr",
+        "lab:a-b.los=1%",
+        "lab:a-c.loss=1%",
+        "lab:no-such.toml",
+        "lab:metro,wire=tbf",
         "simulated:noise=much",
         "simulated:noises=1%",
     ];

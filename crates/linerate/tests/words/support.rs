@@ -55,8 +55,19 @@ impl Desk {
     /// The text without what is another each time.
     pub fn plain(&self, text: &str) -> String {
         let text = text.replace(self.folder.path().to_str().unwrap(), "FOLDER").replace(PROGRAM, "linerate");
-        dates(&text.replace(env!("CARGO_PKG_VERSION"), "VERSION"))
+        processes(&dates(&text.replace(env!("CARGO_PKG_VERSION"), "VERSION")))
     }
+}
+
+/// `process 4711` becomes `process PID`.
+fn processes(text: &str) -> String {
+    let mut parts = text.split("process ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = if rest.len() < part.len() { "PID" } else { "" };
+        plain + "process " + number + rest
+    })
 }
 
 /// `2026-11-21T14-02-11` becomes `DATE`.

@@ -121,6 +121,7 @@ const CLASSES: &[Class] = &[
     ("cache", rotation),
     ("cache", memory_edge),
     ("delayed-ack", |seen| timer(seen, DELAYED_ACK_NS)),
+    ("delayed-ack", released),
     ("retransmission-timeout", |seen| timer(seen, TIMEOUT_NS)),
     ("cache", cache_knee),
     ("buffer", buffer),
@@ -184,13 +185,24 @@ fn memory_edge(seen: &Seen) -> Option<String> {
     claimed.filter(|_| is_alone(seen) && is_slower)
 }
 
-/// A timer's time; half of it in a ping-pong where only one way waits.
+/// What small messages wait for and larger ones do not, whose full segments are sent and acknowledged at once.
+fn released(seen: &Seen) -> Option<String> {
+    let jump = seen.jump().filter(|jump| *jump < 0.0)?;
+    let without = seen.facts.small_round_trip_ns.map(|round_trip| round_trip + 2.0 * jump);
+    let said = timer_of(seen, -jump, without, DELAYED_ACK_NS)?;
+    Some(format!("{said}, which smaller messages wait for"))
+}
+
 fn timer(seen: &Seen, timer_ns: f64) -> Option<String> {
-    let jump = seen.jump()?;
+    timer_of(seen, seen.jump()?, seen.facts.small_round_trip_ns, timer_ns)
+}
+
+/// A timer's time; half of it in a ping-pong where only one way waits.
+fn timer_of(seen: &Seen, jump: f64, round_trip_ns: Option<f64>, timer_ns: f64) -> Option<String> {
     let ways: &[f64] = if seen.curve.case.pattern == Pattern::PingPong { &[1.0, 2.0] } else { &[1.0] };
     let fits = ways.iter().any(|way| (way * jump / timer_ns - 1.0).abs() <= TIMER_TOLERANCE);
     // On a path that is as slow as the timer the two cannot be told apart.
-    let quick = seen.facts.small_round_trip_ns.is_none_or(|round_trip| round_trip < timer_ns / 4.0);
+    let quick = round_trip_ns.is_none_or(|round_trip| round_trip < timer_ns / 4.0);
     (fits && quick)
         .then(|| format!("the step of {} is that of a timer of {}", Nanoseconds(jump), Nanoseconds(timer_ns)))
 }

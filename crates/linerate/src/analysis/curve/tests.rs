@@ -138,6 +138,22 @@ fn the_size_of_a_step_tells_its_class() {
 }
 
 #[test]
+fn small_messages_that_wait_for_a_timer_are_told_by_the_larger_ones_that_do_not() {
+    let class = |wait_ns: f64, other_ns: f64| {
+        let wait = move |size: f64| if size < 65_536.0 { wait_ns } else { 0.0 };
+        let curve = made(&ladder(), 10, 0.001, 5, move |size| other_ns + smooth(size) + wait(size));
+        let round_trip = 2.0 * (other_ns + ALPHA_NS + wait_ns);
+        let facts = Facts { small_round_trip_ns: Some(round_trip), ..Facts::default() };
+        breaks(&curve, &[], &facts).first().map(|found| found.class)
+    };
+    // Where both ways wait, and where one does.
+    assert_eq!(class(40e6, 0.0), Some("delayed-ack"));
+    assert_eq!(class(20e6, 0.0), Some("delayed-ack"));
+    // A path as long as the timer: it may be anything.
+    assert_eq!(class(40e6, 100e6), Some("protocol-switch"));
+}
+
+#[test]
 fn a_quicker_way_behind_a_step_has_a_best_threshold() {
     let found = only_break(100_000.0, 0.1, &[], &Facts::default());
     // From 64 KiB on each byte saves 0.1 ns: the step is paid back after a million of them.

@@ -7,6 +7,7 @@ const TAG: f64 = 4.0;
 /// The shortest frame, check included, and what surrounds it: preamble 8, gap 12.
 const SHORTEST: f64 = 64.0;
 const BETWEEN: f64 = 20.0;
+const LEAST: f64 = SHORTEST + BETWEEN;
 
 /// What each packet carries beside its payload.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,19 +16,21 @@ pub struct Framing {
     pub headers: f64,
     /// What surrounds the packet.
     pub around: f64,
+    /// The fewest bytes that a packet takes with all of this.
+    pub least: f64,
 }
 
 impl Framing {
     /// TCP over IPv4 (RFC 791, 9293).
-    pub const TCP_V4: Framing = Framing { headers: 40.0, around: AROUND };
+    pub const TCP_V4: Framing = Framing { headers: 40.0, around: AROUND, least: LEAST };
     /// TCP over IPv4 with timestamps (RFC 7323), as Linux sends it.
-    pub const TCP_V4_TIMESTAMPS: Framing = Framing { headers: 52.0, around: AROUND };
+    pub const TCP_V4_TIMESTAMPS: Framing = Framing { headers: 52.0, around: AROUND, least: LEAST };
     /// TCP over IPv6 with timestamps (RFC 8200).
-    pub const TCP_V6_TIMESTAMPS: Framing = Framing { headers: 72.0, around: AROUND };
+    pub const TCP_V6_TIMESTAMPS: Framing = Framing { headers: 72.0, around: AROUND, least: LEAST };
     /// UDP over IPv4 (RFC 768).
-    pub const UDP_V4: Framing = Framing { headers: 28.0, around: AROUND };
+    pub const UDP_V4: Framing = Framing { headers: 28.0, around: AROUND, least: LEAST };
     /// UDP over IPv6.
-    pub const UDP_V6: Framing = Framing { headers: 48.0, around: AROUND };
+    pub const UDP_V6: Framing = Framing { headers: 48.0, around: AROUND, least: LEAST };
 
     /// The same with VLAN tags.
     pub fn tagged(self, tags: u32) -> Framing {
@@ -35,9 +38,9 @@ impl Framing {
     }
 
     /// The same as something counts it that sees frames without preamble, check and gap: the Ethernet
-    /// header alone surrounds the packet, as for a token bucket (tc-tbf(8)).
+    /// header alone surrounds the packet, and nothing is padded, as for a token bucket (tc-tbf(8)).
     pub fn as_the_stack_sees_it(self) -> Framing {
-        Framing { around: self.around - AROUND + 14.0, ..self }
+        Framing { around: self.around - AROUND + 14.0, least: 0.0, ..self }
     }
 
     /// The share of the line that full packets leave for payload.
@@ -52,7 +55,7 @@ impl Framing {
             let packets = (message_bytes / room).ceil().max(1.0);
             let whole = packets - 1.0;
             let last = message_bytes - whole * room + self.headers + self.around;
-            (packets, whole * (mtu + self.around) + last.max(SHORTEST + BETWEEN))
+            (packets, whole * (mtu + self.around) + last.max(self.least))
         })
     }
 }

@@ -1,7 +1,9 @@
 //! The command line of `linerate lab`.
 
+use crate::cli::fault::faults;
 use crate::lab::is_name;
-use crate::plan::{Target, Topology};
+use crate::plan::{Fault, Target, Topology, is_lab_file};
+use crate::vocabulary::{PRESETS, meant};
 use std::ffi::OsString;
 
 const UP_EXAMPLES: &str = "\
@@ -14,6 +16,10 @@ Examples:
       a second one, over a link that is slower
   linerate lab up hosts=4
       four hosts on a bridge
+  linerate lab up metro,loss=0.1%
+      a path across a town that loses packets; `linerate list presets` and `lab-keys` show more
+  linerate lab up --detach --fault b:small-buffers=64KiB
+      with a known fault on host b; `linerate list faults` shows them
 
 Nothing outside the lab is changed, no root is needed, and nothing is left when its holder ends.";
 
@@ -47,13 +53,15 @@ Examples:
   linerate lab down slow --kill
       the one called slow, and whatever still runs on its hosts
   linerate lab down --all
-      all of this user's";
+      all of this user's
+  linerate lab down --stale
+      no lab that is up, but what is left of those whose holder was killed";
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Lab {
     /// Put up virtual hosts, and keep them until Ctrl-C or `lab down`.
     #[command(after_help = UP_EXAMPLES)]
-    Up(Up),
+    Up(Box<Up>),
     /// Run a command on a host of a lab that is up.
     #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),
@@ -73,9 +81,15 @@ pub enum Lab {
 
 #[derive(Debug, clap::Args)]
 pub struct Up {
-    /// What lab: `KEY=VALUE,…` of hosts, mtu and rate, with or without `lab:` in front.
-    #[arg(value_name = "[lab:]KEY=VALUE,…", default_value = "lab", hide_default_value = true, value_parser = topology)]
+    /// What lab, as in a target with or without `lab:` in front: a preset (lan, metro, wan, satellite) or a
+    /// file (net.toml), then `KEY=VALUE,…` (hosts, mtu, rate, delay, loss, …).
+    #[arg(value_name = "LAB", default_value = "lab", hide_default_value = true, value_parser = topology)]
     pub topology: Topology,
+    /// Put a known fault into it: loss=1%, b:small-buffers=64KiB, cpu-hog=0/50%. `linerate list faults`
+    /// shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults())]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
     /// The lab's name, where it is not the only one.
     #[arg(long, default_value = "lab", value_parser = name)]
     pub name: String,
@@ -114,15 +128,28 @@ pub struct Down {
     /// End the processes that still run on its hosts, too.
     #[arg(long)]
     pub kill: bool,
+    /// Undo what processes left that died: records of labs, processes of runs, commands on hosts of labs that are
+    /// gone.
+    #[arg(long, conflicts_with_all = ["name", "all", "kill"])]
+    pub stale: bool,
+    /// The form of what was undone.
+    #[arg(long, default_value = "text", value_parser = ["text", "json"], requires = "stale")]
+    pub format: String,
 }
 
 fn topology(text: &str) -> Result<Topology, String> {
-    let is_bare = text.contains('=') && !text.starts_with("lab:") && !text.contains("://");
+    let first = text.split(',').next().unwrap_or_default();
+    let is_named = PRESETS.iter().any(|preset| preset.name == first) || is_lab_file(first);
+    let is_bare = (is_named || text.contains('=')) && !text.starts_with("lab:") && !text.contains("://");
     let text = if is_bare { format!("lab:{text}") } else { text.to_owned() };
-    match text.parse::<Target>() {
+    match Target::read(&text, &super::file::text) {
         Ok(Target::Lab(topology)) => Ok(topology),
         Err(error) if text.starts_with("lab:") => Err(format!("{}\n  hint: {}", error.what, error.hint)),
-        _ => Err(format!("`{text}` is no lab\n  hint: try rate=1Gb/s,mtu=9000; --name gives a lab its name")),
+        _ => {
+            let otherwise = "try rate=1Gb/s,mtu=9000; --name gives a lab its name";
+            let hint = meant(PRESETS.iter().map(|preset| preset.name), &text, otherwise);
+            Err(format!("`{text}` is no lab\n  hint: {hint}"))
+        }
     }
 }
 
@@ -134,19 +161,25 @@ fn name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Shape;
     use crate::unit::BitRate;
 
     #[test]
     fn a_lab_is_described_with_or_without_its_kind() {
-        let slow = Topology { rate: Some(BitRate(1e9)), ..Topology::default() };
+        let shape = Shape { rate: Some(BitRate(1e9)), ..Shape::default() };
+        let slow = Topology { shape, ..Topology::default() };
         for text in ["lab:rate=1Gb/s", "rate=1Gb/s"] {
             assert_eq!(topology(text), Ok(slow.clone()), "{text}");
         }
         assert_eq!(topology("lab"), Ok(Topology::default()));
+        assert_eq!(topology("metro,mtu=1500"), topology("lab:metro,mtu=1500"));
+        assert_eq!(topology("metro").map(|metro| metro.mtu), Ok(9000));
         for (text, part) in [
             ("mtu=12", "576"),
-            ("lab:speed=1", "hosts, mtu and rate"),
+            ("lab:speed=1", "it knows hosts, mtu"),
             ("slow", "--name"),
+            ("metr", "`metro`"),
+            ("./no-such.toml", "cannot read ./no-such.toml"),
             ("ssh://b", "no lab"),
             ("ssh://b?x=1", "no lab"),
         ] {

@@ -4,6 +4,7 @@ use super::super::watch::warn;
 use super::args::Exec;
 use super::{choose, folder, labs};
 use crate::Result;
+use crate::lab::journal;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -22,11 +23,16 @@ pub fn main(args: &Exec) -> Result<ExitCode> {
     let lab = choose(held, args.lab.as_deref(), first)?;
     lab.enter(lab.entry.host(&args.host)?)?;
     let shell = || vec![std::env::var_os("SHELL").unwrap_or_else(|| OsString::from("/bin/sh"))];
-    let command = if args.command.is_empty() { shell() } else { args.command.clone() };
-    let [program, arguments @ ..] = command.as_slice() else {
+    let words = if args.command.is_empty() { shell() } else { args.command.clone() };
+    let [program, arguments @ ..] = words.as_slice() else {
         return Ok(ExitCode::from(NOT_FOUND));
     };
-    let error = Command::new(program).args(arguments).exec();
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Some(mark) = &lab.entry.mark {
+        command.env(journal::VARIABLE, mark);
+    }
+    let error = command.exec();
     let (code, why) = match error.kind() {
         ErrorKind::PermissionDenied if is_somewhere(program) => {
             (CANNOT_RUN, "this is not a program that you may run".to_owned())

@@ -1,4 +1,4 @@
-//! Where the records of labs are kept: the runtime directory of the XDG Base Directory Specification, which
+//! Where the records of labs and the journals are kept: the runtime directory of the XDG Base Directory Specification, which
 //! is its user's alone and empty after a start, or the nearest thing to it.
 
 use crate::Result;
@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// The register of this user's labs.
 pub fn register() -> Result<Register> {
-    let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let user = effective_user();
-    Register::at(&base(named, user))
+    Register::at(&runtime())
+}
+
+/// The program's runtime directory.
+pub fn runtime() -> PathBuf {
+    base(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), effective_user())
 }
 
 /// One that is somebody else's is passed over: `su` and `sudo -E` leave the caller's in the environment.

@@ -11,13 +11,27 @@ const MOST_NAMES: usize = 8;
 
 /// The hosts of a lab.
 pub fn hosts(entry: &Entry) -> String {
-    let rate = entry.topology.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.to_string());
     let rows = entry.hosts.iter().map(|host| {
         let address6 = host.address6.map_or_else(|| "-".to_owned(), |address| address.to_string());
-        let mtu = entry.topology.mtu.to_string();
-        [host.name.clone(), host.address.to_string(), address6, host.interface.clone(), mtu, rate.clone()]
+        let (mtu, rate) = (entry.topology.mtu.to_string(), rate(entry, &host.name));
+        [host.name.clone(), host.address.to_string(), address6, host.interface.clone(), mtu, rate]
     });
     table(["host", "address", "IPv6 address", "interface", "MTU", "rate"], rows)
+}
+
+/// The rate from a host to others: the least and the most where they differ.
+fn rate(entry: &Entry, host: &str) -> String {
+    match entry.topology.rates(host) {
+        None => "unlimited".to_owned(),
+        Some((least, most)) if least == most => least.to_string(),
+        Some((least, most)) => format!("{least} to {most}"),
+    }
+}
+
+/// The faults in force: nothing where there is none.
+pub fn faults(entry: &Entry) -> String {
+    let rows = entry.faults.iter().map(|one| [one.fault.clone(), one.place.clone(), one.granted.clone()]);
+    if entry.faults.is_empty() { String::new() } else { table(["fault", "in", "read back"], rows) }
 }
 
 /// How to use a lab.
@@ -65,6 +79,7 @@ fn lab_json(entry: &Entry) -> Value {
             "interface": host.interface,
         })
     });
+    let rates = entry.hosts.iter().filter_map(|host| Some(entry.topology.rates(&host.name)?.0.0));
     json!({
         "name": entry.name,
         "pid": entry.pid,
@@ -72,8 +87,9 @@ fn lab_json(entry: &Entry) -> Value {
         "age_s": age_s(entry),
         "target": target(entry),
         "mtu_bytes": entry.topology.mtu,
-        "rate_bps": entry.topology.rate,
+        "rate_bps": rates.reduce(f64::min),
         "hosts": hosts.collect::<Vec<_>>(),
+        "faults": entry.faults,
     })
 }
 

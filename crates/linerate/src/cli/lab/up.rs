@@ -1,52 +1,97 @@
 //! `linerate lab up`: builds a lab and keeps it, here or in the background.
 
-use super::super::printable;
+use super::super::watch::warn;
+use super::super::{printable, traces};
 use super::args::Up;
 use super::{folder, labs, page, print};
+use crate::lab::fault::of_runs_alone;
 use crate::lab::{Holding, Inside, Order, holder};
+use crate::plan::Topology;
 use crate::run::this_program;
 use crate::{Error, Result};
 use jiff::Timestamp;
+use linerate_sys::child::Own;
+use linerate_sys::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// A wait for a wire's end, of which there may be many.
+const WHILE: Duration = Duration::from_secs(3600);
 
 /// Keeps a lab until a signal comes, or starts who does.
 pub fn main(args: &Up) -> Result<ExitCode> {
     let register = folder::register()?;
     // Says what is stale.
     labs(&register)?;
+    traces::tidy().iter().for_each(|told| warn(told));
     register.refuse_taken(&args.name)?;
+    let topology = topology(args)?;
     let order = Order {
         name: args.name.clone(),
-        topology: args.topology.clone(),
+        topology,
         base: register.base().to_owned(),
         utc: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     if args.detach {
         let entry = holder::start(&order, &this_program()?)?;
         print(&page::hosts(&entry))?;
+        print(&page::faults(&entry))?;
         say(&page::usage(&entry, "it ends with `linerate lab down`"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut ending = signals()?;
     let holding = Holding::put_up(&order, &this_program()?)?;
     print(&page::hosts(holding.entry()))?;
+    print(&page::faults(holding.entry()))?;
     say(&page::usage(holding.entry(), "it ends with Ctrl-C"));
-    ending.forever().next();
+    let holding = keep(holding, &mut ending)?;
     let inside = holding.inside();
     drop(holding);
-    say(&left_inside(&inside, "kill "));
+    say(&left_inside(&inside, "linerate lab down --stale; or kill "));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The lab that was asked for, with its faults; those of a run have nothing to act on here.
+fn topology(args: &Up) -> Result<Topology> {
+    let asked = args.topology.clone().with_faults(args.faults.iter().cloned());
+    let topology = asked.map_err(|error| Error::usage(error.what, error.hint))?;
+    match of_runs_alone(&topology) {
+        Some(fault) => {
+            let what =
+                format!("the fault {fault} is of a run's own programs, and a lab that is kept has none");
+            Err(Error::usage(what, format!("linerate run lab --fault {fault}")))
+        }
+        None => Ok(topology),
+    }
 }
 
 /// The background holder, which [`main`] starts.
 pub fn hold() -> Result<ExitCode> {
     let mut ending = signals()?;
-    if let Some(_holding) = holder::serve(std::io::stdin(), &this_program()?)? {
-        ending.forever().next();
+    if let Some(holding) = holder::serve(std::io::stdin(), &this_program()?)? {
+        keep(holding, &mut ending)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps a lab until a signal comes, or until it is none any more because a process of its own ended: that is the error.
+fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
+    for own in holding.processes() {
+        let (wake, own) = (ending.handle(), Process::open(own.pid())?);
+        std::thread::spawn(move || {
+            while own.as_ref().is_some_and(|own| !own.wait(WHILE).unwrap_or(true)) {}
+            wake.close();
+        });
+    }
+    if ending.forever().next().is_some() {
+        return Ok(holding);
+    }
+    let ended = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
+    let how = ended.unwrap_or_else(|| "a process of the lab's own ended".into());
+    holding.abandon();
+    Err(Error::died(how))
 }
 
 /// The signals that end a lab, heard from now on.

@@ -6,6 +6,7 @@
 use super::progress::share_done;
 use super::{Watcher, warn};
 use crate::cli::chain;
+use crate::cli::output::leave;
 use crate::cli::recorder::Recorder;
 use crate::cli::stop::Stop;
 use crate::plan::Step;
@@ -96,7 +97,7 @@ fn broken(error: io::Error) -> Error {
 /// Prints one line; a reader that went away ends the program quietly, as it does anywhere else.
 pub fn print(notice: &Notice) -> Result<()> {
     match write(&notice.line()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => leave(),
         answer => answer.map_err(broken),
     }
 }
@@ -114,6 +115,6 @@ pub fn error(error: &Error) {
     let notice = Notice::Error { exit_code, message: chain(error), hint };
     let gone = write(&notice.line()).is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
     if gone && matches!(error, Error::Interrupted) {
-        std::process::exit(0);
+        leave();
     }
 }

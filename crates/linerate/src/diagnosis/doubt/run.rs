@@ -1,12 +1,13 @@
 //! What concerns the whole run.
 
 use super::{Context, Finding};
+use crate::diagnosis::sentence::lab_faults;
 use crate::record::HostFacts;
 use crate::vocabulary::Place;
 use serde_json::json;
 
 pub(super) fn findings(context: &Context) -> Vec<Finding> {
-    [shared_cpus(context), interrupted(context)].into_iter().flatten().collect()
+    [shared_cpus(context), fault(context), interrupted(context)].into_iter().flatten().collect()
 }
 
 /// Two hosts on one machine, where something was measured between them.
@@ -23,6 +24,12 @@ fn shared_cpus(context: &Context) -> Option<Finding> {
         .any(|layer| layer.place == Place::Network && layer.unavailable.is_none());
     (network && !sharing.is_empty())
         .then(|| Finding::new("shared-cpus", None, "", json!({ "hosts": sharing })))
+}
+
+fn fault(context: &Context) -> Option<Finding> {
+    let faults = lab_faults(context.recording.plan());
+    let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    (!said.is_empty()).then(|| Finding::new("fault", None, said.join(", "), json!({ "faults": said })))
 }
 
 fn interrupted(context: &Context) -> Option<Finding> {

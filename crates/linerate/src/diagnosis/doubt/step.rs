@@ -86,6 +86,14 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         say: |packets| format!("{} packets", count(packets)),
     },
     Check {
+        code: "wire-drops",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, step| step.wire.as_ref().map(|wire| (wire.unread + wire.refused) as f64),
+        worst: "dropped_packets",
+        say: |packets| format!("{} packets", count(packets)),
+    },
+    Check {
         code: "timer-slack",
         limit: 0.0,
         tolerated: 0.0,

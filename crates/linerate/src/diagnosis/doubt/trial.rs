@@ -1,8 +1,9 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
 use super::{Check, Context, percent};
-use crate::analysis::lost_share;
+use crate::analysis::{lost_share, wire_lateness};
 use crate::record::{Flow, RoleRecord, Trial};
+use crate::unit::significant;
 use crate::vocabulary::{Does, Pattern};
 use std::collections::BTreeMap;
 
@@ -45,6 +46,14 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         measure: byte_mismatch,
         worst: "difference_share",
         say: |share| format!("{} of the received bytes apart", percent(share)),
+    },
+    Check {
+        code: "wire-late",
+        limit: 1.0,
+        tolerated: MANY,
+        measure: |context, _, trial| wire_lateness(context.recording, trial),
+        worst: "over_tolerated",
+        say: |ratio| format!("{} times what is tolerated", significant(ratio, 2)),
     },
     Check {
         code: "loss",

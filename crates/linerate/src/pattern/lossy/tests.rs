@@ -100,11 +100,26 @@ fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
 }
 
 #[test]
+fn an_exchange_may_take_as_long_as_the_path_is() {
+    let (tell, numbers) = channel();
+    let (to, datagrams) = channel();
+    let link = Simulated { nth: u32::MAX, sent: 0, datagrams: (to, datagrams), numbers: (tell, numbers) };
+    let mut end = Unreliable::new(link);
+    let ms = Duration::from_millis;
+    assert_eq!(end.limit(&[]), ms(1000), "nothing is known");
+    assert_eq!(end.limit(&[0, 20_000]), SILENCE);
+    end.longest = ms(10);
+    assert_eq!(end.limit(&[0, 20_000]), ms(200), "an earlier block was slower");
+    end.longest = ms(600);
+    assert_eq!(end.limit(&[]), ms(1600));
+}
+
+#[test]
 fn a_message_of_another_block_is_told_apart() {
     let (tell, numbers) = channel();
     let (to, datagrams) = channel();
     let link = Simulated { nth: u32::MAX, sent: 0, datagrams: (to, datagrams), numbers: (tell, numbers) };
-    let end = Unreliable { link, block: 7 };
+    let end = Unreliable { link, block: 7, longest: Duration::ZERO };
     let mut message = [0; 16];
     write_tag(&mut message, end.tag(3));
     assert!(end.is_of_block(&message, 16));

@@ -1,0 +1,218 @@
+//! The forwarding thread: frames in, frames out when they are due.
+
+use super::audit::Lateness;
+use super::course::{Course, Due};
+use super::flight::{Cut, Flight};
+use super::frame::{Hardware, destination};
+use crate::plan::Wiring;
+use crate::record::WireAudit;
+use linerate_sys::clock::{monotonic_ns, realtime_ns, thread_cpu_ns};
+use linerate_sys::packet::{Arrival, BATCH, Departure, LARGEST, PacketSocket, wait_readable};
+use linerate_sys::{Error, Result};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+/// A frame of at most this size gets a buffer of its own size, so that what waits on a long link takes no
+/// more memory than it must.
+const SMALL: usize = 4096;
+
+/// Buffers for large frames that are kept for the next ones.
+const SPARE: usize = 512;
+
+/// The thread stops sleeping before something is due, by this share of the time until then, and these bounds: a
+/// sleeping CPU wakes up late, the later the longer it slept. So little of its time is spent that way.
+const SPIN_SHARE: f64 = 1.0 / 16.0;
+const LEAST_SPIN_NS: f64 = 5e3;
+const MOST_SPIN_NS: f64 = 200e3;
+
+/// A host's port.
+pub struct Port {
+    /// The frames of its end of the cable.
+    pub socket: PacketSocket,
+    /// The host's own hardware address.
+    pub hardware: Hardware,
+}
+
+/// The wire at work.
+pub struct Forwarder {
+    ports: Vec<Port>,
+    hosts: HashMap<Hardware, usize>,
+    course: Course,
+    began_ns: u64,
+    buffers: Vec<Vec<u8>>,
+    arrivals: [Arrival; BATCH],
+    spare: Vec<Vec<u8>>,
+    due: Vec<Due>,
+    outgoing: Vec<Vec<Flight>>,
+    lateness: Lateness,
+    audit: WireAudit,
+    audited_ns: u64,
+    audited_cpu_ns: u64,
+}
+
+impl Forwarder {
+    /// A wire between these ports, one a host.
+    pub fn new(ports: Vec<Port>, wiring: &Wiring, seed: u64) -> Result<Forwarder> {
+        let broken = || Error::new("make", "a histogram", io::ErrorKind::InvalidInput);
+        Ok(Forwarder {
+            hosts: ports.iter().map(|port| port.hardware).zip(0..).collect(),
+            course: Course::new(wiring, seed),
+            began_ns: monotonic_ns(),
+            buffers: (0..BATCH).map(|_| vec![0; LARGEST]).collect(),
+            arrivals: [Arrival::default(); BATCH],
+            spare: Vec::new(),
+            due: Vec::new(),
+            outgoing: ports.iter().map(|_| Vec::new()).collect(),
+            lateness: Lateness::new().ok_or_else(broken)?,
+            audit: WireAudit::default(),
+            audited_ns: monotonic_ns(),
+            audited_cpu_ns: thread_cpu_ns(),
+            ports,
+        })
+    }
+
+    /// Forwards until `asked` can be read, or an error.
+    pub fn run(&mut self, asked: BorrowedFd<'_>) -> Result<()> {
+        let mut ready = vec![false; self.ports.len() + 1];
+        loop {
+            self.hand_on();
+            let timeout_ns = self.sleep_ns();
+            let sockets = self.ports.iter().map(|port| port.socket.as_fd());
+            let descriptors: Vec<BorrowedFd> = std::iter::once(asked).chain(sockets).collect();
+            wait_readable(&descriptors, &mut ready, timeout_ns)
+                .map_err(|source| Error::new("ppoll", "the wire's ports", source))?;
+            for port in (0..self.ports.len()).filter(|port| ready[port + 1]) {
+                self.take_in(port)?;
+            }
+            if ready[0] {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What it did since it was last asked.
+    pub fn audit(&mut self) -> Result<WireAudit> {
+        let (now_ns, cpu_ns) = (monotonic_ns(), thread_cpu_ns());
+        for port in &self.ports {
+            self.audit.unread += port.socket.drops()?;
+        }
+        let (links, reordered) = self.course.take_counts();
+        let audit = WireAudit {
+            wall_ns: now_ns - self.audited_ns,
+            cpu_ns: cpu_ns - self.audited_cpu_ns,
+            late_ns: self.lateness.take(),
+            reordered,
+            links,
+            ..std::mem::take(&mut self.audit)
+        };
+        (self.audited_ns, self.audited_cpu_ns) = (now_ns, cpu_ns);
+        Ok(audit)
+    }
+
+    fn now_ns(&self) -> f64 {
+        (monotonic_ns() - self.began_ns) as f64
+    }
+
+    /// How long nothing is to be done but to wait for frames; none for as long as it takes.
+    fn sleep_ns(&self) -> Option<u64> {
+        let left_ns = self.course.next_ns()? - self.now_ns();
+        let spin_ns = (left_ns * SPIN_SHARE).clamp(LEAST_SPIN_NS, MOST_SPIN_NS);
+        Some((left_ns - spin_ns).max(0.0) as u64)
+    }
+
+    /// Reads what came to a port.
+    fn take_in(&mut self, port: usize) -> Result<()> {
+        let received = self.ports[port].socket.receive(&mut self.buffers, &mut self.arrivals);
+        let count = match received {
+            Ok(count) => count,
+            // The interface is going down with its host: what it had is gone.
+            Err(error) if error.raw_os_error() == Some(NETWORK_DOWN) => 0,
+            Err(source) => return Err(Error::new("recvmmsg", "a port of the wire", source)),
+        };
+        let (now_ns, real_ns) = (self.now_ns(), realtime_ns());
+        for index in 0..count {
+            let Arrival { bytes, realtime_ns } = self.arrivals[index];
+            let age_ns = realtime_ns.map_or(0, |at| real_ns.saturating_sub(at));
+            let Some(to) = self.host_of(index, bytes).filter(|to| *to != port) else {
+                self.audit.strays += 1;
+                continue;
+            };
+            let frame = self.keep(index, bytes);
+            self.course.enter(Flight::new(Rc::new(frame), bytes, port, to, now_ns - age_ns as f64));
+        }
+        Ok(())
+    }
+
+    fn host_of(&self, index: usize, bytes: usize) -> Option<usize> {
+        self.hosts.get(&destination(self.buffers[index].get(..bytes)?)?).copied()
+    }
+
+    /// The bytes of a received frame: a copy of a small one, a large one's own buffer.
+    fn keep(&mut self, index: usize, bytes: usize) -> Vec<u8> {
+        if bytes <= SMALL {
+            return self.buffers[index][..bytes].to_vec();
+        }
+        let fresh = self.spare.pop().unwrap_or_else(|| vec![0; LARGEST]);
+        std::mem::replace(&mut self.buffers[index], fresh)
+    }
+
+    /// Sends what is due.
+    fn hand_on(&mut self) {
+        let now_ns = self.now_ns();
+        self.course.due(now_ns, &mut self.due);
+        let mut due = std::mem::take(&mut self.due);
+        for Due { flight, at_ns } in due.drain(..) {
+            self.lateness.note((now_ns - at_ns).max(0.0) as u64);
+            let to = flight.to;
+            self.outgoing[to].push(flight);
+            if self.outgoing[to].len() == BATCH {
+                self.send(to);
+            }
+        }
+        self.due = due;
+        for port in 0..self.ports.len() {
+            self.send(port);
+        }
+    }
+
+    /// Sends what is to go to a port, and keeps the buffers for others.
+    fn send(&mut self, port: usize) {
+        if self.outgoing[port].is_empty() {
+            return;
+        }
+        let mut flights = std::mem::take(&mut self.outgoing[port]);
+        let cuts: Vec<_> = flights.iter().map(Flight::cut).collect();
+        let departures: Vec<Departure> = flights.iter().zip(&cuts).map(departure).collect();
+        let socket = &self.ports[port].socket;
+        let mut sent = 0;
+        while sent < departures.len() {
+            match socket.send(&departures[sent..]) {
+                Ok(count) if count > 0 => sent += count,
+                // The first of them: it is lost, and the rest goes on.
+                _ => {
+                    self.audit.refused += flights[sent].segments.len() as u64;
+                    sent += 1;
+                }
+            }
+        }
+        self.audit.frames += flights.len() as u64;
+        self.audit.packets += flights.iter().map(|flight| flight.segments.len() as u64).sum::<u64>();
+        let buffers =
+            flights.drain(..).filter_map(Flight::into_buffer).filter(|buffer| buffer.len() == LARGEST);
+        self.spare.extend(buffers);
+        self.spare.truncate(SPARE);
+        self.outgoing[port] = flights;
+    }
+}
+
+/// `ENETDOWN`.
+const NETWORK_DOWN: i32 = 100;
+
+fn departure<'f>((flight, cut): (&'f Flight, &'f Option<Cut>)) -> Departure<'f> {
+    match cut {
+        None => Departure { head: flight.frame(), body: &[] },
+        Some((head, body)) => Departure { head, body: flight.frame().get(body.clone()).unwrap_or_default() },
+    }
+}

@@ -1,0 +1,299 @@
+//! A lab's description as text: a preset's name, keys, and keys of single pairs of hosts.
+
+use super::fault;
+use super::network::{self, MTUS, Network};
+use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
+use super::shape::{Shape, Wrong, wanted};
+use super::target::TargetError;
+use super::topology::{SWITCHINGS, Topology, WIRES, WireKind, word};
+use crate::unit::Bytes;
+use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, meant};
+
+/// The most switches in a row.
+pub(super) const MOST_HOPS: u32 = 16;
+
+/// Keys that a file of the lab says itself.
+const OF_FILE: &[&str] = &["hosts", "hops", "switch"];
+
+/// What is said of one direction between two hosts, before the lab's own shape is whole.
+type OfPair<'t> = ((u32, u32), &'t str, &'t str);
+
+/// Gives the text of a file: this room opens none.
+pub type Open<'o> = &'o dyn Fn(&str) -> Result<String, TargetError>;
+
+/// Whether the first part of a description names a file: `./net.toml`, and no rate of 1Gb/s.
+pub fn is_lab_file(part: &str) -> bool {
+    let is_path = part.contains('/') || part.ends_with(".toml");
+    part.starts_with(['.', '/']) || (is_path && !part.contains('='))
+}
+
+impl Topology {
+    /// The topology of a description: `hosts=5,rate=1Gb/s`, `metro,a-b.loss=1%`, `net.toml,mtu=9000`.
+    pub(super) fn read(text: &str, open: Open) -> Result<Topology, TargetError> {
+        let (first, rest) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
+        let (mut topology, preset, keys) = if is_lab_file(first) {
+            (of_file(first, open)?, None, rest)
+        } else if first.contains('=') {
+            (Topology::default(), None, Some(text))
+        } else {
+            (Topology::default(), Some(preset(first)?.keys), rest)
+        };
+        let mut of_pairs = Vec::new();
+        for part in preset.into_iter().chain(keys).flat_map(|keys| keys.split(',')) {
+            let (key, value) = part.split_once('=').ok_or_else(|| lacks_value(part))?;
+            match key.split_once('.') {
+                Some((pair, name)) => of_pairs.push((pair_of(pair)?, name, value)),
+                None => topology.set(key, value)?,
+            }
+        }
+        topology.set_pairs(&of_pairs)?;
+        topology.check()?;
+        Ok(topology)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
+        let bad = || {
+            let what = format!("lab:{key}={value}: not {}", wanted(key));
+            TargetError::new(what, "try lab:hosts=2,mtu=9000,rate=1Gb/s")
+        };
+        if self.network.is_some() && OF_FILE.contains(&key) {
+            let what = format!("lab: {key} is said by the file");
+            return Err(TargetError::new(what, format!("leave out {key}=, or change the file")));
+        }
+        match key {
+            "hosts" => self.hosts = in_range(value, 2, MOST_HOSTS).ok_or_else(bad)?,
+            "mtu" => self.mtu = in_range(value, *MTUS.start(), *MTUS.end()).ok_or_else(bad)?,
+            "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(bad)?),
+            "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
+            "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
+            "fault" => self.faults.push(value.parse()?),
+            _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value))?,
+        }
+        Ok(())
+    }
+
+    /// Each pair is like the lab but for what is said of it.
+    fn set_pairs(&mut self, of_pairs: &[OfPair]) -> Result<(), TargetError> {
+        for ((from, to), key, value) in of_pairs {
+            let (from, to) = (host_name(*from), host_name(*to));
+            let place = self.pairs.iter().position(|pair| (&pair.from, &pair.to) == (&from, &to));
+            let place = place.unwrap_or_else(|| {
+                let shape = self.shape.clone();
+                self.pairs.push(Pair { from: from.clone(), to: to.clone(), shape });
+                self.pairs.len() - 1
+            });
+            let of_pair = format!("{from}-{to}.");
+            self.pairs[place].shape.set(key, value).map_err(|wrong| told(wrong, &of_pair, key, value))?;
+        }
+        // A pair that is as the lab is anyway need not be known.
+        self.pairs.retain(|pair| pair.shape != self.shape);
+        Ok(())
+    }
+
+    /// What cannot go together.
+    pub(crate) fn check(&self) -> Result<(), TargetError> {
+        let wrong = |place: &str| {
+            let place = place.to_owned();
+            move |(what, hint): (&str, &str)| TargetError::new(format!("lab: {place}{what}"), hint)
+        };
+        self.shape.check(&Shape::default()).map_err(wrong(""))?;
+        for pair in &self.pairs {
+            let place = format!("from {} to {} ", pair.from, pair.to);
+            self.check_pair(pair).map_err(wrong(&place))?;
+        }
+        self.network.as_ref().map_or(Ok(()), |network| is_connected(network, self.hosts))?;
+        let broken = self.broken().into_iter().find(|(holds, ..)| *holds);
+        broken.map_or(Ok(()), |(_, what, hint)| Err(wrong("")((what, hint))))?;
+        fault::check(self)
+    }
+
+    fn check_pair(&self, pair: &Pair) -> Result<(), (&'static str, &'static str)> {
+        let is_host = |name: &str| host_number(name).is_some_and(|number| number < self.hosts);
+        if !is_host(&pair.from) || !is_host(&pair.to) {
+            return Err(("is no way in this lab", "give it more hosts: hosts=3"));
+        }
+        let line = |shape: &Shape| (shape.rate, shape.queue_bytes);
+        let same_rate = pair.shape.rate == self.shape.rate;
+        if self.has_links_before() && same_rate && line(&pair.shape) != line(&self.shape) {
+            let hint = "the switches' queues are the lab's: try queue=1MiB";
+            return Err(("queue says nothing without a rate of its own", hint));
+        }
+        pair.shape.check(&self.shape)
+    }
+
+    /// What is done between its hosts, from end to end.
+    fn shapes(&self) -> impl Iterator<Item = &Shape> {
+        self.pairs.iter().map(|pair| &pair.shape).chain([&self.shape])
+    }
+
+    /// Whether it says what links there are.
+    fn has_links(&self) -> bool {
+        self.network.is_some() || self.hops.is_some()
+    }
+
+    /// What cannot go together as a whole: whether it holds, what is wrong, what to try.
+    fn broken(&self) -> [(bool, &'static str, &'static str); 5] {
+        let rate_alone = Shape { rate: self.shape.rate, ..Shape::default() };
+        let more_than_rate = self.shape != rate_alone || self.has_links() || !self.pairs.is_empty();
+        let is_netem = self.wire == WireKind::Netem;
+        [
+            (
+                self.wire == WireKind::TokenBucket && more_than_rate,
+                "wire=tbf knows nothing but a rate",
+                "leave out wire=",
+            ),
+            (
+                is_netem && self.has_links(),
+                "wire=netem has no switches",
+                "leave out wire=, or what asks for them",
+            ),
+            (
+                is_netem && self.shapes().any(|shape| shape.reorder > 0.0),
+                "wire=netem reorders otherwise: what it picks overtakes all that is under way",
+                "leave out wire= or reorder=",
+            ),
+            (
+                is_netem && self.hosts > 2 && !self.pairs.is_empty(),
+                "wire=netem does not tell pairs from each other, where there are more than two hosts",
+                "leave out wire=",
+            ),
+            (
+                self.network.is_none() && self.hosts > 2 && self.hops == Some(0),
+                "more than two hosts need a switch",
+                "leave out hops=0",
+            ),
+        ]
+    }
+}
+
+/// The lab of a file.
+fn of_file(name: &str, open: Open) -> Result<Topology, TargetError> {
+    let described = network::read(name, &open(name)?)?;
+    Ok(Topology {
+        hosts: described.hosts,
+        mtu: described.mtu,
+        network: Some(described.network),
+        ..Topology::default()
+    })
+}
+
+/// Whether every host of a network reaches every other one.
+fn is_connected(network: &Network, hosts: u32) -> Result<(), TargetError> {
+    let hosts = hosts.min(MOST_HOSTS);
+    let is_cut = |(place, route): &(u32, Vec<usize>)| place / hosts != place % hosts && route.is_empty();
+    let Some((place, _)) = (0..).zip(network.routes(hosts as usize)).find(is_cut) else { return Ok(()) };
+    let (from, to) = (host_name(place / hosts), host_name(place % hosts));
+    let what = format!("{}: no links lead from {from} to {to}", network.file);
+    Err(TargetError::new(what, format!("add some: between = [\"{from}\", \"{to}\"]")))
+}
+
+/// `a-b`: from host a to host b.
+fn pair_of(text: &str) -> Result<(u32, u32), TargetError> {
+    let pair = text.split_once('-').and_then(|(from, to)| Some((host_number(from)?, host_number(to)?)));
+    pair.filter(|(from, to)| from != to).ok_or_else(|| {
+        let what = format!("lab: `{text}` is no pair of hosts");
+        TargetError::new(what, "a pair is two hosts, from and to: try a-b.loss=1%,b-a.delay=20ms")
+    })
+}
+
+/// Why a key of a shape cannot be set, in words; `pair` is `a-b.`, or nothing for the lab.
+fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
+    match wrong {
+        Wrong::Key => {
+            let who = if pair.is_empty() { "the lab" } else { "a pair of hosts" };
+            let known: Vec<&str> =
+                LAB_KEYS.iter().filter(|key| pair.is_empty() || key.of_link).map(|key| key.name).collect();
+            let hint = meant(known.iter().copied(), key, &format!("it knows {}", known.join(", ")));
+            TargetError::new(format!("{who} knows no `{key}`"), hint)
+        }
+        Wrong::Value(wanted) => {
+            let what = format!("lab:{pair}{key}={value}: not {wanted}");
+            TargetError::new(what, "try lab:rate=1Gb/s,delay=5ms,loss=0.1%")
+        }
+    }
+}
+
+fn lacks_value(part: &str) -> TargetError {
+    let what = format!("`{part}` in the lab's description has no `=`");
+    TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
+}
+
+/// The network with this name.
+fn preset(name: &str) -> Result<&'static Preset, TargetError> {
+    if LAB_KEYS.iter().any(|key| key.name == name) {
+        return Err(lacks_value(name));
+    }
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let presets = PRESETS.iter().map(|preset| preset.name);
+        let known: Vec<&str> = presets.clone().collect();
+        let otherwise = format!("presets are {}; a key is written lab:rate=1Gb/s", known.join(", "));
+        TargetError::new(format!("the lab has no preset `{name}`"), meant(presets, name, &otherwise))
+    })
+}
+
+fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
+    let value = text.parse::<Bytes>().ok()?.0;
+    u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Carrier;
+
+    fn read(text: &str) -> Result<Topology, TargetError> {
+        Topology::read(text, &|name| Err(TargetError::new(name, "")))
+    }
+
+    #[test]
+    fn what_cannot_go_together_is_refused() {
+        for text in [
+            "jitter=1ms",
+            "burst=3",
+            "queue=1MiB",
+            "rate=1Gb/s,delay=1ms,wire=tbf",
+            "rate=1Gb/s,a-b.loss=1%,wire=tbf",
+            "hops=1,wire=netem",
+            "reorder=1%,wire=netem",
+            "a-b.reorder=1%,wire=netem",
+            "hosts=3,a-b.loss=1%,wire=netem",
+            "hosts=3,hops=0",
+            "a-c.loss=1%",
+            "a-b.jitter=1ms",
+            "a-b.burst=3",
+            "hosts=3,rate=1Gb/s,a-b.queue=1MiB",
+            "a-a.loss=1%",
+            "a-b.mtu=9000",
+            "a-b-c.loss=1%",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pair_is_like_the_lab_but_for_what_is_said_of_it() {
+        let lab = read("a-b.loss=0,delay=10ms,b-a.delay=20ms,loss=1%,burst=8").unwrap();
+        let there = lab.shape_between("a", "b");
+        assert_eq!((there.loss, there.delay_ns), (0.0, 1e7));
+        let back = lab.shape_between("b", "a");
+        assert_eq!((back.loss, back.burst, back.delay_ns), (0.01, 8.0, 2e7));
+        let said = "hosts=2,mtu=1500,delay=10000000ns,loss=0.01,burst=8,a-b.loss=0,b-a.delay=20000000ns";
+        assert_eq!(lab.to_string(), said);
+        assert_eq!(read(said), Ok(lab));
+        assert_eq!(read("loss=1%,a-b.loss=1%").unwrap().pairs, []);
+    }
+
+    #[test]
+    fn a_preset_is_its_keys_and_later_keys_override_it() {
+        let metro = read("metro").unwrap();
+        assert_eq!((metro.mtu, metro.shape.delay_ns, metro.hops), (9000, 1e5, Some(2)));
+        let lossy = read("metro,loss=0.1%,mtu=1500,b-a.delay=1ms").unwrap();
+        assert_eq!((lossy.mtu, lossy.shape.loss, lossy.shape.delay_ns), (1500, 0.001, 1e5));
+        assert_eq!(lossy.shape_between("b", "a").delay_ns, 1e6);
+        for preset in PRESETS {
+            let keys = read(preset.keys).unwrap();
+            assert_eq!(read(preset.name), Ok(keys.clone()), "{}", preset.name);
+            assert_eq!(keys.carrier(), Carrier::User, "{}", preset.name);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The virtual hosts of a lab and what lies between them.
+
+use super::fault::Fault;
+use super::network::Network;
+use super::pair::Pair;
+use super::shape::Shape;
+use super::target::TargetError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The virtual hosts and the wire between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// How many hosts.
+    pub hosts: u32,
+    /// The MTU of every wire port.
+    pub mtu: u32,
+    /// What every link does, in each direction.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// The switches between two hosts; none for what the hosts need: none for two, one for more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u32>,
+    /// How the switches pass a packet on.
+    #[serde(default)]
+    pub switching: Switching,
+    /// The switches and links, where a file describes them: then what else is said is done from end to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// What is not like the rest, in one direction between two hosts each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<Pair>,
+    /// What carries the packets. Recordings that do not say it are of a time when it was the kernel.
+    #[serde(default = "kernel")]
+    pub wire: WireKind,
+    /// The faults that were put in by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+fn kernel() -> WireKind {
+    WireKind::TokenBucket
+}
+
+/// How a switch passes a packet on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Switching {
+    /// Once all of it has come.
+    #[default]
+    StoreAndForward,
+    /// Once its header has come.
+    CutThrough,
+}
+
+/// What is asked to carry the packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WireKind {
+    /// A virtual cable where nothing is shaped; else the program's own wire.
+    #[default]
+    Auto,
+    /// The program's own wire.
+    User,
+    /// The kernel's netem(8).
+    Netem,
+    /// The kernel's tbf(8), which knows nothing but a rate.
+    #[serde(rename = "tbf")]
+    TokenBucket,
+}
+
+/// What carries the packets of a lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// The kernel's virtual cables alone.
+    Cable,
+    /// The program's own wire.
+    User,
+    /// netem at every port.
+    Netem,
+    /// A token bucket at every port.
+    TokenBucket,
+}
+
+/// Bytes of a packet after which a cut-through switch begins to pass it on: the shortest frame.
+pub const CUT_THROUGH_BYTES: f64 = 64.0;
+
+pub(super) const SWITCHINGS: &[(&str, Switching)] =
+    &[("store-and-forward", Switching::StoreAndForward), ("cut-through", Switching::CutThrough)];
+
+pub(super) const WIRES: &[(&str, WireKind)] = &[
+    ("auto", WireKind::Auto),
+    ("user", WireKind::User),
+    ("netem", WireKind::Netem),
+    ("tbf", WireKind::TokenBucket),
+];
+
+impl Default for Topology {
+    fn default() -> Self {
+        Topology {
+            hosts: 2,
+            mtu: 1500,
+            shape: Shape::default(),
+            hops: None,
+            switching: Switching::default(),
+            network: None,
+            pairs: Vec::new(),
+            wire: WireKind::default(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl Topology {
+    /// The same lab with these faults beside its own.
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Result<Topology, TargetError> {
+        self.faults.extend(faults);
+        self.check()?;
+        Ok(self)
+    }
+
+    /// What carries its packets.
+    pub fn carrier(&self) -> Carrier {
+        match self.wire {
+            WireKind::User => Carrier::User,
+            WireKind::Netem => Carrier::Netem,
+            WireKind::TokenBucket if self.shape.rate.is_some() => Carrier::TokenBucket,
+            WireKind::TokenBucket => Carrier::Cable,
+            WireKind::Auto if self.is_plain() && !self.has_faulty_wire() => Carrier::Cable,
+            WireKind::Auto => Carrier::User,
+        }
+    }
+
+    /// Whether nothing is said of what lies between the hosts.
+    pub fn is_plain(&self) -> bool {
+        self.shape.is_plain() && self.hops.is_none() && self.network.is_none() && self.pairs.is_empty()
+    }
+
+    /// The switches between two hosts.
+    pub fn switches(&self) -> u32 {
+        self.hops.unwrap_or(u32::from(self.hosts > 2))
+    }
+
+    /// Whether packets cross other links before the last one, which is their pair of hosts' own.
+    pub(super) fn has_links_before(&self) -> bool {
+        self.network.is_some() || self.switches() > 0
+    }
+
+    /// What is done to packets from one host to another, from end to end.
+    pub fn shape_between(&self, from: &str, to: &str) -> &Shape {
+        let pair = self.pairs.iter().find(|pair| (&*pair.from, &*pair.to) == (from, to));
+        pair.map_or(&self.shape, |pair| &pair.shape)
+    }
+}
+
+pub(super) fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
+}
+
+fn spelt<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
+}
+
+impl fmt::Display for Topology {
+    /// What was left out is not printed, but for hosts and MTU.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.network {
+            Some(network) => write!(f, "{},mtu={}", network.file, self.mtu)?,
+            None => write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?,
+        }
+        self.shape.said().try_for_each(|said| write!(f, ",{said}"))?;
+        let pairs = self.pairs.iter().flat_map(|pair| pair.said(&self.shape));
+        pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
+        if let Some(hops) = self.hops {
+            write!(f, ",hops={hops}")?;
+        }
+        if self.switching != Switching::default() {
+            write!(f, ",switch={}", spelt(SWITCHINGS, self.switching))?;
+        }
+        if self.wire != WireKind::default() {
+            write!(f, ",wire={}", spelt(WIRES, self.wire))?;
+        }
+        self.faults.iter().try_for_each(|fault| write!(f, ",fault={fault}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::TargetError;
+
+    fn read(text: &str) -> Result<Topology, TargetError> {
+        Topology::read(text, &|name| Err(TargetError { what: name.into(), hint: String::new() }))
+    }
+
+    #[test]
+    fn a_description_says_what_carries() {
+        let carrier = |text: &str| read(text).unwrap().carrier();
+        assert_eq!(carrier("hosts=3"), Carrier::Cable);
+        assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
+        assert_eq!(carrier("hops=1"), Carrier::User);
+        assert_eq!(carrier("wire=user"), Carrier::User);
+        assert_eq!(carrier("fault=loss"), Carrier::User);
+        assert_eq!(carrier("fault=sack-off"), Carrier::Cable);
+        assert_eq!(carrier("rate=1Gb/s,wire=tbf"), Carrier::TokenBucket);
+        assert_eq!(carrier("delay=1ms,wire=netem"), Carrier::Netem);
+        assert_eq!(carrier("b-a.loss=1%"), Carrier::User);
+    }
+
+    #[test]
+    fn a_topology_of_an_earlier_version_was_the_kernels() {
+        let old = r#"{"hosts":2,"mtu":1500,"rate":1e9}"#;
+        let read: Topology = serde_json::from_str(old).unwrap();
+        assert_eq!(read.carrier(), Carrier::TokenBucket);
+        let plain: Topology = serde_json::from_str(r#"{"hosts":2,"mtu":1500,"rate":null}"#).unwrap();
+        assert_eq!(plain.carrier(), Carrier::Cable);
+    }
+}

@@ -1,0 +1,108 @@
+//! What is known of the way between two hosts before anything is sent.
+
+use super::pair::host_number;
+use super::topology::{Carrier, Switching, Topology};
+use super::wiring::Wiring;
+use super::{Target, host_name};
+use crate::unit::BitRate;
+
+/// One direction between two hosts, summed up. Where nothing is known it is nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Way {
+    /// The links that take a packet's time, in their order: rate, and how what stands at the far end passes
+    /// packets on.
+    pub stages: Vec<(BitRate, Switching)>,
+    /// What each packet takes besides.
+    pub delay_ns: f64,
+    /// The share of packets that is lost.
+    pub loss: f64,
+}
+
+impl Way {
+    /// The rate of the slowest link.
+    pub fn slowest(&self) -> Option<BitRate> {
+        self.stages.iter().map(|(rate, _)| *rate).min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+impl Wiring {
+    /// The way from one host to another.
+    pub fn way(&self, from: usize, to: usize) -> Way {
+        let links = || self.route(from, to).iter().filter_map(|link| self.links.get(*link));
+        let passes: f64 = links().map(|link| 1.0 - link.shape.loss).product();
+        Way {
+            stages: links().filter_map(|link| Some((link.shape.rate?, link.switching))).collect(),
+            delay_ns: links().map(|link| link.shape.delay_ns).sum(),
+            loss: 1.0 - passes,
+        }
+    }
+}
+
+impl Topology {
+    fn wired(&self) -> Wiring {
+        self.wiring(|host| host_name(host as u32))
+    }
+
+    /// The rate at which a host's packets come to another one at most: the least and the most of them all;
+    /// none where some have no limit.
+    pub fn rates(&self, from: &str) -> Option<(BitRate, BitRate)> {
+        let (wiring, from) = (self.wired(), host_number(from)? as usize);
+        let others = (0..wiring.hosts).filter(|to| *to != from);
+        let rates: Option<Vec<f64>> =
+            others.map(|to| wiring.way(from, to).slowest().map(|rate| rate.0)).collect();
+        let rates = rates.filter(|rates| !rates.is_empty())?;
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        Some((BitRate(least), BitRate(rates.into_iter().fold(0.0, f64::max))))
+    }
+}
+
+impl Target {
+    /// The way from one host to another, as far as it is known: nothing of real hosts, nor within one.
+    pub fn way(&self, from: &str, to: &str) -> Way {
+        match self {
+            _ if from == to => Way::default(),
+            Target::Lab(topology) => match (host_number(from), host_number(to)) {
+                (Some(from), Some(to)) => topology.wired().way(from as usize, to as usize),
+                _ => Way::default(),
+            },
+            Target::Simulated(world) => Way { delay_ns: world.delay_ns, ..Way::default() },
+            Target::Ssh(_) => Way::default(),
+        }
+    }
+
+    /// Whether the program's own wire lies between the hosts, which has a CPU to itself while packets pass.
+    pub fn has_own_wire(&self) -> bool {
+        matches!(self, Target::Lab(topology) if topology.carrier() == Carrier::User)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(target: &str, from: &str, to: &str) -> Way {
+        target.parse::<Target>().unwrap().way(from, to)
+    }
+
+    #[test]
+    fn a_way_sums_up_its_links() {
+        let metro = way("lab:metro,a-b.loss=1%", "a", "b");
+        assert_eq!((metro.stages.len(), metro.delay_ns, metro.slowest()), (3, 1e5, Some(BitRate(1e10))));
+        assert!((metro.loss - 0.01).abs() < 1e-12);
+        assert_eq!(way("lab:metro,a-b.loss=1%", "b", "a").loss, 0.0);
+        let three = "lab:hosts=3,rate=1Gb/s,c-a.rate=10Mb/s";
+        assert_eq!(way(three, "c", "a").slowest(), Some(BitRate(1e7)));
+        for (target, from, to) in [("lab", "a", "b"), ("ssh://h", "a", "b"), ("lab:metro", "a", "a")] {
+            assert_eq!(way(target, from, to), Way::default(), "{target}");
+        }
+        assert_eq!(way("simulated:delay=10ms", "b", "a").delay_ns, 1e7);
+    }
+
+    #[test]
+    fn rates_of_a_host_are_those_to_all_others() {
+        let Ok(Target::Lab(lab)) = "lab:hosts=3,rate=1Gb/s,a-c.rate=10Mb/s".parse() else { panic!("no lab") };
+        assert_eq!(lab.rates("a"), Some((BitRate(1e7), BitRate(1e9))));
+        assert_eq!(lab.rates("b"), Some((BitRate(1e9), BitRate(1e9))));
+        assert_eq!(Topology::default().rates("a"), None);
+    }
+}

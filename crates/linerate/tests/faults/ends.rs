@@ -1,0 +1,116 @@
+//! Faults of hosts, of CPUs and of the ends move the measurement as their models say.
+
+use crate::measured::{RoundTrips, measure, measure_round_trips, small};
+use crate::support::{entry, run, warnings};
+use linerate::vocabulary::Pattern;
+
+/// Bits of `tcpi_options`, as linux/uapi/tcp.h has them.
+const TIMESTAMPS: u64 = 1;
+const SACK: u64 = 2;
+const SCALING: u64 = 4;
+
+/// Both ways together: the lab's delay is one way.
+const ROUND_TRIP_S: f64 = 0.002;
+const FAR: &str = "lab:delay=1ms";
+
+#[test]
+fn a_buffer_bounds_the_rate_by_the_round_trip() {
+    let bound = |kib: f64| kib * 1024.0 * 8.0 / ROUND_TRIP_S;
+    let small = measure(FAR, &["small-buffers=64KiB"], &[]);
+    let double = measure(FAR, &["small-buffers=128KiB"], &[]);
+    assert!(small.last("snd_wnd").iter().all(|window| *window <= 64 << 10));
+    assert!((0.2..1.05).contains(&(small.rate() / bound(64.0))), "{}", small.rate());
+    assert!((0.2..1.05).contains(&(double.rate() / bound(128.0))), "{}", double.rate());
+    let ratio = double.rate() / small.rate();
+    assert!((1.5..2.7).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn without_window_scaling_65535_bytes_are_under_way() {
+    let measured = measure(FAR, &["window-scaling-off"], &[]);
+    assert!(measured.last("options").iter().all(|options| options & SCALING == 0));
+    assert!(measured.last("snd_wnd").iter().all(|window| *window <= 65535));
+    let bound = 65535.0 * 8.0 / ROUND_TRIP_S;
+    assert!((0.5..1.05).contains(&(measured.rate() / bound)), "{}", measured.rate());
+}
+
+#[test]
+fn what_is_not_offered_is_not_used() {
+    let off = measure("lab", &["sack-off", "timestamps-off"], &[]);
+    assert!(off.last("options").iter().all(|options| options & (SACK | TIMESTAMPS) == 0));
+    assert!(off.granted("tcp.mss").iter().all(|mss| mss == "1460"), "{:?}", off.granted("tcp.mss"));
+    let on = measure("lab", &[], &[]);
+    assert!(on.last("options").iter().all(|options| options & (SACK | TIMESTAMPS) == SACK | TIMESTAMPS));
+    assert!(on.granted("tcp.mss").iter().all(|mss| mss == "1448"), "{:?}", on.granted("tcp.mss"));
+}
+
+#[test]
+fn without_offloads_every_packet_is_one() {
+    let with = measure("lab", &[], &[]);
+    let without = measure("lab", &["offload-off"], &[]);
+    assert!(with.packet_bytes() > 4 * 1514, "{}", with.packet_bytes());
+    assert!(without.packet_bytes() <= 1514, "{}", without.packet_bytes());
+    // The cost of a packet is paid some forty times as often.
+    let cost = [with.cpu_ns_per_byte(), without.cpu_ns_per_byte()];
+    assert!(cost[1] > 1.5 * cost[0], "{cost:?} ns a byte");
+}
+
+#[test]
+fn each_rule_of_a_firewall_takes_its_time() {
+    let half = |rules: &str| {
+        let rules = format!("firewall-rules={rules}");
+        measure_round_trips("lab", &[&rules], &small()).half_round_trip_ns()
+    };
+    let (few, some, many) = (half("1"), half("4000"), half("12000"));
+    // Twice a way: out of one host and into the other.
+    let each = [(some - few) / 8000.0, (many - some) / 16000.0];
+    assert!(each.iter().all(|ns| (0.5..100.0).contains(ns)), "{each:?} ns a rule");
+    let ratio = each[1] / each[0];
+    assert!((0.4..2.5).contains(&ratio), "not a line: {few}, {some}, {many} ns");
+}
+
+#[test]
+fn a_hog_takes_half_of_its_cpu_and_is_warned_of() {
+    let measured = measure("lab", &["cpu-hog=0"], &["cpu.placement=0/1"]);
+    assert!(measured.warns_of("foreign-cpu"));
+    let kept_off = measured.kept_off(0);
+    assert!((0.3..0.8).contains(&kept_off), "{kept_off} of the time");
+}
+
+#[test]
+fn a_slow_reader_sets_the_rate_and_the_window_is_what_the_sender_waits_for() {
+    // A window that holds a whole block is never waited for.
+    let measured = measure("lab", &["slow-reader=200Mb/s"], &["socket.receive-buffer=256KiB"]);
+    let ratio = measured.rate() / 200e6;
+    assert!((0.6..1.02).contains(&ratio), "{}", measured.rate());
+    let share = measured.moved("rwnd_limited") as f64 / measured.moved("busy_time") as f64;
+    assert!(share > 0.5, "the window bound {share} of the time");
+}
+
+#[test]
+fn a_server_that_answers_small_messages_late_is_called_by_its_name() {
+    let sizes = (6..=16).map(|power| 1 << power).collect();
+    let trips = RoundTrips { sizes, exchanges: 4, passes: 6 };
+    let curves = measure_round_trips("lab", &["delayed-ack"], &trips).curves();
+    let ping_pongs = curves.iter().filter(|curve| curve.case.pattern == Pattern::PingPong);
+    let breaks: Vec<_> = ping_pongs.flat_map(|curve| &curve.breaks).collect();
+    let named: Vec<_> = breaks.iter().filter(|found| found.class == "delayed-ack").collect();
+    assert!(!named.is_empty(), "{breaks:#?}");
+    for found in named {
+        assert!(found.from_bytes < 1448 && 1448 <= found.at_bytes, "{found:#?}");
+        let jump = found.jump_ns.unwrap().median;
+        assert!((-25e6..-15e6).contains(&jump), "{found:#?}");
+    }
+}
+
+#[test]
+fn the_report_of_a_run_tells_its_faults() {
+    let arguments = ["lab:fault=b:sack-off", "--fault", "slow-reader=300Mb/s", "--only", "network.tcp"];
+    let run = run(&[&arguments[..], &["--profile", "quick", "--passes", "1", "--no-page"]].concat());
+    let report = run.report();
+    assert!(warnings(&report).contains(&"fault".to_owned()), "{:?}", warnings(&report));
+    let text = String::from_utf8_lossy(&run.output.stdout);
+    assert!(text.contains("With b:sack-off, slow-reader=300Mb/s put in by hand"), "{text}");
+    let rate = entry(&report, "network.tcp", Some("b>a"), 1)["throughput_bps"]["median"].as_f64().unwrap();
+    assert!((0.3..1.02).contains(&(rate / 300e6)), "{rate}");
+}

@@ -1,0 +1,9 @@
+//! Known faults: each is there when it is put in, moves the measurement as its model says, and is gone.
+
+mod ends;
+mod hosts;
+mod measured;
+mod removal;
+#[path = "../ladder/support.rs"]
+mod support;
+mod wires;

@@ -1,0 +1,90 @@
+//! Faults of the wire move the measurement as their models say, and the wire's own account agrees.
+
+use crate::measured::{Measured, measure, measure_round_trips, small};
+use crate::support::command;
+use tempfile::TempDir;
+
+const FAR: &str = "lab:delay=1ms";
+const SEGMENT_BITS: f64 = 1448.0 * 8.0;
+const ROUND_TRIP_S: f64 = 0.002;
+
+/// What TCP can carry where each packet is lost with this probability.
+fn mathis(loss: f64) -> f64 {
+    SEGMENT_BITS * 1.22 / (ROUND_TRIP_S * loss.sqrt())
+}
+
+/// A share of the packets from a to b, by the wire's account.
+fn share(measured: &Measured, count: fn(&linerate::record::LinkAudit) -> u64) -> f64 {
+    let packets = measured.link("a-b", |link| link.packets);
+    assert!(packets > 1000, "{packets} packets");
+    measured.link("a-b", count) as f64 / packets as f64
+}
+
+#[test]
+fn loss_bounds_the_rate_as_its_root_and_bursts_of_it_hurt_less() {
+    let lossy = measure(FAR, &["loss=1%"], &[]);
+    assert!((0.006..0.014).contains(&share(&lossy, |link| link.lost)), "{}", share(&lossy, |link| link.lost));
+    let ratio = lossy.rate() / mathis(0.01);
+    assert!((0.4..2.5).contains(&ratio), "{} of {}", lossy.rate(), mathis(0.01));
+    assert!(lossy.moved("total_retrans") > 0);
+    let burst = measure(FAR, &["burst-loss=1%"], &[]);
+    assert!((0.002..0.03).contains(&share(&burst, |link| link.lost)), "{}", share(&burst, |link| link.lost));
+    assert!(burst.rate() > lossy.rate(), "{} and {}", burst.rate(), lossy.rate());
+}
+
+#[test]
+fn a_loss_of_one_direction_is_of_that_direction() {
+    let measured = measure(FAR, &["b-a:loss=2%"], &[]);
+    assert_eq!(measured.link("a-b", |link| link.lost), 0);
+    assert!(measured.link("b-a", |link| link.lost) > 0);
+}
+
+#[test]
+fn packets_come_late_or_twice_as_often_as_was_said() {
+    let measured = measure("lab:delay=1ms,rate=1Gb/s", &["reorder=2%", "duplicate=1%"], &[]);
+    let (held, twice) = (share(&measured, |link| link.held), share(&measured, |link| link.duplicated));
+    assert!((0.015..0.025).contains(&held), "{held}");
+    assert!((0.007..0.013).contains(&twice), "{twice}");
+    assert!(measured.moved("reord_seen") > 0 && measured.moved("dsack_dups") > 0);
+}
+
+#[test]
+fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
+    let plain = measure_round_trips("lab:wire=user", &[], &small());
+    for (fault, each_way_ns) in [("delay=10ms", 10e6), ("asymmetric-delay=20ms", 10e6)] {
+        let far = measure_round_trips("lab", &[fault], &small());
+        let added = far.half_round_trip_ns() - plain.half_round_trip_ns();
+        assert!((0.97..1.10).contains(&(added / each_way_ns)), "{fault}: {added} ns");
+    }
+}
+
+#[test]
+fn jitter_spreads_round_trips_around_the_delay() {
+    let measured = measure_round_trips("lab:delay=5ms", &["jitter=2ms"], &small());
+    let half = measured.half_round_trip_ns();
+    assert!((4.5e6..6.0e6).contains(&half), "{half}");
+    let spread = measured.spread_ns();
+    // The mean of two ways, each within 2 ms of its delay: the quartiles are 2 (2 - sqrt(2)) ms apart.
+    assert!((0.8e6..1.6e6).contains(&spread), "{spread} ns between the quartiles");
+}
+
+#[test]
+fn a_policer_lets_no_more_through_and_makes_tcp_send_again() {
+    let measured = measure("lab:delay=1ms", &["policer=100Mb/s"], &[]);
+    let ratio = measured.rate() / 100e6;
+    assert!((0.2..1.02).contains(&ratio), "{}", measured.rate());
+    assert!(measured.link("a-b", |link| link.policed) > 0 && measured.moved("total_retrans") > 0);
+}
+
+#[test]
+fn a_black_hole_swallows_large_packets_and_small_ones_pass() {
+    let fits = measure("lab", &["mtu-black-hole=1400"], &["tcp.mss=1340"]);
+    assert!(fits.rate() > 100e6, "{}", fits.rate());
+    assert_eq!(fits.link("a-b", |link| link.swallowed), 0);
+    let folder = TempDir::new().unwrap();
+    let arguments = ["lab", "--fault", "mtu-black-hole=1400", "--only", "network.tcp", "--passes", "1"];
+    let output = command(folder.path(), &arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("moved no byte within the time limit"), "{text}");
+}
