@@ -76,21 +76,29 @@ fn both_ways_is_the_sum_of_both_receivers() {
 }
 
 #[test]
-fn several_flows_count_from_the_first_start_to_the_first_end() {
+fn several_flows_count_what_has_come_by_the_end_of_one() {
     let analysis = analyse(&Synthetic::default().recording());
     let four = layer(&analysis, "network.tcp x 4 a>b");
     assert_near("4 flows", four.throughput_bps, TRUTHS[3].stream_bps(1 << 20), 0.02);
 
-    // By 300 ns, when the first flow ends, it has moved 6000 B and the second one 2000 B.
     let flow = |start_ns, slices_ns: &[u64]| Flow {
         start_ns,
         slices_ns: slices_ns.to_vec(),
         bytes: 1000 * slices_ns.len() as u64,
         ..Flow::default()
     };
+    let bps = |flows| {
+        trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default())).throughput_bps
+    };
+    // By 300 ns, when the first flow ends, 8000 B have come; by 350 ns, when the second one does, 10000 B.
     let flows = vec![flow(0, &[25, 25, 25, 25, 100, 100]), flow(100, &[100, 100, 25, 25])];
-    let values = trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default()));
-    assert_eq!(values.throughput_bps, Some(8e9 * 8000.0 / 300.0));
+    assert_eq!(bps(flows), Some(8e9 * 10_000.0 / 350.0));
+    // A flow that goes on alone makes no more of it.
+    let flows = vec![flow(0, &[100, 100, 100]), flow(0, &[100, 100, 900])];
+    assert_eq!(bps(flows), Some(8e9 * 5000.0 / 300.0));
+    // Two flows that take turns on a link of 1000 B in 100 ns never have more than the link.
+    let flows = vec![flow(0, &[100, 100, 100, 500]), flow(0, &[400, 100, 100, 100])];
+    assert_eq!(bps(flows), Some(8e9 * 1000.0 / 100.0));
 }
 
 /// A trial of a stream with these flows at its receiver.

@@ -160,15 +160,21 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
         role.flows.iter().map(|flow| Stamps::of(flow, &trial.block, lead, origin)).collect();
     let stamps = stamps?;
     // From the first flow's start, not the last one's: what a late receiver finds waiting in its buffers
-    // came since then. To the first flow's end: from then on one is missing.
+    // came since then.
     let from = stamps.iter().map(Stamps::first).fold(f64::INFINITY, f64::min);
     let all_begun = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
-    let to = stamps.iter().map(Stamps::last).fold(f64::INFINITY, f64::min);
-    if to <= all_begun {
+    let ends = || stamps.iter().map(Stamps::last);
+    if ends().fold(f64::INFINITY, f64::min) <= all_begun {
         return None;
     }
-    let bytes: f64 = stamps.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from)).sum();
-    positive(8e9 * bytes / (to - from))
+    // Up to the end of a flow, whichever gives most: at the first one slices are under way that do not count
+    // yet, at the last one some flows have long ended. Nothing is drawn between two stamps: of flows that take
+    // turns on a link most bytes come just before the stamp, and a line would count them before they came.
+    let to_end = |to: f64| {
+        let bytes: f64 = stamps.iter().map(|flow| flow.received_by(to)).sum();
+        8e9 * bytes / (to - from)
+    };
+    positive(ends().map(to_end).fold(0.0, f64::max))
 }
 
 /// Without stamps: the median of the histogram's samples, or the whole block where all of it counts.
@@ -221,7 +227,18 @@ impl Stamps {
         &self.at_ns
     }
 
-    /// Bytes since the first stamp, a straight line between two stamps.
+    /// Bytes of the slices that had come by then.
+    pub(super) fn received_by(&self, time: f64) -> f64 {
+        let slices = self.at_ns.partition_point(|stamp| *stamp <= time).saturating_sub(1);
+        let all = self.at_ns.len() - 1;
+        if slices == all { self.all_bytes() } else { slices as f64 * self.slice_bytes }
+    }
+
+    fn all_bytes(&self) -> f64 {
+        (self.at_ns.len() as f64 - 2.0) * self.slice_bytes + self.last_bytes
+    }
+
+    /// Bytes since the first stamp, a straight line between two stamps: for a picture over time.
     pub(super) fn bytes_at(&self, time: f64) -> f64 {
         let after = self.at_ns.partition_point(|stamp| *stamp <= time);
         if after == 0 {
@@ -229,7 +246,7 @@ impl Stamps {
         }
         let (before, last) = (after - 1, self.at_ns.len() - 1);
         let Some(next) = self.at_ns.get(after) else {
-            return (last as f64 - 1.0) * self.slice_bytes + self.last_bytes;
+            return self.all_bytes();
         };
         let within = (time - self.at_ns[before]) / (next - self.at_ns[before]);
         let bytes = if after == last { self.last_bytes } else { self.slice_bytes };
@@ -317,8 +334,10 @@ mod tests {
         ];
         for (time, bytes) in cases {
             assert_eq!(stamps.bytes_at(time), bytes, "{time}");
+            let has_come = [0.0, 100.0, 150.0, 250.0].contains(&bytes) && time != 30.0;
+            assert!(if has_come { stamps.received_by(time) == bytes } else { stamps.received_by(time) < bytes });
         }
-        assert_eq!(stamps.bytes_at(1e9), 250.0);
+        assert_eq!((stamps.bytes_at(1e9), stamps.received_by(1e9)), (250.0, 250.0));
     }
 
     #[test]
