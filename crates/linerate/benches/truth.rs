@@ -2,12 +2,15 @@
 //!
 //!     cargo bench --bench truth -- [--json FILE] [ROW...]
 //!
-//! ROW is a part of a row's name group: rate, path, bound, delay, hops, loss, window, mathis, jitter. Prints a line a row, and
+//! ROW is a group of rows: rate, path, bound, delay, hops, loss, window, mathis, jitter. Prints a line a row, and
 //! writes one as JSON into FILE. It ends with 1 where a row is out of its tolerance; nothing is tried twice.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 #[path = "../tests/truth/measure.rs"]
 mod measure;
+#[allow(dead_code, reason = "the tests are run as an ordinary user too")]
+#[path = "../tests/shared/nobody.rs"]
+mod nobody;
 #[allow(dead_code, reason = "the tests take another part of it")]
 #[path = "../tests/truth/rows.rs"]
 mod rows;

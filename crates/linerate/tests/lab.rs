@@ -5,6 +5,8 @@
 
 #[path = "lab/netem.rs"]
 mod netem;
+#[path = "shared/nobody.rs"]
+mod nobody;
 #[path = "lab/removal.rs"]
 mod removal;
 #[path = "lab/sixteen.rs"]
@@ -17,18 +19,14 @@ use linerate::plan::{Shape, Topology, WireKind};
 use linerate::unit::BitRate;
 use linerate_sys::namespace;
 use linerate_sys::netlink::{Netlink, Qdisc};
+use nobody::{is_root, program};
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
-
-/// Where a copy of linerate lies that an ordinary user can run.
-const PROGRAM: &str = "LINERATE_TEST_PROGRAM";
 
 /// What a part is told.
 const ORDER: &str = "LINERATE_TEST_ORDER";
@@ -41,9 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How much a transfer carries: more than any buffer holds.
 const BYTES: usize = 8 << 20;
-
-/// The user that Debian and others call `nobody`.
-const NOBODY: u32 = 65534;
 
 #[test]
 fn two_hosts_reach_each_other() {
@@ -121,17 +116,7 @@ fn a_probe_tells_what_is_possible() {
 /// Runs every test of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    if !is_root() {
-        // Then all the other tests show it.
-        return;
-    }
-    let bench = Bench::new();
-    let mut command = Command::new(&bench.test);
-    command.uid(NOBODY).gid(NOBODY).current_dir("/").env(PROGRAM, &bench.program);
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains(" passed; 0 failed; "), "{text}");
-    assert!(!text.contains(" 0 passed"), "{text}");
+    nobody::runs_them_too(&[], &[]);
 }
 
 #[test]
@@ -186,14 +171,6 @@ fn lab(topology: Topology) -> Lab {
     Lab::build(&topology, &program()).unwrap()
 }
 
-fn program() -> PathBuf {
-    env::var_os(PROGRAM).unwrap_or(env!("CARGO_BIN_EXE_linerate").into()).into()
-}
-
-fn is_root() -> bool {
-    fs::metadata("/proc/self").unwrap().uid() == 0
-}
-
 /// Sends [`BYTES`] over TCP, and checks that all of it arrives from the right address.
 fn transfer(from: &VirtualHost, to: &VirtualHost) {
     transfer_between((from, from.address), (to, to.address));
@@ -238,33 +215,6 @@ fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(Instant::now() < deadline, "never came true: {what}");
         thread::yield_now();
-    }
-}
-
-/// Copies of the programs where an ordinary user can read them; gone when dropped.
-struct Bench {
-    directory: PathBuf,
-    test: PathBuf,
-    program: PathBuf,
-}
-
-impl Bench {
-    fn new() -> Bench {
-        let directory = env::temp_dir().join(format!("linerate-lab-test-{}", std::process::id()));
-        fs::create_dir(&directory).unwrap();
-        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
-        let (test, program) = (directory.join("test"), directory.join("linerate"));
-        for (from, to) in [(env::current_exe().unwrap(), &test), (self::program(), &program)] {
-            fs::copy(from, to).unwrap();
-            fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        Bench { directory, test, program }
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

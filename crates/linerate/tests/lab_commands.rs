@@ -2,6 +2,8 @@
 //!
 //! What a test runs on a host is this very binary, on one of the ignored tests at the end.
 
+#[path = "shared/nobody.rs"]
+mod nobody;
 #[path = "lab_commands/record.rs"]
 mod record;
 #[path = "lab_commands/stale.rs"]
@@ -11,20 +13,18 @@ use linerate::lab::holder;
 use linerate_sys::namespace;
 use linerate_sys::netlink::Netlink;
 use linerate_sys::process::Process;
+use nobody::program;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 use tempfile::TempDir;
-
-/// Where a copy of linerate lies that an ordinary user can run.
-const PROGRAM: &str = "LINERATE_TEST_PROGRAM";
 
 /// What a part is told.
 const ORDER: &str = "LINERATE_TEST_ORDER";
@@ -34,9 +34,6 @@ const MARK: &str = "says ";
 
 /// How long anything may take; only what is broken takes so long.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The user that Debian and others call `nobody`.
-const NOBODY: u32 = 65534;
 
 /// A runtime directory of a test's own; what is still up in it when it is dropped is taken down.
 struct Runtime(TempDir);
@@ -252,24 +249,7 @@ fn what_is_wrong_is_said_with_what_to_try() {
 /// Runs every test of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        // Then all the other tests show it.
-        return;
-    }
-    let bench = tempfile::tempdir().unwrap();
-    fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let [test, program] = ["test", "linerate"].map(|name| bench.path().join(name));
-    for (from, to) in [(env::current_exe().unwrap(), &test), (self::program(), &program)] {
-        // Not by this process: a child that another test forks meanwhile would have the file open for writing
-        // for a moment, and what is open for writing cannot be run.
-        assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
-        fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let mut command = Command::new(&test);
-    let output = command.uid(NOBODY).gid(NOBODY).current_dir("/").env(PROGRAM, &program).output().unwrap();
-    let text = text(&output);
-    assert!(output.status.success() && text.contains(" passed; 0 failed; "), "{text}");
-    assert!(!text.contains(" 0 passed"), "{text}");
+    nobody::runs_them_too(&[], &[]);
 }
 
 /// A user namespace gives its root no right over what is outside, so that the holder cannot be reached.
@@ -286,10 +266,6 @@ fn from_inside_an_ordinary_users_lab_no_lab_is_reached() {
         runtime.lab(&["exec", "a", "--", program.to_str().unwrap(), "lab", "exec", "b", "--", "true"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     assert!(text(&output).contains("a host of a lab has users of its own"), "{}", text(&output));
-}
-
-fn program() -> PathBuf {
-    env::var_os(PROGRAM).unwrap_or(env!("CARGO_BIN_EXE_linerate").into()).into()
 }
 
 fn text(output: &Output) -> String {

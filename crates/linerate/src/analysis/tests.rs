@@ -87,9 +87,8 @@ fn several_flows_count_what_has_come_by_the_end_of_one() {
         bytes: 1000 * slices_ns.len() as u64,
         ..Flow::default()
     };
-    let bps = |flows| {
-        trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default())).throughput_bps
-    };
+    let bps =
+        |flows| trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default())).throughput_bps;
     // By 300 ns, when the first flow ends, 8000 B have come; by 350 ns, when the second one does, 10000 B.
     let flows = vec![flow(0, &[25, 25, 25, 25, 100, 100]), flow(100, &[100, 100, 25, 25])];
     assert_eq!(bps(flows), Some(8e9 * 10_000.0 / 350.0));

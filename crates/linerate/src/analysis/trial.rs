@@ -335,7 +335,11 @@ mod tests {
         for (time, bytes) in cases {
             assert_eq!(stamps.bytes_at(time), bytes, "{time}");
             let has_come = [0.0, 100.0, 150.0, 250.0].contains(&bytes) && time != 30.0;
-            assert!(if has_come { stamps.received_by(time) == bytes } else { stamps.received_by(time) < bytes });
+            assert!(if has_come {
+                stamps.received_by(time) == bytes
+            } else {
+                stamps.received_by(time) < bytes
+            });
         }
         assert_eq!((stamps.bytes_at(1e9), stamps.received_by(1e9)), (250.0, 250.0));
     }

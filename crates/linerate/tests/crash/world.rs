@@ -1,15 +1,13 @@
 //! Surroundings of a scene's own: all folders that the program may write to, and what may stay in them.
 
 use crate::marked::{MARK, await_none, marked, namespaces, still_there};
+use crate::nobody::program;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
-
-/// Where a copy of linerate lies that an ordinary user can run.
-pub const PROGRAM: &str = "LINERATE_TEST_PROGRAM";
 
 /// What may stay, below the scene's folder: folders, locks, and what is kept on purpose.
 const STAYS: &[&str] = &[
@@ -30,10 +28,6 @@ pub struct World {
     pub mark: String,
     /// Every namespace that one of the scene's processes was seen in, but those of this machine.
     pub seen: BTreeSet<PathBuf>,
-}
-
-pub fn program() -> PathBuf {
-    std::env::var_os(PROGRAM).unwrap_or(env!("CARGO_BIN_EXE_linerate").into()).into()
 }
 
 pub fn text(output: &Output) -> String {

@@ -4,6 +4,8 @@
 #![allow(clippy::print_stdout)]
 
 mod measure;
+#[path = "../shared/nobody.rs"]
+mod nobody;
 #[allow(dead_code, reason = "the bench measures what is not measured here")]
 mod rows;
 
@@ -50,4 +52,10 @@ fn a_small_window_holds_the_rate_to_a_window_a_round_trip() {
 #[test]
 fn random_loss_holds_the_rate_to_the_law_of_mathis() {
     check([rows::mathis(8.0)]);
+}
+
+/// The wire has less room there for frames that wait, and its thread does not run before others.
+#[test]
+fn an_ordinary_users_wire_is_true_too() {
+    nobody::runs_them_too(&["a_stream_has_the_rate_of_the_wire"], &[]);
 }

@@ -1,12 +1,12 @@
 //! Measuring between the hosts of a lab, step by step, with the program's own runner.
 
+use crate::nobody::program;
 use linerate::analysis::throughput_bps;
 use linerate::plan::{Block, Case, Plan, Profile, Role, Step, Target, Why};
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
 use linerate::run::{Means, Runner};
 use linerate::vocabulary::{Cache, Does, Pattern, Wait};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 const NS: f64 = 1e9;
 
@@ -60,7 +60,7 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
         seed: 1,
         budget_ns: None,
     };
-    let means = Means { program: PathBuf::from(env!("CARGO_BIN_EXE_linerate")), ssh: "ssh".into() };
+    let means = Means { program: program(), ssh: "ssh".into() };
     let runner = Runner::start(&plan, &means, &|| false).unwrap();
     work(&mut Pair { runner, steps: 0 })
 }

@@ -86,7 +86,7 @@ pub fn window() -> Vec<Row> {
     vec![
         Row::new("a window a round trip", window_bps, vec![stream.bps], 0.1 * window_bps),
         // The kernel counts in ticks of some milliseconds.
-        Row::new("limited by the receiver's window", 0.8, vec![limited], 0.2),
+        Row::new("limited by the receiver's window", 0.9, vec![limited], 0.1),
     ]
 }
 
