@@ -12,6 +12,7 @@ pub mod ethtool;
 pub mod firewall;
 pub mod handover;
 pub mod link;
+pub mod mount;
 pub mod namespace;
 pub mod netlink;
 pub mod own_file;

@@ -6,8 +6,14 @@
 use crate::{Error, Result};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::{CapabilitySet, UnshareFlags};
+use std::ffi::CStr;
 use std::{fs, io};
+
+/// The longest path, with its end: `PATH_MAX`.
+const LONGEST_PATH: usize = libc::PATH_MAX as usize;
 
 /// A kind of namespace, by its name under `/proc/PID/ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +22,8 @@ pub enum Kind {
     Network,
     /// The host's name.
     HostName,
+    /// What is mounted where.
+    Mounts,
     /// Users and what they may do.
     User,
 }
@@ -25,6 +33,7 @@ impl Kind {
         match self {
             Kind::Network => "net",
             Kind::HostName => "uts",
+            Kind::Mounts => "mnt",
             Kind::User => "user",
         }
     }
@@ -53,14 +62,57 @@ pub fn become_another_host() -> Result<()> {
     unshare(UnshareFlags::NEWNET | UnshareFlags::NEWUTS, "network and host name namespaces")
 }
 
+/// Leaves the mount namespace for a new one, in which everything is where it was. What the machine mounts or
+/// unmounts later is so here, too; what is mounted here is nowhere else.
+///
+/// Whoever joins the new one has its root. A process whose own root is another, by chroot(2), is refused: it would
+/// see what it may not.
+pub fn take_own_mounts() -> Result<OwnedFd> {
+    let root = || rustix::fs::stat("/").map(|root| (root.st_dev, root.st_ino));
+    let of_root = |errno: Errno| Error::new("stat", "/", errno);
+    let before = root().map_err(of_root)?;
+    unshare(UnshareFlags::NEWNS, "mount namespace")?;
+    let own = [current(Kind::Mounts)?];
+    enter(&own)?;
+    if root().map_err(of_root)? != before {
+        return Err(Error::new("setns", "a mount namespace from a chroot", io::ErrorKind::InvalidInput));
+    }
+    let downstream = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
+    mount_change("/", downstream).map_err(|errno| Error::new("mount", "/", errno))?;
+    let [own] = own;
+    Ok(own)
+}
+
 /// Enters these namespaces, in this order, for good; a user namespace goes first, as in
 /// [`join_namespaces`](crate::spawn::join_namespaces), and takes a process with a single thread.
 pub fn enter(namespaces: &[OwnedFd]) -> Result<()> {
+    move_into(namespaces.iter()).map_err(|errno| Error::new("setns", "a namespace", io::Error::from(errno)))
+}
+
+/// Joins namespaces and stays in the same folder: setns(2) moves who joins a mount namespace to its root. Makes
+/// system calls only, as between fork and exec.
+pub(crate) fn move_into<F: AsFd>(namespaces: impl Iterator<Item = F>) -> std::result::Result<(), Errno> {
+    let (mut before, mut after) = ([0; LONGEST_PATH], [0; LONGEST_PATH]);
+    let before = folder(&mut before);
     for namespace in namespaces {
-        rustix::thread::move_into_link_name_space(namespace.as_fd(), None)
-            .map_err(|errno| Error::new("setns", "a namespace", io::Error::from(errno)))?;
+        rustix::thread::move_into_link_name_space(namespace.as_fd(), None)?;
+    }
+    if let Some(before) = before
+        && folder(&mut after) != Some(before)
+    {
+        // One that was removed is nowhere to go back to.
+        let _ = rustix::process::chdir(before);
     }
     Ok(())
+}
+
+/// The path of the present folder; none where that is outside the root, or too long.
+fn folder(space: &mut [u8; LONGEST_PATH]) -> Option<&CStr> {
+    // Not getcwd(3), which may allocate, and not rustix's, which does.
+    // SAFETY: the kernel writes no more than so many bytes.
+    let length = unsafe { libc::syscall(libc::SYS_getcwd, space.as_mut_ptr(), space.len()) };
+    let path = CStr::from_bytes_until_nul(space).ok()?;
+    (length > 0 && path.to_bytes().starts_with(b"/")).then_some(path)
 }
 
 /// Names the host in the present host name namespace.

@@ -1,23 +1,18 @@
 //! Children that live elsewhere, or never outlive their parent, or do: what is done between fork and exec.
 
-use rustix::fd::{AsFd, OwnedFd};
+use crate::namespace::move_into;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
-use rustix::thread::move_into_link_name_space;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Makes the child join these namespaces, in this order. A user namespace goes first, since it gives
+/// Makes the child join these namespaces, in this order, and stay in its folder. A user namespace goes first, since it gives
 /// the right to join those that it owns.
 pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
-    let join = move || {
-        for namespace in &namespaces {
-            move_into_link_name_space(namespace.as_fd(), None)?;
-        }
-        Ok(())
-    };
+    let join = move || Ok(move_into(namespaces.iter())?);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(join) };
 }

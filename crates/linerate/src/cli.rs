@@ -27,7 +27,7 @@ mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::fault::hog;
+use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
 use crate::{Error, Result};
@@ -115,6 +115,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::LabHog { cpu, share } => {
             hog::main(cpu, share, std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::LabDisk { rate } => {
+            disk::main(&rate, std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -1,6 +1,6 @@
 //! Virtual hosts on this machine: topology, wire, complete removal.
 //!
-//! A virtual host is a network and a host name namespace. The hosts of a [`Lab`] are wired by one
+//! A virtual host is a network and a host name namespace, and with a slow disk a mount namespace. The hosts of a [`Lab`] are wired by one
 //! virtual cable, or from three hosts on by one cable each to a bridge. Neither `ip` nor `tc` is used,
 //! and an ordinary user may do it all: in a user namespace in which that user is root.
 //!
@@ -115,10 +115,14 @@ impl Lab {
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
         let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
         let (mut hosts, mut ports) = (Vec::new(), Vec::new());
-        for Site { name, address, address6, interface, hardware } in layout.hosts {
+        let has_mounts: Vec<bool> = layout.hosts.iter().map(|site| site.has_mounts).collect();
+        for Site { name, address, address6, interface, hardware, .. } in layout.hosts {
             ports.extend(hardware.try_into().map(|hardware: [u8; 6]| (name.clone(), hardware)));
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
             hosts.push(VirtualHost { name, address, address6, interface, namespaces });
+        }
+        for (host, _) in hosts.iter_mut().zip(has_mounts).filter(|(_, has_mounts)| *has_mounts) {
+            host.namespaces.push(next()?);
         }
         let switch = descriptors.next().map(Arc::new);
         let wire = match &switch {
@@ -130,7 +134,7 @@ impl Lab {
             _ => None,
         };
         let (beside, of_beside): (Vec<Own>, Vec<InForce>) =
-            fault::beside_hosts(topology, program)?.into_iter().unzip();
+            fault::beside_hosts(topology, &hosts, program)?.into_iter().unzip();
         let of_wire = fault::of_wire(topology);
         let faults = layout.faults.into_iter().chain(of_wire).chain(of_beside).collect();
         let has_user_namespace = layout.user_namespace;

@@ -71,6 +71,12 @@ pub enum Command {
         /// The share of it that is taken.
         share: f64,
     },
+    /// Serve a slow disk on a host of a lab.
+    #[command(hide = true)]
+    LabDisk {
+        /// What passes in a second.
+        rate: String,
+    },
 }
 
 /// What every command that measures is told.

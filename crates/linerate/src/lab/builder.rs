@@ -19,7 +19,8 @@ use std::os::fd::{AsFd, OwnedFd};
 pub const SUBCOMMAND: &str = "lab-builder";
 
 /// A lab before it is handed over. The descriptors are the user namespace's if there is one, then each
-/// host's network and host name namespace, then the switch's network namespace if there is one.
+/// host's network and host name namespace, then the mount namespaces of the hosts that have one, then the switch's
+/// network namespace if there is one.
 struct Building {
     layout: Layout,
     descriptors: Vec<OwnedFd>,
@@ -75,13 +76,27 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
     for number in 0..topology.hosts {
         hosts.push(Ground::new(&wiring::name_of(number))?);
     }
-    let (sites, switch) = wiring::wire(topology, &mut hosts)?;
+    let (mut sites, switch) = wiring::wire(topology, &mut hosts)?;
+    let mounts = own_mounts(topology, &mut sites)?;
     let layout = Layout { hosts: sites, user_namespace: ordinary, faults: Vec::new(), abilities: None };
     for ground in hosts {
         descriptors.extend([ground.network, ground.host_name]);
     }
+    descriptors.extend(mounts);
     descriptors.extend(switch.map(|switch| switch.network));
     Ok(Building { layout, descriptors })
+}
+
+/// A mount namespace for each host that has a fault in one; all others have the machine's.
+fn own_mounts(topology: &Topology, sites: &mut [Site]) -> linerate_sys::Result<Vec<OwnedFd>> {
+    let mut mounts = Vec::new();
+    for site in sites {
+        site.has_mounts = topology.faults.iter().any(|fault| fault.is_disk_of(&site.name));
+        if site.has_mounts {
+            mounts.push(namespace::take_own_mounts()?);
+        }
+    }
+    Ok(mounts)
 }
 
 /// Builds the smallest lab, and tries elsewhere what a larger one may need.

@@ -21,7 +21,7 @@ const SCHEMA: &str = "linerate.lab/1";
 const LONGEST_NAME: usize = 32;
 
 /// Kinds of namespaces that a process on a host joins, as the kernel calls them.
-const KINDS: [&str; 3] = ["user", "net", "uts"];
+const KINDS: [&str; 4] = ["user", "net", "uts", "mnt"];
 
 /// A lab that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

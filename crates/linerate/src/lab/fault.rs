@@ -1,13 +1,15 @@
 //! Faults that are put into a lab's hosts: applied where they act, and read back.
 //!
-//! All of them are in the network namespaces of the lab, or are processes that end with it, so there is
+//! All of them are in the namespaces of the lab, or are processes that end with it, so there is
 //! nothing to undo.
 
+pub mod disk;
 mod firewall;
 pub mod hog;
 mod offload;
 mod sysctl;
 
+use super::VirtualHost;
 use super::request::Site;
 use crate::plan::{Fault, Topology, host_name};
 use crate::vocabulary::FaultSite;
@@ -69,7 +71,25 @@ pub(super) fn into_hosts<'n>(
 }
 
 /// Starts what runs beside the hosts.
-pub(super) fn beside_hosts(topology: &Topology, program: &Path) -> Result<Vec<(Own, InForce)>> {
+pub(super) fn beside_hosts(
+    topology: &Topology,
+    hosts: &[VirtualHost],
+    program: &Path,
+) -> Result<Vec<(Own, InForce)>> {
+    Ok([hogs(topology, program)?, disks(topology, hosts, program)?].into_iter().flatten().collect())
+}
+
+fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<Vec<(Own, InForce)>> {
+    let pairs = hosts.iter().flat_map(|host| topology.faults.iter().map(move |fault| (host, fault)));
+    let start = |(host, fault): (&VirtualHost, &Fault)| {
+        let started = disk::start(program, host, &fault.value).map_err(|error| of_fault(fault, error));
+        let (disk, granted) = started?;
+        Ok((disk, InForce { fault: fault.to_string(), place: host.name.clone(), granted }))
+    };
+    pairs.filter(|(host, fault)| fault.is_disk_of(&host.name)).map(start).collect()
+}
+
+fn hogs(topology: &Topology, program: &Path) -> Result<Vec<(Own, InForce)>> {
     let processes = topology.faults.iter().filter_map(|fault| Some((fault, fault.cpu()?)));
     let start = |(fault, (cpu, share)): (&Fault, (u32, f64))| {
         let hog = hog::start(program, cpu, share).map_err(|error| of_fault(fault, error))?;

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// The links under `/proc/PID/ns` that tell where a process is.
-const LINKS: [&str; 3] = ["net", "uts", "user"];
+const LINKS: [&str; 4] = ["net", "uts", "mnt", "user"];
 
 /// How long those inside may take to end once they were asked to.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -60,7 +60,7 @@ const REFUSALS: &[Refusal] = &[
         kinds: &[StorageFull],
         setting: None,
         what: "no more namespaces may be made here",
-        hint: "raise user.max_user_namespaces, user.max_net_namespaces and user.max_uts_namespaces",
+        hint: "raise user.max_user_namespaces, user.max_net_namespaces, user.max_uts_namespaces and user.max_mnt_namespaces",
     },
     Refusal {
         ordinary: false,
@@ -71,6 +71,44 @@ const REFUSALS: &[Refusal] = &[
         what: "this kernel has no user, network or host name namespaces",
         hint: "a lab needs CONFIG_NET_NS and CONFIG_UTS_NS, and CONFIG_USER_NS for ordinary users; \
                measure between two machines instead: linerate run ssh://HOST",
+    },
+    Refusal {
+        ordinary: false,
+        calls: &["open"],
+        object: "/dev/fuse",
+        kinds: &[NotFound],
+        setting: None,
+        what: "this machine has no /dev/fuse",
+        hint: "load it: sudo modprobe fuse; in a container, start that with --device /dev/fuse",
+    },
+    Refusal {
+        ordinary: false,
+        calls: &["open"],
+        object: "/dev/fuse",
+        kinds: &[PermissionDenied],
+        setting: None,
+        what: "this user may not serve files",
+        hint: "run it as root, or allow it: sudo chmod 666 /dev/fuse; in a container, start that with \
+               --device /dev/fuse",
+    },
+    Refusal {
+        ordinary: false,
+        calls: &["setns"],
+        object: " chroot",
+        kinds: &[InvalidInput],
+        setting: None,
+        what: "a host with files of its own cannot be made from within a chroot",
+        hint: "call it outside, or leave out --fault slow-disk",
+    },
+    Refusal {
+        ordinary: false,
+        calls: &["mount"],
+        object: "",
+        kinds: &[PermissionDenied],
+        setting: None,
+        what: "nothing may be mounted here",
+        hint: "run it as root; in a container, start that with --cap-add SYS_ADMIN \
+               --security-opt apparmor=unconfined; or leave out --fault slow-disk",
     },
     // Docker's default seccomp profile refuses unshare(2) to those without CAP_SYS_ADMIN.
     Refusal {
@@ -174,6 +212,10 @@ mod tests {
             ("unshare", EINVAL, true, &[], "CONFIG_NET_NS"),
             ("unshare", EPERM, true, &[], "--cap-add SYS_ADMIN"),
             ("write", EACCES, true, &[], "--cap-add SYS_ADMIN"),
+            ("open /dev/fuse", ENOENT, false, &[], "modprobe fuse"),
+            ("open /dev/fuse", EACCES, false, &[], "chmod 666 /dev/fuse"),
+            ("setns a chroot", EINVAL, false, &[], "outside"),
+            ("mount /srv", EPERM, false, &[], "apparmor=unconfined"),
             ("RTM_NEWLINK", EOPNOTSUPP, false, &[], "modprobe veth"),
             ("RTM_NEWQDISC wire0 tbf", ENOENT, true, &[], "modprobe sch_tbf"),
             ("RTM_NEWQDISC wire0 netem", ENOENT, false, &[], "modprobe sch_netem"),

@@ -58,6 +58,8 @@ pub(super) struct Site {
     pub interface: String,
     /// Its hardware address.
     pub hardware: Vec<u8>,
+    /// Whether it has a mount namespace of its own.
+    pub has_mounts: bool,
 }
 
 /// Starts a builder, asks it, and waits for its answer and its end.

@@ -48,7 +48,8 @@ pub(super) fn site(number: u32) -> Site {
     let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
     let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
     let interface = PORT.into();
-    Site { name: name_of(number), address, address6: Some(address6), interface, hardware: Vec::new() }
+    let (name, hardware) = (name_of(number), Vec::new());
+    Site { name, address, address6: Some(address6), interface, hardware, has_mounts: false }
 }
 
 /// The bucket for a rate.

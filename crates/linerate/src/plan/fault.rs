@@ -35,8 +35,17 @@ impl Fault {
 
     /// Whether it acts on the network namespace of this host.
     pub fn is_on_host(&self, host: &str) -> bool {
-        let on_hosts = self.entry().is_some_and(|entry| entry.site == FaultSite::Host);
-        on_hosts && self.only.as_deref().is_none_or(|only| only == host)
+        self.is_at(FaultSite::Host, host)
+    }
+
+    /// Whether it is a disk of this host.
+    pub fn is_disk_of(&self, host: &str) -> bool {
+        self.is_at(FaultSite::Disk, host)
+    }
+
+    fn is_at(&self, site: FaultSite, host: &str) -> bool {
+        let is_there = self.entry().is_some_and(|entry| entry.site == site);
+        is_there && self.only.as_deref().is_none_or(|only| only == host)
     }
 
     /// Whether it acts on what goes from one host to another; the first host is the one that answers go to.

@@ -210,7 +210,7 @@ fn site(site: FaultSite) -> String {
         FaultSite::WayBack => {
             "the wire, in the directions to host a; in another with its ends in front: a-b:NAME".into()
         }
-        FaultSite::Host => "every host; one of them with its name in front: b:NAME".into(),
+        FaultSite::Host | FaultSite::Disk => "every host; one of them with its name in front: b:NAME".into(),
         FaultSite::Process => "the machine, beside the hosts".into(),
         FaultSite::Knobs(knobs) => {
             format!("a run, by its knobs: {}", knobs.join(", ").replace("{}", "VALUE"))

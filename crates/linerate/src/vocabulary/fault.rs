@@ -28,6 +28,8 @@ pub enum FaultSite {
     WayBack,
     /// The network namespace of every host.
     Host,
+    /// A folder of every host, in a mount namespace of its own.
+    Disk,
     /// A process beside the hosts.
     Process,
     /// Knobs of the plan, with `{}` for the value.
@@ -257,6 +259,17 @@ pub const FAULTS: &[FaultEntry] = &[
         source: "Documentation/scheduler/sched-eevdf.rst",
         imitates: "another process on a measured CPU",
         hint: "with --set cpu.placement=0/1; the report must warn of foreign-cpu",
+    },
+    FaultEntry {
+        name: "slow-disk",
+        kind: FaultKind::Rate(1e6, 4e9),
+        default: "100Mb/s",
+        site: FaultSite::Disk,
+        about: "a folder of the host is on a disk that writes and reads no faster than this, one after the other",
+        model: "n bytes written or read take 8 n / rate, whatever is cached; a transfer that ends there is no faster",
+        source: "Documentation/filesystems/fuse-io.rst, direct-io mode; E. Dart et al., The Science DMZ, SC13 (2013)",
+        imitates: "a storage system that is slower than the network",
+        hint: "linerate lab up --fault b:slow-disk says which folder; compare dd to it with a transfer to it",
     },
     FaultEntry {
         name: "slow-reader",

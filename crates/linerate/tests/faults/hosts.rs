@@ -121,6 +121,21 @@ fn a_cpu_that_may_not_be_used_is_said() {
     assert!(error.hint().unwrap().contains("those that may be used are 0"), "{:?}", error.hint());
 }
 
+#[test]
+fn a_disk_is_put_in_or_it_is_said_why_not() {
+    let topology = Topology::default().with_faults(["b:slow-disk".parse().unwrap()]).unwrap();
+    let built = Lab::build(&topology, &program());
+    match crate::disks::may_serve() {
+        true => assert!(built.unwrap().faults()[0].granted.contains("fuse.linerate")),
+        false => {
+            let error = built.unwrap_err();
+            assert_eq!(error.exit_code(), 3);
+            assert!(error.to_string().contains("the fault b:slow-disk=100Mb/s cannot be put in"), "{error}");
+            assert!(error.hint().unwrap().contains("/dev/fuse"), "{:?}", error.hint());
+        }
+    }
+}
+
 /// Runs the tests of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {

@@ -1,5 +1,6 @@
 //! Known faults: each is there when it is put in, moves the measurement as its model says, and is gone.
 
+mod disks;
 mod ends;
 mod hosts;
 mod measured;

@@ -1,10 +1,13 @@
 //! Whatever is killed, no fault outlives its lab.
 
+use crate::disks::may_serve;
 use crate::support::{PROGRAM, await_condition, code, command, namespaces, processes};
 use linerate::lab::fault::hog;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 fn hogs() -> Vec<u32> {
@@ -57,6 +60,51 @@ fn a_lab_that_is_kept_shows_its_faults_and_takes_them_with_it() {
         }
         await_condition("every process's end", || processes().is_empty());
         await_condition("every namespace's end", || namespaces() == before);
+    }
+}
+
+/// Whether any process sees a slow disk.
+fn is_a_disk_seen() -> bool {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut mounts = entries.filter_map(|entry| fs::read_to_string(entry.path().join("mountinfo")).ok());
+    mounts.any(|mounts| mounts.contains("fuse.linerate"))
+}
+
+#[test]
+fn a_disk_ends_with_its_lab_and_nobody_waits_for_it() {
+    if !may_serve() {
+        return println!(
+            "SKIP: a_disk_ends_with_its_lab_and_nobody_waits_for_it: /dev/fuse may not be opened here"
+        );
+    }
+    let before = namespaces();
+    for killed in [None, Some("lab"), Some("lab-disk")] {
+        let runtime = TempDir::new().unwrap();
+        let output = lab(&runtime, &["up", "--detach", "--fault", "b:slow-disk=50Mb/s"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let folder = words[words.iter().position(|word| *word == "fuse.linerate,").unwrap() - 1];
+        let folder = folder.strip_suffix(':').unwrap();
+        let mut writes = Command::new(PROGRAM);
+        writes.env("XDG_RUNTIME_DIR", runtime.path()).args(["lab", "exec", "b", "--", "sh", "-c"]);
+        // It would take ten seconds.
+        writes.arg(format!("cd {folder} && pwd && exec dd if=/dev/zero of=file bs=1M count=64"));
+        let mut writes = writes.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(writes.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert_eq!(said.trim_end(), folder);
+        match killed {
+            Some(role) => {
+                let (pid, _) = processes().into_iter().find(|(_, subcommand)| subcommand == role).unwrap();
+                kill(pid);
+            }
+            None => assert!(lab(&runtime, &["down"]).status.success()),
+        }
+        assert!(!writes.wait().unwrap().success(), "{killed:?}");
+        await_condition("every process's end", || processes().is_empty());
+        await_condition("every namespace's end", || namespaces() == before);
+        await_condition("the disk's end", || !is_a_disk_seen());
     }
 }
 

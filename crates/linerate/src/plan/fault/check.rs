@@ -20,8 +20,10 @@ pub(super) fn scope(entry: &FaultEntry, only: &str) -> Result<(), TargetError> {
         (FaultSite::Wire | FaultSite::WayBack, None) => {
             (false, format!("it acts on a direction between two hosts: a-b:{name}"))
         }
-        (FaultSite::Host, None) => (is_host(only), format!("no host is called so; try b:{name}")),
-        (FaultSite::Host, Some(_)) => (false, format!("it acts on a host: b:{name}")),
+        (FaultSite::Host | FaultSite::Disk, None) => {
+            (is_host(only), format!("no host is called so; try b:{name}"))
+        }
+        (FaultSite::Host | FaultSite::Disk, Some(_)) => (false, format!("it acts on a host: b:{name}")),
         (FaultSite::Process, _) => (false, format!("it acts on the whole machine: leave out `{only}:`")),
         (FaultSite::Knobs(_), _) => (false, format!("it acts on the whole run: leave out `{only}:`")),
     };
