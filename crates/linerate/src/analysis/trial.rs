@@ -98,16 +98,20 @@ pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
 /// The share of a trial that another process may take from a thread.
 const FOREIGN: f64 = 0.05;
 
-/// What a wire may add to a round trip: so many nanoseconds, or such a share.
+/// What a wire may add to a round trip, so many nanoseconds or such a share, or to the time of a stream.
 const WIRE_NS: f64 = 25e3;
 const WIRE_SHARE: f64 = 0.01;
 
-/// How much the lateness of the lab's own wire, both ways together, added to half of a trial's round trips,
-/// over what is tolerated. None where there is no such wire, or no round trip.
+/// How much the lateness of the lab's own wire added to a trial, over what is tolerated: both ways together to
+/// half of the round trips, or the last packets' to a stream's time. None where there is no such wire.
 pub fn wire_lateness(recording: &Recording, trial: &Trial) -> Option<f64> {
-    let audit = wire_audit(recording, trial)?;
-    let round_trip_ns = 2.0 * half_round_trip_ns(trial)?;
-    Some(2.0 * audit.late_ns?.p50 as f64 / WIRE_NS.max(WIRE_SHARE * round_trip_ns))
+    let late_ns = wire_audit(recording, trial)?.late_ns?.p50 as f64;
+    if let Some(half_ns) = half_round_trip_ns(trial) {
+        return Some(2.0 * late_ns / WIRE_NS.max(WIRE_SHARE * 2.0 * half_ns));
+    }
+    let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
+    let longest_ns = receivers.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
+    Some(late_ns / (WIRE_SHARE * longest_ns.max(1) as f64))
 }
 
 /// Whether the lab's own wire had no time to read a frame, or could not hand one on.

@@ -132,7 +132,7 @@ pub const WARNINGS: &[Warning] = &[
     Warning {
         code: "wire-late",
         meaning: "the lab's own wire handed packets on later than it should have",
-        rule: "in a ping-pong half of the frames were so late that a round trip grew by more than 25 µs and more than 1 %",
+        rule: "half of the frames were so late that a ping-pong's round trip grew by more than 25 µs and more than 1 %, or a stream's time by more than 1 %",
         source: "the wire's own account of each frame",
         hint: "keep other work off this machine, or give the lab a CPU more than the ends need",
     },

@@ -1,28 +1,16 @@
 //! What a host is like with a fault, and that no other host is.
 
+use crate::nobody::{self, program};
 use linerate::lab::{InForce, Lab, VirtualHost};
 use linerate::plan::Topology;
 use linerate_sys::ethtool::{Ethtool, OFFLOADS};
 use linerate_sys::firewall::nftables_rules;
 use serde_json::{Value, json};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::fs;
 use std::process::Command;
-use std::{env, fs};
-
-/// Where a copy of linerate lies that an ordinary user can run.
-const PROGRAM: &str = "LINERATE_TEST_PROGRAM";
 
 /// How a line begins that a part says to the test.
 const MARK: &str = "says ";
-
-/// The user that Debian and others call `nobody`.
-const NOBODY: u32 = 65534;
-
-fn program() -> PathBuf {
-    env::var_os(PROGRAM).unwrap_or(crate::support::PROGRAM.into()).into()
-}
 
 fn lab(faults: &[&str]) -> Lab {
     let faults = faults.iter().map(|text| text.parse().unwrap());
@@ -139,23 +127,5 @@ fn a_disk_is_put_in_or_it_is_said_why_not() {
 /// Runs the tests of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        // Then all the other tests show it.
-        return;
-    }
-    let bench = tempfile::tempdir().unwrap();
-    fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let [test, program] = ["test", "linerate"].map(|name| bench.path().join(name));
-    for (from, to) in [(env::current_exe().unwrap(), &test), (self::program(), &program)] {
-        // Not by this process: a child that another test forks meanwhile would have the file open for writing
-        // for a moment, and what is open for writing cannot be run.
-        assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
-        fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let mut command = Command::new(&test);
-    command.arg("hosts::").uid(NOBODY).gid(NOBODY).current_dir("/").env(PROGRAM, &program);
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains(" passed; 0 failed; "), "{text}");
-    assert!(!text.contains(" 0 passed"), "{text}");
+    nobody::runs_them_too(&["hosts::"], &[]);
 }

@@ -4,6 +4,8 @@ mod disks;
 mod ends;
 mod hosts;
 mod measured;
+#[path = "../shared/nobody.rs"]
+mod nobody;
 mod removal;
 #[path = "../ladder/support.rs"]
 mod support;

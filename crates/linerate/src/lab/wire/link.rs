@@ -10,10 +10,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 
-/// Super-packets are cut so that no piece takes longer than this on the link: at slow rates, and at others.
-/// A piece is received once its last bit has come, so a long one would come late and at once.
-const PIECE_NS: [f64; 2] = [200e3, 50e3];
-const SLOW_BPS: f64 = 1e9;
+/// Super-packets are cut so that no piece takes longer than this on the link. A piece is received once its last
+/// bit has come, so a long one would come late and at once; each takes the wire's CPU anew, so that pieces of
+/// 50 us left too little of two CPUs to the ends at 5 Gb/s, which then read 0.77 of the rate in half of the runs.
+const PIECE_NS: f64 = 200e3;
 
 /// A burst of losses is over once nothing has crossed for this time, or for so many full packets' time.
 const MEMORY_NS: f64 = 10e6;
@@ -40,7 +40,6 @@ pub struct Link {
     switching: Switching,
     /// The time of a byte; none for no time at all.
     byte_ns: Option<f64>,
-    piece_ns: f64,
     queue_bytes: f64,
     /// When the last bit so far will have left.
     free_ns: f64,
@@ -65,7 +64,6 @@ impl Link {
         Link {
             switching: link.switching,
             byte_ns: rate.map(|rate| 8e9 / rate),
-            piece_ns: PIECE_NS[usize::from(rate.is_some_and(|rate| rate > SLOW_BPS))],
             queue_bytes: shape.queue_bytes.or(shape.queue()).map_or(f64::INFINITY, |bytes| bytes as f64),
             shape,
             free_ns: 0.0,
@@ -143,7 +141,7 @@ impl Link {
         let Some(byte_ns) = self.byte_ns else {
             return self.send_on(flight, random, out);
         };
-        let most = self.segments_a_piece(&flight, byte_ns);
+        let most = segments_a_piece(&flight, byte_ns);
         let count = flight.segments.len();
         let (came_first, came_last) = (flight.first_ns, flight.last_ns);
         let begin = came_first.max(self.free_ns);
@@ -166,11 +164,6 @@ impl Link {
             self.free_ns = piece.last_ns.max(self.free_ns);
             self.send_on(piece, random, out);
         }
-    }
-
-    fn segments_a_piece(&self, flight: &Flight, byte_ns: f64) -> usize {
-        let frame_ns = flight.wire_bytes(1) * byte_ns;
-        ((self.piece_ns / frame_ns.max(1.0)) as usize).max(1)
     }
 
     /// Loses, repeats and delays.
@@ -288,6 +281,11 @@ impl Link {
         self.out_ns = flight.last_ns;
         flight
     }
+}
+
+fn segments_a_piece(flight: &Flight, byte_ns: f64) -> usize {
+    let frame_ns = flight.wire_bytes(1) * byte_ns;
+    ((PIECE_NS / frame_ns.max(1.0)) as usize).max(1)
 }
 
 fn bucket_bytes(rate: f64) -> f64 {
