@@ -6,12 +6,14 @@
 //! | [`serve`] | the process: order in, audits out |
 //! | `forward` | frames from and to the ports |
 //! | `course` | what is under way, in the order of its time |
+//! | `doze` | when to stop sleeping before something is due |
 //! | `link` | one direction of a link: rate, queue, loss, delay |
 //! | `flight`, `frame` | a part of a super-packet, and how it is cut |
 //! | `audit` | how late frames were handed on |
 
 mod audit;
 mod course;
+mod doze;
 mod flight;
 mod forward;
 mod frame;

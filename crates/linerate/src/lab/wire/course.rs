@@ -108,6 +108,11 @@ impl Course {
         self.events.peek().map(|event| event.at_ns)
     }
 
+    /// How many flights are somewhere.
+    pub fn under_way(&self) -> usize {
+        self.events.len()
+    }
+
     /// What every link did that did anything, since this was last asked, and how many packets were reordered.
     pub fn take_counts(&mut self) -> (Vec<LinkAudit>, u64) {
         let counts = self.links.iter_mut().map(Link::take_counts);

@@ -2,6 +2,7 @@
 
 use super::audit::Lateness;
 use super::course::{Course, Due};
+use super::doze::Doze;
 use super::flight::{Cut, Flight};
 use super::frame::{Hardware, destination};
 use crate::plan::Wiring;
@@ -21,12 +22,6 @@ const SMALL: usize = 4096;
 /// Buffers for large frames that are kept for the next ones.
 const SPARE: usize = 512;
 
-/// The thread stops sleeping before something is due, by this share of the time until then, and these bounds: a
-/// sleeping CPU wakes up late, the later the longer it slept. So little of its time is spent that way.
-const SPIN_SHARE: f64 = 1.0 / 16.0;
-const LEAST_SPIN_NS: f64 = 5e3;
-const MOST_SPIN_NS: f64 = 200e3;
-
 /// A host's port.
 pub struct Port {
     /// The frames of its end of the cable.
@@ -40,6 +35,7 @@ pub struct Forwarder {
     ports: Vec<Port>,
     hosts: HashMap<Hardware, usize>,
     course: Course,
+    doze: Doze,
     began_ns: u64,
     buffers: Vec<Vec<u8>>,
     arrivals: [Arrival; BATCH],
@@ -59,6 +55,7 @@ impl Forwarder {
         Ok(Forwarder {
             hosts: ports.iter().map(|port| port.hardware).zip(0..).collect(),
             course: Course::new(wiring, seed),
+            doze: Doze::default(),
             began_ns: monotonic_ns(),
             buffers: (0..BATCH).map(|_| vec![0; LARGEST]).collect(),
             arrivals: [Arrival::default(); BATCH],
@@ -81,8 +78,12 @@ impl Forwarder {
             let timeout_ns = self.sleep_ns();
             let sockets = self.ports.iter().map(|port| port.socket.as_fd());
             let descriptors: Vec<BorrowedFd> = std::iter::once(asked).chain(sockets).collect();
+            let from_ns = self.now_ns();
             wait_readable(&descriptors, &mut ready, timeout_ns)
                 .map_err(|source| Error::new("ppoll", "the wire's ports", source))?;
+            if let Some(timeout_ns) = timeout_ns.filter(|ns| *ns > 0 && !ready.contains(&true)) {
+                self.doze.woke(self.now_ns() - from_ns - timeout_ns as f64);
+            }
             for port in (0..self.ports.len()).filter(|port| ready[port + 1]) {
                 self.take_in(port)?;
             }
@@ -118,8 +119,7 @@ impl Forwarder {
     /// How long nothing is to be done but to wait for frames; none for as long as it takes.
     fn sleep_ns(&self) -> Option<u64> {
         let left_ns = self.course.next_ns()? - self.now_ns();
-        let spin_ns = (left_ns * SPIN_SHARE).clamp(LEAST_SPIN_NS, MOST_SPIN_NS);
-        Some((left_ns - spin_ns).max(0.0) as u64)
+        Some(self.doze.sleep_ns(left_ns, self.course.under_way()))
     }
 
     /// Reads what came to a port.
