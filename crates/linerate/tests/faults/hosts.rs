@@ -7,7 +7,6 @@ use linerate_sys::ethtool::{Ethtool, OFFLOADS};
 use linerate_sys::firewall::nftables_rules;
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Command;
 
 /// How a line begins that a part says to the test.
 const MARK: &str = "says ";
