@@ -15,6 +15,7 @@ pub mod link;
 pub mod mount;
 pub mod namespace;
 pub mod netlink;
+mod option;
 pub mod own_file;
 pub mod packet;
 pub mod pages;

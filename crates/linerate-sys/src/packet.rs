@@ -3,6 +3,7 @@
 //! With that header (`PACKET_VNET_HDR`) a super-packet stays whole and a checksum that nobody has computed
 //! yet stays so: what is read from one interface can be written to another as it is.
 
+use crate::option::{self, Plain};
 use crate::{Error, Result};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -69,29 +70,19 @@ impl PacketSocket {
             ("setsockopt(PACKET_IGNORE_OUTGOING)", libc::SOL_PACKET, PACKET_IGNORE_OUTGOING),
             ("setsockopt(SO_TIMESTAMPNS)", libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
         ];
-        for (call, level, option) in options {
-            socket.set(level, option, 1).map_err(|source| Error::new(call, interface, source))?;
+        for (call, level, name) in options {
+            option::set(&socket, level, name, 1).map_err(|source| Error::new(call, interface, source))?;
         }
         // The limit of net.core.*mem_max holds for whoever may not force it.
         let bytes = libc::c_int::try_from(buffer_bytes).unwrap_or(libc::c_int::MAX);
         for (force, ask) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
         {
-            let forced = socket.set(libc::SOL_SOCKET, force, bytes);
-            forced
-                .or_else(|_| socket.set(libc::SOL_SOCKET, ask, bytes))
+            option::set(&socket, libc::SOL_SOCKET, force, bytes)
+                .or_else(|_| option::set(&socket, libc::SOL_SOCKET, ask, bytes))
                 .map_err(|source| Error::new("setsockopt(SO_RCVBUF)", interface, source))?;
         }
         socket.bind(index)?;
         Ok(socket)
-    }
-
-    fn set(&self, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
-        let length = size_of::<libc::c_int>() as libc::socklen_t;
-        // SAFETY: the value is an int that lives through the call, and its length is given.
-        let answer = unsafe {
-            libc::setsockopt(self.socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
-        };
-        if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     fn bind(&self, index: u32) -> Result<()> {
@@ -108,42 +99,20 @@ impl PacketSocket {
 
     /// Bytes that may wait to be received, as the kernel counts them: with its own overhead.
     pub fn buffer_bytes(&self) -> Result<usize> {
-        let (mut value, mut length) = (0 as libc::c_int, size_of::<libc::c_int>() as libc::socklen_t);
-        // SAFETY: value and length live through the call; the kernel writes an int.
-        let answer = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_RCVBUF,
-                (&raw mut value).cast(),
-                &raw mut length,
-            )
-        };
-        if answer == 0 {
-            Ok(value as usize)
-        } else {
-            Err(Error::last("getsockopt(SO_RCVBUF)", &*self.interface))
-        }
+        let bytes: libc::c_int = self.get("getsockopt(SO_RCVBUF)", libc::SOL_SOCKET, libc::SO_RCVBUF)?;
+        Ok(bytes as usize)
     }
 
     /// Frames that came while no room was left, since the last call.
     pub fn drops(&self) -> Result<u64> {
-        let (mut counts, mut length) = ([0u32; 3], size_of::<[u32; 2]>() as libc::socklen_t);
-        // SAFETY: `struct tpacket_stats` is two unsigned ints; there is room for three.
-        let answer = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut counts).cast(),
-                &raw mut length,
-            )
-        };
-        if answer == 0 {
-            Ok(u64::from(counts[1]))
-        } else {
-            Err(Error::last("getsockopt(PACKET_STATISTICS)", &*self.interface))
-        }
+        // `struct tpacket_stats` is two numbers, that of a later version three.
+        let counts: [u32; 3] =
+            self.get("getsockopt(PACKET_STATISTICS)", libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
+        Ok(u64::from(counts[1]))
+    }
+
+    fn get<T: Plain>(&self, call: &'static str, level: libc::c_int, name: libc::c_int) -> Result<T> {
+        option::get(self, level, name).map_err(|source| Error::new(call, &*self.interface, source))
     }
 
     /// Receives what has come, at most [`BATCH`] frames, one into each buffer; 0 where nothing has.
@@ -269,15 +238,18 @@ mod tests {
     use super::*;
     use std::net::UdpSocket;
 
-    #[test]
-    fn what_crosses_loopback_is_seen_with_its_time() {
-        let Ok(socket) = PacketSocket::open("lo", 1, 1 << 20) else {
+    /// Loopback's frames; none, which is said, where this user may not see them.
+    fn loopback() -> Option<PacketSocket> {
+        let socket = PacketSocket::open("lo", 1, 1 << 20).ok();
+        if socket.is_none() {
             println!("SKIP: this user may not open packet sockets");
-            return;
-        };
-        assert!(socket.buffer_bytes().unwrap() >= 1 << 16);
-        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-        sender.send_to(b"a message that is looked for", sender.local_addr().unwrap()).unwrap();
+        }
+        socket
+    }
+
+    /// Sends a text from a socket to itself, and gives the frame that it came in, with its time.
+    fn frame_of(socket: &PacketSocket, sender: &UdpSocket, text: &str) -> (Vec<u8>, Option<u64>) {
+        sender.send_to(text.as_bytes(), sender.local_addr().unwrap()).unwrap();
         let mut buffers = vec![vec![0; 2048]; BATCH];
         let mut arrivals = [Arrival::default(); BATCH];
         loop {
@@ -285,17 +257,32 @@ mod tests {
             wait_readable(&[socket.as_fd()], &mut ready, Some(5_000_000_000)).unwrap();
             assert_eq!(ready, [true], "the frame did not come");
             let count = socket.receive(&mut buffers, &mut arrivals).unwrap();
-            let found = buffers
-                .iter()
-                .zip(&arrivals)
-                .take(count)
-                .find(|(buffer, arrival)| buffer[..arrival.bytes].ends_with(b"looked for"));
-            if let Some((_, arrival)) = found {
-                assert!(arrival.realtime_ns.is_some());
-                assert_eq!(socket.drops().unwrap(), 0);
-                return;
+            let mut came = buffers.iter().zip(&arrivals).take(count);
+            if let Some((buffer, one)) =
+                came.find(|(buffer, one)| buffer[..one.bytes].ends_with(text.as_bytes()))
+            {
+                return (buffer[..one.bytes].to_vec(), one.realtime_ns);
             }
         }
+    }
+
+    #[test]
+    fn what_crosses_loopback_is_seen_with_its_time() {
+        let Some(socket) = loopback() else { return };
+        assert!(socket.buffer_bytes().unwrap() >= 1 << 16);
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert!(frame_of(&socket, &sender, "a message that is looked for").1.is_some());
+        assert_eq!(socket.drops().unwrap(), 0);
+    }
+
+    #[test]
+    fn packets_carry_the_code_point_asked_for() {
+        let Some(socket) = loopback() else { return };
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        crate::socket::set_dscp(&sender, 46).unwrap();
+        let (frame, _) = frame_of(&socket, &sender, "a message that carries a mark");
+        // The second byte of the IP header, behind that of Ethernet.
+        assert_eq!(frame[VNET_HEADER + 14 + 1], 46 << 2);
     }
 
     #[test]

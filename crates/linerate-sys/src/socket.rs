@@ -1,12 +1,13 @@
 //! Sockets: their options, and calls that return at once or wait in the kernel.
 
+use crate::option;
 use crate::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -23,6 +24,12 @@ pub struct TcpOptions {
     pub mss: Option<u32>,
     /// `TCP_NODELAY`.
     pub no_delay: bool,
+    /// `SO_MAX_PACING_RATE`, in bytes a second.
+    pub pacing: Option<u64>,
+    /// The code point of `IP_TOS` and `IPV6_TCLASS`, 0 to 63.
+    pub dscp: Option<u32>,
+    /// The port that a connection comes from.
+    pub source_port: Option<u16>,
 }
 
 /// The options as the kernel reports them.
@@ -38,6 +45,10 @@ pub struct GrantedOptions {
     pub mss: u32,
     /// `TCP_NODELAY`.
     pub no_delay: bool,
+    /// `SO_MAX_PACING_RATE`, in bytes a second; none where there is no limit.
+    pub pacing: Option<u64>,
+    /// The code point of `IP_TOS` or `IPV6_TCLASS`.
+    pub dscp: u32,
 }
 
 impl TcpOptions {
@@ -48,6 +59,8 @@ impl TcpOptions {
         let _ = self.congestion_control.as_ref().map(|name| socket.set_tcp_congestion(name.as_bytes()));
         let _ = self.mss.map(|bytes| socket.set_tcp_mss(bytes));
         let _ = socket.set_tcp_nodelay(self.no_delay);
+        let _ = self.pacing.map(|rate| option::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, rate));
+        let _ = self.dscp.map(|code| set_dscp(socket, code));
     }
 
     /// A listener; what it accepts inherits the options.
@@ -62,6 +75,9 @@ impl TcpOptions {
     /// A connection.
     pub fn connect(&self, address: SocketAddr, limit: Duration) -> Result<TcpStream> {
         let socket = self.socket(address)?;
+        if let Some(port) = self.source_port {
+            bind_to_port(&socket, address, port)?;
+        }
         let connected = socket.connect_timeout(&SockAddr::from(address), limit);
         connected.map_err(|e| Error::new("connect", format!("{address}"), e))?;
         Ok(socket.into())
@@ -87,7 +103,43 @@ pub fn granted(stream: &TcpStream) -> Result<GrantedOptions> {
         congestion_control: String::from_utf8_lossy(&name).into_owned(),
         mss: socket.tcp_mss().map_err(read)?,
         no_delay: socket.tcp_nodelay().map_err(read)?,
+        pacing: pacing(stream).map_err(read)?,
+        dscp: dscp(stream).map_err(read)?,
     })
+}
+
+/// Bytes a second that its packets are held to; none where there is no limit, which is all ones.
+fn pacing(stream: &TcpStream) -> io::Result<Option<u64>> {
+    let rate: u64 = option::get(stream, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE)?;
+    Ok(Some(rate).filter(|rate| *rate != u64::MAX))
+}
+
+/// The two bits below the code point are for congestion (RFC 3168).
+const ECN_BITS: u32 = 2;
+
+fn is_v6(socket: &Socket) -> bool {
+    socket.domain().is_ok_and(|domain| domain == Domain::IPV6)
+}
+
+/// Marks every packet of the socket with this code point (RFC 2474), 0 to 63.
+pub fn set_dscp(socket: &impl AsFd, code: u32) -> io::Result<()> {
+    let (socket, class) = (SockRef::from(socket), code << ECN_BITS);
+    if is_v6(&socket) { socket.set_tclass_v6(class) } else { socket.set_tos_v4(class) }
+}
+
+/// The code point that its packets carry.
+pub fn dscp(socket: &impl AsFd) -> io::Result<u32> {
+    let socket = SockRef::from(socket);
+    let class = if is_v6(&socket) { socket.tclass_v6()? } else { socket.tos_v4()? };
+    Ok(class >> ECN_BITS)
+}
+
+/// A port that a connection of before may still have in TIME_WAIT: the other end's port is another one.
+fn bind_to_port(socket: &Socket, to: SocketAddr, port: u16) -> Result<()> {
+    let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let from = SocketAddr::new(any, port);
+    let bound = socket.set_reuse_address(true).and_then(|()| socket.bind(&SockAddr::from(from)));
+    bound.map_err(|e| Error::new("bind", from.to_string(), e))
 }
 
 /// Asks for buffers of these sizes; what the kernel refuses shows when they are read back.
@@ -212,16 +264,40 @@ mod tests {
             congestion_control: Some("reno".into()),
             mss: Some(1000),
             no_delay: true,
+            pacing: Some(10_000_000_000),
+            dscp: Some(46),
+            source_port: None,
         };
-        let listener = options.listen("127.0.0.1:0".parse().unwrap(), 1).unwrap();
-        let address = listener.local_addr().unwrap();
-        let client = options.connect(address, Duration::from_secs(5)).unwrap();
-        let (server, _) = listener.accept().unwrap();
-        for stream in [client, server] {
+        for place in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = options.listen(place.parse().unwrap(), 1).unwrap();
+            let address = listener.local_addr().unwrap();
+            let client = options.connect(address, Duration::from_secs(5)).unwrap();
+            let (server, _) = listener.accept().unwrap();
+            are_granted([client, server]);
+        }
+    }
+
+    fn are_granted(streams: [TcpStream; 2]) {
+        for stream in streams {
             let granted = granted(&stream).unwrap();
+            assert_eq!((granted.pacing, granted.dscp), (Some(10_000_000_000), 46));
             assert_eq!((granted.send_buffer, granted.receive_buffer), (200_000, 120_000));
             assert_eq!((granted.congestion_control.as_str(), granted.no_delay), ("reno", true));
             assert!((500..=1000).contains(&granted.mss), "{}", granted.mss);
+        }
+    }
+
+    #[test]
+    fn a_connection_comes_from_the_port_that_was_asked_for_time_and_again() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let options = TcpOptions { source_port: Some(free), ..TcpOptions::default() };
+        for _ in 0..2 {
+            let listener = TcpOptions::default().listen("127.0.0.1:0".parse().unwrap(), 1).unwrap();
+            let client = options.connect(listener.local_addr().unwrap(), Duration::from_secs(5)).unwrap();
+            assert_eq!(client.local_addr().unwrap().port(), free);
+            assert_eq!(granted(&client).unwrap().pacing, None);
+            // The end that closes first keeps the port in TIME_WAIT.
+            drop(client);
         }
     }
 

@@ -9,7 +9,7 @@
 #[path = "../tests/truth/measure.rs"]
 mod measure;
 #[allow(dead_code, reason = "the tests are run as an ordinary user too")]
-#[path = "../tests/shared/nobody.rs"]
+#[path = "../tests/user/nobody.rs"]
 mod nobody;
 #[allow(dead_code, reason = "the tests take another part of it")]
 #[path = "../tests/truth/rows.rs"]
@@ -44,7 +44,7 @@ const GROUPS: &[Group] = &[
     Group { name: "hops", rows: || rows::hops(rows::HOPS, Which::Median, TIMES) },
     Group {
         name: "loss",
-        rows: || [0.001, 0.01, 0.05].into_iter().flat_map(|share| rows::loss(share, u64::MAX)).collect(),
+        rows: || [0.001, 0.01, 0.05].into_iter().flat_map(|share| rows::loss(share, u64::MAX, 3.0)).collect(),
     },
     Group { name: "window", rows: rows::window },
     Group { name: "mathis", rows: || vec![rows::mathis(30.0)] },

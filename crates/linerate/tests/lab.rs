@@ -5,7 +5,7 @@
 
 #[path = "lab/netem.rs"]
 mod netem;
-#[path = "shared/nobody.rs"]
+#[path = "user/nobody.rs"]
 mod nobody;
 #[path = "lab/removal.rs"]
 mod removal;

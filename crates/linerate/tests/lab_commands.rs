@@ -2,7 +2,7 @@
 //!
 //! What a test runs on a host is this very binary, on one of the ignored tests at the end.
 
-#[path = "shared/nobody.rs"]
+#[path = "user/nobody.rs"]
 mod nobody;
 #[path = "lab_commands/record.rs"]
 mod record;

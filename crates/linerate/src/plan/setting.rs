@@ -94,7 +94,7 @@ fn is_value(knob: &Knob, value: &str) -> bool {
         }
         KnobKind::Duration => value.parse::<Nanoseconds>().is_ok_and(|time| time.0 <= 1e9),
         KnobKind::Rate => value.parse::<BitRate>().is_ok_and(|rate| (1e3..=1e12).contains(&rate.0)),
-        KnobKind::Count => value.parse::<u32>().is_ok_and(|count| count <= 1000),
+        KnobKind::Count(least, most) => value.parse().is_ok_and(|count| (least..=most).contains(&count)),
         KnobKind::Switch => value == "on" || value == "off",
         KnobKind::Name => {
             let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -110,7 +110,7 @@ fn wanted(kind: KnobKind) -> String {
         KnobKind::Bytes => "a size (try 256KiB)".into(),
         KnobKind::Duration => "a duration of at most 1s (try 5us)".into(),
         KnobKind::Rate => "a rate from 1kb/s to 1Tb/s (try 100Mb/s)".into(),
-        KnobKind::Count => "a whole number up to 1000".into(),
+        KnobKind::Count(least, most) => format!("a whole number from {least} to {most}"),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name".into(),
         KnobKind::OneOf(words) => words.join(" or "),

@@ -36,8 +36,8 @@ pub trait Family: Channel + Sized + 'static {
     fn listen(spec: &Spec) -> Result<(Self::Listener, Address)>;
     /// Accepts a connection, if one is there.
     fn accept(listener: &Self::Listener) -> io::Result<Self>;
-    /// Connects.
-    fn connect(spec: &Spec, address: &Address) -> Result<Self>;
+    /// Connects the flow of this number.
+    fn connect(spec: &Spec, address: &Address, flow: u32) -> Result<Self>;
 }
 
 /// The transport of one family.
@@ -101,7 +101,7 @@ impl<F: Family> Meeting<F> {
     }
 
     fn greet(&self, address: &Address, secret: &str, flow: u32) -> Result<F> {
-        let stream = F::connect(&self.spec, address)?;
+        let stream = F::connect(&self.spec, address, flow)?;
         stream.prepare(&self.spec, Wait::Sleeping)?;
         let greeting = format!("{secret}{flow:08x}");
         send_all(&stream, greeting.as_bytes()).map_err(|e| Error::io("write", format!("{address}"), e))?;

@@ -5,12 +5,17 @@ use super::meeting::{Family, Streams};
 use super::relay::{Accepting, Relay};
 use super::{Address, Spec, granted};
 use crate::record::Granted;
-use crate::unit::Bytes;
+use crate::unit::{BitRate, Bytes};
 use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+
+/// The knob of the mark that packets carry.
+pub(super) const DSCP: &str = "socket.dscp";
+
+const SOURCE_PORT: &str = "tcp.source-port";
 
 /// The transport.
 pub const TCP: Streams<TcpStream> = Streams::new();
@@ -35,9 +40,9 @@ impl Family for TcpStream {
         listener.listener.accept().map(|(stream, _)| stream)
     }
 
-    fn connect(spec: &Spec, address: &Address) -> Result<TcpStream> {
+    fn connect(spec: &Spec, address: &Address, flow: u32) -> Result<TcpStream> {
         match address {
-            Address::Internet(to) => Ok(options(spec).connect(*to, spec.patience())?),
+            Address::Internet(to) => Ok(from_port(spec, flow)?.connect(*to, spec.patience())?),
             other => Err(Error::peer("the other end", format!("offered {other} for TCP"), "")),
         }
     }
@@ -64,7 +69,18 @@ fn options(spec: &Spec) -> TcpOptions {
         congestion_control: spec.value("tcp.congestion-control").map(String::from),
         mss: bytes("tcp.mss").map(|bytes| bytes as u32),
         no_delay: spec.value("tcp.no-delay") != Some("off"),
+        pacing: spec.parsed::<BitRate>("tcp.pacing-rate").map(|rate| (rate.0 / 8.0) as u64),
+        dscp: spec.parsed(DSCP),
+        source_port: None,
     }
+}
+
+/// The same, for a connection that comes from a port of the user's choice: each flow from the next one.
+fn from_port(spec: &Spec, flow: u32) -> Result<TcpOptions> {
+    let Some(first) = spec.parsed::<u32>(SOURCE_PORT) else { return Ok(options(spec)) };
+    let beyond = || Error::usage(format!("{SOURCE_PORT}={first} and {flow} more"), "ports end at 65535");
+    let port = u16::try_from(first + flow).map_err(|_| beyond())?;
+    Ok(TcpOptions { source_port: Some(port), ..options(spec) })
 }
 
 impl Channel for TcpStream {
@@ -72,13 +88,20 @@ impl Channel for TcpStream {
         let Ok(options) = socket::granted(self) else {
             return Vec::new();
         };
-        vec![
+        let pacing = options.pacing.map_or("unlimited".into(), |rate| BitRate(8.0 * rate as f64).to_string());
+        let mut all = vec![
             granted(spec, "socket.send-buffer", options.send_buffer),
             granted(spec, "socket.receive-buffer", options.receive_buffer),
             granted(spec, "tcp.congestion-control", options.congestion_control),
             granted(spec, "tcp.no-delay", if options.no_delay { "on" } else { "off" }),
             granted(spec, "tcp.mss", options.mss),
-        ]
+            granted(spec, "tcp.pacing-rate", pacing),
+            granted(spec, DSCP, options.dscp),
+        ];
+        if let (false, Some(_), Ok(from)) = (spec.passive, spec.value(SOURCE_PORT), self.local_addr()) {
+            all.push(granted(spec, SOURCE_PORT, from.port()));
+        }
+        all
     }
 
     fn endpoints(&self) -> Option<String> {

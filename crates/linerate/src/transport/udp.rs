@@ -2,8 +2,9 @@
 
 use super::datagram::{Datagrams, Ports};
 use super::meeting::send_all;
+use super::tcp::DSCP;
 use super::unix::{granted_buffers, set_buffers};
-use super::{Session, Spec, Task, by_task};
+use super::{Session, Spec, Task, by_task, granted};
 use crate::pattern::{Lossy, Measured, Part, SILENCE, Unreliable, play, poll};
 use crate::plan::Block;
 use crate::record::Granted;
@@ -28,6 +29,8 @@ impl Datagrams for UdpSocket {
         address.set_port(0);
         let port = UdpSocket::bind(address).map_err(fail("bind"))?;
         set_buffers(&port, spec);
+        // What the kernel refuses shows when it is read back.
+        let _ = spec.parsed(DSCP).map(|code| socket::set_dscp(&port, code));
         let number = port.local_addr().map_err(fail("getsockname"))?.port();
         Ok((port, number.to_string()))
     }
@@ -68,7 +71,10 @@ struct Numbers {
 
 impl Session for Connected {
     fn granted(&self) -> Vec<Granted> {
-        self.flows.first().map_or(Vec::new(), |flow| granted_buffers(&flow.port, &self.spec))
+        let Some(Flow { port, .. }) = self.flows.first() else { return Vec::new() };
+        let mut all = granted_buffers(port, &self.spec);
+        all.extend(socket::dscp(port).ok().map(|code| granted(&self.spec, DSCP, code)));
+        all
     }
 
     fn endpoints(&self) -> Vec<String> {

@@ -32,7 +32,7 @@ impl Family for UnixStream {
         listener.accept().map(|(stream, _)| stream)
     }
 
-    fn connect(_spec: &Spec, address: &Address) -> Result<UnixStream> {
+    fn connect(_spec: &Spec, address: &Address, _flow: u32) -> Result<UnixStream> {
         match address {
             Address::Abstract(name) => {
                 UnixStream::connect_addr(&named(name)?).map_err(|e| Error::io("connect", name, e))

@@ -170,7 +170,7 @@ fn value(kind: KnobKind) -> String {
         KnobKind::Bytes => "a size: 256KiB".into(),
         KnobKind::Duration => "a duration: 5us".into(),
         KnobKind::Rate => "a rate: 100Mb/s".into(),
-        KnobKind::Count => "a whole number".into(),
+        KnobKind::Count(least, most) => format!("a whole number from {least} to {most}"),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name that the kernel knows".into(),
         KnobKind::OneOf(words) => words.join(" or "),

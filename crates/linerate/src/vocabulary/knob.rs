@@ -9,8 +9,8 @@ pub enum KnobKind {
     Duration,
     /// A rate: `100Mb/s`.
     Rate,
-    /// A whole number.
-    Count,
+    /// A whole number, at least this and at most that.
+    Count(u32, u32),
     /// `on` or `off`.
     Switch,
     /// A name that the kernel knows.
@@ -41,6 +41,7 @@ pub struct Knob {
 }
 
 const TCP: &[&str] = &["tcp"];
+const INTERNET: &[&str] = &["tcp", "udp"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "unix-datagram"];
 /// Where a shim can stand between a pattern and a link.
 const SHIMMED: &[&str] = &["tcp", "unix", "unix-datagram", "pipe", "shared-memory"];
@@ -93,6 +94,33 @@ pub const KNOBS: &[Knob] = &[
         hint: "a small one shows what a packet costs; a large one needs the MTU",
     },
     Knob {
+        name: "tcp.pacing-rate",
+        kind: KnobKind::Rate,
+        transports: TCP,
+        default: "unlimited",
+        about: "SO_MAX_PACING_RATE: each flow sends no faster than this, its packets spread evenly",
+        source: "socket(7), SO_MAX_PACING_RATE; tc-fq(8)",
+        hint: "a little below what the narrowest link of the path carries; a sender that bursts loses packets in its queue",
+    },
+    Knob {
+        name: "tcp.source-port",
+        kind: KnobKind::Count(1024, 65535),
+        transports: TCP,
+        default: "of the kernel's choice",
+        about: "the port of the connecting end's first flow; each further flow has the next one",
+        source: "bind(2); RFC 2992 (paths of equal cost are chosen by a hash of addresses and ports)",
+        hint: "with linerate ab: equal settings that differ by the port alone differ by the path",
+    },
+    Knob {
+        name: "socket.dscp",
+        kind: KnobKind::Count(0, 63),
+        transports: INTERNET,
+        default: "0",
+        about: "IP_TOS and IPV6_TCLASS: the differentiated services code point of every packet",
+        source: "RFC 2474; RFC 4594; ip(7), IP_TOS",
+        hint: "46 is expedited forwarding, 8 is background; networks that do not know it pass it on or clear it",
+    },
+    Knob {
         name: "pipe.capacity",
         kind: KnobKind::Bytes,
         transports: &["pipe"],
@@ -130,7 +158,7 @@ pub const KNOBS: &[Knob] = &[
     },
     Knob {
         name: "shim.copies",
-        kind: KnobKind::Count,
+        kind: KnobKind::Count(0, 1000),
         transports: SHIMMED,
         default: "0",
         about: "a known fault: the sender copies each message this many times before it goes",
@@ -175,7 +203,7 @@ pub const KNOBS: &[Knob] = &[
     },
     Knob {
         name: "shim.slowdown",
-        kind: KnobKind::Count,
+        kind: KnobKind::Count(0, 1000),
         transports: SHIMMED,
         default: "0",
         about: "a known fault: messages take this many per cent longer than they would",
@@ -184,7 +212,7 @@ pub const KNOBS: &[Knob] = &[
     },
     Knob {
         name: "shim.overclaim",
-        kind: KnobKind::Count,
+        kind: KnobKind::Count(0, 1000),
         transports: SHIMMED,
         default: "1",
         about: "a known fault: the sender reports this many times the bytes it sent",

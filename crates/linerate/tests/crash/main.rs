@@ -7,7 +7,7 @@
 mod kept;
 mod kill;
 mod marked;
-#[path = "../shared/nobody.rs"]
+#[path = "../user/nobody.rs"]
 mod nobody;
 mod run;
 mod world;

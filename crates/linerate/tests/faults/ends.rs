@@ -1,6 +1,6 @@
 //! Faults of hosts, of CPUs and of the ends move the measurement as their models say.
 
-use crate::measured::{RoundTrips, measure, measure_round_trips, small};
+use crate::measured::{RoundTrips, measure, measure_round_trips, small, within};
 use crate::support::{entry, run, warnings};
 use linerate::vocabulary::Pattern;
 
@@ -19,10 +19,10 @@ fn a_buffer_bounds_the_rate_by_the_round_trip() {
     let small = measure(FAR, &["small-buffers=64KiB"], &[]);
     let double = measure(FAR, &["small-buffers=128KiB"], &[]);
     assert!(small.last("snd_wnd").iter().all(|window| *window <= 64 << 10));
-    assert!((0.2..1.05).contains(&(small.rate() / bound(64.0))), "{}", small.rate());
-    assert!((0.2..1.05).contains(&(double.rate() / bound(128.0))), "{}", double.rate());
+    within("small-buffers=64KiB: rate over window / RTT", small.rate() / bound(64.0), 0.2..1.05);
+    within("small-buffers=128KiB: rate over window / RTT", double.rate() / bound(128.0), 0.2..1.05);
     let ratio = double.rate() / small.rate();
-    assert!((1.5..2.7).contains(&ratio), "{ratio}");
+    within("small-buffers: rate of twice the buffer over that of one", ratio, 1.5..2.7);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn without_window_scaling_65535_bytes_are_under_way() {
     assert!(measured.last("options").iter().all(|options| options & SCALING == 0));
     assert!(measured.last("snd_wnd").iter().all(|window| *window <= 65535));
     let bound = 65535.0 * 8.0 / ROUND_TRIP_S;
-    assert!((0.5..1.05).contains(&(measured.rate() / bound)), "{}", measured.rate());
+    within("window-scaling-off: rate over 65535 B / RTT", measured.rate() / bound, 0.5..1.05);
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn each_rule_of_a_firewall_takes_its_time() {
     let (few, some, many) = (half("1"), half("4000"), half("12000"));
     // Twice a way: out of one host and into the other.
     let each = [(some - few) / 8000.0, (many - some) / 16000.0];
-    assert!(each.iter().all(|ns| (0.5..100.0).contains(ns)), "{each:?} ns a rule");
     let ratio = each[1] / each[0];
-    assert!((0.4..2.5).contains(&ratio), "not a line: {few}, {some}, {many} ns");
+    within("firewall-rules: ns a rule, of few rules", each[0], 0.5..100.0);
+    within("firewall-rules: the next rules over the first", ratio, 0.4..2.5);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_hog_takes_half_of_its_cpu_and_is_warned_of() {
     let measured = measure("lab", &["cpu-hog=0"], &["cpu.placement=0/1"]);
     assert!(measured.warns_of("foreign-cpu"));
     let kept_off = measured.kept_off(0);
-    assert!((0.3..0.8).contains(&kept_off), "{kept_off} of the time");
+    within("cpu-hog: share of the time off the CPU", kept_off, 0.3..0.8);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_slow_reader_sets_the_rate_and_the_window_is_what_the_sender_waits_for() {
     // A window that holds a whole block is never waited for.
     let measured = measure("lab", &["slow-reader=200Mb/s"], &["socket.receive-buffer=256KiB"]);
     let ratio = measured.rate() / 200e6;
-    assert!((0.6..1.02).contains(&ratio), "{}", measured.rate());
+    within("slow-reader=200Mb/s: rate over the reader's", ratio, 0.6..1.02);
     let share = measured.moved("rwnd_limited") as f64 / measured.moved("busy_time") as f64;
     assert!(share > 0.5, "the window bound {share} of the time");
 }
@@ -99,7 +99,7 @@ fn a_server_that_answers_small_messages_late_is_called_by_its_name() {
     for found in named {
         assert!(found.from_bytes < 1448 && 1448 <= found.at_bytes, "{found:#?}");
         let jump = found.jump_ns.unwrap().median;
-        assert!((-25e6..-15e6).contains(&jump), "{found:#?}");
+        within("delayed-ack=40ms: fall of half a round trip at 1448 B, ns", jump, -25e6..-15e6);
     }
 }
 
@@ -112,5 +112,5 @@ fn the_report_of_a_run_tells_its_faults() {
     let text = String::from_utf8_lossy(&run.output.stdout);
     assert!(text.contains("With b:sack-off, slow-reader=300Mb/s put in by hand"), "{text}");
     let rate = entry(&report, "network.tcp", Some("b>a"), 1)["throughput_bps"]["median"].as_f64().unwrap();
-    assert!((0.3..1.02).contains(&(rate / 300e6)), "{rate}");
+    within("slow-reader=300Mb/s: rate over the reader's", rate / 300e6, 0.3..1.02);
 }

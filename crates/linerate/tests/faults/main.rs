@@ -1,10 +1,11 @@
 //! Known faults: each is there when it is put in, moves the measurement as its model says, and is gone.
+#![allow(clippy::print_stdout)]
 
 mod disks;
 mod ends;
 mod hosts;
 mod measured;
-#[path = "../shared/nobody.rs"]
+#[path = "../user/nobody.rs"]
 mod nobody;
 mod removal;
 #[path = "../ladder/support.rs"]

@@ -9,6 +9,7 @@ use linerate::run::{Means, Runner};
 use linerate::schedule::{Passes, Schedule};
 use linerate::vocabulary::{Does, LADDER_BYTES, LATENCY_BYTES, Pattern, Wait};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 const RUNG: &str = "network.tcp";
 
@@ -30,6 +31,12 @@ const SLICE_NS: u64 = 200_000_000;
 
 /// The same while the rate is looked for: the first megabytes may have passed before the first loss.
 const PROBE_SLICE_NS: u64 = 20_000_000;
+
+/// Says what was measured, and fails where the model has it elsewhere.
+pub fn within(what: &str, value: f64, range: Range<f64>) {
+    println!("{what}: {value:.4} in {range:?}");
+    assert!(range.contains(&value), "{what}: {value} is not in {range:?}");
+}
 
 /// Measures one stream of TCP from a to b in a lab with these faults, at the size that a ladder states.
 pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {

@@ -1,6 +1,6 @@
 //! Faults of the wire move the measurement as their models say, and the wire's own account agrees.
 
-use crate::measured::{Measured, measure, measure_round_trips, small};
+use crate::measured::{Measured, measure, measure_round_trips, small, within};
 use crate::support::command;
 use tempfile::TempDir;
 
@@ -23,13 +23,13 @@ fn share(measured: &Measured, count: fn(&linerate::record::LinkAudit) -> u64) ->
 #[test]
 fn loss_bounds_the_rate_as_its_root_and_bursts_of_it_hurt_less() {
     let lossy = measure(FAR, &["loss=1%"], &[]);
-    assert!((0.006..0.014).contains(&share(&lossy, |link| link.lost)), "{}", share(&lossy, |link| link.lost));
+    within("loss=1%: share lost", share(&lossy, |link| link.lost), 0.006..0.014);
     let ratio = lossy.rate() / mathis(0.01);
-    assert!((0.4..2.5).contains(&ratio), "{} of {}", lossy.rate(), mathis(0.01));
+    within("loss=1%: rate over that of Mathis", ratio, 0.4..2.5);
     assert!(lossy.moved("total_retrans") > 0);
     let burst = measure(FAR, &["burst-loss=1%"], &[]);
-    assert!((0.002..0.03).contains(&share(&burst, |link| link.lost)), "{}", share(&burst, |link| link.lost));
-    assert!(burst.rate() > lossy.rate(), "{} and {}", burst.rate(), lossy.rate());
+    within("burst-loss=1%: share lost", share(&burst, |link| link.lost), 0.002..0.03);
+    within("burst-loss: rate over that without bursts", burst.rate() / lossy.rate(), 1.0..f64::INFINITY);
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn a_loss_of_one_direction_is_of_that_direction() {
 fn packets_come_late_or_twice_as_often_as_was_said() {
     let measured = measure("lab:delay=1ms,rate=1Gb/s", &["reorder=2%", "duplicate=1%"], &[]);
     let (held, twice) = (share(&measured, |link| link.held), share(&measured, |link| link.duplicated));
-    assert!((0.015..0.025).contains(&held), "{held}");
-    assert!((0.007..0.013).contains(&twice), "{twice}");
+    within("reorder=2%: share held back", held, 0.015..0.025);
+    within("duplicate=1%: share that came twice", twice, 0.007..0.013);
     assert!(measured.moved("reord_seen") > 0 && measured.moved("dsack_dups") > 0);
 }
 
@@ -54,7 +54,7 @@ fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
     for (fault, each_way_ns) in [("delay=10ms", 10e6), ("asymmetric-delay=20ms", 10e6)] {
         let far = measure_round_trips("lab", &[fault], &small());
         let added = far.half_round_trip_ns() - plain.half_round_trip_ns();
-        assert!((0.97..1.10).contains(&(added / each_way_ns)), "{fault}: {added} ns");
+        within(&format!("{fault}: half round trip over 10 ms"), added / each_way_ns, 0.97..1.10);
     }
 }
 
@@ -62,17 +62,17 @@ fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
 fn jitter_spreads_round_trips_around_the_delay() {
     let measured = measure_round_trips("lab:delay=5ms", &["jitter=2ms"], &small());
     let half = measured.half_round_trip_ns();
-    assert!((4.5e6..6.0e6).contains(&half), "{half}");
+    within("jitter=2ms: half round trip over 5 ms", half / 5e6, 0.9..1.2);
     let spread = measured.spread_ns();
     // The mean of two ways, each within 2 ms of its delay: the quartiles are 2 (2 - sqrt(2)) ms apart.
-    assert!((0.8e6..1.6e6).contains(&spread), "{spread} ns between the quartiles");
+    within("jitter=2ms: ns between the quartiles", spread, 0.8e6..1.6e6);
 }
 
 #[test]
 fn a_policer_lets_no_more_through_and_makes_tcp_send_again() {
     let measured = measure("lab:delay=1ms", &["policer=100Mb/s"], &[]);
     let ratio = measured.rate() / 100e6;
-    assert!((0.2..1.02).contains(&ratio), "{}", measured.rate());
+    within("policer=100Mb/s: rate over the policer's", ratio, 0.2..1.02);
     assert!(measured.link("a-b", |link| link.policed) > 0 && measured.moved("total_retrans") > 0);
 }
 

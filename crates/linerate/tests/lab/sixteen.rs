@@ -1,13 +1,24 @@
 //! A lab of sixteen hosts: as many as a small cluster has.
 
 use super::*;
+use linerate::plan::Target;
 
 /// How far apart the hosts of a pair are in the list: neighbours, a long way, and both ways.
 const STRIDES: [usize; 3] = [1, 5, 13];
 
 #[test]
 fn sixteen_hosts_reach_each_other() {
-    let lab = lab(Topology { hosts: 16, ..Topology::default() });
+    reach_each_other(&lab(Topology { hosts: 16, ..Topology::default() }));
+}
+
+/// One process carries the frames of all of them.
+#[test]
+fn sixteen_hosts_reach_each_other_over_the_wire() {
+    let Ok(Target::Lab(topology)) = "lab:hosts=16,rate=1Gb/s,delay=1ms,hops=1".parse() else { panic!() };
+    reach_each_other(&lab(topology));
+}
+
+fn reach_each_other(lab: &Lab) {
     let names: Vec<_> = lab.hosts().iter().map(|host| host.name.as_str()).collect();
     assert_eq!((names.len(), names[0], names[15]), (16, "a", "p"));
     for number in 0..16 {

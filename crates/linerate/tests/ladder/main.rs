@@ -3,6 +3,7 @@
 mod breaks;
 mod calibrate;
 mod faults;
+mod knobs;
 mod removal;
 mod scenario;
 mod ssh;

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 mod measure;
-#[path = "../shared/nobody.rs"]
+#[path = "../user/nobody.rs"]
 mod nobody;
 #[allow(dead_code, reason = "the bench measures what is not measured here")]
 mod rows;
@@ -41,7 +41,7 @@ fn a_switch_adds_what_it_waits_for() {
 
 #[test]
 fn as_many_packets_are_lost_as_asked() {
-    check(rows::loss(0.05, 20_000));
+    check(rows::loss(0.05, 20_000, 4.0));
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! Knobs of sockets: what was asked for is granted, and moves what is measured.
+
+use crate::support::{entry, recording, run};
+use serde_json::Value;
+
+/// The values that a knob was granted, by rung, over all sessions of a run.
+fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
+    let sessions = events.iter().filter(|event| event["rung"] == rung);
+    let all = sessions.filter_map(|event| event["granted"].as_array()).flatten();
+    all.filter(|one| one["knob"] == knob).map(|one| one["granted"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn packets_are_paced_marked_and_come_from_the_port_asked_for() {
+    let set =
+        ["--set", "tcp.pacing-rate=200Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
+    let rungs = ["lab", "--profile", "quick", "--passes", "1", "--only", "network.tcp,network.udp"];
+    let run = run(&[&rungs[..], &set].concat());
+    let report = run.report();
+    for (flows, rate) in [(1, 200e6), (4, 800e6)] {
+        let bps =
+            entry(&report, "network.tcp", Some("a>b"), flows)["throughput_bps"]["median"].as_f64().unwrap();
+        assert!((0.95..1.02).contains(&(bps / rate)), "{flows} flows: {bps}");
+    }
+    let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (rung, knob, value) in [
+        ("network.tcp", "socket.dscp", "46"),
+        ("network.udp", "socket.dscp", "46"),
+        ("network.tcp", "tcp.source-port", "40000"),
+    ] {
+        let granted = granted(&events, rung, knob);
+        assert!(!granted.is_empty() && granted.iter().all(|got| *got == value), "{rung} {knob}: {granted:?}");
+    }
+    // The flows of a session come from one port each.
+    assert!(text.contains(":40003"), "four flows");
+}
