@@ -3,7 +3,7 @@
 use super::block::borderless;
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
 use super::{Page, curve, ladder, note};
-use crate::unit::BitRate;
+use crate::unit::{BitRate, Nanoseconds};
 
 /// The width of running text where the page does not say.
 pub(super) const TEXT_WIDTH: usize = 110;
@@ -82,7 +82,26 @@ fn wire(run: &Run) -> String {
     facts.extend((!interfaces.is_empty()).then(|| interfaces.join("/")));
     facts.extend(run.mtu.map(|mtu| format!("MTU {mtu}")));
     facts.extend(run.line_bps.map(|rate| BitRate(rate).to_string()));
+    if scheme == "lab" {
+        facts.extend(further_keys(rest));
+    }
     format!("{target}: {}", facts.join(", "))
+}
+
+/// Keys of a lab that stand in its heading anyway, or elsewhere.
+const TOLD: [&str; 4] = ["hosts=", "mtu=", "rate=", "fault="];
+
+/// What else is said of a lab: `delay 10.0 ms`, `hops 2`.
+fn further_keys(description: &str) -> impl Iterator<Item = String> + '_ {
+    let keys = description.split(',').filter(|key| !TOLD.iter().any(|told| key.starts_with(told)));
+    keys.filter(|key| !key.is_empty()).map(|key| match key.split_once('=') {
+        Some((name, value)) if value.ends_with("ns") => {
+            let time = value.parse::<Nanoseconds>().map_or(value.into(), |time| time.to_string());
+            format!("{name} {time}")
+        }
+        Some((name, value)) => format!("{name} {value}"),
+        None => key.into(),
+    })
 }
 
 fn cpus(run: &Run) -> Option<String> {
@@ -116,4 +135,20 @@ fn passes(report: &Report) -> Option<String> {
     let counts = report.ladder.iter().filter_map(|entry| entry.throughput_bps).map(|estimate| estimate.n);
     let passes = counts.max()?;
     Some(format!("{passes} {}, 95 % intervals", if passes == 1 { "pass" } else { "passes" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::further_keys;
+
+    #[test]
+    fn a_lab_says_all_that_lies_between_its_hosts() {
+        let keys = |description: &str| further_keys(description).collect::<Vec<_>>().join(", ");
+        assert_eq!(keys(""), "");
+        assert_eq!(keys("hosts=2,mtu=1500,rate=1000000000b/s,fault=sack-off"), "");
+        assert_eq!(
+            keys("net.toml,mtu=9000,delay=100000ns,loss=0.01,a-b.delay=2000000ns,hops=2"),
+            "net.toml, delay 100 µs, loss 0.01, a-b.delay 2.00 ms, hops 2"
+        );
+    }
 }
