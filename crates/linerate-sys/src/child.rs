@@ -54,11 +54,6 @@ impl Own {
         Some((child.stdin.take()?, child.stdout.take()?))
     }
 
-    /// Its standard output, where it is a pipe that nobody has taken yet.
-    pub fn output(&self) -> Option<ChildStdout> {
-        self.0.child.lock().unwrap_or_else(PoisonError::into_inner).stdout.take()
-    }
-
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.wait(Duration::ZERO)

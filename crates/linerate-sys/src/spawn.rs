@@ -9,8 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Makes the child join these namespaces, in this order, and stay in its folder. A user namespace goes first, since it gives
-/// the right to join those that it owns.
+/// Makes the child join these namespaces, in this order, and stay in its folder. A user namespace goes first,
+/// since it gives the right to join those that it owns.
 pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
     let join = move || Ok(move_into(namespaces.iter())?);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.

@@ -1,8 +1,8 @@
 //! Virtual hosts on this machine: topology, wire, complete removal.
 //!
-//! A virtual host is a network and a host name namespace, and with a slow disk a mount namespace. The hosts of a [`Lab`] are wired by one
-//! virtual cable, or from three hosts on by one cable each to a bridge. Neither `ip` nor `tc` is used,
-//! and an ordinary user may do it all: in a user namespace in which that user is root.
+//! A virtual host is a network and a host name namespace, and with a slow disk a mount namespace. The hosts
+//! of a [`Lab`] are wired by one virtual cable, or from three hosts on by one cable each to a bridge. Neither
+//! `ip` nor `tc` is used, and an ordinary user may do it all: in a user namespace in which that user is root.
 //!
 //! Namespaces are held by file descriptors and nothing else. A child, the [`builder`], makes them,
 //! because a user namespace takes a process with a single thread; it hands the descriptors over and

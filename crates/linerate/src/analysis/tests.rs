@@ -89,9 +89,13 @@ fn several_flows_count_what_has_come_by_the_end_of_one() {
     };
     let bps =
         |flows| trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default())).throughput_bps;
-    // By 300 ns, when the first flow ends, 8000 B have come; by 350 ns, when the second one does, 10000 B.
+    // By 300 ns, when the first flow ends, it has moved 6000 B and the second one 2000 B.
     let flows = vec![flow(0, &[25, 25, 25, 25, 100, 100]), flow(100, &[100, 100, 25, 25])];
-    assert_eq!(bps(flows), Some(8e9 * 10_000.0 / 350.0));
+    assert_eq!(bps(flows), Some(8e9 * 8000.0 / 300.0));
+    // By 110 ns, when the second of four ends, more has come in each of them than by the first one's end.
+    let flows =
+        vec![flow(0, &[50, 50]), flow(0, &[55, 55]), flow(0, &[55, 55, 5, 5]), flow(0, &[55, 55, 5, 5])];
+    assert_eq!(bps(flows), Some(8e9 * 8000.0 / 110.0));
     // A flow that goes on alone makes no more of it.
     let flows = vec![flow(0, &[100, 100, 100]), flow(0, &[100, 100, 900])];
     assert_eq!(bps(flows), Some(8e9 * 5000.0 / 300.0));

@@ -6,6 +6,8 @@ use crate::vocabulary::{KNOBS, KnobKind};
 
 /// The kernel doubles what is asked of a buffer, for its own accounting (socket(7), SO_SNDBUF).
 const DOUBLED: &[&str] = &["socket.send-buffer", "socket.receive-buffer"];
+/// The kernel counts whole bytes a second (socket(7), SO_MAX_PACING_RATE).
+const WHOLE_BYTE: f64 = 8.0;
 /// What timestamps take from each segment (RFC 7323): the size that is read back is without them.
 const TIMESTAMPS: u64 = 12;
 const SEGMENT: &str = "tcp.mss";
@@ -25,7 +27,7 @@ impl Granted {
                 _ => asked == got,
             },
             Some(KnobKind::Rate) => match (asked.parse::<BitRate>(), got.parse::<BitRate>()) {
-                (Ok(asked), Ok(got)) => asked == got,
+                (Ok(asked), Ok(got)) => (asked.0 - got.0).abs() < WHOLE_BYTE,
                 _ => asked == got,
             },
             _ => asked == got,
@@ -55,6 +57,9 @@ mod tests {
             ("tcp.no-delay", "on", "on", true),
             ("shim.spin", "5us", "5000ns", true),
             ("shim.read-rate", "100Mb/s", "100000000b/s", true),
+            ("tcp.pacing-rate", "12.345kb/s", "12344b/s", true),
+            ("tcp.pacing-rate", "12.345kb/s", "12336b/s", false),
+            ("tcp.pacing-rate", "100Mb/s", "unlimited", false),
             ("of.tomorrow", "x", "x", true),
         ];
         for (knob, asked, got, is) in cases {

@@ -88,7 +88,8 @@ impl Channel for TcpStream {
         let Ok(options) = socket::granted(self) else {
             return Vec::new();
         };
-        let pacing = options.pacing.map_or("unlimited".into(), |rate| BitRate(8.0 * rate as f64).to_string());
+        let pacing =
+            options.pacing.map_or("unlimited".into(), |bytes| format!("{}b/s", 8 * u128::from(bytes)));
         let mut all = vec![
             granted(spec, "socket.send-buffer", options.send_buffer),
             granted(spec, "socket.receive-buffer", options.receive_buffer),

@@ -1,6 +1,6 @@
 //! Knobs of sockets: what was asked for is granted, and moves what is measured.
 
-use crate::support::{entry, recording, run};
+use crate::support::{entry, recording, run, warnings};
 use serde_json::Value;
 
 /// The values that a knob was granted, by rung, over all sessions of a run.
@@ -13,21 +13,23 @@ fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
 #[test]
 fn packets_are_paced_marked_and_come_from_the_port_asked_for() {
     let set =
-        ["--set", "tcp.pacing-rate=200Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
+        ["--set", "tcp.pacing-rate=123.456Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
     let rungs = ["lab", "--profile", "quick", "--passes", "1", "--only", "network.tcp,network.udp"];
     let run = run(&[&rungs[..], &set].concat());
     let report = run.report();
-    for (flows, rate) in [(1, 200e6), (4, 800e6)] {
+    for (flows, rate) in [(1, 123.456e6), (4, 4.0 * 123.456e6)] {
         let bps =
             entry(&report, "network.tcp", Some("a>b"), flows)["throughput_bps"]["median"].as_f64().unwrap();
         assert!((0.95..1.02).contains(&(bps / rate)), "{flows} flows: {bps}");
     }
+    assert!(!warnings(&report).contains(&"knob-not-granted".to_owned()), "{:?}", warnings(&report));
     let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (rung, knob, value) in [
         ("network.tcp", "socket.dscp", "46"),
         ("network.udp", "socket.dscp", "46"),
         ("network.tcp", "tcp.source-port", "40000"),
+        ("network.tcp", "tcp.pacing-rate", "123456000b/s"),
     ] {
         let granted = granted(&events, rung, knob);
         assert!(!granted.is_empty() && granted.iter().all(|got| *got == value), "{rung} {knob}: {granted:?}");

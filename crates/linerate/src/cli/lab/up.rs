@@ -76,7 +76,8 @@ pub fn hold() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps a lab until a signal comes, or until it is none any more because a process of its own ended: that is the error.
+/// Keeps a lab until a signal comes, or until it is none any more because a process of its own ended: that is the
+/// error.
 fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
     for own in holding.processes() {
         let (wake, own) = (ending.handle(), Process::open(own.pid())?);

@@ -13,7 +13,8 @@ const FEW: usize = 4;
 /// That much at most: what is later was not the timer's, but other work's.
 const LATEST_NS: f64 = 60e3;
 
-/// A late wake-up counts by this weight, and an early one by that: the sum settles where one in nine is later.
+/// A wake-up that is later than expected counts by this weight, one that is earlier by that: an expectile near the
+/// upper end, so that most wake-ups are in time.
 const LATER: f64 = 1.0 / 8.0;
 const EARLIER: f64 = 1.0 / 64.0;
 
