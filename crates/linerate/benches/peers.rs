@@ -151,7 +151,7 @@ fn open(transport: &str) -> [Box<dyn Session>; 2] {
 }
 
 fn block(message_bytes: u64, messages: u64, slices: u32, lead: u32, cache: Cache) -> Block {
-    Block { message_bytes, messages, slices, lead, cache }
+    Block { message_bytes, messages, slices, lead, cache, ..Block::default() }
 }
 
 /// Both ends on their CPUs; gives the timekeeper's blocks.

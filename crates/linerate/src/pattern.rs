@@ -9,6 +9,7 @@
 
 mod awake;
 mod buffer;
+mod endless;
 mod lossy;
 mod ping_pong;
 mod play;
@@ -17,6 +18,7 @@ mod stream;
 mod tests;
 
 pub use awake::Awake;
+pub use endless::{lead, run_beside};
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
 

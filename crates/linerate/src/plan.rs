@@ -32,7 +32,7 @@ pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
-pub use step::{Block, Case, Role, Step, Why};
+pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
 pub use way::Way;
@@ -52,6 +52,9 @@ use std::collections::BTreeMap;
 pub struct Plan {
     /// The hosts.
     pub target: Target,
+    /// How many of the target's hosts take part.
+    #[serde(default = "two", skip_serializing_if = "are_two")]
+    pub hosts: u32,
     /// How much is measured, and for how long.
     pub profile: Profile,
     /// The rungs, by name, from the bottom up.
@@ -77,6 +80,15 @@ pub struct Plan {
     pub seed: u64,
     /// The time the run may take, when the user fixed it.
     pub budget_ns: Option<u64>,
+}
+
+/// A ladder stands between two hosts.
+fn two() -> u32 {
+    2
+}
+
+fn are_two(hosts: &u32) -> bool {
+    *hosts == two()
 }
 
 impl Plan {

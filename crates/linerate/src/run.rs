@@ -15,7 +15,7 @@ pub mod worker;
 pub use host::{Means, this_program};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Plan, Role, Step};
+use crate::plan::{Case, Plan, Role, Step};
 use crate::record::{Event, SessionRecord};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Rung;
@@ -25,7 +25,7 @@ use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, Tri
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use step::{events, parts, rung, session_name};
+use step::{Sitting, events, parts, rung, sittings};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ impl<'r> Runner<'r> {
 
     /// What is known of the hosts.
     pub fn hosts(&self) -> Vec<Event> {
-        self.hosts.pair.iter().map(|host| Event::Host(host.facts.clone())).collect()
+        self.hosts.all.iter().map(|host| Event::Host(host.facts.clone())).collect()
     }
 
     /// Since the run began.
@@ -68,55 +68,67 @@ impl<'r> Runner<'r> {
     /// Runs one step and emits what came of it: nothing at all when it failed.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         if step.pass != self.pass {
-            self.close()?;
+            self.close(None)?;
             self.pass = step.pass;
         }
-        let session = session_name(step);
-        if !self.open.contains(&session) {
-            self.open(step, &session)?.into_iter().map(Event::Session).try_for_each(&mut *emit)?;
-            self.open.insert(session.clone());
+        let sittings = sittings(step);
+        for sitting in &sittings {
+            if !self.open.contains(&sitting.name) {
+                let opened = self.open(step.pass, sitting)?;
+                opened.into_iter().map(Event::Session).try_for_each(&mut *emit)?;
+                self.open.insert(sitting.name.clone());
+            }
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
-        let answers = self.trial(step, &session).map_err(|error| error.during(&step.case))?;
+        let answers = self.trial(step).map_err(|error| error.during(&step.case))?;
         let duration_ns = begun.elapsed().as_nanos() as u64;
         let wire = self.hosts.audit()?;
+        // What ran beside the step is spent.
+        let spent: Vec<String> =
+            sittings.into_iter().filter(|sitting| sitting.beside).map(|sitting| sitting.name).collect();
+        if !spent.is_empty() {
+            self.close(Some(spent))?;
+        }
         events(step, answers, wire, at_ns, duration_ns).into_iter().try_for_each(emit)
     }
 
-    fn close(&mut self) -> Result<()> {
-        self.open.clear();
-        for host in &mut self.hosts.pair {
-            host.client.call::<()>("close", &CloseRequest {}, PATIENCE, &|| self.watch.check())?;
+    /// Closes these sessions, or all.
+    fn close(&mut self, sessions: Option<Vec<String>>) -> Result<()> {
+        self.open.retain(|name| sessions.as_ref().is_some_and(|closed| !closed.contains(name)));
+        let request = CloseRequest { sessions };
+        for host in &mut self.hosts.all {
+            host.client.call::<()>("close", &request, PATIENCE, &|| self.watch.check())?;
         }
         Ok(())
     }
 
     /// The passive end is asked first and is bound when it answers; then both join at once.
-    fn open(&mut self, step: &Step, session: &str) -> Result<Vec<SessionRecord>> {
-        let rung = rung(&step.case.rung)?;
-        let ends = self.ends(step)?;
+    fn open(&mut self, pass: u32, sitting: &Sitting) -> Result<Vec<SessionRecord>> {
+        let rung = rung(&sitting.case.rung)?;
+        let ends = self.ends(sitting)?;
+        let session = sitting.name.clone();
         let mut offers = Vec::new();
         for (index, end) in ends.iter().enumerate() {
-            let spec = self.spec(step, rung, end, index == 0 && ends.len() > 1);
-            let request = OfferRequest { worker: end.worker, session: session.into(), spec };
-            let client = &mut self.hosts.pair[end.host].client;
+            let spec = self.spec(sitting.case, rung, end, index == 0 && ends.len() > 1);
+            let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
+            let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
         }
         let mut calls: Vec<(usize, Call<Joined>)> = Vec::new();
         for (index, end) in ends.iter().enumerate() {
             let other = offers[(index + 1) % offers.len()].clone();
-            let request = JoinRequest { worker: end.worker, session: session.into(), other };
-            calls.push((end.host, self.hosts.pair[end.host].client.begin("join", &request)?));
+            let request = JoinRequest { worker: end.worker, session: session.clone(), other };
+            calls.push((end.host, self.hosts.all[end.host].client.begin("join", &request)?));
         }
         let joined = self.gather(calls, 3 * PATIENCE)?;
         let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
-            pass: step.pass,
-            rung: step.case.rung.clone(),
-            flows: step.case.flows,
-            arm: step.case.arm,
-            host: self.hosts.pair[end.host].facts.host.clone(),
+            pass,
+            rung: sitting.case.rung.clone(),
+            flows: sitting.case.flows,
+            arm: sitting.case.arm,
+            host: self.hosts.all[end.host].facts.host.clone(),
             worker: end.worker,
             granted: joined.granted,
             endpoints: joined.endpoints,
@@ -129,15 +141,15 @@ impl<'r> Runner<'r> {
         calls: Vec<(usize, Call<T>)>,
         limit: Duration,
     ) -> Result<Vec<T>> {
-        let mut clients: Vec<&mut Client> = self.hosts.pair.iter_mut().map(|host| &mut host.client).collect();
+        let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
         gather(&mut clients, calls, limit, &|| self.watch.check())
     }
 
-    /// The ends of a step's session, the passive one first; a session serves both directions, so the
-    /// order must not follow the roles.
-    fn ends(&self, step: &Step) -> Result<Vec<End>> {
+    /// The ends of a session, the passive one first; a session serves both directions, so the order must not
+    /// follow the roles.
+    fn ends(&self, sitting: &Sitting) -> Result<Vec<End>> {
         let mut ends: Vec<End> = Vec::new();
-        for role in &step.roles {
+        for role in &sitting.roles {
             let host = self.host(role)?;
             if !ends.iter().any(|end| (end.host, end.worker) == (host, role.worker)) {
                 ends.push(End { host, worker: role.worker });
@@ -148,42 +160,38 @@ impl<'r> Runner<'r> {
     }
 
     fn host(&self, role: &Role) -> Result<usize> {
-        let index = self.hosts.pair.iter().position(|host| host.facts.host == role.host);
+        let index = self.hosts.all.iter().position(|host| host.facts.host == role.host);
         index.ok_or_else(|| Error::usage(format!("no host is called `{}`", role.host), ""))
     }
 
-    fn spec(&self, step: &Step, rung: &Rung, end: &End, passive: bool) -> Spec {
-        let host: &Host = &self.hosts.pair[end.host];
+    fn spec(&self, case: &Case, rung: &Rung, end: &End, passive: bool) -> Spec {
+        let host: &Host = &self.hosts.all[end.host];
         Spec {
             transport: rung.transport.into(),
-            flows: step.case.flows,
+            flows: case.flows,
             passive,
             address: host.end_of(rung),
-            settings: self.plan.settings_for(rung.id, step.case.arm).cloned().collect(),
+            settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),
             patience_ms: PATIENCE.as_millis() as u64,
         }
     }
 
     /// Asks every host that has a role, then waits for all answers.
-    fn trial(&mut self, step: &Step, session: &str) -> Result<Vec<(String, TrialAnswer)>> {
-        let limit = Duration::from_nanos(step.predicted_ns) * 10 + 3 * PATIENCE;
+    fn trial(&mut self, step: &Step) -> Result<Vec<(String, TrialAnswer)>> {
+        let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
+        let limit =
+            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + 3 * PATIENCE;
         let mut calls: Vec<(usize, Call<TrialAnswer>)> = Vec::new();
-        for index in 0..self.hosts.pair.len() {
-            let host = &mut self.hosts.pair[index];
+        for index in 0..self.hosts.all.len() {
+            let host = &mut self.hosts.all[index];
             let parts = parts(step, &host.facts.host);
             if !parts.is_empty() {
-                let request = TrialRequest {
-                    session: session.into(),
-                    wait: step.case.wait,
-                    blocks: step.blocks.clone(),
-                    parts,
-                    sample_ns: step.sample_ns,
-                };
+                let request = TrialRequest { parts, lead_ns, sample_ns: step.sample_ns };
                 calls.push((index, host.client.begin("trial", &request)?));
             }
         }
         let hosts: Vec<usize> = calls.iter().map(|(host, _)| *host).collect();
-        let name = |host: usize| self.hosts.pair[host].facts.host.clone();
+        let name = |host: usize| self.hosts.all[host].facts.host.clone();
         let names: Vec<String> = hosts.into_iter().map(name).collect();
         Ok(names.into_iter().zip(self.gather(calls, limit)?).collect())
     }

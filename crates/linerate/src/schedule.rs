@@ -48,18 +48,26 @@ pub trait Schedule {
     }
 }
 
-/// Both ends' roles. The receiving side comes first, because it must be ready.
+/// All ends' roles: of each pair of hosts both. The receiving side comes first, because it must be ready.
 fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
-    let case = &entry.case;
-    let second_worker = u32::from(entry.place == Place::InHost);
-    let from = |does| Role { host: case.from.clone(), worker: 0, does, cpus: ends.from.clone() };
-    let to = |does| Role { host: case.to.clone(), worker: second_worker, does, cpus: ends.to.clone() };
-    match case.pattern {
-        Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
-        Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],
-        Pattern::Stream => vec![to(Does::Receives), from(Does::Sends)],
-        Pattern::Bidirectional => {
-            vec![to(Does::Receives), from(Does::Receives), to(Does::Sends), from(Does::Sends)]
-        }
-    }
+    let pairs = (0..).zip(entry.case.pairs());
+    let of_pair = |(pair, (from, to)): (u32, (String, String))| {
+        let role = |(host, worker, cpus, does): (&String, u32, &Vec<u32>, Does)| {
+            let (host, cpus) = (host.clone(), cpus.clone());
+            Role { host, worker, does, cpus, pair }
+        };
+        let second_worker = u32::from(entry.place == Place::InHost);
+        let from = |does| (&from, 0, &ends.from, does);
+        let to = |does| (&to, second_worker, &ends.to, does);
+        let both = match entry.case.pattern {
+            Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
+            Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],
+            Pattern::Stream => vec![to(Does::Receives), from(Does::Sends)],
+            Pattern::Bidirectional => {
+                vec![to(Does::Receives), from(Does::Receives), to(Does::Sends), from(Does::Sends)]
+            }
+        };
+        both.into_iter().map(role).collect::<Vec<_>>()
+    };
+    pairs.flat_map(of_pair).collect()
 }

@@ -122,7 +122,13 @@ impl Simulation {
             let flows = flows.collect();
             let samples = (role.does == Does::Pings).then(|| self.noise.samples(slice_ns, SAMPLES));
             let histogram = samples.and_then(|samples| encode_histogram(samples.into_iter()).ok());
-            records.push(RoleRecord { host: role.host.clone(), does: role.does, flows, histogram });
+            records.push(RoleRecord {
+                host: role.host.clone(),
+                does: role.does,
+                flows,
+                histogram,
+                pair: role.pair,
+            });
         }
         records
     }
@@ -142,6 +148,7 @@ impl Simulation {
             pass: step.pass,
             why: step.why,
             case: step.case.clone(),
+            beside: None,
             roles: step.roles.clone(),
             at_ns,
             duration_ns,

@@ -28,6 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Everything that one end needs to open its side of a session.
@@ -141,6 +142,11 @@ pub trait Session: Send {
     }
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
+    /// Streams until `done`, or until the other end goes away, and is closed then; gives what each flow moved.
+    fn beside(&mut self, task: &Task, _bytes: u64, _wait: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
+        let what = format!("this transport cannot run beside another one ({:?})", task.does);
+        Err(Error::unavailable(what, "take a load of streams: tcp, unix, pipe"))
+    }
 }
 
 /// Every transport, in the vocabulary's order.

@@ -48,7 +48,7 @@ fn meet(spec: &Spec) -> [Box<dyn Session>; 2] {
 }
 
 fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
-    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot }
+    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot, ..Block::default() }
 }
 
 type Answers = Vec<Vec<Vec<Measured>>>;

@@ -115,10 +115,12 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
         to: "b".into(),
         timeline: false,
         arm: 0,
+        ..Case::default()
     };
     let slices = flows.first().map_or(0, |flow| flow.slices_ns.len() as u32);
-    let block = Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot };
-    let roles = vec![RoleRecord { host: "b".into(), does: Does::Receives, flows, histogram: None }];
+    let block =
+        Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot, ..Block::default() };
+    let roles = vec![RoleRecord { host: "b".into(), does: Does::Receives, flows, histogram: None, pair: 0 }];
     Trial { step: 0, pass: 1, why: Default::default(), case, block, roles }
 }
 
@@ -267,11 +269,19 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
         to: "b".into(),
         timeline: false,
         arm: 0,
+        ..Case::default()
     };
     let mut recording = Synthetic { passes: 6, ..Synthetic::default() }.recording();
     for pass in 1..=6 {
         // 25 of 100 datagrams came in 4 us: the last stamp closes half a slice.
-        let block = Block { message_bytes: 1024, messages: 10, slices: 10, lead: 0, cache: Cache::Hot };
+        let block = Block {
+            message_bytes: 1024,
+            messages: 10,
+            slices: 10,
+            lead: 0,
+            cache: Cache::Hot,
+            ..Block::default()
+        };
         let sent = Flow { duration_ns: 2000, bytes: 100 * 1024, ..Flow::default() };
         let came = Flow {
             slices_ns: vec![1000, 1000, 2000],
@@ -286,6 +296,7 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
             does,
             flows: vec![flow],
             histogram: None,
+            pair: 0,
         };
         let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];
         recording.trials.push(Trial {

@@ -322,7 +322,14 @@ mod tests {
         // Half of the last slice is missing.
         let bytes = (100 * slices_ns.len() as u64).saturating_sub(50);
         let flow = Flow { start_ns, slices_ns: slices_ns.to_vec(), bytes, ..Flow::default() };
-        let block = Block { message_bytes: 10, messages: 10, slices: 4, lead: 0, cache: Cache::Hot };
+        let block = Block {
+            message_bytes: 10,
+            messages: 10,
+            slices: 4,
+            lead: 0,
+            cache: Cache::Hot,
+            ..Block::default()
+        };
         Stamps::of(&flow, &block, lead, origin_ns)
     }
 

@@ -95,7 +95,7 @@ fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
 }
 
 fn block(message_bytes: u64, messages: u64) -> Block {
-    Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot }
+    Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot, ..Block::default() }
 }
 
 /// A link that costs nothing: what is left is the loop.

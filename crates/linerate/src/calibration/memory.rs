@@ -14,7 +14,7 @@ pub(super) fn calibrate(cpu: Option<u32>, found: &mut Found) -> Result<()> {
     for (name, cache, (message_bytes, messages)) in
         [(COPY_HOT, Cache::Hot, HOT), (COPY_COLD, Cache::Cold, COLD)]
     {
-        let block = Block { message_bytes, messages, slices: 1, lead: 0, cache };
+        let block = Block { message_bytes, messages, slices: 1, lead: 0, cache, ..Block::default() };
         found.median(name, copies(cpu, &block)?);
     }
     Ok(())
@@ -46,7 +46,14 @@ mod tests {
 
     #[test]
     fn copies_are_counted_by_the_rungs_of_a_run() {
-        let block = Block { message_bytes: 4096, messages: 2, slices: 1, lead: 0, cache: Cache::Hot };
+        let block = Block {
+            message_bytes: 4096,
+            messages: 2,
+            slices: 1,
+            lead: 0,
+            cache: Cache::Hot,
+            ..Block::default()
+        };
         let rounds = copies(None, &block).unwrap();
         assert_eq!(rounds.len(), ROUNDS);
         assert!(rounds.iter().all(|rate| *rate > 0.0), "{rounds:?}");

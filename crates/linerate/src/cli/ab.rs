@@ -101,6 +101,7 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
     let target = &args.hosts.target;
     Ok(Plan {
+        hosts: 2,
         target: target.clone(),
         profile: profile(target, args.blocks),
         rungs: vec![rung.id.into()],

@@ -43,6 +43,7 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         .ok_or_else(|| Error::usage(format!("no profile is called `{profile}`"), ""))?;
     let settings = settings(&args.target, set)?;
     Ok(Plan {
+        hosts: 2,
         target: args.target.clone(),
         rungs: rungs(&profile, &args.only, &args.skip)?,
         profile,

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn block(message_bytes: u64, cache: Cache) -> Block {
-        Block { message_bytes, messages: 1, slices: 1, lead: 0, cache }
+        Block { message_bytes, messages: 1, slices: 1, lead: 0, cache, ..Block::default() }
     }
 
     fn distinct_starts(block: Block, calls: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use super::awake::Awake;
 use super::buffer::Region;
-use super::{Loops, Monotonic};
+use super::{Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
@@ -106,6 +106,22 @@ impl Start {
         let (cpu, scheduling) = (thread::current_cpu(), thread::scheduling());
         Start { at_ns: clock::monotonic_ns(), cpu, scheduling }
     }
+
+    /// What the thread took from then to `end`.
+    fn until(&self, end: &Start) -> Flow {
+        let (before, after) = (&self.scheduling, &end.scheduling);
+        Flow {
+            start_ns: self.at_ns,
+            duration_ns: end.at_ns - self.at_ns,
+            cpu_ns: after.cpu_ns - before.cpu_ns,
+            run_delay_ns: after.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before),
+            voluntary_switches: after.voluntary_switches - before.voluntary_switches,
+            involuntary_switches: after.involuntary_switches - before.involuntary_switches,
+            cpu: Some(end.cpu),
+            migrated: self.cpu != end.cpu,
+            ..Flow::default()
+        }
+    }
 }
 
 /// A thread's memory.
@@ -130,25 +146,26 @@ impl Ready {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
         let moved = part.link.run(part.does, &Monotonic, block, &mut walk, &mut self.stamps)?;
-        let end = Start::now();
-        let (before, after) = (start.scheduling, end.scheduling);
         let slices_ns =
             if part.does.keeps_time() { differences(start.at_ns, &self.stamps) } else { Vec::new() };
-        Ok(Flow {
-            start_ns: start.at_ns,
-            slices_ns,
-            duration_ns: end.at_ns - start.at_ns,
-            bytes: moved.bytes,
-            messages: moved.messages,
-            lost: moved.lost,
-            cpu_ns: after.cpu_ns - before.cpu_ns,
-            run_delay_ns: after.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before),
-            voluntary_switches: after.voluntary_switches - before.voluntary_switches,
-            involuntary_switches: after.involuntary_switches - before.involuntary_switches,
-            cpu: Some(end.cpu),
-            migrated: start.cpu != end.cpu,
-        })
+        let Moved { bytes, messages, lost } = moved;
+        Ok(Flow { slices_ns, bytes, messages, lost, ..start.until(&Start::now()) })
     }
+}
+
+/// One thread's part in which `run` moves the bytes, whatever its loop.
+pub(super) fn measured<L>(
+    mut part: Part<L>,
+    block: &Block,
+    kept_awake: bool,
+    run: impl FnOnce(&mut L, Does, &mut Walk<'_>) -> io::Result<u64>,
+) -> Result<Measured> {
+    let mut ready = prepare(&part, std::slice::from_ref(block))?;
+    let mut walk = ready.region.walk(block, part.does);
+    let start = Start::now();
+    let bytes = run(&mut part.link, part.does, &mut walk).map_err(|error| broken(&error))?;
+    let flow = Flow { bytes, ..start.until(&Start::now()) };
+    Ok(Measured { flow, timer_slack_lowered: ready.timer_slack_lowered, kept_awake })
 }
 
 fn differences(start: u64, stamps: &[u64]) -> Vec<u64> {

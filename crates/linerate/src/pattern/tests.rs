@@ -68,7 +68,7 @@ impl Link for Simulated {
 }
 
 fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
-    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot }
+    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot, ..Block::default() }
 }
 
 /// Runs one loop; gives the bytes and the stamps.

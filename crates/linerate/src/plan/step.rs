@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What is measured, apart from the message size.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
     /// The rung's name.
     pub rung: String,
@@ -26,6 +26,70 @@ pub struct Case {
     /// Which of the plan's arms this belongs to; 0 is the plan as it stands.
     #[serde(default, skip_serializing_if = "is_base")]
     pub arm: u32,
+    /// When its messages go.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
+    /// The measurement of a suite that it belongs to; empty on the ladder.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub study: String,
+    /// Whether it ran beside another case, as its load.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub beside: bool,
+    /// What ran beside it, in words; empty where nothing did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub under: String,
+}
+
+/// When messages go.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Each when the one before it is done.
+    #[default]
+    Closed,
+    /// One after each such time, whatever became of the one before: nanoseconds.
+    Every(u64),
+    /// At random, with such a mean time between two: a Poisson process; nanoseconds.
+    Poisson(u64),
+}
+
+impl Pace {
+    /// Whether messages wait for each other.
+    pub fn is_closed(&self) -> bool {
+        *self == Pace::Closed
+    }
+}
+
+/// What joins the names of several hosts that play the same part.
+const JOINED: char = '+';
+
+impl Case {
+    /// The hosts that send (or ping): several where many send to one.
+    pub fn senders(&self) -> impl Iterator<Item = &str> {
+        self.from.split(JOINED)
+    }
+
+    /// The hosts that receive (or echo).
+    pub fn receivers(&self) -> impl Iterator<Item = &str> {
+        self.to.split(JOINED)
+    }
+
+    /// Each sender with each of its receivers: the sessions of a step.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        let to = |from: &str| self.receivers().map(|to| (from.to_owned(), to.to_owned())).collect::<Vec<_>>();
+        self.senders().flat_map(to).collect()
+    }
+
+    /// Whether it belongs to the ladder.
+    pub fn is_of_ladder(&self) -> bool {
+        self.study.is_empty()
+    }
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_base(arm: &u32) -> bool {
@@ -67,7 +131,7 @@ impl Why {
 /// Messages of one size that are timed together: `slices` stamps with `messages` before each.
 ///
 /// Both ends run the same counts, so neither needs the other's word for where a block ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Block {
     /// The size of one message.
     pub message_bytes: u64,
@@ -79,6 +143,9 @@ pub struct Block {
     pub lead: u32,
     /// Where the bytes of the messages lie.
     pub cache: Cache,
+    /// When they go.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
 }
 
 impl Block {
@@ -99,6 +166,29 @@ pub struct Role {
     pub does: Does,
     /// The CPUs of its threads, one flow after the other; empty for unpinned.
     pub cpus: Vec<u32>,
+    /// Which of the step's sessions it has an end of.
+    #[serde(default, skip_serializing_if = "is_base")]
+    pub pair: u32,
+}
+
+/// What runs beside a step's case, from before it until after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Beside {
+    /// What it is.
+    pub case: Case,
+    /// Who does what, the receiving ends first.
+    pub roles: Vec<Role>,
+    /// The size of its messages.
+    pub message_bytes: u64,
+    /// How long it runs before the step's blocks begin.
+    pub lead_ns: u64,
+}
+
+impl Beside {
+    /// Its one block, in which all of it lies.
+    pub fn block(&self) -> Block {
+        Block { message_bytes: self.message_bytes, messages: 1, slices: 1, ..Block::default() }
+    }
 }
 
 /// One case, run once without a pause.
@@ -120,6 +210,9 @@ pub struct Step {
     pub sample_ns: Option<u64>,
     /// How long it should take.
     pub predicted_ns: u64,
+    /// What runs beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Box<Beside>>,
 }
 
 impl fmt::Display for Case {

@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::{Calibration, Environment, WireAudit};
-use crate::plan::{Block, Case, Plan, Role, Why};
+use crate::plan::{Beside, Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -165,6 +165,17 @@ pub struct RoleRecord {
     /// Round trips (or copies) as an HDR histogram of nanoseconds a sample: V2, deflated, base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
+    /// Which of the step's sessions it had an end of.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub pair: u32,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
+fn is_first(pair: &u32) -> bool {
+    *pair == 0
 }
 
 /// One timed visit of one case and message size.
@@ -199,6 +210,9 @@ pub struct StepRecord {
     pub case: Case,
     /// Who did what.
     pub roles: Vec<Role>,
+    /// What ran beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Box<Beside>>,
     /// Since the run began, by the controller's clock.
     pub at_ns: u64,
     /// From the first request to the last answer, by the controller's clock.
@@ -279,6 +293,12 @@ pub struct SocketRecord {
     pub worker: u32,
     /// The flow.
     pub flow: u32,
+    /// Which of the step's sessions it belongs to.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub pair: u32,
+    /// Whether that ran beside the others.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub beside: bool,
     /// The congestion control in force.
     pub congestion_control: Option<String>,
     /// Counters of `tcp_info` that moved, by the kernel's names without `tcpi_`.

@@ -106,6 +106,8 @@ impl Truth {
 }
 
 const SLICES: u32 = 8;
+/// Of several flows.
+const SLICES_OF_SEVERAL: u32 = 48;
 const LEAD: u32 = 2;
 
 impl Synthetic {
@@ -226,6 +228,7 @@ fn cases(id: &str) -> Vec<Case> {
                     to: (*to).into(),
                     timeline: false,
                     arm: 0,
+                    ..Case::default()
                 });
             }
         }
@@ -235,7 +238,8 @@ fn cases(id: &str) -> Vec<Case> {
 
 /// Passive ends come first.
 fn roles(case: &Case) -> Vec<Role> {
-    let role = |host: &str, worker, does, cpu| Role { host: host.into(), worker, does, cpus: vec![cpu] };
+    let role =
+        |host: &str, worker, does, cpu| Role { host: host.into(), worker, does, cpus: vec![cpu], pair: 0 };
     let far = u32::from(case.from == case.to);
     if case.rung.starts_with("memory") {
         return vec![role(&case.from, 0, Does::Copies, 0)];
@@ -260,7 +264,8 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
     };
     let messages = (1e6 / message_ns).ceil().max(1.0) as u64;
     let lead = if ping_pong { 0 } else { LEAD };
-    let block = Block { message_bytes: size, messages, slices: SLICES, lead, cache: Cache::Hot };
+    let slices = if case.flows > 1 { SLICES_OF_SEVERAL } else { SLICES };
+    let block = Block { message_bytes: size, messages, slices, lead, cache: Cache::Hot, ..Block::default() };
     let slice_ns = message_ns * messages as f64 * factor;
     let records = roles(case).into_iter().map(|role| {
         let flow = |flow| self::flow(truth, &block, &role, slice_ns, flow);
@@ -268,7 +273,7 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
         let pings = role.does == Does::Pings;
         let histogram = pings.then(|| histogram(slice_ns));
         flows.iter_mut().filter(|_| pings).for_each(|flow| flow.slices_ns.clear());
-        RoleRecord { host: role.host, does: role.does, flows, histogram }
+        RoleRecord { host: role.host, does: role.does, flows, histogram, pair: 0 }
     });
     let roles = records.collect();
     Trial { step: at.0, pass: at.1, why: Why::Pass, case: case.clone(), block, roles }
@@ -323,6 +328,7 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
             ("bytes_received".into(), received(trials, host) / here(host)),
         ]),
         last: BTreeMap::from([("snd_cwnd".into(), 40), ("snd_mss".into(), 1448), ("rtt".into(), 30)]),
+        ..SocketRecord::default()
     });
     StepRecord {
         step,
@@ -331,6 +337,7 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
         hosts: hosts.collect(),
         sockets: sockets.collect(),
         wire: None,
+        beside: None,
         roles: roles.clone(),
         case: case.clone(),
         at_ns: u64::from(step) * 500_000_000,

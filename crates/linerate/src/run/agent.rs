@@ -5,8 +5,8 @@
 //! for the other end of a connection that will not speak again.
 
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, TrialAnswer, TrialRequest,
-    WorkerAnswer,
+    CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer,
+    TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
@@ -150,26 +150,25 @@ impl Agent {
         let sampler =
             request.sample_ns.map(|interval| Sampler::of_host(&self.cpus, Duration::from_nanos(interval)));
         let before = observer::snapshot(&self.cpus, &self.processes);
-        let workers = self.play(request);
+        let parts = self.play(request);
         let after = observer::snapshot(&self.cpus, &self.processes);
         let series = sampler.transpose()?.map(Sampler::finish).unwrap_or_default();
-        Ok(TrialAnswer { host: before.delta(&after, ""), workers: workers?, series })
+        Ok(TrialAnswer { host: before.delta(&after, ""), parts: parts?, series })
     }
 
-    fn play(&self, request: &TrialRequest) -> Result<Vec<WorkerAnswer>> {
+    /// Every worker plays its own parts.
+    fn play(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
         let numbers: BTreeSet<u32> = request.parts.iter().map(|part| part.worker).collect();
-        if numbers.len() < request.parts.len() {
-            return Err(Error::usage("a trial with two parts for one worker", ""));
-        }
-        let parts = request.parts.iter();
-        let mut workers: Vec<_> = parts.map(|part| self.worker(part.worker)).collect::<Result<_>>()?;
-        let mut calls: Vec<(usize, Call<WorkerAnswer>)> = Vec::new();
-        for (place, (worker, part)) in workers.iter_mut().zip(&request.parts).enumerate() {
-            let request = TrialRequest { parts: vec![part.clone()], ..request.clone() };
+        let mut workers: Vec<_> = numbers.iter().map(|number| self.worker(*number)).collect::<Result<_>>()?;
+        let mut calls: Vec<(usize, Call<Vec<PartAnswer>>)> = Vec::new();
+        for (place, (worker, number)) in workers.iter_mut().zip(&numbers).enumerate() {
+            let parts = request.parts.iter().filter(|part| part.worker == *number).cloned().collect();
+            let request = TrialRequest { parts, ..*request };
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        gather(&mut workers, calls, WORKER_LIMIT, &|| self.check())
+        let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check())?;
+        Ok(answers.into_iter().flatten().collect())
     }
 }
 

@@ -11,7 +11,7 @@ impl Runner<'_> {
         let settings = self.plan.settings.iter().filter(|setting| setting.rung.is_none()).cloned().collect();
         let request = CalibrateRequest { settings };
         let mut calibrated = Vec::new();
-        for host in &mut self.hosts.pair {
+        for host in &mut self.hosts.all {
             let check = || self.watch.check();
             let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, &check)?;
             calibrated.push(HostCalibration { host: host.facts.host.clone(), ..answer });

@@ -3,8 +3,8 @@
 use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
-use crate::lab::{Lab, journal};
-use crate::plan::{Plan, Target};
+use crate::lab::{Lab, VirtualHost, journal};
+use crate::plan::{Plan, Target, host_name};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
@@ -44,10 +44,10 @@ pub struct Host {
     agent: Own,
 }
 
-/// Two hosts, and the lab that they live in when they are virtual.
+/// The hosts of a run, and the lab that they live in when they are virtual.
 pub struct Hosts {
-    /// `a` and `b`.
-    pub pair: Vec<Host>,
+    /// `a`, `b` and so on.
+    pub all: Vec<Host>,
     lab: Option<Lab>,
 }
 
@@ -60,7 +60,7 @@ pub struct Watch<'r> {
 impl<'r> Watch<'r> {
     /// Asks `stop`, and looks after the hosts' agents and the lab's own processes.
     pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
-        let agents = hosts.pair.iter().map(|host| &host.agent);
+        let agents = hosts.all.iter().map(|host| &host.agent);
         let of_lab = hosts.lab.iter().flat_map(Lab::processes);
         Watch { stop, needed: agents.chain(of_lab).cloned().collect() }
     }
@@ -80,7 +80,7 @@ fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
 
 /// An agent that has been started and not yet asked.
 struct Started {
-    name: &'static str,
+    name: String,
     reached: String,
     client: Client,
     agent: Own,
@@ -91,15 +91,14 @@ struct Started {
 /// What an agent is called in an error.
 const AGENT: &str = "its agent";
 
-const NAMES: [&str; 2] = ["a", "b"];
-
 impl Hosts {
     /// Builds or reaches the hosts and starts their agents.
     pub fn reach(plan: &Plan, means: &Means, stop: &dyn Fn() -> bool) -> Result<Hosts> {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
-                let started = NAMES.iter().enumerate().map(|(index, name)| in_lab(&lab, index, name, means));
+                let taking_part = lab.hosts().iter().take(plan.hosts as usize);
+                let started = taking_part.map(|host| in_lab(host, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
             Target::Ssh(hosts) => (by_ssh(hosts, means)?, None),
@@ -107,12 +106,12 @@ impl Hosts {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
         };
-        let mut pair = greet(started, plan, &|| asked(stop))?;
-        for host in &mut pair {
+        let mut all = greet(started, plan, &|| asked(stop))?;
+        for host in &mut all {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.map(|address| address.to_string());
         }
-        Ok(Hosts { pair, lab })
+        Ok(Hosts { all, lab })
     }
 
     /// What the lab's own wire did since it was last asked; none where there is none.
@@ -121,32 +120,31 @@ impl Hosts {
     }
 }
 
-fn in_lab(lab: &Lab, index: usize, name: &'static str, means: &Means) -> Result<Started> {
-    let host = &lab.hosts()[index];
+fn in_lab(host: &VirtualHost, means: &Means) -> Result<Started> {
     let mut command = host.command(&means.program);
     command.arg("agent");
-    let started = Started::new(name, "lab".into(), AGENT, command)?;
+    let started = Started::new(host.name.clone(), "lab".into(), AGENT, command)?;
     Ok(Started { address: Some(host.address), address6: host.address6, ..started })
 }
 
 fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
-    let remote = |name, host: &String| {
+    let remote = |(number, host): (u32, &String)| {
         let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
-        Started::new(name, format!("ssh://{host}"), "its ssh", command)
+        Started::new(host_name(number), format!("ssh://{host}"), "its ssh", command)
     };
     match hosts {
         [b] => {
             let mut local = Command::new(&means.program);
             spawn::tie_to_parent(local.arg("agent"));
             journal::mark(&mut local);
-            Ok(vec![Started::new(NAMES[0], "local".into(), AGENT, local)?, remote(NAMES[1], b)?])
+            Ok(vec![Started::new(host_name(0), "local".into(), AGENT, local)?, remote((1, b))?])
         }
-        _ => hosts.iter().zip(NAMES).map(|(host, name)| remote(name, host)).collect(),
+        _ => (0..).zip(hosts).map(remote).collect(),
     }
 }
 
 impl Started {
-    fn new(name: &'static str, reached: String, role: &str, mut command: Command) -> Result<Started> {
+    fn new(name: String, reached: String, role: &str, mut command: Command) -> Result<Started> {
         let who = format!("host {name} ({reached})");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let agent = Own::start(format!("{who}: {role}"), PATIENCE, command)?;
@@ -181,7 +179,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).copied().flatten();
         let known = started.address.or(hello.reached_at).or(from_other);
-        let address = plan.addresses.get(started.name).copied().or(known);
+        let address = plan.addresses.get(&started.name).copied().or(known);
         let hint = format!("say it: --address {}=192.0.2.1", started.name);
         let what = format!("no address is known for host {}", started.name);
         Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
@@ -190,10 +188,10 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
 }
 
 fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
-    let said = plan.addresses6.get(started.name).map(|address| IpAddr::V6(*address));
+    let said = plan.addresses6.get(&started.name).map(|address| IpAddr::V6(*address));
     let address6 = said.or(started.address6).or(Some(address).filter(IpAddr::is_ipv6));
     let facts = HostFacts {
-        host: started.name.into(),
+        host: started.name,
         reached: started.reached,
         address: None,
         address6: None,

@@ -62,30 +62,39 @@ pub struct Joined {
     pub endpoints: Vec<String>,
 }
 
-/// Close sessions: all of them.
+/// Close sessions.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct CloseRequest {}
+pub struct CloseRequest {
+    /// Their names; none for all.
+    pub sessions: Option<Vec<String>>,
+}
 
 /// Run one step's part on one host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialRequest {
-    /// The session's name.
-    pub session: String,
-    /// How the ends wait.
-    pub wait: Wait,
-    /// The blocks, one after the other.
-    pub blocks: Vec<Block>,
-    /// What each of this host's workers does.
+    /// What each session does.
     pub parts: Vec<WorkerPart>,
+    /// How long what runs beside the others goes alone first.
+    pub lead_ns: u64,
     /// How often sockets and CPUs are sampled.
     pub sample_ns: Option<u64>,
 }
 
-/// What one worker does.
+/// What one session of one worker does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkerPart {
     /// Which worker.
     pub worker: u32,
+    /// The session's name.
+    pub session: String,
+    /// Which of the step's sessions it is.
+    pub pair: u32,
+    /// Whether it runs until the others are done.
+    pub beside: bool,
+    /// How its ends wait.
+    pub wait: Wait,
+    /// The blocks, one after the other.
+    pub blocks: Vec<Block>,
     /// Its tasks, at once.
     pub tasks: Vec<Task>,
 }
@@ -95,17 +104,21 @@ pub struct WorkerPart {
 pub struct TrialAnswer {
     /// The host's counters.
     pub host: HostDelta,
-    /// The workers' answers, in the order of the request.
-    pub workers: Vec<WorkerAnswer>,
+    /// What its sessions measured.
+    pub parts: Vec<PartAnswer>,
     /// What was sampled of the host.
     pub series: Vec<Series>,
 }
 
-/// What one worker measured.
+/// What one session of one worker measured.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct WorkerAnswer {
+pub struct PartAnswer {
     /// Which worker.
     pub worker: u32,
+    /// Which of the step's sessions it is.
+    pub pair: u32,
+    /// Whether it ran until the others were done.
+    pub beside: bool,
     /// A task, a block.
     pub tasks: Vec<TaskAnswer>,
     /// Its connections' counters.

@@ -1,19 +1,54 @@
 //! A step's names, its parts by host, and the events that come of it.
 
-use super::protocol::{TrialAnswer, WorkerPart};
-use crate::plan::Step;
-use crate::record::{Event, RoleRecord, StepRecord, Trial, WireAudit};
+use super::protocol::{TaskAnswer, TrialAnswer, WorkerPart};
+use crate::plan::{Block, Case, Role, Step};
+use crate::record::{Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit};
 use crate::transport::Task;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
+
+/// One session of a step: two ends that meet, or one that works alone.
+pub struct Sitting<'s> {
+    /// Its name.
+    pub name: String,
+    /// What is measured on it.
+    pub case: &'s Case,
+    /// Its number among those of the case.
+    pub pair: u32,
+    /// Whether it runs beside the others, on connections of its own.
+    pub beside: bool,
+    /// The roles at its ends.
+    pub roles: Vec<&'s Role>,
+}
+
+/// Every session of a step: those of its case, then those of what runs beside it.
+pub fn sittings(step: &Step) -> Vec<Sitting<'_>> {
+    let mut all = of_case(&step.case, &step.roles, false);
+    if let Some(load) = &step.beside {
+        all.extend(of_case(&load.case, &load.roles, true));
+    }
+    all
+}
+
+fn of_case<'s>(case: &'s Case, roles: &'s [Role], beside: bool) -> Vec<Sitting<'s>> {
+    let pairs: BTreeSet<u32> = roles.iter().map(|role| role.pair).collect();
+    let sitting = |pair: u32| {
+        let roles: Vec<&Role> = roles.iter().filter(|role| role.pair == pair).collect();
+        Sitting { name: name(case, &roles, beside), case, pair, beside, roles }
+    };
+    pairs.into_iter().map(sitting).collect()
+}
 
 /// One session a rung, number of flows and pair of hosts; its direction and wait mode change freely.
-pub fn session_name(step: &Step) -> String {
-    let mut hosts = [step.case.from.as_str(), step.case.to.as_str()];
-    hosts.sort_unstable();
-    // A long stream shows how a new connection begins, so it has one of its own.
-    let long = if step.case.timeline { " long" } else { "" };
-    format!("{} x {} {} arm {}{long}", step.case.rung, step.case.flows, hosts.join("-"), step.case.arm)
+fn name(case: &Case, roles: &[&Role], beside: bool) -> String {
+    let hosts: BTreeSet<&str> = roles.iter().map(|role| role.host.as_str()).collect();
+    let hosts: Vec<&str> = hosts.into_iter().collect();
+    // A long stream shows how a new connection begins, so it has one of its own. Which way a load goes is all
+    // that it does.
+    let long = if case.timeline { " long" } else { "" };
+    let beside = if beside { " beside" } else { "" };
+    format!("{} x {} {} arm {}{long}{beside}", case.rung, case.flows, hosts.join("-"), case.arm)
 }
 
 /// The rung with this name.
@@ -22,17 +57,37 @@ pub fn rung(id: &str) -> Result<&'static Rung> {
     found.ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
 }
 
-/// What each worker of one host does in a step.
+/// What each session of one host's workers does in a step.
 pub fn parts(step: &Step, host: &str) -> Vec<WorkerPart> {
     let mut parts: Vec<WorkerPart> = Vec::new();
-    for role in step.roles.iter().filter(|role| role.host == host) {
-        let task = Task { does: role.does, cpus: role.cpus.clone() };
-        match parts.iter_mut().find(|part| part.worker == role.worker) {
-            Some(part) => part.tasks.push(task),
-            None => parts.push(WorkerPart { worker: role.worker, tasks: vec![task] }),
+    for sitting in sittings(step) {
+        for role in sitting.roles.iter().filter(|role| role.host == host) {
+            let task = Task { does: role.does, cpus: role.cpus.clone() };
+            let is_same =
+                |part: &&mut WorkerPart| (part.worker, &part.session) == (role.worker, &sitting.name);
+            match parts.iter_mut().find(is_same) {
+                Some(part) => part.tasks.push(task),
+                None => parts.push(part(step, &sitting, role.worker, task)),
+            }
         }
     }
     parts
+}
+
+fn part(step: &Step, sitting: &Sitting, worker: u32, task: Task) -> WorkerPart {
+    WorkerPart {
+        worker,
+        session: sitting.name.clone(),
+        pair: sitting.pair,
+        beside: sitting.beside,
+        wait: sitting.case.wait,
+        blocks: if sitting.beside {
+            step.beside.iter().map(|load| load.block()).collect()
+        } else {
+            step.blocks.clone()
+        },
+        tasks: vec![task],
+    }
 }
 
 /// The events of a step: its trials, what was sampled, and last the step itself.
@@ -45,43 +100,57 @@ pub fn events(
 ) -> Vec<Event> {
     let mut record = blank(step, wire, at_ns, duration_ns);
     let mut roles: Vec<Vec<RoleRecord>> = step.blocks.iter().map(|_| Vec::new()).collect();
+    let mut loaded: Vec<Vec<RoleRecord>> = vec![Vec::new()];
     let mut events = Vec::new();
     for (host, answer) in answers {
         let mut series = answer.series;
-        for worker in answer.workers {
-            record.kept_awake &= worker.kept_awake;
-            record.timer_slack_lowered &= worker.timer_slack_lowered;
-            let sockets = worker.sockets.into_iter().map(|mut socket| {
-                socket.host.clone_from(&host);
-                socket
-            });
-            record.sockets.extend(sockets);
-            series.extend(worker.series.into_iter().map(|mut series| {
-                series.worker = Some(worker.worker);
-                series
+        for part in answer.parts {
+            record.kept_awake &= part.kept_awake;
+            record.timer_slack_lowered &= part.timer_slack_lowered;
+            record.sockets.extend(part.sockets.into_iter().map(|socket| SocketRecord {
+                host: host.clone(),
+                pair: part.pair,
+                beside: part.beside,
+                ..socket
             }));
-            for task in worker.tasks {
-                for (block, roles) in task.blocks.into_iter().zip(&mut roles) {
-                    let (flows, histogram) = (block.flows, block.histogram);
-                    roles.push(RoleRecord { host: host.clone(), does: task.does, flows, histogram });
-                }
-            }
+            series
+                .extend(part.series.into_iter().map(|series| Series { worker: Some(part.worker), ..series }));
+            let into = if part.beside { &mut loaded } else { &mut roles };
+            take_tasks(&host, part.pair, part.tasks, into);
         }
-        for mut series in series {
-            (series.step, series.host) = (step.number, host.clone());
-            events.push(Event::Series(series));
-        }
-        let mut delta = answer.host;
-        delta.host = host;
-        record.hosts.push(delta);
+        events.extend(
+            series
+                .into_iter()
+                .map(|series| Event::Series(Series { step: step.number, host: host.clone(), ..series })),
+        );
+        record.hosts.push(HostDelta { host, ..answer.host });
     }
-    let trials = step.blocks.iter().zip(roles).filter(|(block, _)| block.lead < block.slices);
-    events.extend(trials.map(|(block, roles)| {
-        let (case, block) = (step.case.clone(), *block);
-        Event::Trial(Trial { step: step.number, pass: step.pass, why: step.why, case, block, roles })
-    }));
+    events.extend(trials(step, &step.case, &step.blocks, roles));
+    if let Some(load) = &step.beside {
+        events.extend(trials(step, &load.case, &[load.block()], loaded));
+    }
     events.push(Event::Step(record));
     events
+}
+
+/// The records of one session's tasks, each block with its own.
+fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
+    for task in tasks {
+        for (block, roles) in task.blocks.into_iter().zip(&mut *into) {
+            let (flows, histogram) = (block.flows, block.histogram);
+            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, pair });
+        }
+    }
+}
+
+/// A trial a block, but for those that are all warm-up.
+fn trials(step: &Step, case: &Case, blocks: &[Block], roles: Vec<Vec<RoleRecord>>) -> Vec<Event> {
+    let trials = blocks.iter().zip(roles).filter(|(block, _)| block.lead < block.slices);
+    let event = |(block, roles): (&Block, _)| {
+        let (case, block) = (case.clone(), *block);
+        Event::Trial(Trial { step: step.number, pass: step.pass, why: step.why, case, block, roles })
+    };
+    trials.map(event).collect()
 }
 
 /// The record of a step of which no host has told anything yet.
@@ -92,6 +161,7 @@ fn blank(step: &Step, wire: Option<WireAudit>, at_ns: u64, duration_ns: u64) -> 
         why: step.why,
         case: step.case.clone(),
         roles: step.roles.clone(),
+        beside: step.beside.clone(),
         at_ns,
         duration_ns,
         predicted_ns: step.predicted_ns,

@@ -4,11 +4,12 @@
 //! in a foreign library, or chatter on standard output, stays here.
 
 use super::protocol::{
-    BlockAnswer, CloseRequest, JoinRequest, Joined, OfferRequest, TaskAnswer, TrialRequest, WorkerAnswer,
+    BlockAnswer, CloseRequest, JoinRequest, Joined, OfferRequest, PartAnswer, TaskAnswer, TrialRequest,
+    WorkerPart,
 };
 use crate::control::serve;
 use crate::observer::{Sampler, tcp_info};
-use crate::pattern::Measured;
+use crate::pattern::{self, Measured};
 use crate::plan::Block;
 use crate::record::{Flow, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
@@ -22,6 +23,8 @@ use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// The environment variable that carries the secret, so that no process listing shows it.
@@ -70,48 +73,113 @@ impl Worker {
         Ok(joined)
     }
 
-    fn close(&self, _request: &CloseRequest) -> Result<()> {
-        lock(&self.pending)?.clear();
-        lock(&self.open)?.clear();
+    fn close(&self, request: &CloseRequest) -> Result<()> {
+        let (mut pending, mut open) = (lock(&self.pending)?, lock(&self.open)?);
+        let closed = |name: &String| request.sessions.as_ref().is_none_or(|sessions| sessions.contains(name));
+        pending.retain(|name, _| !closed(name));
+        open.retain(|name, _| !closed(name));
         Ok(())
     }
 
-    /// The session leaves the table while its trial runs, so that nothing waits for a lock.
-    fn trial(&self, request: &TrialRequest) -> Result<WorkerAnswer> {
-        let session = lock(&self.open)?.remove(&request.session);
-        let mut session = session.ok_or_else(|| unknown(&request.session))?;
-        let answer = play(session.as_mut(), request);
-        lock(&self.open)?.insert(request.session.clone(), session);
-        answer
+    /// The sessions leave the table while their trials run, so that nothing waits for a lock.
+    fn trial(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
+        let mut sessions = Vec::new();
+        for part in &request.parts {
+            let session = lock(&self.open)?.remove(&part.session);
+            sessions.push((session.ok_or_else(|| unknown(&part.session))?, part));
+        }
+        let answers = play_all(&mut sessions, request);
+        lock(&self.open)?.extend(sessions.into_iter().map(|(session, part)| (part.session.clone(), session)));
+        answers
     }
 }
 
-fn play(session: &mut dyn Session, request: &TrialRequest) -> Result<WorkerAnswer> {
-    let part = request.parts.first().ok_or_else(|| Error::usage("a trial without a part", ""))?;
-    let sampler = match request.sample_ns {
+/// Plays all sessions at once. What runs beside the others has a lead, and ends when they are done.
+fn play_all(
+    sessions: &mut [(Box<dyn Session>, &WorkerPart)],
+    request: &TrialRequest,
+) -> Result<Vec<PartAnswer>> {
+    if let [(session, part)] = sessions
+        && !part.beside
+    {
+        pattern::lead(request.lead_ns);
+        return Ok(vec![play(session.as_mut(), part, request.sample_ns, &AtomicBool::new(false))?]);
+    }
+    let done = AtomicBool::new(false);
+    let answers: Vec<Result<PartAnswer>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = sessions
+            .iter_mut()
+            .map(|(session, part)| {
+                let (part, done) = (*part, &done);
+                let thread = scope.spawn(move || {
+                    if !part.beside {
+                        pattern::lead(request.lead_ns);
+                    }
+                    play(session.as_mut(), part, request.sample_ns, done)
+                });
+                (part.beside, thread)
+            })
+            .collect();
+        let panicked = || Err(Error::peer("a session", "panicked", "please report it"));
+        let (beside, timed): (Vec<_>, Vec<_>) = threads.into_iter().partition(|(beside, _)| *beside);
+        let join = |threads: Vec<(bool, ScopedJoinHandle<'_, Result<PartAnswer>>)>| {
+            let joined = threads.into_iter().map(|(_, thread)| thread.join().unwrap_or_else(|_| panicked()));
+            joined.collect::<Vec<_>>()
+        };
+        let mut answers = join(timed);
+        if !answers.is_empty() {
+            done.store(true, Ordering::Relaxed);
+        }
+        answers.extend(join(beside));
+        answers
+    });
+    answers.into_iter().collect()
+}
+
+fn play(
+    session: &mut dyn Session,
+    part: &WorkerPart,
+    sample_ns: Option<u64>,
+    done: &AtomicBool,
+) -> Result<PartAnswer> {
+    let sampler = match sample_ns {
         Some(interval) => Some(Sampler::of_sockets(&session.sockets(), Duration::from_nanos(interval))?),
         None => None,
     };
     let before: Vec<Vec<u8>> = session.sockets().into_iter().map(read_info).collect::<Result<_>>()?;
-    let measured = session.trial(&part.tasks, request.wait, &request.blocks)?;
+    let measured = match part.beside {
+        false => session.trial(&part.tasks, part.wait, &part.blocks)?,
+        true => vec![beside(session, part, done)?],
+    };
     let sockets = session.sockets().into_iter().zip(before).enumerate();
     let sockets = sockets
         .map(|(flow, (socket, before))| socket_record(part.worker, flow as u32, socket, &before))
         .collect::<Result<_>>()?;
     let every = |quality: fn(&Measured) -> bool| measured.iter().flatten().flatten().all(quality);
-    Ok(WorkerAnswer {
+    Ok(PartAnswer {
         worker: part.worker,
+        pair: part.pair,
+        beside: part.beside,
         kept_awake: every(|measured| measured.kept_awake),
         timer_slack_lowered: every(|measured| measured.timer_slack_lowered),
         tasks: part
             .tasks
             .iter()
             .zip(&measured)
-            .map(|(task, flows)| task_answer(task, flows, &request.blocks))
+            .map(|(task, flows)| task_answer(task, flows, &part.blocks))
             .collect::<Result<_>>()?,
         sockets,
         series: sampler.map(Sampler::finish).unwrap_or_default(),
     })
+}
+
+/// Its one task and one block tell what it is; a flow, a block.
+fn beside(session: &mut dyn Session, part: &WorkerPart, done: &AtomicBool) -> Result<Vec<Vec<Measured>>> {
+    let ([task], [block]) = (part.tasks.as_slice(), part.blocks.as_slice()) else {
+        return Err(Error::usage("what runs beside a step has one task and one block", ""));
+    };
+    let flows = session.beside(task, block.message_bytes, part.wait, done)?;
+    Ok(flows.into_iter().map(|flow| vec![flow]).collect())
 }
 
 fn task_answer(task: &Task, flows: &[Vec<Measured>], blocks: &[Block]) -> Result<TaskAnswer> {
@@ -140,12 +208,12 @@ fn read_info(socket: &TcpStream) -> Result<Vec<u8>> {
 fn socket_record(worker: u32, flow: u32, socket: &TcpStream, before: &[u8]) -> Result<SocketRecord> {
     let after = read_info(socket)?;
     Ok(SocketRecord {
-        host: String::new(),
         worker,
         flow,
         congestion_control: Some(linerate_sys::socket::granted(socket)?.congestion_control),
         moved: tcp_info::moved(before, &after),
         last: tcp_info::last(&after),
+        ..SocketRecord::default()
     })
 }
 

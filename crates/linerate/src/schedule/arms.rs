@@ -238,6 +238,7 @@ impl Planner for Arms {
             predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
             blocks,
             sample_ns: None,
+            beside: None,
         }
     }
 }

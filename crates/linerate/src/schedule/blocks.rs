@@ -25,6 +25,10 @@ const LONGEST_WARM_UP_NS: u64 = 3_000_000_000;
 
 /// Slices of a stream's block.
 const STREAM_SLICES: u64 = 15;
+/// Of several flows the slices under way at the end of one do not count, half a slice each in the mean: with so
+/// many slices that is 1 %. All flows together have at most so many, for they are all on record.
+const SLICES_OF_SEVERAL: u64 = 50;
+const SLICES_OF_ALL: u64 = 512;
 
 /// Slices a second on a time line.
 const TIMELINE_SLICES_PER_S: u64 = 10;
@@ -161,6 +165,7 @@ impl Shape<'_> {
             slices: slices as u32,
             lead: lead as u32,
             cache: self.cache,
+            ..Block::default()
         }
     }
 
@@ -204,11 +209,19 @@ impl Shape<'_> {
         if self.scale.is_long && self.entry.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
             // took to agree.
-            let messages = fitting.div_ceil(STREAM_SLICES);
+            let messages = fitting.div_ceil(self.stream_slices());
             return self.block(messages, (fitting / messages).max(least) + 1, 1);
         }
-        let slices = fitting.clamp(least, STREAM_SLICES);
+        let slices = fitting.clamp(least, self.stream_slices());
         self.block(fitting / slices, slices, 0)
+    }
+
+    /// The most slices of a stream.
+    fn stream_slices(&self) -> u64 {
+        match u64::from(self.entry.case.flows) {
+            1 => STREAM_SLICES,
+            flows => (SLICES_OF_ALL / flows.max(1)).clamp(STREAM_SLICES, SLICES_OF_SEVERAL),
+        }
     }
 
     /// The fewest messages by what is known of the way.

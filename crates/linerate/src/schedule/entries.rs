@@ -162,6 +162,7 @@ fn visit(
                 to: to.into(),
                 timeline: false,
                 arm: 0,
+                ..Case::default()
             };
             match refused(plan, recording, rung, &case) {
                 Some((why, hint)) => unavailable.push(Unavailable {

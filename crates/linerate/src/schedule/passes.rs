@@ -251,6 +251,7 @@ impl Planner for Passes {
             predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
             blocks,
             sample_ns: entry.case.timeline.then_some(SAMPLE_NS),
+            beside: None,
         }
     }
 }

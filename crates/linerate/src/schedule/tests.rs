@@ -29,6 +29,7 @@ fn answer(step: &Step) -> Vec<Event> {
             does: role.does,
             flows: (0..step.case.flows).map(|_| flow()).collect(),
             histogram: None,
+            pair: role.pair,
         };
         if block.lead < block.slices {
             events.push(Event::Trial(Trial {
@@ -46,6 +47,7 @@ fn answer(step: &Step) -> Vec<Event> {
         pass: step.pass,
         why: step.why,
         case: step.case.clone(),
+        beside: None,
         roles: step.roles.clone(),
         at_ns: 0,
         duration_ns,

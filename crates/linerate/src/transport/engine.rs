@@ -2,7 +2,7 @@
 
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task};
-use crate::pattern::{Link, Measured, Part, poll};
+use crate::pattern::{Link, Measured, Part, poll, run_beside};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::vocabulary::Wait;
@@ -11,6 +11,7 @@ use linerate_sys::socket;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
@@ -100,6 +101,17 @@ impl<C: Channel> Session for Connected<C> {
             self.flows.clear();
         }
         played
+    }
+
+    fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
+        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
+        let flows = self.flows.iter().enumerate();
+        let parts =
+            flows.map(|(at, flow)| Part { link: Sleeping { flow }, does: task.does, cpu: task.cpu(at) });
+        let moved = run_beside(parts.collect(), wait, bytes, done);
+        // The other end hears of it by this.
+        self.flows.clear();
+        moved
     }
 }
 

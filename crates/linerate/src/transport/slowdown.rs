@@ -130,7 +130,7 @@ mod tests {
     use crate::vocabulary::Cache;
 
     fn block(messages: u64, slices: u32, lead: u32) -> Block {
-        Block { message_bytes: 8, messages, slices, lead, cache: Cache::Hot }
+        Block { message_bytes: 8, messages, slices, lead, cache: Cache::Hot, ..Block::default() }
     }
 
     /// A message takes this long by itself.

@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The order in which messages cross.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// A message goes, the same bytes come back, then the next one.
     PingPong,
     /// One end sends without pause, the other receives.
+    #[default]
     Stream,
     /// Both ends stream at once over the same connections.
     Bidirectional,
@@ -40,20 +43,26 @@ impl Does {
 }
 
 /// How an end waits for the next message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
     /// Asks again and again, never leaving its CPU.
     Polling,
     /// Sleeps in the kernel; the CPU is kept awake by a spinner of idle priority.
+    #[default]
     Sleeping,
 }
 
 /// Where the bytes of a message lie before it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
     /// One buffer, used again and again: in the nearest cache that holds it.
+    #[default]
     Hot,
     /// The next part of a region larger than the caches: in memory.
     Cold,

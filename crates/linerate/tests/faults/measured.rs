@@ -100,6 +100,7 @@ fn plan(lab: &str, faults: &[&str], settings: &[&str]) -> Plan {
         ..Profile::named("quick").unwrap()
     };
     Plan {
+        hosts: 2,
         settings: topology.settings().into_iter().chain(set).collect(),
         target: Target::Lab(topology),
         profile,

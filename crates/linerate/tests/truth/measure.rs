@@ -48,6 +48,7 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
     // Bursts of a block of datagrams must fit, so that only the wire loses any.
     let always = ["tcp.congestion-control=cubic", "network.udp:socket.receive-buffer=4MiB"];
     let plan = Plan {
+        hosts: 2,
         target: target.parse::<Target>().unwrap(),
         profile: Profile::named("quick").unwrap(),
         rungs: vec!["network.tcp".into(), "network.udp".into()],
@@ -66,7 +67,7 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
 }
 
 fn block(message_bytes: u64, messages: u64, slices: u32, lead: u32) -> Block {
-    Block { message_bytes, messages, slices, lead, cache: Cache::Hot }
+    Block { message_bytes, messages, slices, lead, cache: Cache::Hot, ..Block::default() }
 }
 
 impl Pair<'_> {
@@ -115,8 +116,13 @@ impl Pair<'_> {
             Pattern::PingPong => (Does::Pings, Does::Echoes),
             _ => (Does::Sends, Does::Receives),
         };
-        let role =
-            |host: &str, does: Does, cpu: u32| Role { host: host.into(), worker: 0, does, cpus: vec![cpu] };
+        let role = |host: &str, does: Does, cpu: u32| Role {
+            host: host.into(),
+            worker: 0,
+            does,
+            cpus: vec![cpu],
+            pair: 0,
+        };
         let case = Case {
             rung: rung.into(),
             pattern,
@@ -126,6 +132,7 @@ impl Pair<'_> {
             to: "b".into(),
             timeline: false,
             arm: 0,
+            ..Case::default()
         };
         let step = Step {
             number: self.steps,
@@ -135,6 +142,7 @@ impl Pair<'_> {
             roles: vec![role("b", passive, 1), role("a", active, 0)],
             blocks,
             sample_ns: None,
+            beside: None,
             predicted_ns: (seconds * NS) as u64,
         };
         let mut outcome = Outcome { trials: Vec::new(), sockets: Vec::new(), wire: None };

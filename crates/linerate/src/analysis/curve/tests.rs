@@ -20,6 +20,7 @@ fn case(rung: &str, pattern: Pattern) -> Case {
         to: "b".into(),
         timeline: false,
         arm: 0,
+        ..Case::default()
     }
 }
 

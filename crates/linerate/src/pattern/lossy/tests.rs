@@ -72,7 +72,7 @@ fn play(does: [Does; 2], nth: u32, block: &Block) -> [(Moved, Vec<u64>); 2] {
 }
 
 fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
-    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot }
+    Block { message_bytes, messages, slices, lead: 0, cache: Cache::Hot, ..Block::default() }
 }
 
 #[test]
