@@ -9,10 +9,13 @@ mod curve;
 mod distribution;
 mod efficiency;
 mod ladder;
+mod measures;
 mod medians;
 pub mod model;
 mod runs;
+mod several;
 mod stability;
+mod suite;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -28,8 +31,10 @@ pub use curve::{
 pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
+pub use measures::{MEASURES, Measure, measure};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
+pub use suite::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt};
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
@@ -51,6 +56,10 @@ pub struct Analysis {
     pub timelines: Vec<Timeline>,
     /// How each kind of trial moved during the run.
     pub drifts: Vec<Drift>,
+    /// What the plan files asked for.
+    pub suites: Vec<SuiteValues>,
+    /// A layer without numbers for each of their cases.
+    pub suite_layers: Vec<Layer>,
 }
 
 /// Turns a recording into numbers.
@@ -62,7 +71,9 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let layers = ladder::layers(recording, &curves, latency_bytes);
     let drifts = stability::drifts(recording, &curves);
     let timelines = timeline::timelines(recording);
-    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts }
+    let suites = suite::suites(recording);
+    let suite_layers = ladder::of_suites(recording);
+    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts, suites, suite_layers }
 }
 
 /// The size at which a rung's throughput is compared; an unknown one's as that of most.

@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod state;
 mod stop;
+mod suite;
 mod traces;
 mod usage;
 mod value;

@@ -36,6 +36,8 @@ pub struct Diagnosis {
     pub waterfalls: Vec<Waterfall>,
     /// What makes numbers doubtful.
     pub findings: Vec<Finding>,
+    /// The same of the suites: a layer is one of [`Analysis::suite_layers`].
+    pub of_suites: Vec<Finding>,
 }
 
 impl Diagnosis {
@@ -55,9 +57,10 @@ pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
     let bounds: Vec<Vec<Bound>> =
         (0..analysis.layers.len()).map(|layer| bound::bounds(recording, analysis, layer)).collect();
     let findings = doubt::findings(recording, analysis, &bounds);
+    let of_suites = doubt::of_suites(recording, analysis);
     let sentence = sentence::sentence(recording, analysis, &bounds, &findings);
     let rests = analysis.layers.iter().zip(&bounds);
     let rests_ns_per_byte = rests.map(|(layer, bounds)| bound::rest_ns_per_byte(layer, bounds)).collect();
     let waterfalls = waterfall::waterfalls(recording, analysis);
-    Diagnosis { sentence, bounds, rests_ns_per_byte, waterfalls, findings }
+    Diagnosis { sentence, bounds, rests_ns_per_byte, waterfalls, findings, of_suites }
 }

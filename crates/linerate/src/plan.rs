@@ -15,6 +15,7 @@ mod setting;
 mod shape;
 pub mod sizes;
 mod step;
+mod suite;
 mod target;
 mod topology;
 mod way;
@@ -33,6 +34,10 @@ pub use setting::{Placement, Setting, SettingError};
 pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
+pub use suite::{
+    Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, LoadOf, Roles, Suite, SuiteCase, SuiteError,
+    SuiteFigure,
+};
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
 pub use way::Way;
@@ -62,6 +67,9 @@ pub struct Plan {
     /// Whether the rungs were chosen by name: then siblings of the chain are measured at every size.
     #[serde(default)]
     pub named: bool,
+    /// What is measured in place of the ladder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suites: Vec<Suite>,
     /// The knobs that are set.
     pub settings: Vec<Setting>,
     /// The address that a host's peer sends to, where it is not the one that the host was reached at.

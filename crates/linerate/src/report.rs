@@ -18,6 +18,7 @@ pub mod reference;
 mod rows;
 mod runs;
 mod shape;
+mod suite;
 mod text;
 
 pub use figure::Sheet;
@@ -79,7 +80,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "csv",
-        about: "one row a case and message size, or an arm, for spreadsheets",
+        about: "one row a case and message size, an arm or a point of a suite, for spreadsheets",
         several: false,
         render: |sheets, _| each(sheets, |sheet| csv_of(sheet.recording, &sheet.analysis)),
     },
@@ -151,6 +152,7 @@ pub fn json_of(report: &Report) -> String {
 pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
     match crate::analysis::compare_arms(recording) {
         Some(compared) => rows::render_arms(&compared),
+        None if !analysis.suites.is_empty() => rows::render_suites(&analysis.suites),
         None => rows::render(analysis),
     }
 }

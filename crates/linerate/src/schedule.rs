@@ -15,6 +15,7 @@ mod passes;
 mod placement;
 mod road;
 mod study;
+mod suite;
 #[cfg(test)]
 mod tests;
 mod visit;

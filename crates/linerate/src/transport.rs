@@ -143,9 +143,8 @@ pub trait Session: Send {
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
     /// Streams until `done`, or until the other end goes away, and is closed then; gives what each flow moved.
-    fn beside(&mut self, task: &Task, _bytes: u64, _wait: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
-        let what = format!("this transport cannot run beside another one ({:?})", task.does);
-        Err(Error::unavailable(what, "take a load of streams: tcp, unix, pipe"))
+    fn beside(&mut self, _: &Task, _bytes: u64, _: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
+        Err(Error::unavailable("this transport as a load", "load with tcp or unix"))
     }
 }
 

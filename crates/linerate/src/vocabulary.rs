@@ -14,6 +14,7 @@ mod metric;
 mod pattern;
 mod preset;
 mod rung;
+mod suite;
 mod transport;
 mod warning;
 
@@ -32,6 +33,7 @@ pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use preset::{PRESETS, Preset};
 pub use rung::{DATAGRAM_BYTES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung};
+pub use suite::{SUITES, SuiteEntry};
 pub use transport::{TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 

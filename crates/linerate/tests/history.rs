@@ -99,6 +99,7 @@ fn a_run_without_a_home_keeps_nothing_and_says_nothing() {
 fn plan(seed: u64) -> Plan {
     Plan {
         hosts: 2,
+        suites: Vec::new(),
         target: "simulated:run=5%,noise=2%".parse().unwrap(),
         profile: Profile { sizes: vec![64, 1 << 20], timeline_ns: 0, ..Profile::named("quick").unwrap() },
         rungs: vec!["network.tcp".into()],

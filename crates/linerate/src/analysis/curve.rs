@@ -27,7 +27,7 @@ pub use summary::Summary;
 use super::stability::Anomaly;
 use super::trial::{self, Machines, Values};
 use crate::plan::Case;
-use crate::record::Recording;
+use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, Line};
 use crate::vocabulary::Cache;
 use std::collections::BTreeMap;
@@ -123,9 +123,10 @@ pub fn curves(recording: &Recording) -> Vec<Curve> {
     type Passes = BTreeMap<u32, Vec<Values>>;
     let machines = Machines::of(recording);
     let mut cases: BTreeMap<&Case, BTreeMap<u64, (Cache, Passes)>> = BTreeMap::new();
-    for trial in
-        recording.trials.iter().filter(|trial| trial.pass > 0 && trial.why.counts() && !trial.case.timeline)
-    {
+    let is_of_curve = |trial: &&Trial| {
+        trial.pass > 0 && trial.why.counts() && !trial.case.timeline && trial.case.is_of_ladder()
+    };
+    for trial in recording.trials.iter().filter(is_of_curve) {
         let sizes = cases.entry(&trial.case).or_default();
         let (_, passes) =
             sizes.entry(trial.block.message_bytes).or_insert((trial.block.cache, Passes::new()));

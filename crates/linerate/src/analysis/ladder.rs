@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 pub struct Layer {
     /// The rung's name.
     pub rung: String,
+    /// The case of a suite that it stands for; empty on the ladder.
+    pub suite: String,
     /// The rung below.
     pub below: Option<&'static str>,
     /// The host whose layer below is compared, where there is one.
@@ -100,7 +102,11 @@ type Key<'r> = (usize, &'r str, bool, u32, &'r str, &'r str);
 impl Layer {
     /// Whether a case belongs to this layer; long streams do.
     pub fn owns(&self, case: &Case) -> bool {
+        if !self.suite.is_empty() {
+            return case.id == self.suite && !case.beside;
+        }
         case.arm == 0
+            && case.is_of_ladder()
             && self.rung == case.rung
             && self.flows == case.flows
             && self.both_ways == (case.pattern == Pattern::Bidirectional)
@@ -110,6 +116,9 @@ impl Layer {
 
     /// The name for a reader: `network.tcp x 4 a>b`.
     pub fn name(&self) -> String {
+        if !self.suite.is_empty() {
+            return self.suite.clone();
+        }
         let flows = if self.flows > 1 { format!(" x {}", self.flows) } else { String::new() };
         let place = match self.place {
             Place::Network => self.direction(),
@@ -144,6 +153,9 @@ impl Layer {
 
 /// All layers, from the bottom up, with what could not be measured.
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
+    if recording.plan().is_some_and(|plan| !plan.suites.is_empty()) {
+        return Vec::new();
+    }
     let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
     let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
     for layer in &mut layers {
@@ -169,6 +181,18 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     layers
 }
 
+/// A layer for each case of a suite, without numbers: what its trials and steps show is told of it.
+pub(super) fn of_suites(recording: &Recording) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = Vec::new();
+    for case in recording.steps.iter().map(|step| &step.case).filter(|case| !case.is_of_ladder()) {
+        if !layers.iter().any(|layer| layer.suite == case.id) {
+            layers.push(Layer { suite: case.id.clone(), ..bare(key(case)) });
+        }
+    }
+    layers.sort_by(|a, b| a.suite.cmp(&b.suite));
+    layers
+}
+
 fn key(case: &Case) -> Key<'_> {
     let both_ways = case.pattern == Pattern::Bidirectional;
     (height(&case.rung), &case.rung, both_ways, case.flows, &case.from, &case.to)
@@ -189,6 +213,7 @@ fn bare((_, id, both_ways, flows, from, to): Key) -> Layer {
     let host = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
     Layer {
         rung: id.to_owned(),
+        suite: String::new(),
         below: known.and_then(|rung| rung.below),
         below_host: None,
         place: known.map_or(if from == to { Place::InHost } else { Place::Network }, |rung| rung.place),

@@ -1,5 +1,6 @@
 //! The numbers of one trial.
 
+use super::several;
 use crate::plan::Block;
 use crate::record::{Flow, Recording, RoleRecord, Trial, WireAudit, decode_histogram};
 use crate::statistic::median;
@@ -149,6 +150,9 @@ pub fn lost_share(trial: &Trial) -> Option<f64> {
 
 /// The sum over all ends that receive (or copy), each by its own clock.
 pub fn throughput_bps(trial: &Trial) -> Option<f64> {
+    if let Some(together) = several::together(trial).filter(|role| role.does != Does::Pings) {
+        return role_bps(trial, &together);
+    }
     let rates = trial.roles.iter().filter(|role| role.does.keeps_time() && role.does != Does::Pings);
     let rates: Option<Vec<f64>> = rates.map(|role| role_bps(trial, role)).collect();
     positive(rates?.iter().sum())
@@ -263,7 +267,9 @@ impl Stamps {
 
 /// Half of the median round trip of a trial.
 pub fn half_round_trip_ns(trial: &Trial) -> Option<f64> {
-    let role = trial.roles.iter().find(|role| role.does == Does::Pings)?;
+    let together = several::together(trial);
+    let role = together.as_ref().or_else(|| trial.roles.iter().find(|role| role.does == Does::Pings))?;
+    (role.does == Does::Pings).then_some(())?;
     let lead = trial.block.lead as usize;
     let slices = role.flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(lead));
     let sample_ns = median(slices.map(|slice| *slice as f64)).or_else(|| histogram_median(role))?;

@@ -102,6 +102,7 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     let target = &args.hosts.target;
     Ok(Plan {
         hosts: 2,
+        suites: Vec::new(),
         target: target.clone(),
         profile: profile(target, args.blocks),
         rungs: vec![rung.id.into()],

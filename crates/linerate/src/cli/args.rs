@@ -3,10 +3,10 @@
 use super::fault::faults;
 use super::value::{
     Candidates, address, arms, blocks, budget, count, formats, kinds, names, profiles, rungs, seed, setting,
-    share, target,
+    share, suites, target,
 };
 use super::watch::Watching;
-use crate::plan::{Fault, Metric, Setting, Target};
+use crate::plan::{Fault, Metric, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -191,6 +191,14 @@ pub struct Run {
     #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
+    /// In place of the ladder, measure the figures of a paper anew: san, adapter, sockets, grid. `linerate list
+    /// suites` shows them. May be repeated.
+    #[arg(long = "suite", value_name = "NAME", value_delimiter = ',', value_parser = suites(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub suites: Vec<Suite>,
+    /// The same with a plan file of one's own (TOML); docs/guide/plans.md tells how it is written.
+    #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
+    pub plans: Vec<PathBuf>,
     /// Write no HTML page beside the recording; `linerate report` can make it later.
     #[arg(long, help_heading = OUTPUT)]
     pub no_page: bool,

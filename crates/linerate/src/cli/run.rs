@@ -4,6 +4,7 @@ use super::args::{Hosts, Run};
 use super::measure::{finished, measure};
 use super::report::{columns, write_page};
 use super::state::remember;
+use super::suite;
 use super::watch::lines;
 use super::{print, settle};
 use crate::plan::{Plan, Profile, Setting, Target};
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 /// Measures, prints the report, and says how it ended.
 pub fn main(args: &Run) -> Result<ExitCode> {
     let mut plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
+    let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
+    suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
     if let Some(passes) = args.passes {
         plan.profile = Profile { passes, budget_ns: 0, ..plan.profile };
     }
@@ -44,6 +47,7 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
     let settings = settings(&args.target, set)?;
     Ok(Plan {
         hosts: 2,
+        suites: Vec::new(),
         target: args.target.clone(),
         rungs: rungs(&profile, &args.only, &args.skip)?,
         profile,

@@ -1,11 +1,11 @@
 //! Values of options: how they are read, what is said of those that do not fit, what a shell may offer.
 
 use crate::plan::{
-    LEAST_BLOCKS, PROFILES, Setting, SettingError, Target, TargetError, candidates, is_prefix,
+    LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
     rungs_and_groups,
 };
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, meant};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, meant};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -138,6 +138,13 @@ pub fn names() -> Offering<fn(&str) -> Read<String>> {
         names
     };
     Offering { parser: |text| Ok(text.into()), offers }
+}
+
+/// The suites that are shipped.
+pub fn suites() -> Offering<fn(&str) -> Read<Suite>> {
+    let read =
+        |name: &str| Suite::shipped(name).map_err(|error| Unfit { what: error.what, hint: error.hint });
+    Offering { parser: read, offers: || SUITES.iter().map(|suite| suite.name).collect() }
 }
 
 /// The profiles.

@@ -132,6 +132,26 @@ pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec
     findings
 }
 
+/// What makes the suites' numbers doubtful, case by case.
+pub(super) fn of_suites(recording: &Recording, analysis: &Analysis) -> Vec<Finding> {
+    if analysis.suite_layers.is_empty() {
+        return Vec::new();
+    }
+    let cases = Analysis {
+        layers: analysis.suite_layers.clone(),
+        curves: Vec::new(),
+        timelines: Vec::new(),
+        drifts: Vec::new(),
+        suites: Vec::new(),
+        suite_layers: Vec::new(),
+        ..*analysis
+    };
+    let bounds = vec![Vec::new(); cases.layers.len()];
+    let found = findings(recording, &cases, &bounds);
+    // What concerns the whole run is told already.
+    found.into_iter().filter(|finding| finding.layer.is_some() || finding.code == "shared-cpus").collect()
+}
+
 /// Sorts trials and steps by layer.
 fn seen<'r>(context: &Context<'r>) -> Vec<Seen<'r>> {
     let layers: &[Layer] = &context.analysis.layers;

@@ -281,6 +281,8 @@ mod tests {
         assert_eq!(lab.to_string(), said);
         assert_eq!(read(said), Ok(lab));
         assert_eq!(read("loss=1%,a-b.loss=1%").unwrap().pairs, []);
+        let none = read("delay=1ms,a-b.delay=0ms").unwrap();
+        assert_eq!((none.shape_between("a", "b").delay_ns, read(&none.to_string())), (0.0, Ok(none)));
     }
 
     #[test]

@@ -89,7 +89,9 @@ macro_rules! time {
         Key {
             name: $name,
             set: |shape, text| {
-                shape.$field = text.parse::<Nanoseconds>().ok().filter(|time| time.0 <= LONGEST_DELAY_NS)?.0;
+                // No time at all is the same in every unit.
+                let time = if text == "0" { Some(Nanoseconds(0.0)) } else { text.parse().ok() };
+                shape.$field = time.filter(|time| time.0 <= LONGEST_DELAY_NS)?.0;
                 Some(())
             },
             show: |shape| (shape.$field > 0.0).then(|| format!("{}ns", shape.$field)),

@@ -29,9 +29,9 @@ pub struct Case {
     /// When its messages go.
     #[serde(default, skip_serializing_if = "Pace::is_closed")]
     pub pace: Pace,
-    /// The measurement of a suite that it belongs to; empty on the ladder.
+    /// Its name in the plan file that asked for it; empty on the ladder.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub study: String,
+    pub id: String,
     /// Whether it ran beside another case, as its load.
     #[serde(default, skip_serializing_if = "is_not")]
     pub beside: bool,
@@ -84,7 +84,7 @@ impl Case {
 
     /// Whether it belongs to the ladder.
     pub fn is_of_ladder(&self) -> bool {
-        self.study.is_empty()
+        self.id.is_empty()
     }
 }
 

@@ -46,6 +46,15 @@ impl Target {
 }
 
 impl Target {
+    /// How many hosts there are.
+    pub fn hosts(&self) -> u32 {
+        match self {
+            Target::Lab(topology) => topology.hosts,
+            Target::Ssh(hosts) => (hosts.len() as u32).max(2),
+            Target::Simulated(_) => 2,
+        }
+    }
+
     /// Reads a target; `open` gives the text of the file that a lab may be described by.
     pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
         match text.split_once("://") {

@@ -33,11 +33,18 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
     });
     let profile = recording.plan().map(|plan| &plan.profile);
     let arms = compare_arms(recording);
+    let suites = suites(analysis, diagnosis);
+    let sentence = match &arms {
+        Some(arms) => super::arms::sentence(arms),
+        None if !suites.is_empty() => super::suite::sentence(&suites),
+        None => diagnosis.sentence.clone(),
+    };
     Report {
         schema: super::SCHEMA.into(),
         run: run(recording, analysis),
-        sentence: arms.as_ref().map_or_else(|| diagnosis.sentence.clone(), super::arms::sentence),
+        sentence,
         arms,
+        suites,
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
@@ -50,6 +57,21 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         drifts: analysis.drifts.iter().map(drift).collect(),
         warnings: warnings(None),
     }
+}
+
+/// What each suite gave, with the warnings about its cases.
+fn suites(analysis: &Analysis, diagnosis: &Diagnosis) -> Vec<SuiteReport> {
+    let case = |finding: &Finding| finding.layer.and_then(|at| analysis.suite_layers.get(at));
+    let of_suite = |name: &str| {
+        let is_of = |id: &str| id.split_once('.').is_some_and(|(suite, _)| suite == name);
+        let found = diagnosis.of_suites.iter().filter_map(|finding| {
+            let case = case(finding).map_or(String::new(), |layer| layer.suite.clone());
+            let here = case.is_empty() || is_of(&case);
+            here.then(|| CaseWarning { case, warning: warning(finding) })
+        });
+        found.collect()
+    };
+    analysis.suites.iter().map(|suite| super::suite::entry(suite, of_suite(&suite.name))).collect()
 }
 
 fn run(recording: &Recording, analysis: &Analysis) -> Run {

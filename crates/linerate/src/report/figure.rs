@@ -13,6 +13,7 @@ mod published;
 mod short;
 mod sizes;
 mod style;
+mod suite;
 mod timeline;
 mod waterfall;
 
@@ -193,6 +194,11 @@ impl Sheet<'_> {
         Some((letter as usize).saturating_sub('A' as usize))
     }
 
+    /// A suite's name, told from the same one in other recordings.
+    pub(super) fn named_suite(&self, name: &str) -> String {
+        self.named(name)
+    }
+
     /// A name, told from the same one in other recordings.
     fn named(&self, name: &str) -> String {
         if self.label.is_empty() { name.into() } else { format!("{} · {name}", self.label) }
@@ -205,6 +211,7 @@ type Maker = fn(&[Sheet]) -> Vec<Figure>;
 /// Every figure, in the order of the page.
 const MAKERS: &[Maker] = &[
     arms::figures,
+    suite::figures,
     ladder::figures,
     waterfall::figures,
     sizes::throughput,

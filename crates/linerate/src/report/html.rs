@@ -4,6 +4,7 @@
 //! Every text is escaped by `maud`, whatever a recording holds, and the page's own policy forbids it to load
 //! anything. Without scripts the figures are pictures and everything else is there.
 
+mod claims;
 mod data;
 mod environment;
 mod findings;
@@ -44,9 +45,10 @@ pub(super) fn page(sheets: &[Sheet]) -> Result<String> {
         (header(sheets))
         main id="content" {
             @for sheet in sheets { (answer(sheet)) }
-            (contents(&figures))
+            (contents(sheets, &figures))
             (ladder(sheets, &figures, &pictures))
             @for group in plot::GROUPS { (plot::group(group, &figures, &pictures)) }
+            (claims::section(sheets))
             (findings::section(sheets))
             (environment::section(sheets))
             (papers::section())
@@ -113,13 +115,14 @@ fn answer(sheet: &Sheet) -> Markup {
 }
 
 /// The sections, for readers who look for one.
-fn contents(figures: &[Figure]) -> Markup {
+fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
     let groups = plot::GROUPS.iter().filter(|group| plot::is_in(group, figures));
     html! {
         nav.contents aria-label="Sections" {
             ul {
-                li { a href="#ladder-section" { "The ladder" } }
+                @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { "The ladder" } } }
                 @for group in groups { li { a href={ "#" (group.id) } { (group.title) } } }
+                @if claims::are_any(sheets) { li { a href="#claims" { "Conclusions" } } }
                 li { a href="#findings" { "What was found" } }
                 li { a href="#hosts" { "The hosts" } }
                 li { a href="#papers" { "Published values" } }
@@ -130,8 +133,16 @@ fn contents(figures: &[Figure]) -> Markup {
     }
 }
 
+/// Of a suite there are figures of its own.
+fn has_no_ladder(sheet: &Sheet) -> bool {
+    sheet.report.ladder.is_empty() && !sheet.report.suites.is_empty()
+}
+
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {
     let here = figures.iter().zip(pictures).filter(|(figure, _)| plot::is_first(&figure.id));
+    if sheets.iter().all(has_no_ladder) {
+        return html! {};
+    }
     html! {
         section id="ladder-section" aria-labelledby="ladder-title" {
             h2 id="ladder-title" { "The ladder" }

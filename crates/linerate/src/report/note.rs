@@ -23,6 +23,11 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
             let here = entry.warnings.iter().filter(|one| one.code == warning.code);
             found.extend(here.map(|one| (name(entry), one)));
         }
+        for one in report.suites.iter().flat_map(|suite| &suite.warnings) {
+            if one.warning.code == warning.code {
+                found.push((one.case.clone(), &one.warning));
+            }
+        }
         found.extend(
             report.warnings.iter().filter(|one| one.code == warning.code).map(|one| (String::new(), one)),
         );
@@ -115,6 +120,10 @@ fn between_runs(report: &Report) -> Option<Note> {
 /// Patterns and wait modes that were left out of layers that were measured, once for each reason.
 fn left_out(report: &Report) -> Vec<Note> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for left in report.suites.iter().flat_map(|suite| &suite.left_out) {
+        let hint = if left.hint.is_empty() { String::new() } else { format!(" ({})", left.hint) };
+        add(&mut reasons, format!("{}{hint}", left.why), left.what.clone());
+    }
     for entry in &report.ladder {
         let refused = |why: &str| {
             entry.warnings.iter().any(|warning| warning.code == "polling-refused" && warning.detail == why)
@@ -125,17 +134,21 @@ fn left_out(report: &Report) -> Vec<Note> {
             let wait = left.wait.map_or(String::new(), |wait| format!(" {wait}"));
             let what = format!("{}{pattern}{wait}", name(entry));
             let hint = if left.hint.is_empty() { String::new() } else { format!(" ({})", left.hint) };
-            let why = format!("{}{hint}", left.why);
-            match reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, layers)) => layers.push(what),
-                None => reasons.push((why, vec![what])),
-            }
+            add(&mut reasons, format!("{}{hint}", left.why), what);
         }
     }
     let note = |(why, layers): (String, Vec<String>)| {
         ("left out".to_owned(), format!("not measured: {}: {why}.", layers.join(", ")))
     };
     reasons.into_iter().map(note).collect()
+}
+
+/// What was left out for the same reason is said together.
+fn add(reasons: &mut Vec<(String, Vec<String>)>, why: String, what: String) {
+    match reasons.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, all)) => all.push(what),
+        None => reasons.push((why, vec![what])),
+    }
 }
 
 /// The notes as lines: codes beside texts that are wrapped to the width.

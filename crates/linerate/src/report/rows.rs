@@ -1,6 +1,6 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::{Analysis, Compared, Curve, Point, Values};
+use crate::analysis::{Analysis, Compared, Curve, Point, SuiteValues, Values};
 use crate::statistic::{Effect, Estimate};
 use crate::vocabulary::Cache;
 
@@ -29,6 +29,34 @@ pub(super) fn render(analysis: &Analysis) -> String {
     for curve in &analysis.curves {
         for point in &curve.points {
             written &= writer.write_record(row(curve, point)).is_ok();
+        }
+    }
+    debug_assert!(written);
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// What a row of a suite holds.
+const SUITE_KEYS: &[&str] =
+    &["suite", "figure", "series", "x", "at", "number", "y", "unit", "median", "low", "high", "n"];
+
+/// Writes the header and a row for each point of each figure of the suites.
+pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A row has as many fields as the header and memory does not refuse: neither write can fail.
+    let mut written = writer.write_record(SUITE_KEYS).is_ok();
+    for suite in suites {
+        for figure in &suite.figures {
+            for series in &figure.series {
+                for point in &series.points {
+                    let number = point.x.number.map_or(String::new(), |number| number.to_string());
+                    let (x, unit) = (figure.figure.x.entry().name, figure.unit);
+                    let names = [&*suite.name, &figure.figure.id, &series.name, x, &point.x.name];
+                    let mut row: Vec<String> = names.map(String::from).to_vec();
+                    row.extend([number, figure.figure.y.clone(), unit.into()]);
+                    row.extend(parts(Some(point.value)));
+                    written &= writer.write_record(&row).is_ok();
+                }
+            }
         }
     }
     debug_assert!(written);

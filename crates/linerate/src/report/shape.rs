@@ -3,6 +3,7 @@
 mod curve;
 mod distribution;
 mod stability;
+mod suite;
 
 pub use curve::{
     AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry,
@@ -10,6 +11,9 @@ pub use curve::{
 };
 pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
 pub use stability::DriftEntry;
+pub use suite::{
+    CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
+};
 
 use crate::analysis::Compared;
 use crate::record::SpreadSource;
@@ -31,6 +35,9 @@ pub struct Report {
     pub sentence: String,
     /// What arms were compared, and the verdict; null where the plan had none.
     pub arms: Option<Compared>,
+    /// What the plan files asked for.
+    #[serde(default)]
+    pub suites: Vec<SuiteReport>,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
     pub ladder: Vec<LadderEntry>,
     /// Where the time of a message goes, by wait mode and message size.

@@ -2,7 +2,7 @@
 
 use super::block::borderless;
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, curve, ladder, note};
+use super::{Page, curve, ladder, note, suite};
 use crate::unit::{BitRate, Nanoseconds};
 
 /// The width of running text where the page does not say.
@@ -24,6 +24,15 @@ pub(super) fn render(report: &Report, page: Page) -> String {
     lines.extend(wrapped(&report.sentence, text_width).iter().map(|line| marked(line, BOLD)));
     lines.push(String::new());
     lines.extend(wrapped(&heading(report, passes(report)), text_width));
+    for block in
+        report.suites.iter().flat_map(|one| suite::render(one, width.map(|it| it - INDENT.len()), text_width))
+    {
+        lines.push(String::new());
+        for (index, line) in block.iter().enumerate() {
+            let line = if index == 0 { marked(line, BOLD) } else { line.clone() };
+            lines.push(format!("{INDENT}{line}"));
+        }
+    }
     for band in ladder::render(report, width.map(|width| width - INDENT.len())) {
         lines.push(String::new());
         for (index, line) in band.iter().enumerate() {
@@ -132,7 +141,10 @@ fn placement(report: &Report) -> Option<String> {
 }
 
 fn passes(report: &Report) -> Option<String> {
-    let counts = report.ladder.iter().filter_map(|entry| entry.throughput_bps).map(|estimate| estimate.n);
+    let of_ladder = report.ladder.iter().filter_map(|entry| entry.throughput_bps);
+    let figures = report.suites.iter().flat_map(|suite| &suite.figures);
+    let of_suites = figures.flat_map(|figure| &figure.series).flat_map(|series| &series.points);
+    let counts = of_ladder.chain(of_suites.map(|point| point.value)).map(|estimate| estimate.n);
     let passes = counts.max()?;
     Some(format!("{passes} {}, 95 % intervals", if passes == 1 { "pass" } else { "passes" }))
 }

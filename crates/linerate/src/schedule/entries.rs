@@ -4,7 +4,8 @@ use super::blocks;
 use super::far::Far;
 use super::placement::{ends, share_machine};
 use super::road::Road;
-use crate::plan::{Carrier, Case, Plan, Target};
+use super::suite;
+use crate::plan::{Carrier, Case, LoadOf, Plan, Target};
 use crate::record::{HostFacts, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
@@ -23,6 +24,9 @@ const IN_HOST_WARM_UP_NS: u64 = 50_000_000;
 
 /// What fills caches and finds its CPU takes no longer.
 const CACHES_WARM_UP_NS: u64 = 10_000_000;
+
+/// How long a load runs alone before what is measured under it: longer than a window takes to grow.
+pub(super) const LOAD_LEAD_NS: u64 = 500_000_000;
 
 /// Two ends that poll, and the wire between them.
 const CPUS_WITH_WIRE: usize = 3;
@@ -58,6 +62,8 @@ pub struct Entry {
     pub nominal_ns: u64,
     /// What is known of the way between its hosts.
     pub(super) road: Road,
+    /// What runs beside it.
+    pub(super) load: Option<LoadOf>,
 }
 
 impl Entry {
@@ -68,11 +74,12 @@ impl Entry {
 
     /// With what it should take: what its blocks last, and on a long way the round trips that it takes to
     /// connect, and to agree on each block.
-    fn priced(mut self) -> Entry {
+    pub(super) fn priced(mut self) -> Entry {
         let round_trip_ns = self.road.round_trip_ns as u64;
         let block = |size: &u64| self.trial_ns.max(self.least_ns(*size)) + round_trip_ns;
         let blocks: u64 = self.sizes.iter().map(block).sum();
         self.nominal_ns = step_ns(self.case.pattern) + 2 * round_trip_ns + self.warm_up_ns + blocks;
+        self.nominal_ns += self.load.as_ref().map_or(0, |_| LOAD_LEAD_NS);
         self
     }
 
@@ -97,6 +104,9 @@ impl Entry {
 
 /// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
 pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<Unavailable>) {
+    if !plan.suites.is_empty() {
+        return suite::entries(plan, recording);
+    }
     let mut found = (Vec::new(), Vec::new());
     let wanted = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
     for rung in RUNGS.iter().filter(wanted) {
@@ -180,7 +190,12 @@ fn visit(
 }
 
 /// Why a case cannot be measured truly on these hosts, and what to try.
-fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+pub(super) fn refused(
+    plan: &Plan,
+    recording: &Recording,
+    rung: &Rung,
+    case: &Case,
+) -> Option<(String, String)> {
     if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
@@ -254,7 +269,8 @@ fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry
     let sizes = sizes(plan, (far, &road), rung, transport, &case, network_bucket.is_some());
     let entry = |case: Case, sizes: Vec<u64>, trial_ns: u64, warm_up_ns: u64| {
         let (place, ends, rung) = (rung.place, transport.ends, rung.id);
-        Entry { case, place, ends, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, road }.priced()
+        let nominal_ns = 0;
+        Entry { case, place, ends, rung, sizes, trial_ns, warm_up_ns, nominal_ns, road, load: None }.priced()
     };
     let warm_up_ns = warm_up_ns(plan, rung, transport, &case, &road);
     let trial_ns = match sizes.len() {
@@ -278,7 +294,13 @@ fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry
 }
 
 /// How long a stream runs before its first trial.
-fn warm_up_ns(plan: &Plan, rung: &Rung, transport: &TransportEntry, case: &Case, road: &Road) -> u64 {
+pub(super) fn warm_up_ns(
+    plan: &Plan,
+    rung: &Rung,
+    transport: &TransportEntry,
+    case: &Case,
+    road: &Road,
+) -> u64 {
     let warm_up_ns = plan.profile.warm_up_ns;
     match (case.pattern, transport.ends, rung.place) {
         (Pattern::PingPong, ..) | (_, 1, _) => 0,

@@ -11,6 +11,7 @@ use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::placement::ends;
 use super::road::Road;
 use super::study::{Scene, Study};
+use super::suite;
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
 use crate::plan::{Plan, Step, Why};
@@ -77,6 +78,9 @@ impl Passes {
     /// does with the profile's time where the way between the hosts is known to be slow.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
         let road = road_of(plan, recording);
+        if !plan.suites.is_empty() {
+            return Passes::of(plan, recording, &CUTS[0], &road).of_suites();
+        }
         let cuts = if road.is_known() { FAR_CUTS } else { CUTS };
         let of = |cut| Passes::of(plan, recording, cut, &road);
         // Passes that were asked for by their number take the time that they take.
@@ -100,6 +104,15 @@ impl Passes {
         tried
             .find(|(index, schedule)| is_enough(schedule) || index + 1 == cuts.len())
             .map_or(whole, |(_, schedule)| schedule)
+    }
+
+    /// A plan file says what is measured: where there is less time there are fewer passes.
+    fn of_suites(mut self) -> Passes {
+        match self.plan.budget_ns {
+            Some(budget_ns) => self.fit(budget_ns),
+            None => self.budget_ns = self.passes_ns(),
+        }
+        self
     }
 
     /// With time for what is unsure; a part of the ladder gets its part of the time.
@@ -235,7 +248,8 @@ impl Planner for Passes {
         let in_passes = matches!(why, Why::Probe | Why::Pass);
         match in_passes && pass < self.passes && self.has_time(pass, recording) {
             true => self.pass(pass + 1),
-            false => self.studied(pass, recording),
+            false if self.plan.suites.is_empty() => self.studied(pass, recording),
+            false => Vec::new(),
         }
     }
 
@@ -251,7 +265,7 @@ impl Planner for Passes {
             predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
             blocks,
             sample_ns: entry.case.timeline.then_some(SAMPLE_NS),
-            beside: None,
+            beside: suite::beside(&self.plan, entry, recording),
         }
     }
 }
@@ -274,6 +288,10 @@ impl Schedule for Passes {
     }
 
     fn announcement(&self) -> String {
+        if !self.plan.suites.is_empty() {
+            let names: Vec<&str> = self.plan.suites.iter().map(|suite| suite.name.as_str()).collect();
+            return format!("{}: {} cases, {} passes", names.join(", "), self.entries.len(), self.passes);
+        }
         let (rungs, sizes) = (self.plan.rungs.len(), self.plan.profile.sizes.len());
         format!("{rungs} rungs, {sizes} sizes, {} passes, then what is unsure", self.passes)
     }

@@ -34,15 +34,16 @@ pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
 }
 
 fn own(recording: &Recording, case: &Case, sends: bool) -> Vec<u32> {
-    let name = if sends { &case.from } else { &case.to };
-    let Some(host) = recording.hosts.iter().find(|host| host.host == *name) else {
+    // Hosts that play the same part are taken for alike.
+    let name = if sends { case.senders().next() } else { case.receivers().next() };
+    let Some(host) = recording.hosts.iter().find(|host| Some(host.host.as_str()) == name) else {
         return Vec::new();
     };
     if case.from == case.to {
         return half(&host.cpus, sends);
     }
     if share_machine(&recording.hosts) {
-        half(&host.cpus, *name == recording.hosts[0].host)
+        half(&host.cpus, host.host == recording.hosts[0].host)
     } else {
         host.cpus.clone()
     }

@@ -2,7 +2,7 @@
 
 use super::{
     BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, METRICS, PATTERNS, PRESETS,
-    RUNGS, SAMPLED, TRANSPORTS, WARNINGS,
+    RUNGS, SAMPLED, SUITES, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -54,6 +54,7 @@ pub const KINDS: &[Kind] = &[
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
+    kind("suite", "suites", "The figures of a paper, measured anew: `--suite NAME`.", "suites.md", suites),
     kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
 ];
 
@@ -256,6 +257,14 @@ fn presets() -> Vec<Explanation> {
         ..explained(preset.name, preset.about, preset.source, &format!("linerate run lab:{}", preset.name))
     };
     PRESETS.iter().map(preset).collect()
+}
+
+fn suites() -> Vec<Explanation> {
+    let suite = |suite: &super::SuiteEntry| Explanation {
+        facts: vec![("figures", suite.figures.to_owned()), ("plan file", suite.plan.to_owned())],
+        ..explained(suite.name, suite.about, suite.paper, &format!("linerate run --suite {} lab", suite.name))
+    };
+    SUITES.iter().map(suite).collect()
 }
 
 fn warnings() -> Vec<Explanation> {

@@ -101,6 +101,7 @@ fn plan(lab: &str, faults: &[&str], settings: &[&str]) -> Plan {
     };
     Plan {
         hosts: 2,
+        suites: Vec::new(),
         settings: topology.settings().into_iter().chain(set).collect(),
         target: Target::Lab(topology),
         profile,

@@ -49,6 +49,7 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
     let always = ["tcp.congestion-control=cubic", "network.udp:socket.receive-buffer=4MiB"];
     let plan = Plan {
         hosts: 2,
+        suites: Vec::new(),
         target: target.parse::<Target>().unwrap(),
         profile: Profile::named("quick").unwrap(),
         rungs: vec!["network.tcp".into(), "network.udp".into()],

@@ -29,8 +29,7 @@ pub(super) fn throughput(sheets: &[Sheet]) -> Vec<Figure> {
             }
         }
     }
-    figure.series.extend(published::throughput());
-    vec![figure]
+    with_published(figure, published::throughput())
 }
 
 /// Half round trips of the ping-pongs.
@@ -50,7 +49,15 @@ pub(super) fn half_round_trip(sheets: &[Sheet]) -> Vec<Figure> {
             }
         }
     }
-    figure.series.extend(published::half_round_trip());
+    with_published(figure, published::half_round_trip())
+}
+
+/// Published values stand beside what was measured, never alone.
+fn with_published(mut figure: Figure, published: Vec<Series>) -> Vec<Figure> {
+    if figure.series.is_empty() {
+        return Vec::new();
+    }
+    figure.series.extend(published);
     vec![figure]
 }
 

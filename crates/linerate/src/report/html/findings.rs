@@ -163,7 +163,9 @@ fn doubts(sheet: &Sheet) -> Markup {
         let layers =
             report.ladder.iter().flat_map(|entry| entry.warnings.iter().map(move |one| (name(entry), one)));
         let whole = report.warnings.iter().map(|one| ("the whole run".to_owned(), one));
-        layers.chain(whole).filter(|(_, one)| one.code == code).collect()
+        let suites = report.suites.iter().flat_map(|suite| &suite.warnings);
+        let suites = suites.map(|one| (one.case.clone(), &one.warning));
+        layers.chain(suites).chain(whole).filter(|(_, one)| one.code == code).collect()
     };
     let found =
         WARNINGS.iter().map(|warning| (warning, of(warning.code))).filter(|(_, found)| !found.is_empty());
@@ -192,7 +194,9 @@ fn left_out(sheet: &Sheet) -> Markup {
     let parts = entries
         .clone()
         .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), &left.why, &left.hint)));
-    let lines: Vec<(String, &String, &String)> = parts.collect();
+    let suites = sheet.report.suites.iter().flat_map(|suite| &suite.left_out);
+    let suites = suites.map(|one| (one.what.clone(), &one.why, &one.hint));
+    let lines: Vec<(String, &String, &String)> = parts.chain(suites).collect();
     html! {
         @if !lines.is_empty() {
             h3 { "What was left out" }

@@ -15,6 +15,7 @@ pub(super) struct Group {
 
 /// The groups, in the order of the page.
 pub(super) const GROUPS: &[Group] = &[
+    Group { id: "suites", title: "The suites", figures: &["suite"] },
     Group {
         id: "sizes",
         title: "Against message size",

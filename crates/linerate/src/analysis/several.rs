@@ -1,0 +1,96 @@
+//! A trial of several pairs of hosts as one: its ends that keep time are put together.
+//!
+//! Ends on one host share its clock. Those on different hosts begin together, within what it takes to tell them
+//! to, so their times are counted from each host's own beginning.
+
+use crate::record::{RoleRecord, Trial, decode_histogram, encode_histogram};
+use std::collections::BTreeMap;
+
+/// The ends that keep time as one; none where there is one pair of hosts.
+pub(super) fn together(trial: &Trial) -> Option<RoleRecord> {
+    let keeping: Vec<&RoleRecord> = trial.roles.iter().filter(|role| role.does.keeps_time()).collect();
+    let first = *keeping.first()?;
+    keeping.iter().any(|role| role.pair != first.pair).then_some(())?;
+    let mut begun: BTreeMap<&str, u64> = BTreeMap::new();
+    for role in &keeping {
+        let start = role.flows.iter().map(|flow| flow.start_ns).min()?;
+        begun.entry(&role.host).and_modify(|first| *first = start.min(*first)).or_insert(start);
+    }
+    let flows = keeping.iter().flat_map(|role| {
+        let origin = begun.get(role.host.as_str()).copied().unwrap_or(0);
+        let rebased = |flow: &crate::record::Flow| {
+            let mut flow = flow.clone();
+            flow.start_ns = flow.start_ns.saturating_sub(origin);
+            flow
+        };
+        role.flows.iter().map(rebased).collect::<Vec<_>>()
+    });
+    Some(RoleRecord { flows: flows.collect(), histogram: histogram(&keeping), ..first.clone() })
+}
+
+/// All samples of all histograms.
+fn histogram(roles: &[&RoleRecord]) -> Option<String> {
+    let mut all = roles.iter().map(|role| decode_histogram(role.histogram.as_deref()?));
+    let mut sum = all.next()??;
+    for histogram in all {
+        sum.add(&histogram?).ok()?;
+    }
+    let samples = sum.iter_recorded().flat_map(|step| {
+        std::iter::repeat_n(step.value_iterated_to(), step.count_since_last_iteration() as usize)
+    });
+    encode_histogram(samples).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{half_round_trip_ns, throughput_bps};
+    use crate::plan::{Block, Case};
+    use crate::record::Flow;
+    use crate::vocabulary::{Does, Pattern};
+
+    fn trial(does: Does, roles: Vec<(u32, &str, Flow, Option<String>)>) -> Trial {
+        let role = |(pair, host, flow, histogram): (u32, &str, Flow, Option<String>)| RoleRecord {
+            host: host.into(),
+            does,
+            flows: vec![flow],
+            histogram,
+            pair,
+        };
+        let pattern = if does == Does::Pings { Pattern::PingPong } else { Pattern::Stream };
+        let case = Case { rung: "network.tcp".into(), pattern, ..Case::default() };
+        let block = Block { message_bytes: 100, messages: 1, slices: 10, ..Block::default() };
+        let roles = roles.into_iter().map(role).collect();
+        Trial { step: 0, pass: 1, why: Default::default(), case, block, roles }
+    }
+
+    #[test]
+    fn receivers_on_hosts_with_other_clocks_are_counted_from_their_own_beginnings() {
+        let flow =
+            |start_ns, slice| Flow { start_ns, slices_ns: vec![slice; 10], bytes: 1000, ..Flow::default() };
+        // By 1000 ns, when the first one ends, 1000 B have come at b and 500 B at c.
+        let out =
+            trial(Does::Receives, vec![(0, "b", flow(5_000_000, 100), None), (1, "c", flow(77, 200), None)]);
+        assert_eq!(throughput_bps(&out), Some(8e9 * 1500.0 / 1000.0));
+        // Two at one host, one of which began 1000 ns later: they share a clock.
+        let fan_in =
+            trial(Does::Receives, vec![(0, "a", flow(100, 200), None), (1, "a", flow(1100, 200), None)]);
+        assert_eq!(throughput_bps(&fan_in), Some(8e9 * 1500.0 / 2000.0));
+    }
+
+    #[test]
+    fn clients_of_several_hosts_have_one_median() {
+        let samples = |ns: u64| encode_histogram(std::iter::repeat_n(ns, 100)).ok();
+        let flow = || Flow { duration_ns: 1, ..Flow::default() };
+        let hot = trial(
+            Does::Pings,
+            vec![
+                (0, "b", flow(), samples(2000)),
+                (1, "c", flow(), samples(4000)),
+                (2, "d", flow(), samples(4000)),
+            ],
+        );
+        let half = half_round_trip_ns(&hot).unwrap();
+        assert!((half / 2000.0 - 1.0).abs() < 0.001, "{half}");
+    }
+}

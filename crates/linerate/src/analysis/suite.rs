@@ -1,0 +1,58 @@
+//! The figures and conclusions of a suite: medians over the passes along a factor, and whether what a paper
+//! concludes holds here.
+
+mod claim;
+mod figure;
+
+pub use claim::{ClaimOutcome, Holds};
+pub use figure::{FigureValues, SeriesValues, ValueAt};
+
+use crate::plan::{Plan, Suite};
+use crate::record::{Recording, Trial, Unavailable};
+
+/// What a suite gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuiteValues {
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub about: String,
+    /// The paper.
+    pub paper: Option<String>,
+    /// Its figures.
+    pub figures: Vec<FigureValues>,
+    /// The conclusions.
+    pub claims: Vec<ClaimOutcome>,
+    /// What its rungs cannot measure here.
+    pub left_out: Vec<Unavailable>,
+}
+
+/// What every suite of a recording gave.
+pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
+    let Some(plan) = recording.plan() else { return Vec::new() };
+    let of = |suite: &Suite| SuiteValues {
+        name: suite.name.clone(),
+        about: suite.about.clone(),
+        paper: suite.paper.clone(),
+        figures: suite.figures.iter().map(|one| figure::values(recording, plan, suite, one)).collect(),
+        left_out: left_out(recording, suite),
+        claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
+    };
+    plan.suites.iter().map(of).collect()
+}
+
+fn left_out(recording: &Recording, suite: &Suite) -> Vec<Unavailable> {
+    let is_here = |not: &&Unavailable| suite.rungs().any(|rung| *rung == not.rung);
+    recording.unavailable.iter().filter(is_here).cloned().collect()
+}
+
+/// The trials of one of a suite's cases that count.
+fn trials<'r>(recording: &'r Recording, id: String) -> impl Iterator<Item = &'r Trial> {
+    let counts = |trial: &&Trial| trial.pass > 0 && trial.why.counts() && !trial.case.beside;
+    recording.trials.iter().filter(counts).filter(move |trial| trial.case.id == id)
+}
+
+/// The level of each factor in a trial.
+fn level(plan: &Plan, factor: crate::plan::Factor, trial: &Trial) -> crate::plan::Level {
+    (factor.entry().level)(plan, &trial.case, trial.block.message_bytes)
+}

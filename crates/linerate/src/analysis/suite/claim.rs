@@ -1,0 +1,166 @@
+//! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
+
+use super::{level, trials};
+use crate::analysis::measures::measure;
+use crate::plan::{Claim, FACTORS, Factor, Plan, Suite};
+use crate::record::{Recording, Trial};
+use crate::statistic::{Estimate, median};
+use crate::unit::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// The whole interval is on the right side of the limit.
+    Yes,
+    /// The whole interval is on the other side.
+    No,
+    /// The limit is within the interval, or there is none.
+    CannotTell,
+    /// What it is of was not measured.
+    NotMeasured,
+}
+
+/// A conclusion and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimOutcome {
+    /// What was to be tested.
+    pub claim: Claim,
+    /// The number.
+    pub value: Option<Estimate>,
+    /// Whether it holds.
+    pub holds: Holds,
+}
+
+/// Tests a conclusion.
+pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: &Claim) -> ClaimOutcome {
+    let scene = Scene { recording, plan, suite, claim };
+    let numbers = match claim.exponent {
+        Some(factor) => scene.exponents(factor),
+        None => scene.ratios(),
+    };
+    let value = Estimate::of(numbers.into_values());
+    ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
+}
+
+fn holds(claim: &Claim, value: Option<Estimate>) -> Holds {
+    let Some(value) = value else { return Holds::NotMeasured };
+    let (Some(low), Some(high)) = (value.low, value.high) else { return Holds::CannotTell };
+    match (claim.above, claim.below) {
+        (Some(limit), _) if low > limit => Holds::Yes,
+        (Some(limit), _) if high <= limit => Holds::No,
+        (None, Some(limit)) if high < limit => Holds::Yes,
+        (None, Some(limit)) if low >= limit => Holds::No,
+        _ => Holds::CannotTell,
+    }
+}
+
+/// What a conclusion is tested on.
+struct Scene<'s> {
+    recording: &'s Recording,
+    plan: &'s Plan,
+    suite: &'s Suite,
+    claim: &'s Claim,
+}
+
+impl Scene<'_> {
+    /// The trials at these levels.
+    fn trials(&self, levels: &BTreeMap<String, String>) -> Vec<&Trial> {
+        let id = levels.get("case").map(|id| self.suite.case_name(id)).unwrap_or_default();
+        let wanted: Vec<(Factor, &String)> = FACTORS
+            .iter()
+            .filter(|entry| entry.factor != Factor::Case)
+            .filter_map(|entry| Some((entry.factor, levels.get(entry.name)?)))
+            .collect();
+        let is_at = |trial: &&Trial| {
+            wanted.iter().all(|(factor, name)| is_called(&level(self.plan, *factor, trial), name))
+        };
+        trials(self.recording, id).filter(is_at).collect()
+    }
+
+    /// The median of each pass.
+    fn numbers(&self, levels: &BTreeMap<String, String>) -> BTreeMap<u32, f64> {
+        let Some(measure) = measure(&self.claim.y) else { return BTreeMap::new() };
+        let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for trial in self.trials(levels) {
+            passes.entry(trial.pass).or_default().extend((measure.of)(trial));
+        }
+        passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
+    }
+
+    /// The number of each pass, over that of the same pass which it is compared with.
+    fn ratios(&self) -> BTreeMap<u32, f64> {
+        let of = self.numbers(&self.claim.of);
+        let Some(over) = self.claim.over.as_ref().map(|over| self.numbers(over)) else { return of };
+        of.into_iter().filter_map(|(pass, value)| Some((pass, value / over.get(&pass)?))).collect()
+    }
+
+    /// The exponent of each pass: the slope of the line on logarithmic axes.
+    fn exponents(&self, factor: Factor) -> BTreeMap<u32, f64> {
+        let Some(measure) = measure(&self.claim.y) else { return BTreeMap::new() };
+        let mut passes: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
+        for trial in self.trials(&self.claim.of) {
+            let x = level(self.plan, factor, trial).number.filter(|x| *x > 0.0);
+            if let Some((x, y)) = x.zip((measure.of)(trial).filter(|y| *y > 0.0)) {
+                passes.entry(trial.pass).or_default().push((x.ln(), y.ln()));
+            }
+        }
+        let slope = |(pass, points): (u32, Vec<(f64, f64)>)| Some((pass, slope(&points)?));
+        passes.into_iter().filter_map(slope).collect()
+    }
+}
+
+/// Whether a level is meant: by its name, or by its number.
+fn is_called(level: &crate::plan::Level, name: &str) -> bool {
+    let number =
+        || name.parse::<f64>().ok().or_else(|| name.parse::<Bytes>().ok().map(|bytes| bytes.0 as f64));
+    level.name == name || level.number.is_some_and(|of| number() == Some(of))
+}
+
+/// The slope of the least squares.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let shared: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    (spread > 0.0).then(|| shared / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
+        let (says, place, y) = (String::new(), String::new(), "throughput".to_owned());
+        Claim { says, place, y, of: BTreeMap::new(), over: None, exponent: None, above, below }
+    }
+
+    #[test]
+    fn a_conclusion_holds_where_its_whole_interval_does() {
+        let value = |low, high| Some(Estimate { median: 1.0, low, high, n: 10 });
+        let (above, below) = (claim(Some(0.9), None), claim(None, Some(0.9)));
+        let cases = [
+            (value(Some(0.95), Some(1.1)), Holds::Yes, Holds::No),
+            (value(Some(0.8), Some(0.89)), Holds::No, Holds::Yes),
+            (value(Some(0.8), Some(1.1)), Holds::CannotTell, Holds::CannotTell),
+            (value(None, None), Holds::CannotTell, Holds::CannotTell),
+            (None, Holds::NotMeasured, Holds::NotMeasured),
+        ];
+        for (value, is_above, is_below) in cases {
+            assert_eq!((holds(&above, value), holds(&below, value)), (is_above, is_below), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn an_exponent_is_that_of_a_power() {
+        let power = |exponent: f64| [1.0f64, 2.0, 4.0, 12.0].map(|x| (x.ln(), (7.0 * x.powf(exponent)).ln()));
+        for exponent in [-1.0, 0.0, 0.5, 1.0, 2.0] {
+            assert!((slope(&power(exponent)).unwrap() - exponent).abs() < 1e-9);
+        }
+        assert_eq!(slope(&[(1.0, 2.0), (1.0, 3.0)]), None);
+    }
+}

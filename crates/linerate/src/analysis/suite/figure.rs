@@ -1,0 +1,119 @@
+//! The points of a figure: one a level of the factor along x, in as many series as the other factors make.
+
+use super::{level, trials};
+use crate::analysis::measures::measure;
+use crate::plan::{FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
+use crate::record::{Recording, Trial};
+use crate::statistic::{Estimate, median};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A figure's values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FigureValues {
+    /// What was asked for.
+    pub figure: SuiteFigure,
+    /// The unit along y; empty where nothing is called so.
+    pub unit: &'static str,
+    /// Its series, in the order of the plan.
+    pub series: Vec<SeriesValues>,
+}
+
+/// One series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesValues {
+    /// What tells it from the others: levels of factors; empty where it is alone.
+    pub name: String,
+    /// Its points, ascending where x is a number.
+    pub points: Vec<ValueAt>,
+}
+
+/// One point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueAt {
+    /// Where it stands along x.
+    pub x: Level,
+    /// The median over the passes.
+    pub value: Estimate,
+    /// The value of each pass.
+    pub passes: Vec<f64>,
+}
+
+/// The values of a figure.
+pub(super) fn values(
+    recording: &Recording,
+    plan: &Plan,
+    suite: &Suite,
+    figure: &SuiteFigure,
+) -> FigureValues {
+    let of_cases = || figure.cases.iter().flat_map(|id| trials(recording, suite.case_name(id)));
+    let telling = telling(plan, figure.x, of_cases());
+    let Some(measure) = measure(&figure.y) else {
+        return FigureValues { figure: figure.clone(), unit: "", series: Vec::new() };
+    };
+    // Series and levels stand in the order in which the plan has them, which is not that of the passes.
+    let mut series: Vec<(String, Vec<(Level, BTreeMap<u32, Vec<f64>>)>)> = Vec::new();
+    for trial in ordered(of_cases()) {
+        let Some(value) = (measure.of)(trial) else { continue };
+        let (name, x) = (key(plan, &telling, trial), level(plan, figure.x, trial));
+        let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
+        let (_, passes) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), BTreeMap::new()));
+        passes.entry(trial.pass).or_default().push(value);
+    }
+    let series = series.into_iter().map(|(name, points)| of_series(name, points)).collect();
+    FigureValues { figure: figure.clone(), unit: measure.unit, series }
+}
+
+/// By case and size, whatever the order of the passes was.
+fn ordered<'r>(trials: impl Iterator<Item = &'r Trial>) -> Vec<&'r Trial> {
+    let mut all: Vec<&Trial> = trials.collect();
+    let order: Vec<&str> = all.iter().map(|trial| trial.case.id.as_str()).fold(Vec::new(), |mut seen, id| {
+        if !seen.contains(&id) {
+            seen.push(id);
+        }
+        seen
+    });
+    let place = |trial: &Trial| order.iter().position(|id| *id == trial.case.id);
+    all.sort_by_key(|trial| (place(trial), trial.case.arm, trial.case.clone(), trial.block.message_bytes));
+    all
+}
+
+fn of_series(name: String, points: Vec<(Level, BTreeMap<u32, Vec<f64>>)>) -> SeriesValues {
+    let point = |(x, passes): (Level, BTreeMap<u32, Vec<f64>>)| {
+        let passes: Vec<f64> = passes.into_values().filter_map(median).collect();
+        Some(ValueAt { x, value: Estimate::of(passes.iter().copied())?, passes })
+    };
+    let mut points: Vec<ValueAt> = points.into_iter().filter_map(point).collect();
+    let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);
+    points.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    SeriesValues { name, points }
+}
+
+/// The factors that tell the series apart: each only where those before it do not.
+fn telling<'r>(plan: &Plan, x: Factor, trials: impl Iterator<Item = &'r Trial>) -> Vec<Factor> {
+    let trials: Vec<&Trial> = trials.collect();
+    let (mut telling, mut kinds) = (Vec::new(), 1);
+    let factors = FACTORS.iter().map(|entry| entry.factor).filter(|factor| *factor != x);
+    // A pace in bits a second is another one for each size.
+    for factor in factors.filter(|factor| (x, *factor) != (Factor::Size, Factor::Rate)) {
+        let with: Vec<Factor> = telling.iter().copied().chain([factor]).collect();
+        let made: BTreeSet<String> = trials.iter().map(|trial| key(plan, &with, trial)).collect();
+        if made.len() > kinds {
+            (telling, kinds) = (with, made.len());
+        }
+    }
+    telling
+}
+
+fn key(plan: &Plan, factors: &[Factor], trial: &Trial) -> String {
+    let names = factors.iter().map(|factor| level(plan, *factor, trial).name);
+    names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The first that is like it, or a new one behind the others.
+fn entry<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
+    let at = all.iter().position(is_it).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    });
+    &mut all[at]
+}

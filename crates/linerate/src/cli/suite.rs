@@ -1,0 +1,78 @@
+//! Plan files: read, checked, and put in place of the ladder.
+
+use super::args::Hosts;
+use crate::analysis::{MEASURES, measure};
+use crate::plan::{LONGEST_PLAN, Plan, Suite, SuiteError, Target};
+use crate::vocabulary::meant;
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A plan file's suite.
+pub fn of_file(path: &Path) -> Result<Suite> {
+    let object = path.display().to_string();
+    let file = File::open(path).map_err(|e| Error::io("open", object.clone(), e))?;
+    let mut text = String::new();
+    let read = file.take(LONGEST_PLAN as u64 + 1).read_to_string(&mut text);
+    read.map_err(|e| Error::io("read", object.clone(), e))?;
+    Suite::read(&text).map_err(|error| Error::usage(format!("{object}: {}", error.what), error.hint))
+}
+
+/// Makes a plan measure these suites and nothing else.
+pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()> {
+    if suites.is_empty() {
+        return Ok(());
+    }
+    if !args.only.is_empty() || !args.skip.is_empty() {
+        return Err(Error::usage("a suite says which rungs it measures", "leave out --only and --skip"));
+    }
+    if let Target::Simulated(_) = plan.target {
+        return Err(Error::usage(
+            "a made-up machine has a ladder and no suites",
+            "take the lab: linerate run lab",
+        ));
+    }
+    suites.iter().try_for_each(check_measures)?;
+    let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+    if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+        return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
+    }
+    if suites.iter().any(Suite::takes_all_hosts) {
+        plan.hosts = plan.target.hosts();
+    }
+    for arm in suites.iter().flat_map(Suite::arms) {
+        if !plan.arms.contains(&arm) {
+            plan.arms.push(arm);
+        }
+    }
+    plan.rungs = Vec::new();
+    plan.suites = suites;
+    Ok(())
+}
+
+/// Whether everything that is drawn or tested can be computed.
+fn check_measures(suite: &Suite) -> Result<()> {
+    let drawn = suite.figures.iter().map(|figure| &figure.y);
+    let unknown = drawn.chain(suite.claims.iter().map(|claim| &claim.y)).find(|name| measure(name).is_none());
+    let Some(name) = unknown else { return Ok(()) };
+    let what = format!("nothing that a figure can draw is called `{name}`");
+    let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guide/plans.md");
+    let SuiteError { what, hint } = SuiteError::new(what, near);
+    Err(Error::usage(what, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::SUITES;
+
+    #[test]
+    fn every_shipped_suite_can_be_carried_out() {
+        for entry in SUITES {
+            let suite = Suite::shipped(entry.name).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+            check_measures(&suite).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+            assert_eq!((suite.name.as_str(), suite.paper.as_deref()), (entry.name, Some(entry.paper)));
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A suite: cases, the figures that they make, and the conclusions that the figures test. It is read from a plan
+//! file; those of the papers are shipped with the program.
+
+mod check;
+mod expand;
+mod factor;
+mod read;
+
+pub use check::SuiteError;
+pub use expand::{Expanded, LoadOf};
+pub use factor::{FACTORS, Factor, Level};
+
+use super::{Arm, Setting};
+use crate::vocabulary::{Pattern, SUITES, Wait, meant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The longest plan file that is read.
+pub const LONGEST_PLAN: usize = 256 << 10;
+
+/// What a plan file asks for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    #[serde(default)]
+    pub about: String,
+    /// The paper whose figures it makes anew: `S003`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// What is measured.
+    #[serde(rename = "case")]
+    pub cases: Vec<SuiteCase>,
+    /// What is drawn of it.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<SuiteFigure>,
+    /// What the paper concludes, to be tested.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+}
+
+/// Some cases of one pattern: all combinations of their factors.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuiteCase {
+    /// Its name in figures.
+    pub id: String,
+    /// The rungs.
+    #[serde(deserialize_with = "read::one_or_more")]
+    pub rung: Vec<String>,
+    /// Who sends what when.
+    pub pattern: Pattern,
+    /// Message sizes (`64KiB`); `ladder` stands for those of the profile.
+    #[serde(deserialize_with = "read::one_or_more")]
+    pub sizes: Vec<String>,
+    /// How the ends wait; by default both ways for round trips, sleeping for streams.
+    #[serde(deserialize_with = "read::one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub wait: Vec<Wait>,
+    /// Parallel connections of each pair of hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<u32>,
+    /// Which hosts; by default from a to b.
+    #[serde(deserialize_with = "read::one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<Roles>,
+    /// How many connections fan in or out, over as many hosts as there are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<u32>,
+    /// When messages go: `closed`, `1000/s`, `poisson 1000/s`, `100Mb/s`.
+    #[serde(deserialize_with = "read::one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub pace: Vec<String>,
+    /// Knobs and their values: every combination.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub vary: BTreeMap<String, Vec<String>>,
+    /// A ladder of settings: each step is set on top of those before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ladder: Vec<Rise>,
+    /// What runs beside it; measured with it and without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+    /// How long a trial lasts; by default as long as the profile's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trial: Option<String>,
+    /// Whether it is one long stream, with its time line.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timeline: bool,
+}
+
+/// One step of a ladder of settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rise {
+    /// What the figure calls it.
+    pub name: String,
+    /// What it sets: `socket.send-buffer=256KiB`.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// Which hosts play which part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Roles {
+    /// From a to b.
+    #[default]
+    There,
+    /// From b to a.
+    Back,
+    /// From all others to a.
+    FanIn,
+    /// From a to all others.
+    FanOut,
+}
+
+/// What runs beside a case: streams.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// The rung that it runs on.
+    pub rung: String,
+    /// Parallel connections each way.
+    #[serde(default = "one")]
+    pub flows: u32,
+    /// Which ways.
+    #[serde(default = "there", deserialize_with = "read::one_or_more")]
+    pub roles: Vec<Roles>,
+    /// The size of its messages.
+    #[serde(default = "mebibyte")]
+    pub size: String,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn there() -> Vec<Roles> {
+    vec![Roles::There]
+}
+
+fn mebibyte() -> String {
+    "1MiB".into()
+}
+
+/// A figure of a suite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteFigure {
+    /// Its name, that of the paper's figure: `003-F3`.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The cases that it shows.
+    pub cases: Vec<String>,
+    /// The factor along x.
+    pub x: Factor,
+    /// The number along y.
+    pub y: String,
+    /// What is said below the title.
+    #[serde(default)]
+    pub caption: String,
+    /// Where in the paper the values stand that are drawn beside it: `Fig. 3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+}
+
+/// A conclusion of the paper, as a number that must lie above or below a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// What is concluded, in a sentence.
+    pub says: String,
+    /// Where: `section 4.1, Fig. 5`.
+    #[serde(default)]
+    pub place: String,
+    /// The number.
+    pub y: String,
+    /// What it is taken of: a case and levels of its factors.
+    pub of: BTreeMap<String, String>,
+    /// What it is divided by, in the same pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<BTreeMap<String, String>>,
+    /// The factor in whose power it grows: then the exponent is tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<Factor>,
+    /// It must be above this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// It must be below this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+}
+
+impl Suite {
+    /// Reads a plan file.
+    pub fn read(text: &str) -> Result<Suite, SuiteError> {
+        if text.len() > LONGEST_PLAN {
+            let what = format!("a plan of {} bytes", text.len());
+            return Err(SuiteError::new(what, "a plan file has at most 256 KiB"));
+        }
+        let read = toml::from_str::<Suite>(text);
+        let suite = read.map_err(|error| SuiteError::new(error.to_string().trim_end(), ""))?;
+        suite.check()?;
+        Ok(suite)
+    }
+
+    /// One of those that are shipped.
+    pub fn shipped(name: &str) -> Result<Suite, SuiteError> {
+        let found = SUITES.iter().find(|suite| suite.name == name).ok_or_else(|| {
+            let hint =
+                meant(SUITES.iter().map(|suite| suite.name), name, "`linerate list suites` shows them");
+            SuiteError::new(format!("no suite is called `{name}`"), hint)
+        })?;
+        Suite::read(found.plan)
+    }
+
+    /// Every rung that it measures or loads, once, in no order.
+    pub fn rungs(&self) -> impl Iterator<Item = &String> {
+        self.cases.iter().flat_map(|case| case.rung.iter().chain(case.load.iter().map(|load| &load.rung)))
+    }
+
+    /// What one of its cases is called in a recording, where those of several suites stand.
+    pub fn case_name(&self, id: &str) -> String {
+        format!("{}.{id}", self.name)
+    }
+
+    /// Whether more than two hosts have a part in it, where there are more.
+    pub fn takes_all_hosts(&self) -> bool {
+        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut);
+        self.cases.iter().any(|case| case.roles.iter().any(fans))
+    }
+
+    /// Every set of settings that its cases ask for, once; the plan as it stands is none of them.
+    pub fn arms(&self) -> Vec<Arm> {
+        let mut arms: Vec<Arm> = Vec::new();
+        for settings in self.cases.iter().flat_map(|case| case.settings()).map(|(_, settings)| settings) {
+            if !settings.is_empty() && !arms.iter().any(|arm| arm.settings == settings) {
+                arms.push(Arm::candidate(settings));
+            }
+        }
+        arms
+    }
+}
+
+impl SuiteCase {
+    /// Every combination of settings, with the name that its ladder gives it.
+    fn settings(&self) -> Vec<(Option<String>, Vec<Setting>)> {
+        let mut all = vec![(None, Vec::new())];
+        for (knob, values) in &self.vary {
+            let with = |(name, settings): &(Option<String>, Vec<Setting>)| {
+                let (name, settings) = (name.clone(), settings.clone());
+                let setting = move |value: &String| format!("{knob}={value}").parse::<Setting>().ok();
+                let each = values.iter().filter_map(setting);
+                each.map(|one| (name.clone(), [settings.clone(), vec![one]].concat())).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        if self.ladder.is_empty() {
+            return all;
+        }
+        let mut so_far: Vec<Setting> = Vec::new();
+        let rises = self.ladder.iter().map(|rise| {
+            so_far.extend(rise.set.iter().filter_map(|setting| setting.parse().ok()));
+            (Some(rise.name.clone()), so_far.clone())
+        });
+        rises.collect()
+    }
+}

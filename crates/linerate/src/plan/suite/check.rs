@@ -1,0 +1,227 @@
+//! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
+
+use super::expand::pace;
+use super::{Claim, FACTORS, Suite, SuiteCase, SuiteFigure};
+use crate::plan::Setting;
+use crate::unit::{Bytes, Nanoseconds};
+use crate::vocabulary::{METRICS, RUNGS, meant};
+use std::collections::BTreeMap;
+
+/// The most cases, figures or claims of a plan, and the most levels of a factor.
+const MOST: usize = 256;
+/// The most connections of a pair of hosts.
+const MOST_FLOWS: u32 = 1000;
+/// The longest trial.
+const LONGEST_NS: f64 = 120e9;
+/// The largest message.
+const LARGEST: u64 = 1 << 30;
+
+/// Why a plan file cannot be carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct SuiteError {
+    /// What is wrong.
+    pub what: String,
+    /// What to try.
+    pub hint: String,
+}
+
+impl SuiteError {
+    /// What is wrong and what to try.
+    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> SuiteError {
+        SuiteError { what: what.into(), hint: hint.into() }
+    }
+}
+
+type Checked = Result<(), SuiteError>;
+
+impl Suite {
+    /// Checks all of it.
+    pub(super) fn check(&self) -> Checked {
+        for (what, count) in
+            [("case", self.cases.len()), ("figure", self.figures.len()), ("claim", self.claims.len())]
+        {
+            if count > MOST {
+                return Err(SuiteError::new(format!("{count} times [[{what}]]"), "a plan has at most 256"));
+            }
+        }
+        if self.cases.is_empty() {
+            return Err(SuiteError::new(
+                "a plan without [[case]]",
+                "a case has an id, a rung, a pattern and sizes",
+            ));
+        }
+        let ids: Vec<&str> = self.cases.iter().map(|case| case.id.as_str()).collect();
+        if let Some(twice) = (1..ids.len()).find(|at| ids[..*at].contains(&ids[*at])) {
+            return Err(SuiteError::new(
+                format!("two cases are called `{}`", ids[twice]),
+                "call one otherwise",
+            ));
+        }
+        self.cases.iter().try_for_each(check_case)?;
+        self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
+        self.claims.iter().try_for_each(|claim| self.check_claim(claim))
+    }
+
+    fn check_figure(&self, figure: &SuiteFigure) -> Checked {
+        let place = format!("figure `{}`", figure.id);
+        check_measure(&place, &figure.y)?;
+        if figure.cases.is_empty() {
+            return Err(SuiteError::new(format!("{place} shows no case"), "cases = [\"ID\"]"));
+        }
+        figure.cases.iter().try_for_each(|id| self.check_id(&place, id))
+    }
+
+    fn check_claim(&self, claim: &Claim) -> Checked {
+        let place = format!("the claim that {}", claim.says);
+        check_measure(&place, &claim.y)?;
+        if claim.above.is_none() == claim.below.is_none() {
+            let what = format!("{place}: it needs one limit");
+            return Err(SuiteError::new(what, "say above = 1.0, or below = 1.0"));
+        }
+        self.check_levels(&place, &claim.of)?;
+        claim.over.iter().try_for_each(|over| self.check_levels(&place, over))
+    }
+
+    fn check_levels(&self, place: &str, levels: &BTreeMap<String, String>) -> Checked {
+        for (name, level) in levels {
+            if !FACTORS.iter().any(|factor| factor.name == *name) {
+                let hint = meant(FACTORS.iter().map(|factor| factor.name), name, "see docs/method/suites.md");
+                return Err(SuiteError::new(format!("{place}: no factor is called `{name}`"), hint));
+            }
+            if name == "case" {
+                self.check_id(place, level)?;
+            }
+        }
+        match levels.contains_key("case") {
+            true => Ok(()),
+            false => Err(SuiteError::new(format!("{place}: of which case?"), "say case = \"ID\"")),
+        }
+    }
+
+    fn check_id(&self, place: &str, id: &str) -> Checked {
+        let ids = self.cases.iter().map(|case| case.id.as_str());
+        match ids.clone().any(|known| known == id) {
+            true => Ok(()),
+            false => Err(SuiteError::new(
+                format!("{place}: no case is called `{id}`"),
+                meant(ids, id, "see [[case]]"),
+            )),
+        }
+    }
+}
+
+/// A metric, or a percentile or the mean of one: `half-round-trip.p99`.
+fn check_measure(place: &str, name: &str) -> Checked {
+    let is_of =
+        |metric: &str| name.strip_prefix(metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if METRICS.iter().any(|metric| is_of(metric.name)) {
+        return Ok(());
+    }
+    let hint = meant(METRICS.iter().map(|metric| metric.name), name, "`linerate list metrics` shows them");
+    Err(SuiteError::new(format!("{place}: nothing that is measured is called `{name}`"), hint))
+}
+
+fn check_case(case: &SuiteCase) -> Checked {
+    let fail = |what: String, hint: &str| Err(SuiteError::new(format!("case `{}`: {what}", case.id), hint));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if case.id.is_empty() || case.id.len() > 64 || !case.id.chars().all(is_name) {
+        return fail("its id is no name".into(), "letters, digits, dashes and dots");
+    }
+    for rung in case.rung.iter().chain(case.load.iter().map(|load| &load.rung)) {
+        if !RUNGS.iter().any(|known| known.id == *rung) {
+            let hint = meant(RUNGS.iter().map(|rung| rung.id), rung, "`linerate list rungs` shows them");
+            return fail(format!("no rung is called `{rung}`"), &hint);
+        }
+    }
+    if case.rung.is_empty() || case.sizes.is_empty() {
+        return fail("it needs a rung and sizes".into(), "rung = \"network.tcp\", sizes = \"ladder\"");
+    }
+    let size = |text: &&String| {
+        *text != "ladder" && !text.parse::<Bytes>().is_ok_and(|bytes| (1..=LARGEST).contains(&bytes.0))
+    };
+    if let Some(text) = case.sizes.iter().chain(case.load.iter().map(|load| &load.size)).find(size) {
+        return fail(format!("`{text}` is no message size"), "from 1 B to 1 GiB, or \"ladder\"");
+    }
+    let flows = case.flows.iter().chain(&case.clients).chain(case.load.iter().map(|load| &load.flows));
+    if let Some(flows) = flows.into_iter().find(|flows| !(1..=MOST_FLOWS).contains(*flows)) {
+        return fail(format!("{flows} connections"), "from 1 to 1000");
+    }
+    if let Some(text) = case.pace.iter().find(|text| pace(text, 1).is_none()) {
+        return fail(format!("`{text}` is no pace"), "closed, 1000/s, poisson 1000/s or 100Mb/s");
+    }
+    let long =
+        |text: &&String| !text.parse::<Nanoseconds>().is_ok_and(|time| (1e3..=LONGEST_NS).contains(&time.0));
+    if let Some(text) = case.trial.as_ref().filter(long) {
+        return fail(format!("a trial of `{text}`"), "from 1us to 120s");
+    }
+    check_settings(case)
+}
+
+fn check_settings(case: &SuiteCase) -> Checked {
+    let of_vary =
+        case.vary.iter().flat_map(|(knob, values)| values.iter().map(move |value| format!("{knob}={value}")));
+    let of_ladder = case.ladder.iter().flat_map(|rise| rise.set.clone());
+    for text in of_vary.chain(of_ladder) {
+        if let Err(error) = text.parse::<Setting>() {
+            return Err(SuiteError::new(format!("case `{}`: {}", case.id, error.what), error.hint));
+        }
+    }
+    if !case.vary.is_empty() && !case.ladder.is_empty() {
+        let what = format!("case `{}` has both vary and ladder", case.id);
+        return Err(SuiteError::new(what, "make two cases of it"));
+    }
+    let levels: usize = case.vary.values().map(Vec::len).product();
+    if levels > MOST {
+        return Err(SuiteError::new(format!("case `{}`: {levels} combinations", case.id), "at most 256"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str =
+        "name = \"mine\"\n[[case]]\nid = \"one\"\nrung = \"network.tcp\"\nsizes = [\"64KiB\"]\n";
+
+    fn read(more: &str) -> Result<Suite, SuiteError> {
+        Suite::read(&format!("{GOOD}{more}"))
+    }
+
+    #[test]
+    fn a_mistake_in_a_plan_is_told_with_its_place() {
+        assert_eq!(read("").map(|suite| suite.cases.len()), Ok(1));
+        let figure = "[[figure]]\nid = \"f\"\ntitle = \"t\"\nx = \"size\"\n";
+        let claim = "[[claim]]\nsays = \"s\"\ny = \"throughput\"\n";
+        let cases = [
+            ("flows = [0]", "case `one`: 0 connections"),
+            ("flows = [1001]", "case `one`: 1001 connections"),
+            ("clients = [2000]", "case `one`: 2000 connections"),
+            ("pace = \"fast\"", "case `one`: `fast` is no pace"),
+            ("trial = \"1h\"", "case `one`: a trial of `1h`"),
+            ("load = { rung = \"network.tpc\" }", "case `one`: no rung is called `network.tpc`"),
+            ("[case.vary]\n\"tcp.mss\" = [\"big\"]", "case `one`: `tcp.mss=big`"),
+            ("colour = 1", "unknown field `colour`"),
+            ("[[case]]\nid = \"one\"\nrung = \"network.tcp\"\nsizes = \"1\"", "two cases are called `one`"),
+            ("[[case]]\nid = \"a b\"\nrung = \"network.tcp\"\nsizes = \"1\"", "its id is no name"),
+            ("[[case]]\nid = \"two\"\nrung = \"network.tcp\"\nsizes = \"2GiB\"", "`2GiB` is no message size"),
+            (
+                &format!("{figure}y = \"speed\"\ncases = [\"one\"]"),
+                "nothing that is measured is called `speed`",
+            ),
+            (&format!("{figure}y = \"throughput\"\ncases = [\"tow\"]"), "no case is called `tow`"),
+            (&format!("{claim}of = {{ case = \"one\" }}"), "it needs one limit"),
+            (&format!("{claim}above = 1.0\nof = {{ size = \"1\" }}"), "of which case?"),
+            (
+                &format!("{claim}above = 1.0\nof = {{ case = \"one\", sise = \"1\" }}"),
+                "no factor is called `sise`",
+            ),
+        ];
+        for (more, told) in cases {
+            let error = read(more).unwrap_err();
+            assert!(error.what.contains(told), "{more}: {}", error.what);
+        }
+        assert!(Suite::read(&" ".repeat(300 << 10)).is_err());
+    }
+}

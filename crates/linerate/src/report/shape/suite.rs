@@ -1,0 +1,99 @@
+//! The JSON form of what a suite gave.
+
+use super::WarningEntry;
+use crate::analysis::Holds;
+use crate::statistic::Estimate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What one suite gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteReport {
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub about: String,
+    /// The paper whose figures it makes anew; null where it is none's.
+    pub paper: Option<String>,
+    /// Its figures.
+    pub figures: Vec<SuiteFigureEntry>,
+    /// What the paper concludes, tested here.
+    pub claims: Vec<ClaimEntry>,
+    /// What could not be measured here.
+    pub left_out: Vec<CaseLeftOut>,
+    /// What makes its numbers doubtful.
+    pub warnings: Vec<CaseWarning>,
+}
+
+/// What could not be measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseLeftOut {
+    /// What: `network.tcp ping-pong polling`.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What to try; empty where nothing helps.
+    pub hint: String,
+}
+
+/// A warning about one case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseWarning {
+    /// The case.
+    pub case: String,
+    /// The warning.
+    #[serde(flatten)]
+    pub warning: WarningEntry,
+}
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteFigureEntry {
+    /// Its name: that of the paper's figure.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The factor along x.
+    pub x: String,
+    /// The number along y.
+    pub y: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its series.
+    pub series: Vec<SuiteSeriesEntry>,
+}
+
+/// A series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteSeriesEntry {
+    /// What tells it from the others.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<SuitePointEntry>,
+}
+
+/// A point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuitePointEntry {
+    /// The level along x, as it is called.
+    pub at: String,
+    /// Its number; null where it has none.
+    pub x: Option<f64>,
+    /// The median over the passes.
+    pub value: Estimate,
+}
+
+/// A conclusion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimEntry {
+    /// What is concluded.
+    pub says: String,
+    /// Where in the paper.
+    pub place: String,
+    /// Whether it holds here.
+    pub holds: Holds,
+    /// The number that was tested: a ratio, an exponent, or a value.
+    pub value: Option<Estimate>,
+    /// Its limit: `above 1.7`.
+    pub limit: String,
+}

@@ -1,0 +1,187 @@
+//! What a suite gave, as text: a table a figure, and which conclusions hold.
+
+use super::block::{Block, bands};
+use super::shape::{
+    CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
+};
+use super::text::wrapped;
+use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt};
+use crate::record::Unavailable;
+use crate::statistic::Estimate;
+use crate::unit::{BitRate, Nanoseconds, percent, significant};
+
+/// The JSON form of what a suite gave.
+pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteReport {
+    SuiteReport {
+        name: suite.name.clone(),
+        about: suite.about.clone(),
+        paper: suite.paper.clone(),
+        figures: suite.figures.iter().map(figure).collect(),
+        claims: suite.claims.iter().map(claim).collect(),
+        left_out: suite.left_out.iter().map(left_out).collect(),
+        warnings,
+    }
+}
+
+fn left_out(not: &Unavailable) -> CaseLeftOut {
+    let pattern = not.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
+    let wait = not.wait.map_or(String::new(), |wait| format!(" {wait}"));
+    CaseLeftOut { what: format!("{}{pattern}{wait}", not.rung), why: not.why.clone(), hint: not.hint.clone() }
+}
+
+fn figure(values: &FigureValues) -> SuiteFigureEntry {
+    let point = |at: &ValueAt| SuitePointEntry { at: at.x.name.clone(), x: at.x.number, value: at.value };
+    let series = |series: &SeriesValues| SuiteSeriesEntry {
+        name: series.name.clone(),
+        points: series.points.iter().map(point).collect(),
+    };
+    SuiteFigureEntry {
+        id: values.figure.id.clone(),
+        title: values.figure.title.clone(),
+        x: values.figure.x.entry().name.into(),
+        y: values.figure.y.clone(),
+        unit: values.unit.into(),
+        series: values.series.iter().map(series).collect(),
+    }
+}
+
+fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
+    let claim = &outcome.claim;
+    let limits = [("above", claim.above), ("below", claim.below)];
+    let limit = limits.iter().find_map(|(side, limit)| limit.map(|limit| format!("{side} {limit}")));
+    ClaimEntry {
+        says: claim.says.clone(),
+        place: claim.place.clone(),
+        holds: outcome.holds,
+        value: outcome.value,
+        limit: limit.unwrap_or_default(),
+    }
+}
+
+/// The answer in one sentence.
+pub(super) fn sentence(suites: &[SuiteReport]) -> String {
+    let claims = || suites.iter().flat_map(|suite| &suite.claims);
+    let count = |holds: Holds| claims().filter(|claim| claim.holds == holds).count();
+    let figures: Vec<&SuiteFigureEntry> = suites.iter().flat_map(|suite| &suite.figures).collect();
+    let empty = figures.iter().filter(|figure| figure.series.is_empty()).count();
+    let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+    let mut told = format!("{}: {} of {} figures", names.join(", "), figures.len() - empty, figures.len());
+    let all = claims().count();
+    if all > 0 {
+        let yes = count(Holds::Yes);
+        let hold = if yes == 1 { "holds" } else { "hold" };
+        told += &format!("; of {all} conclusions {yes} {hold} here");
+        let others = [
+            (Holds::No, "does not", "do not"),
+            (Holds::CannotTell, "cannot be told", "cannot be told"),
+            (Holds::NotMeasured, "was not measured", "were not measured"),
+        ];
+        for (holds, one, several) in others.into_iter().filter(|(holds, ..)| count(*holds) > 0) {
+            let count = count(holds);
+            told += &format!(", {count} {}", if count == 1 { one } else { several });
+        }
+    }
+    told + "."
+}
+
+/// The lines of a suite; the first of each figure is its title.
+pub(super) fn render(suite: &SuiteReport, width: Option<usize>, text_width: usize) -> Vec<Vec<String>> {
+    let mut blocks: Vec<Vec<String>> =
+        suite.figures.iter().map(|figure| figure_lines(figure, width, text_width)).collect();
+    if !suite.claims.is_empty() {
+        let of = suite.paper.as_ref().map_or(String::new(), |paper| format!(" of {paper}"));
+        let mut lines = vec![format!("conclusions{of}, tested here")];
+        lines.extend(suite.claims.iter().flat_map(|claim| claim_lines(claim, text_width)));
+        blocks.push(lines);
+    }
+    blocks
+}
+
+fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usize) -> Vec<String> {
+    let mut lines = vec![format!("{}  {} ({})", figure.id, figure.title, figure.y)];
+    if figure.series.is_empty() {
+        lines.push("not measured".into());
+        return lines;
+    }
+    let mut levels: Vec<(&str, Option<f64>)> = Vec::new();
+    for point in figure.series.iter().flat_map(|series| &series.points) {
+        if !levels.iter().any(|(name, _)| *name == point.at) {
+            levels.push((&point.at, point.x));
+        }
+    }
+    levels.sort_by(|a, b| a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0)));
+    let first = Block {
+        title: String::new(),
+        heads: vec![figure.x.clone()],
+        rows: levels.iter().map(|(name, _)| vec![(*name).to_owned()]).collect(),
+        left: true,
+    };
+    let column = |series: &SuiteSeriesEntry| Block {
+        title: if series.name.is_empty() { figure.y.clone() } else { series.name.clone() },
+        heads: vec![String::new(), "±".into()],
+        rows: levels.iter().map(|(name, _)| cells(series, name, &figure.unit)).collect(),
+        left: false,
+    };
+    let columns: Vec<Block> = figure.series.iter().map(column).collect();
+    for band in bands(&first, &columns, Some(width.unwrap_or(text_width))) {
+        lines.extend(band);
+    }
+    lines
+}
+
+fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {
+    let point = series.points.iter().find(|point| point.at == level);
+    match point {
+        Some(point) => vec![written(point.value.median, unit), spread(&point.value)],
+        None => vec!["-".into(), String::new()],
+    }
+}
+
+/// How far the interval reaches; the number of values where there is none.
+fn spread(value: &Estimate) -> String {
+    match value.relative_half_width() {
+        Some(share) => format!("±{}", percent(share)),
+        None => format!("n={}", value.n),
+    }
+}
+
+/// A number in its unit.
+pub(super) fn written(value: f64, unit: &str) -> String {
+    match unit {
+        "b/s" => BitRate(value).to_string(),
+        "ns" => Nanoseconds(value).to_string(),
+        "1" => percent(value),
+        "1/s" => format!("{}/s", significant(value, 3)),
+        unit => format!("{} {unit}", significant(value, 3)),
+    }
+}
+
+/// What is said of it: `holds`, `does not hold`.
+pub(super) fn said(holds: Holds) -> &'static str {
+    match holds {
+        Holds::Yes => "holds",
+        Holds::No => "does not hold",
+        Holds::CannotTell => "cannot tell",
+        Holds::NotMeasured => "not measured",
+    }
+}
+
+/// `7.6 [7.4, 7.8], above 1.7`.
+pub(super) fn evidence(claim: &ClaimEntry) -> String {
+    let number = |value: f64| significant(value, 3);
+    let value = claim.value.map_or(String::new(), |value| match (value.low, value.high) {
+        (Some(low), Some(high)) => format!("{} [{}, {}], ", number(value.median), number(low), number(high)),
+        _ => format!("{} (n={}), ", number(value.median), value.n),
+    });
+    format!("{value}{} is asked for", claim.limit)
+}
+
+const VERDICT: usize = 15;
+
+fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
+    let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", claim.place) };
+    let text = format!("{}{place}: {}", claim.says, evidence(claim));
+    let lines = wrapped(&text, text_width.saturating_sub(VERDICT).max(30));
+    let head = |at: usize| if at == 0 { said(claim.holds) } else { "" };
+    lines.iter().enumerate().map(|(at, line)| format!("{:<VERDICT$}{line}", head(at))).collect()
+}

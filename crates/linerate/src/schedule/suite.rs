@@ -1,0 +1,103 @@
+//! What a pass visits of a plan file: its cases on these hosts, with what each can do.
+
+use super::entries::{Entry, LOAD_LEAD_NS, refused, warm_up_ns};
+use super::placement::ends;
+use super::road::Road;
+use super::roles;
+use crate::plan::{Beside, Case, Expanded, Plan};
+use crate::record::{Recording, Unavailable};
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
+use std::collections::BTreeSet;
+
+/// A stream of one size has paid for its warm-up with nothing else: it lasts this many trials.
+const SINGLE_TRIALS: u64 = 3;
+
+/// Every entry of a pass, and what cannot be measured.
+pub(super) fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Unavailable>) {
+    let hosts: Vec<String> = recording.hosts.iter().map(|host| host.host.clone()).collect();
+    let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
+    for one in plan.suites.iter().flat_map(|suite| suite.expand(plan, &hosts)) {
+        let rung = RUNGS.iter().find(|rung| rung.id == one.case.rung);
+        let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
+        let (Some(rung), Some(transport)) = (rung, transport) else { continue };
+        match refused(plan, recording, rung, &one.case).or_else(|| crowded(recording, &one.case)) {
+            Some(why) => {
+                let not = unavailable_of(rung, &one.case, why);
+                if !unavailable.contains(&not) {
+                    unavailable.push(not);
+                }
+            }
+            None => entries.extend(of_case(plan, (rung, transport), one)),
+        }
+    }
+    (entries, unavailable)
+}
+
+fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Unavailable {
+    Unavailable {
+        rung: rung.id.into(),
+        pattern: Some(case.pattern),
+        wait: Some(case.wait),
+        host: (rung.place == Place::InHost).then(|| case.from.clone()),
+        why,
+        hint,
+    }
+}
+
+/// Ends that poll must each have a CPU.
+fn crowded(recording: &Recording, case: &Case) -> Option<(String, String)> {
+    let machines: BTreeSet<(&str, &[u32])> =
+        recording.hosts.iter().map(|host| (host.machine.as_str(), host.cpus.as_slice())).collect();
+    let cpus: usize = machines.iter().map(|(_, cpus)| cpus.len()).sum();
+    let ends = 2 * case.pairs().len() * case.flows as usize;
+    (case.wait == Wait::Polling && ends > cpus.max(2)).then(|| {
+        let why = format!("polling needs a CPU for each end: {ends} ends, {cpus} CPUs");
+        (why, "let them wait: wait = \"sleeping\"".into())
+    })
+}
+
+/// A stream's sizes follow each other in one flow; exchanges are visited apart, in the pass's shuffled order.
+fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one: Expanded) -> Vec<Entry> {
+    let Expanded { case, sizes, trial_ns, load } = one;
+    let (from, to) = (case.senders().next().unwrap_or_default(), case.receivers().next().unwrap_or_default());
+    let road = match rung.place {
+        Place::Network => Road::between(plan, from, to),
+        Place::InHost => Road::default(),
+    };
+    let carries = transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX);
+    let sizes: Vec<u64> = sizes.into_iter().filter(|size| carries.contains(size)).collect();
+    let apart = case.pattern == Pattern::PingPong;
+    let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
+    let usual_ns = match sizes.len() {
+        _ if case.timeline => plan.profile.timeline_ns.max(SINGLE_TRIALS * plan.profile.trial_ns),
+        1 if !apart => SINGLE_TRIALS * plan.profile.trial_ns,
+        _ => plan.profile.trial_ns,
+    };
+    let wanted_ns = trial_ns.unwrap_or(usual_ns);
+    let trial_ns = if apart { road.exchange_trial_ns(wanted_ns) } else { road.stream_trial_ns(wanted_ns) };
+    let ends = transport.ends;
+    let entry = |sizes: Vec<u64>| {
+        let (case, place, rung, load) = (case.clone(), rung.place, rung.id, load.clone());
+        Entry { case, place, ends, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, road, load }.priced()
+    };
+    match sizes.is_empty() {
+        true => Vec::new(),
+        false if apart => sizes.into_iter().map(|size| entry(vec![size])).collect(),
+        false => vec![entry(sizes)],
+    }
+}
+
+/// What runs beside an entry: a session a way, each with roles of its own.
+pub(super) fn beside(plan: &Plan, entry: &Entry, recording: &Recording) -> Option<Box<Beside>> {
+    let load = entry.load.as_ref()?;
+    let of_way = |(pair, case): (u32, &Case)| {
+        let rung = RUNGS.iter().find(|rung| rung.id == case.rung)?;
+        let one_way =
+            Entry { case: case.clone(), place: rung.place, ends: 2, rung: rung.id, ..entry.clone() };
+        let roles = roles(&one_way, &ends(plan, recording, case));
+        Some(roles.into_iter().map(move |role| crate::plan::Role { pair, ..role }).collect::<Vec<_>>())
+    };
+    let roles = (0..).zip(&load.cases).filter_map(of_way).flatten().collect();
+    let case = load.cases.first()?.clone();
+    Some(Box::new(Beside { case, roles, message_bytes: load.message_bytes, lead_ns: LOAD_LEAD_NS }))
+}

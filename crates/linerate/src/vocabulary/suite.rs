@@ -1,0 +1,48 @@
+//! The suites that are shipped: plan files that make the figures of a paper anew.
+
+/// A shipped suite.
+#[derive(Debug)]
+pub struct SuiteEntry {
+    /// Its name: `--suite sockets`.
+    pub name: &'static str,
+    /// The paper.
+    pub paper: &'static str,
+    /// One line for `linerate list`.
+    pub about: &'static str,
+    /// The figures that it makes, by the paper's numbers.
+    pub figures: &'static str,
+    /// The plan file.
+    pub plan: &'static str,
+}
+
+/// Every suite.
+pub const SUITES: &[SuiteEntry] = &[
+    SuiteEntry {
+        name: "san",
+        paper: "S000",
+        about: "a fixed count of messages by payload, with large and small packets",
+        figures: "000-F1",
+        plan: include_str!("../../data/suites/san.toml"),
+    },
+    SuiteEntry {
+        name: "adapter",
+        paper: "S002",
+        about: "one setting after the other on top of those before, the window of a connection, and which side binds",
+        figures: "002-F2 to 002-F6, 002-5.4, 002-6",
+        plan: include_str!("../../data/suites/adapter.toml"),
+    },
+    SuiteEntry {
+        name: "sockets",
+        paper: "S003",
+        about: "latency polling and sleeping, one way and both, many streams, hot spots, fan-in and fan-out, connecting",
+        figures: "003-F3 to 003-F6, 003-C",
+        plan: include_str!("../../data/suites/sockets.toml"),
+    },
+    SuiteEntry {
+        name: "grid",
+        paper: "S004",
+        about: "TCP and UDP by application buffer over a path between sites, copying and not, with both hosts' CPUs",
+        figures: "004-F2, 004-F3, 004-F5 to 004-F8",
+        plan: include_str!("../../data/suites/grid.toml"),
+    },
+];
