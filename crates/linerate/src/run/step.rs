@@ -35,19 +35,18 @@ fn of_case<'s>(case: &'s Case, roles: &'s [Role], beside: bool) -> Vec<Sitting<'
     let pairs: BTreeSet<u32> = roles.iter().map(|role| role.pair).collect();
     let sitting = |pair: u32| {
         let roles: Vec<&Role> = roles.iter().filter(|role| role.pair == pair).collect();
-        Sitting { name: name(case, &roles, beside), case, pair, beside, roles }
+        Sitting { name: name(case, &roles, beside.then_some(pair)), case, pair, beside, roles }
     };
     pairs.into_iter().map(sitting).collect()
 }
 
 /// One session a rung, number of flows and pair of hosts; its direction and wait mode change freely.
-fn name(case: &Case, roles: &[&Role], beside: bool) -> String {
+fn name(case: &Case, roles: &[&Role], beside: Option<u32>) -> String {
     let hosts: BTreeSet<&str> = roles.iter().map(|role| role.host.as_str()).collect();
     let hosts: Vec<&str> = hosts.into_iter().collect();
-    // A long stream shows how a new connection begins, so it has one of its own. Which way a load goes is all
-    // that it does.
+    // A long stream shows how a new connection begins, so it has one of its own; so has each way of a load.
     let long = if case.timeline { " long" } else { "" };
-    let beside = if beside { " beside" } else { "" };
+    let beside = beside.map_or(String::new(), |way| format!(" beside {way}"));
     format!("{} x {} {} arm {}{long}{beside}", case.rung, case.flows, hosts.join("-"), case.arm)
 }
 

@@ -7,4 +7,5 @@ mod knobs;
 mod removal;
 mod scenario;
 mod ssh;
+mod suites;
 mod support;

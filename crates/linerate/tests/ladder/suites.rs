@@ -1,0 +1,136 @@
+//! Suites on the lab: every figure of every paper is drawn, a load is felt, several hosts take part.
+
+use super::support::{Run, recording, run};
+use serde_json::Value;
+use std::path::Path;
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The points of a figure's series: what each is called along x, and its median.
+fn points(report: &Value, figure: &str) -> Vec<(String, String, f64)> {
+    let all = list(report, "suites").iter().flat_map(|suite| list(suite, "figures"));
+    let one = all.into_iter().find(|one| one["id"] == figure).unwrap_or_else(|| panic!("no figure {figure}"));
+    let of_series = |series: &Value| {
+        let name = series["name"].as_str().unwrap().to_owned();
+        let point = move |point: &Value| {
+            let at = point["at"].as_str().unwrap().to_owned();
+            (name.clone(), at, point["value"]["median"].as_f64().unwrap())
+        };
+        list(series, "points").iter().map(point).collect::<Vec<_>>()
+    };
+    list(one, "series").iter().flat_map(of_series).collect()
+}
+
+/// Runs a suite once and sees that every figure has points and every conclusion a number.
+fn drawn(arguments: &[&str]) -> (Run, Value) {
+    let run = run(&[arguments, &["--profile", "quick", "--passes", "1"]].concat());
+    let report = run.report();
+    for suite in list(&report, "suites") {
+        for figure in list(suite, "figures") {
+            assert!(!points(&report, figure["id"].as_str().unwrap()).is_empty(), "{} is empty", figure["id"]);
+        }
+        for claim in list(suite, "claims") {
+            assert!(claim["value"]["median"].is_number(), "{claim}");
+            // One pass has no interval.
+            assert_eq!(claim["holds"], "cannot-tell", "{claim}");
+        }
+    }
+    assert_eq!(list(&report, "ladder").len(), 0);
+    (run, report)
+}
+
+#[test]
+fn the_suite_of_sockets_is_drawn_on_five_hosts() {
+    let (run, report) = drawn(&["lab:hosts=5", "--suite", "sockets"]);
+    let hot_spot = points(&report, "003-F5b");
+    let clients: Vec<&str> = hot_spot.iter().map(|(_, at, _)| at.as_str()).collect();
+    assert_eq!(clients, ["x 1", "x 2", "x 4", "x 8", "x 12"]);
+    // Twelve clients are three on each of four hosts, and their server is a.
+    let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
+    let trials = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let twelve = trials
+        .filter(|line| {
+            line["event"] == "trial" && line["case"]["from"] == "b+c+d+e" && line["case"]["flows"] == 3
+        })
+        .find(|trial| trial["case"]["pattern"] == "ping-pong" && trial["pass"] == 1)
+        .expect("a trial of twelve clients");
+    let of = |does: &str| {
+        let roles = list(&twelve, "roles").iter().filter(|role| role["does"] == does);
+        roles
+            .map(|role| (role["host"].as_str().unwrap().to_owned(), list(role, "flows").len()))
+            .collect::<Vec<_>>()
+    };
+    let mut clients = of("pings");
+    clients.sort();
+    assert_eq!(clients, ["b", "c", "d", "e"].map(|host| (host.to_owned(), 3)));
+    assert_eq!(of("echoes"), vec![("a".to_owned(), 3); 4]);
+}
+
+#[test]
+fn the_suites_of_adapter_and_san_are_drawn() {
+    let (_, report) = drawn(&["lab", "--suite", "adapter,san"]);
+    let names: Vec<&Value> = list(&report, "suites").iter().map(|suite| &suite["name"]).collect();
+    assert_eq!(names, ["adapter", "san"]);
+    // Each step of the ladder is a curve of its own.
+    let mut steps: Vec<String> = points(&report, "002-F2").into_iter().map(|(name, ..)| name).collect();
+    steps.dedup();
+    assert_eq!(steps.len(), 4, "{steps:?}");
+}
+
+#[test]
+fn the_suite_of_a_grid_is_drawn_over_a_path() {
+    drawn(&["lab:metro", "--suite", "grid"]);
+}
+
+const LOADED: &str = r#"
+name = "mine"
+[[case]]
+id = "loaded"
+rung = "network.tcp"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = "64"
+trial = "100ms"
+load = { rung = "network.tcp", flows = 2, roles = ["there", "back"] }
+[[figure]]
+id = "loaded"
+title = "An exchange alone and under load"
+cases = ["loaded"]
+x = "load"
+y = "half-round-trip.mean"
+"#;
+
+#[test]
+fn a_load_runs_from_before_an_exchange_until_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("mine.toml");
+    std::fs::write(&plan, LOADED).unwrap();
+    // A link that a stream fills: what waits in its queue is felt by the exchange.
+    let (run, report) = drawn(&["lab:rate=200Mb/s,delay=1ms", "--plan", plan.to_str().unwrap()]);
+    let points = points(&report, "loaded");
+    let value = |at: &str| points.iter().find(|(_, name, _)| name.starts_with(at)).unwrap().2;
+    assert!(value("network.tcp x 2") > 2.0 * value("alone"), "{points:?}");
+    let lines = loads(&recording(run.folder.path()));
+    assert_eq!(lines.len(), 1, "one pass has one trial under load");
+    let roles = list(&lines[0], "roles");
+    assert_eq!(roles.len(), 4, "a sender and a receiver each way");
+    for receiver in roles.iter().filter(|role| role["does"] == "receives") {
+        let flows = list(receiver, "flows");
+        let seconds = flows[0]["duration_ns"].as_f64().unwrap() / 1e9;
+        let bytes: f64 = flows.iter().map(|flow| flow["bytes"].as_f64().unwrap()).sum();
+        let share = 8.0 * bytes / seconds / 200e6;
+        assert!((0.3..1.0).contains(&share), "the load carried {share} of the link in {seconds} s");
+        assert!(seconds > 0.5, "it leads by half a second");
+    }
+}
+
+/// The trials of loads that count.
+fn loads(recording: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(recording).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines
+        .filter(|line| line["event"] == "trial" && line["case"]["beside"] == true && line["pass"] == 1)
+        .collect()
+}
