@@ -59,6 +59,9 @@ impl Readiness {
     }
 }
 
+// SAFETY: an event's data is a number of ours here, never a pointer.
+unsafe impl Send for Readiness {}
+
 impl std::fmt::Debug for Readiness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Readiness").field("epoll", &self.epoll).finish_non_exhaustive()

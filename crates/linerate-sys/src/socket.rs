@@ -232,6 +232,16 @@ pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Optio
     }
 }
 
+/// Receives, waiting in the kernel until `bytes` are full (`MSG_WAITALL`), or the end or an error came; none
+/// after an interruption.
+#[inline]
+pub fn receive_all(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(socket, bytes, RecvFlags::WAITALL) {
+        Err(Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.0)),
+    }
+}
+
 /// Throws away at most as many bytes as `room` holds without copying them, waiting in the kernel until
 /// something is there; none after an interruption. `room` stays as it is: with `MSG_TRUNC` the kernel
 /// drops what a TCP socket received (tcp(7)).

@@ -2,10 +2,10 @@
 
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task};
-use crate::pattern::{Link, Measured, Part, poll};
+use crate::pattern::{Drive, Link, Measured, Part, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::vocabulary::Wait;
+use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
@@ -29,6 +29,17 @@ pub trait Channel: AsFd + Send + Sync {
     /// Readies it for a trial.
     fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
         Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
+    }
+
+    /// The link of another engine, where one is asked for.
+    fn drive(
+        &self,
+        _spec: &Spec,
+        _does: Does,
+        _wait: Wait,
+        _blocks: &[Block],
+    ) -> Result<Option<Box<dyn Drive>>> {
+        Ok(None)
     }
 
     /// Sends what can be sent at once.
@@ -91,7 +102,12 @@ impl<C: Channel> Session for Connected<C> {
         }
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let patience = self.spec.patience();
+        let driven = self.driven(tasks, wait, blocks)?;
         let played = match wait {
+            _ if !driven.is_empty() => {
+                let measured = Faults::of(&self.spec).play_driven(driven, wait, blocks);
+                measured.map(|measured| by_task(measured, self.flows.len()))
+            }
             Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling { flow, patience }),
             Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow }),
         };
@@ -104,6 +120,16 @@ impl<C: Channel> Session for Connected<C> {
 }
 
 impl<C: Channel> Connected<C> {
+    /// The parts of other engines; none where the usual one is in force.
+    fn driven(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Part<Box<dyn Drive>>>> {
+        let each = tasks.iter().flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)));
+        let parts = each.map(|(task, (flow, channel))| {
+            let link = channel.drive(&self.spec, task.does, wait, blocks)?;
+            Ok(link.map(|link| Part { link, does: task.does, cpu: task.cpu(flow) }))
+        });
+        Ok(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
     fn with_links<'s, L: Link + Send>(
         &'s self,
         tasks: &[Task],
@@ -158,7 +184,7 @@ impl<C: Channel> Link for Sleeping<'_, C> {
 
 /// No byte yet is 0; the end of the stream in mid-trial is an error.
 #[inline]
-fn came(received: Option<usize>) -> io::Result<usize> {
+pub(super) fn came(received: Option<usize>) -> io::Result<usize> {
     match received {
         Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         Some(count) => Ok(count),

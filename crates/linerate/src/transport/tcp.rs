@@ -3,9 +3,12 @@
 use super::engine::Channel;
 use super::meeting::{Family, Streams};
 use super::relay::{Accepting, Relay};
-use super::{Address, Spec, granted};
+use super::{Address, Spec, granted, half};
+use crate::pattern::Drive;
+use crate::plan::Block;
 use crate::record::Granted;
 use crate::unit::{BitRate, Bytes};
+use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
 use std::io;
@@ -99,6 +102,7 @@ impl Channel for TcpStream {
             granted(spec, "tcp.pacing-rate", pacing),
             granted(spec, DSCP, options.dscp),
         ];
+        all.extend(half::granted_engines(spec));
         if let (false, Some(_), Ok(from)) = (spec.passive, spec.value(SOURCE_PORT), self.local_addr()) {
             all.push(granted(spec, SOURCE_PORT, from.port()));
         }
@@ -111,5 +115,9 @@ impl Channel for TcpStream {
 
     fn tcp(&self) -> Option<&TcpStream> {
         Some(self)
+    }
+
+    fn drive(&self, spec: &Spec, does: Does, wait: Wait, blocks: &[Block]) -> Result<Option<Box<dyn Drive>>> {
+        half::drive(self, spec, does, wait, blocks)
     }
 }
