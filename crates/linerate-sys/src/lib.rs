@@ -4,6 +4,7 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod batch;
 pub mod child;
 pub mod clock;
 pub mod cpu_time;
