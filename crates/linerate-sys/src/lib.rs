@@ -12,6 +12,7 @@ mod error;
 pub mod ethtool;
 pub mod firewall;
 pub mod handover;
+pub mod limit;
 pub mod link;
 pub mod mapped_receive;
 pub mod memory_file;

@@ -9,6 +9,7 @@
 
 mod awake;
 mod buffer;
+mod crowd;
 mod lossy;
 mod ping_pong;
 mod play;
@@ -19,7 +20,8 @@ mod tests;
 
 pub use awake::Awake;
 pub use buffer::COLD_BYTES;
-pub use lossy::{Lossy, SILENCE, Unreliable};
+pub use crowd::{Ready, play_crowds};
+pub use lossy::{Lossy, SILENCE, TAG, Unreliable};
 pub use play::{Measured, Part, play};
 pub use run::{Drive, Driven, Runs};
 

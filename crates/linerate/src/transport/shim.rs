@@ -104,6 +104,11 @@ impl Faults {
         Ok(measured)
     }
 
+    /// Whether none was asked for.
+    pub fn are_none(self) -> bool {
+        !self.change_messages() && self.overclaim == 1
+    }
+
     fn change_messages(self) -> bool {
         self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0 || self.read_rate.is_some()
     }
