@@ -4,6 +4,7 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod batch;
 pub mod child;
 pub mod clock;
 pub mod cpu_time;
@@ -11,7 +12,10 @@ mod error;
 pub mod ethtool;
 pub mod firewall;
 pub mod handover;
+pub mod limit;
 pub mod link;
+pub mod mapped_receive;
+pub mod memory_file;
 pub mod mount;
 pub mod namespace;
 pub mod netlink;
@@ -22,13 +26,17 @@ pub mod pages;
 pub mod pipe;
 pub mod probe;
 pub mod process;
+pub mod readiness;
+pub mod ring;
 pub mod shared_ring;
 pub mod socket;
 pub mod spawn;
+pub mod splice;
 pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
 pub mod wake;
 pub mod whole_file;
+pub mod zero_copy;
 
 pub use error::{Error, Result};

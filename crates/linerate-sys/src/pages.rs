@@ -14,6 +14,8 @@ pub struct Pages {
 
 // SAFETY: the region belongs to this value alone.
 unsafe impl Send for Pages {}
+// SAFETY: a shared reference only reads.
+unsafe impl Sync for Pages {}
 
 impl Pages {
     /// Maps `len` bytes and fills them with what no compressor can shrink.

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct TcpOptions {
     pub dscp: Option<u32>,
     /// The port that a connection comes from.
     pub source_port: Option<u16>,
+    /// The interface that it is bound to, `SO_BINDTODEVICE`.
+    pub interface: Option<String>,
 }
 
 /// The options as the kernel reports them.
@@ -87,8 +89,35 @@ impl TcpOptions {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(|e| Error::new("socket", "TCP", e))?;
         self.apply(&socket);
+        if let Some(name) = &self.interface {
+            bind_to(&socket, name)?;
+        }
         Ok(socket)
     }
+}
+
+/// The call that binds a socket to an interface, as errors name it.
+pub const BIND_TO_DEVICE: &str = "setsockopt(SO_BINDTODEVICE)";
+
+fn bind_to(socket: &Socket, interface: &str) -> Result<()> {
+    let bound = socket.bind_device(Some(interface.as_bytes()));
+    bound.map_err(|e| Error::new(BIND_TO_DEVICE, interface, e))
+}
+
+/// The interface that a socket is bound to; none where there is none.
+pub fn interface(socket: &impl AsFd) -> Result<Option<String>> {
+    let name = SockRef::from(socket).device();
+    let name = name.map_err(|e| Error::new("getsockopt(SO_BINDTODEVICE)", "socket", e))?;
+    Ok(name.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()))
+}
+
+/// A UDP socket at this address, bound to this interface.
+pub fn udp_at(address: SocketAddr, interface: &str) -> Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP));
+    let socket = socket.map_err(|e| Error::new("socket", "UDP", e))?;
+    bind_to(&socket, interface)?;
+    socket.bind(&SockAddr::from(address)).map_err(|e| Error::new("bind", address.to_string(), e))?;
+    Ok(socket.into())
 }
 
 /// Reads the options back.
@@ -232,6 +261,16 @@ pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Optio
     }
 }
 
+/// Receives, waiting in the kernel until `bytes` are full (`MSG_WAITALL`), or the end or an error came; none
+/// after an interruption.
+#[inline]
+pub fn receive_all(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(socket, bytes, RecvFlags::WAITALL) {
+        Err(Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.0)),
+    }
+}
+
 /// Throws away at most as many bytes as `room` holds without copying them, waiting in the kernel until
 /// something is there; none after an interruption. `room` stays as it is: with `MSG_TRUNC` the kernel
 /// drops what a TCP socket received (tcp(7)).
@@ -267,6 +306,7 @@ mod tests {
             pacing: Some(10_000_000_000),
             dscp: Some(46),
             source_port: None,
+            interface: Some("lo".into()),
         };
         for place in ["127.0.0.1:0", "[::1]:0"] {
             let listener = options.listen(place.parse().unwrap(), 1).unwrap();
@@ -279,6 +319,7 @@ mod tests {
 
     fn are_granted(streams: [TcpStream; 2]) {
         for stream in streams {
+            assert_eq!(interface(&stream).unwrap().as_deref(), Some("lo"));
             let granted = granted(&stream).unwrap();
             assert_eq!((granted.pacing, granted.dscp), (Some(10_000_000_000), 46));
             assert_eq!((granted.send_buffer, granted.receive_buffer), (200_000, 120_000));

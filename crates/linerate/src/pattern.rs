@@ -9,30 +9,48 @@
 
 mod awake;
 mod buffer;
+mod crowd;
 mod endless;
 mod lossy;
 mod ping_pong;
 mod play;
+mod run;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use awake::Awake;
+pub use buffer::COLD_BYTES;
+pub use crowd::{Ready, play_crowds};
 pub use endless::{lead, run_beside};
-pub use lossy::{Lossy, SILENCE, Unreliable};
+pub use lossy::{Lossy, SILENCE, TAG, Unreliable};
 pub use play::{Measured, Part, play};
+pub use run::{Drive, Driven, Runs};
 
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use buffer::Walk;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
+/// What the kernel says it did for a block, by name.
+pub type Kernel = BTreeMap<String, u64>;
+
 /// One direction or both of one connection, as one engine drives it.
 pub trait Link {
+    /// Readies for a block, before its time begins.
+    fn begin(&mut self, _block: &Block) -> io::Result<()> {
+        Ok(())
+    }
+    /// Says what the kernel did for the block, after its time has ended.
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
     /// Sends the first part of `bytes`, waiting until at least one byte went; says how many did.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize>;
-    /// Fills the first part of `bytes`, waiting until at least one byte came; says how many did.
+    /// Receives the first part of `bytes`, waiting until at least one byte came; says how many did. An engine
+    /// that receives elsewhere leaves `bytes` as they are.
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize>;
 }
 
@@ -66,6 +84,14 @@ pub struct Moved {
 
 /// One end of a connection with the loops that fit it.
 pub trait Loops {
+    /// Readies for a block, before its time begins.
+    fn begin(&mut self, _block: &Block) -> io::Result<()> {
+        Ok(())
+    }
+    /// Says what the kernel did for the block, after its time has ended.
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
     /// Agrees with the other end that a block begins.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()>;
     /// Runs one block's loop.
@@ -80,6 +106,14 @@ pub trait Loops {
 }
 
 impl<L: Link> Loops for L {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        Link::begin(self, block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        Link::account(self, kernel)
+    }
+
     /// The receiver says go, after it has taken the time and all of the block before. Without it the
     /// sender would run ahead by what the buffers hold, and a receiver that was late would find a
     /// whole block waiting and read it faster than any wire can bring it. A rate may come out low by a

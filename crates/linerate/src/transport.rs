@@ -6,6 +6,7 @@
 
 mod datagram;
 mod engine;
+mod half;
 mod meeting;
 mod memory;
 mod pipe;

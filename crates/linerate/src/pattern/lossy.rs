@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Clock, Loops, Moved, Walk};
+use super::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use std::io;
@@ -26,11 +26,24 @@ const ROUND_TRIPS: u32 = 20;
 const FIRST: Duration = Duration::from_secs(1);
 
 /// Bytes of a whole tag: the block's number, then the message's.
-const TAG: usize = 8;
+pub const TAG: usize = 8;
 
 /// Datagrams, and the stream beside them.
 pub trait Lossy {
-    /// Sends one datagram, waiting for room.
+    /// Readies for a block, before its time begins.
+    fn begin(&mut self, _block: &Block) -> io::Result<()> {
+        Ok(())
+    }
+    /// Says what the kernel did for the block, after its time has ended.
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
+    /// Sends what waits for others that share its way.
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    /// Sends one datagram, waiting for room. It may wait for others until [`flush`](Lossy::flush).
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
     /// Receives one datagram into the first part of `room` and gives its length: 0 is the bell, none
     /// that nothing came for [`SILENCE`].
@@ -105,6 +118,7 @@ impl<L: Lossy> Unreliable<L> {
             }
             stamps.push(clock.now_ns());
         }
+        self.link.flush()?;
         self.finish(sent)?;
         Ok(Moved { bytes: sent * block.message_bytes, ..Moved::default() })
     }
@@ -183,6 +197,7 @@ impl<L: Lossy> Unreliable<L> {
                 let message = walk.next(len);
                 write_tag(message, self.tag(number));
                 self.link.send(message)?;
+                self.link.flush()?;
                 number += 1;
                 if self.returned(message, number - 1, stamps, in_a_row)? {
                     (left, came, in_a_row) = (left - 1, came + 1, 0);
@@ -238,6 +253,7 @@ impl<L: Lossy> Unreliable<L> {
             match self.link.receive(room)? {
                 Some(length) if length > 0 => {
                     self.link.send(&room[..length])?;
+                    self.link.flush()?;
                     (bytes, silences) = (bytes + length as u64, 0);
                 }
                 quiet => {
@@ -253,6 +269,14 @@ impl<L: Lossy> Unreliable<L> {
 }
 
 impl<L: Lossy> Loops for Unreliable<L> {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        self.link.begin(block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.link.account(kernel)
+    }
+
     /// The end that receives first throws away what is left of the block before, and then says go: the
     /// number of the new block.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use super::awake::Awake;
 use super::buffer::Region;
-use super::{Loops, Monotonic, Moved, Walk};
+use super::{Kernel, Moved, Runs, Walk};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
@@ -36,11 +36,7 @@ pub struct Measured {
 }
 
 /// Runs all parts at once, every block after the other; gives a list of blocks a part.
-pub fn play<L: Loops + Send>(
-    parts: Vec<Part<L>>,
-    wait: Wait,
-    blocks: &[Block],
-) -> Result<Vec<Vec<Measured>>> {
+pub fn play<L: Runs>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
     let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
     let awake = (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten();
     let stage = Stage {
@@ -68,15 +64,19 @@ struct Stage<'b> {
 
 impl Stage<'_> {
     /// A thread that failed still meets the others at every barrier, or they would wait for ever.
-    fn play<L: Loops>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
+    fn play<L: Runs>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
         let mut prepared = prepare(&part, self.blocks);
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
+            prepared = prepared.and_then(|ready| {
+                part.link.ready(block).map_err(|error| broken(&error))?;
+                Ok(ready)
+            });
             // Parallel flows begin a block together, or they might never be under way at once.
             self.barrier.wait();
             let started = prepared.and_then(|ready| {
                 let start = Start::now();
-                part.link.agree(part.does, self.duplex).map_err(|error| broken(&error))?;
+                part.link.meet(part.does, self.duplex).map_err(|error| broken(&error))?;
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
                 Ok((ready, if part.does == Does::Pings { Start::now() } else { start }))
             });
@@ -142,14 +142,17 @@ fn prepare<L>(part: &Part<L>, blocks: &[Block]) -> Result<Ready> {
 }
 
 impl Ready {
-    fn play<L: Loops>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
+    fn play<L: Runs>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
-        let moved = part.link.run(part.does, &Monotonic, block, &mut walk, &mut self.stamps)?;
+        let moved = part.link.go(part.does, block, &mut walk, &mut self.stamps)?;
+        let end = Start::now();
+        let mut kernel = Kernel::new();
+        part.link.told(&mut kernel)?;
         let slices_ns =
             if part.does.keeps_time() { differences(start.at_ns, &self.stamps) } else { Vec::new() };
         let Moved { bytes, messages, lost } = moved;
-        Ok(Flow { slices_ns, bytes, messages, lost, ..start.until(&Start::now()) })
+        Ok(Flow { slices_ns, bytes, messages, lost, kernel, ..start.until(&end) })
     }
 }
 

@@ -151,6 +151,9 @@ pub struct Flow {
     pub cpu: Option<u32>,
     /// Whether the thread changed its CPU during the block.
     pub migrated: bool,
+    /// What the kernel says it did for this flow's engine, by name; empty where the engine has nothing to tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernel: BTreeMap<String, u64>,
 }
 
 /// One role in one trial.

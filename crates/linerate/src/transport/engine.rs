@@ -1,16 +1,18 @@
 //! How bytes reach a connection: asked for again and again, or slept for in the kernel.
 
+use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task};
-use crate::pattern::{Link, Measured, Part, poll, run_beside};
+use crate::pattern::{Drive, Link, Measured, Part, Ready, play_crowds, poll, run_beside};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::vocabulary::Wait;
+use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket;
+use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -30,6 +32,17 @@ pub trait Channel: AsFd + Send + Sync {
     /// Readies it for a trial.
     fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
         Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
+    }
+
+    /// The link of another engine, where one is asked for.
+    fn drive(
+        &self,
+        _spec: &Spec,
+        _does: Does,
+        _wait: Wait,
+        _blocks: &[Block],
+    ) -> Result<Option<Box<dyn Drive>>> {
+        Ok(None)
     }
 
     /// Sends what can be sent at once.
@@ -92,7 +105,13 @@ impl<C: Channel> Session for Connected<C> {
         }
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let patience = self.spec.patience();
+        let driven = self.driven(tasks, wait, blocks)?;
         let played = match wait {
+            _ if !driven.is_empty() => {
+                let measured = Faults::of(&self.spec).play_driven(driven, wait, blocks);
+                measured.map(|measured| by_task(measured, self.flows.len()))
+            }
+            _ if self.is_crowded(tasks) => self.crowded(tasks, wait, blocks),
             Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling { flow, patience }),
             Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow }),
         };
@@ -116,6 +135,38 @@ impl<C: Channel> Session for Connected<C> {
 }
 
 impl<C: Channel> Connected<C> {
+    /// The parts of other engines; none where the usual one is in force.
+    fn driven(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Part<Box<dyn Drive>>>> {
+        let each = tasks.iter().flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)));
+        let parts = each.map(|(task, (flow, channel))| {
+            let link = channel.drive(&self.spec, task.does, wait, blocks)?;
+            Ok(link.map(|link| Part { link, does: task.does, cpu: task.cpu(flow) }))
+        });
+        Ok(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    /// Whether streams have more flows than this end has CPUs: then each CPU's thread serves several.
+    fn is_crowded(&self, tasks: &[Task]) -> bool {
+        let cpus: BTreeSet<u32> = tasks.iter().flat_map(|task| &task.cpus).copied().collect();
+        let count = if cpus.is_empty() {
+            linerate_sys::thread::allowed_cpus().map_or(1, |cpus| cpus.len())
+        } else {
+            cpus.len()
+        };
+        let are_streams = tasks.iter().all(|task| matches!(task.does, Does::Sends | Does::Receives));
+        are_streams && self.flows.len() > count && Faults::of(&self.spec).are_none()
+    }
+
+    fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let flows = |task: &Task| {
+            let all = self.flows.iter().enumerate();
+            (task.does, all.map(|(at, flow)| (Seat(flow), task.cpu(at))).collect())
+        };
+        let tasks: Vec<_> = tasks.iter().map(flows).collect();
+        let measured = play_crowds(&tasks, wait, blocks, self.spec.patience())?;
+        Ok(by_task(measured, self.flows.len()))
+    }
+
     fn with_links<'s, L: Link + Send>(
         &'s self,
         tasks: &[Task],
@@ -130,6 +181,43 @@ impl<C: Channel> Connected<C> {
             .collect();
         let measured = Faults::of(&self.spec).play(parts, wait, blocks)?;
         Ok(by_task(measured, self.flows.len()))
+    }
+}
+
+/// A connection among many.
+struct Seat<'s, C>(&'s C);
+
+impl<C> Clone for Seat<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Seat<'_, C> {}
+
+impl<C: AsFd> AsFd for Seat<'_, C> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl<C: Channel> Ready for Seat<'_, C> {
+    #[inline]
+    fn push_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send_now(bytes)
+    }
+
+    #[inline]
+    fn pull_now(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        self.0.receive_now(bytes)
+    }
+
+    fn push_go(&self) -> io::Result<()> {
+        send_all(self.0, &[0])
+    }
+
+    fn pull_go(&self) -> io::Result<()> {
+        receive_all(self.0, &mut [0])
     }
 }
 
@@ -170,7 +258,7 @@ impl<C: Channel> Link for Sleeping<'_, C> {
 
 /// No byte yet is 0; the end of the stream in mid-trial is an error.
 #[inline]
-fn came(received: Option<usize>) -> io::Result<usize> {
+pub(super) fn came(received: Option<usize>) -> io::Result<usize> {
     match received {
         Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         Some(count) => Ok(count),

@@ -21,7 +21,11 @@ pub const SECRET_LEN: usize = 32;
 pub const GREETING_LEN: usize = SECRET_LEN + 8;
 
 /// The most parallel connections of one session.
-const MOST_FLOWS: u32 = 256;
+const MOST_FLOWS: u32 = 1000;
+
+/// Descriptors that a flow may need, with its observers and its engine, and those that a process has anyway.
+const DESCRIPTORS: u64 = 6;
+const OTHERS: u64 = 128;
 
 /// How long a stranger may take to present the secret before it is closed.
 const GREETING: Duration = Duration::from_secs(2);
@@ -80,6 +84,7 @@ impl<F: Family> Meeting<F> {
         if spec.flows == 0 || spec.flows > MOST_FLOWS {
             return Err(Error::usage(format!("{} flows", spec.flows), format!("1 to {MOST_FLOWS} flows")));
         }
+        has_descriptors(spec.flows)?;
         if !spec.passive {
             return Ok((Meeting { spec: spec.clone(), passive: None }, Offer::Nothing));
         }
@@ -121,6 +126,17 @@ impl<F: Family> Meeting<F> {
         }
         Ok(flows.into_iter().flatten().collect())
     }
+}
+
+/// A process may have 1024 descriptors as a rule, and more where it asks.
+fn has_descriptors(flows: u32) -> Result<()> {
+    let wanted = OTHERS + DESCRIPTORS * u64::from(flows);
+    let had = linerate_sys::limit::allow_descriptors(wanted);
+    if had >= wanted {
+        return Ok(());
+    }
+    let what = format!("{flows} flows need {wanted} descriptors, and this process may have {had}");
+    Err(Error::unavailable(what, "raise the hard limit: `ulimit -Hn` shows it, limits.conf(5) sets it"))
 }
 
 fn accept<F: Family>(listener: &F::Listener, deadline: Instant) -> Result<Option<F>> {

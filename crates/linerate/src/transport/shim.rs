@@ -4,7 +4,7 @@ use super::Spec;
 use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
 use crate::Result;
-use crate::pattern::{Link, Measured, Part, play};
+use crate::pattern::{Drive, Driven, Kernel, Link, Measured, Part, Runs, play};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::unit::{BitRate, Nanoseconds};
@@ -64,21 +64,49 @@ impl Faults {
         wait: Wait,
         blocks: &[Block],
     ) -> Result<Vec<Vec<Measured>>> {
-        let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
-        let mut measured = if self.change_messages() {
-            let wrap = |part: Part<L>| {
-                let link = self.wrap(part.link, part.does, blocks);
-                Part { link, does: part.does, cpu: part.cpu }
-            };
-            play(parts.into_iter().map(wrap).collect(), wait, blocks)?
-        } else {
-            play(parts, wait, blocks)?
+        if !self.change_messages() {
+            return self.overclaimed(parts, wait, blocks);
+        }
+        let wrap = |part: Part<L>| {
+            let link = self.wrap(part.link, part.does, blocks);
+            Part { link, does: part.does, cpu: part.cpu }
         };
+        self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
+    }
+
+    /// The same for links of several kinds.
+    pub fn play_driven(
+        self,
+        parts: Vec<Part<Box<dyn Drive>>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        if !self.change_messages() {
+            return self.overclaimed(parts, wait, blocks);
+        }
+        let bare =
+            |part: Part<Box<dyn Drive>>| Part { link: Driven(part.link), does: part.does, cpu: part.cpu };
+        self.play(parts.into_iter().map(bare).collect(), wait, blocks)
+    }
+
+    fn overclaimed<L: Runs>(
+        self,
+        parts: Vec<Part<L>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
+        let mut measured = play(parts, wait, blocks)?;
         let senders = measured.iter_mut().zip(does).filter(|(_, does)| *does == Does::Sends);
         for measured in senders.flat_map(|(blocks, _)| blocks) {
             measured.flow.bytes *= self.overclaim;
         }
         Ok(measured)
+    }
+
+    /// Whether none was asked for.
+    pub fn are_none(self) -> bool {
+        !self.change_messages() && self.overclaim == 1
     }
 
     fn change_messages(self) -> bool {
@@ -95,6 +123,14 @@ impl Faults {
 }
 
 impl<L: Link> Link for Shim<L> {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        self.link.begin(block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.link.account(kernel)
+    }
+
     /// A push that could move only part of a message is followed by others; each pays for what it carries.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.slowdown.hold(bytes.len());

@@ -3,9 +3,12 @@
 use super::engine::Channel;
 use super::meeting::{Family, Streams};
 use super::relay::{Accepting, Relay};
-use super::{Address, Spec, granted};
+use super::{Address, Spec, granted, half};
+use crate::pattern::Drive;
+use crate::plan::Block;
 use crate::record::Granted;
 use crate::unit::{BitRate, Bytes};
+use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
 use std::io;
@@ -14,6 +17,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// The knob of the mark that packets carry.
 pub(super) const DSCP: &str = "socket.dscp";
+
+/// The knob of the interface that sockets are bound to.
+pub(super) const INTERFACE: &str = "socket.interface";
 
 const SOURCE_PORT: &str = "tcp.source-port";
 
@@ -25,7 +31,8 @@ impl Family for TcpStream {
     type Listener = Listener;
 
     fn listen(spec: &Spec) -> Result<(Listener, Address)> {
-        let listener = options(spec).listen(spec.any_port(), spec.flows as i32)?;
+        let listener = options(spec).listen(spec.any_port(), spec.flows as i32);
+        let listener = listener.map_err(|error| refused(spec, error))?;
         let fail = |call| move |e| Error::io(call, "listener", e);
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
@@ -42,7 +49,10 @@ impl Family for TcpStream {
 
     fn connect(spec: &Spec, address: &Address, flow: u32) -> Result<TcpStream> {
         match address {
-            Address::Internet(to) => Ok(from_port(spec, flow)?.connect(*to, spec.patience())?),
+            Address::Internet(to) => {
+                let connected = from_port(spec, flow)?.connect(*to, spec.patience());
+                connected.map_err(|error| refused(spec, error))
+            }
             other => Err(Error::peer("the other end", format!("offered {other} for TCP"), "")),
         }
     }
@@ -72,7 +82,28 @@ fn options(spec: &Spec) -> TcpOptions {
         pacing: spec.parsed::<BitRate>("tcp.pacing-rate").map(|rate| (rate.0 / 8.0) as u64),
         dscp: spec.parsed(DSCP),
         source_port: None,
+        interface: spec.value(INTERFACE).map(String::from),
     }
+}
+
+/// The interface as read back, where one was asked for.
+pub(super) fn granted_interface(spec: &Spec, socket: &impl AsFd) -> Option<Granted> {
+    spec.value(INTERFACE)?;
+    let name = socket::interface(socket).ok().flatten();
+    Some(granted(spec, INTERFACE, name.unwrap_or_else(|| "none".into())))
+}
+
+/// An interface that is not there, or that this user may not bind to, is no fault of the peer's.
+pub(super) fn no_interface(name: &str, error: linerate_sys::Error) -> Error {
+    if error.call != socket::BIND_TO_DEVICE {
+        return error.into();
+    }
+    let what = format!("{INTERFACE}={name}: {error}: {}", error.source);
+    Error::unavailable(what, "`ip link` shows the interfaces; both ends need one of this name")
+}
+
+fn refused(spec: &Spec, error: linerate_sys::Error) -> Error {
+    no_interface(spec.value(INTERFACE).unwrap_or_default(), error)
 }
 
 /// The same, for a connection that comes from a port of the user's choice: each flow from the next one.
@@ -99,6 +130,8 @@ impl Channel for TcpStream {
             granted(spec, "tcp.pacing-rate", pacing),
             granted(spec, DSCP, options.dscp),
         ];
+        all.extend(half::granted_engines(spec));
+        all.extend(granted_interface(spec, self));
         if let (false, Some(_), Ok(from)) = (spec.passive, spec.value(SOURCE_PORT), self.local_addr()) {
             all.push(granted(spec, SOURCE_PORT, from.port()));
         }
@@ -111,5 +144,9 @@ impl Channel for TcpStream {
 
     fn tcp(&self) -> Option<&TcpStream> {
         Some(self)
+    }
+
+    fn drive(&self, spec: &Spec, does: Does, wait: Wait, blocks: &[Block]) -> Result<Option<Box<dyn Drive>>> {
+        half::drive(self, spec, does, wait, blocks)
     }
 }

@@ -1,16 +1,21 @@
 //! UDP sockets, over IPv4 or IPv6. One datagram a message: what the receiver cannot take is lost.
 
+mod plain;
+mod shared;
+
 use super::datagram::{Datagrams, Ports};
 use super::meeting::send_all;
-use super::tcp::DSCP;
+use super::tcp::{DSCP, INTERFACE, granted_interface, no_interface};
 use super::unix::{granted_buffers, set_buffers};
 use super::{Session, Spec, Task, by_task, granted};
-use crate::pattern::{Lossy, Measured, Part, SILENCE, Unreliable, play, poll};
+use crate::pattern::{Lossy, Measured, Part, SILENCE, Unreliable, play};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
+use linerate_sys::batch::Sharing;
 use linerate_sys::socket;
+use shared::Shared;
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -27,7 +32,10 @@ impl Datagrams for UdpSocket {
         let fail = |call| move |e| Error::io(call, "UDP socket", e);
         let mut address = beside.local_addr().map_err(fail("getsockname"))?;
         address.set_port(0);
-        let port = UdpSocket::bind(address).map_err(fail("bind"))?;
+        let port = match spec.value(INTERFACE) {
+            Some(name) => socket::udp_at(address, name).map_err(|error| no_interface(name, error))?,
+            None => UdpSocket::bind(address).map_err(fail("bind"))?,
+        };
         set_buffers(&port, spec);
         // What the kernel refuses shows when it is read back.
         let _ = spec.parsed(DSCP).map(|code| socket::set_dscp(&port, code));
@@ -74,6 +82,8 @@ impl Session for Connected {
         let Some(Flow { port, .. }) = self.flows.first() else { return Vec::new() };
         let mut all = granted_buffers(port, &self.spec);
         all.extend(socket::dscp(port).ok().map(|code| granted(&self.spec, DSCP, code)));
+        all.push(granted(&self.spec, ENGINE, engine(&self.spec)));
+        all.extend(granted_interface(&self.spec, port));
         all
     }
 
@@ -94,28 +104,16 @@ impl Session for Connected {
         }
         let (patience, count) = (self.spec.patience(), self.flows.len());
         for flow in &self.flows {
-            flow.port
-                .set_read_timeout(Some(SILENCE))
-                .map_err(|e| Error::io("setsockopt", "UDP socket", e))?;
-            flow.port
-                .set_write_timeout(Some(patience))
-                .map_err(|e| Error::io("setsockopt", "UDP socket", e))?;
+            let limited = flow.port.set_read_timeout(Some(SILENCE));
+            let limited = limited.and_then(|()| flow.port.set_write_timeout(Some(patience)));
+            limited.map_err(|e| Error::io("setsockopt", "UDP socket", e))?;
         }
-        let parts = self.flows.iter_mut().enumerate();
-        let played = match wait {
-            Wait::Polling => {
-                let link = |flow| Unreliable::new(Polling(Ends { flow, patience }));
-                let parts =
-                    parts.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: task.cpu(at) });
-                play(parts.collect(), wait, blocks)
-            }
-            Wait::Sleeping => {
-                let link = |flow| Unreliable::new(Sleeping(Ends { flow, patience }));
-                let parts =
-                    parts.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: task.cpu(at) });
-                play(parts.collect(), wait, blocks)
-            }
-        };
+        let asked = engine(&self.spec);
+        let found = ENGINES.iter().find(|(name, _)| *name == asked);
+        let (_, play) = found.ok_or_else(|| {
+            Error::usage(format!("no engine is called `{asked}`"), "see `linerate list knobs`")
+        })?;
+        let played = play(self, task, wait, blocks);
         if played.is_err() {
             // The other end may wait until it hears of it.
             self.flows.clear();
@@ -124,17 +122,61 @@ impl Session for Connected {
     }
 }
 
+/// How an engine plays a trial: its own links, with the loops compiled for them.
+type Play = fn(&mut Connected, &Task, Wait, &[Block]) -> Result<Vec<Vec<Measured>>>;
+
+const ENGINE: &str = "udp.engine";
+
+/// Every engine; the first is the usual one.
+const ENGINES: &[(&str, Play)] = &[
+    ("plain", |session, task, wait, blocks| match wait {
+        Wait::Polling => session.play(task, wait, blocks, |ends| Ok(plain::Polling(ends))),
+        Wait::Sleeping => session.play(task, wait, blocks, |ends| Ok(plain::Sleeping(ends))),
+    }),
+    ("batch", |session, task, wait, blocks| session.play_shared(task, wait, blocks, Sharing::Calls)),
+    ("segments", |session, task, wait, blocks| session.play_shared(task, wait, blocks, Sharing::Packets)),
+];
+
+/// The engine that was asked for.
+fn engine(spec: &Spec) -> &str {
+    spec.value(ENGINE).unwrap_or(ENGINES[0].0)
+}
+
+impl Connected {
+    fn play_shared(
+        &mut self,
+        task: &Task,
+        wait: Wait,
+        blocks: &[Block],
+        sharing: Sharing,
+    ) -> Result<Vec<Vec<Measured>>> {
+        match wait {
+            Wait::Polling => self.play(task, wait, blocks, |ends| Shared::<false>::new(ends, sharing)),
+            Wait::Sleeping => self.play(task, wait, blocks, |ends| Shared::<true>::new(ends, sharing)),
+        }
+    }
+
+    fn play<'s, L: Lossy + Send>(
+        &'s mut self,
+        task: &Task,
+        wait: Wait,
+        blocks: &[Block],
+        link: impl Fn(Ends<'s>) -> Result<L>,
+    ) -> Result<Vec<Vec<Measured>>> {
+        let patience = self.spec.patience();
+        let parts = self.flows.iter_mut().enumerate().map(|(at, flow)| {
+            let link = Unreliable::new(link(Ends { flow, patience })?);
+            Ok(Part { link, does: task.does, cpu: task.cpu(at) })
+        });
+        play(parts.collect::<Result<_>>()?, wait, blocks)
+    }
+}
+
 /// Both sockets of a flow.
 struct Ends<'s> {
     flow: &'s mut Flow,
     patience: Duration,
 }
-
-/// Asks the kernel again and again.
-struct Polling<'s>(Ends<'s>);
-
-/// Sleeps in the kernel.
-struct Sleeping<'s>(Ends<'s>);
 
 impl Ends<'_> {
     fn tell(&mut self, number: u64) -> io::Result<()> {
@@ -157,72 +199,5 @@ impl Ends<'_> {
 
     fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
         socket::receive_now(&self.flow.port, room)
-    }
-}
-
-impl Lossy for Polling<'_> {
-    #[inline]
-    fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
-        // A datagram goes as a whole; an empty one counts as one byte here, or it would be sent for ever.
-        let port = &self.0.flow.port;
-        poll(self.0.patience, || socket::send_datagram_now(port, datagram).map(usize::from)).map(drop)
-    }
-
-    #[inline]
-    fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        let port = &self.0.flow.port;
-        let ask = || Ok(socket::receive_now(port, room)?.map_or(0, |length| length + 1));
-        match poll(SILENCE, ask) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
-            came => Ok(Some(came? - 1)),
-        }
-    }
-
-    fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        self.0.receive_now(room)
-    }
-
-    fn tell(&mut self, number: u64) -> io::Result<()> {
-        self.0.tell(number)
-    }
-
-    fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
-        self.0.hear(limit)
-    }
-
-    fn patience(&self) -> Duration {
-        self.0.patience
-    }
-}
-
-impl Lossy for Sleeping<'_> {
-    #[inline]
-    fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
-        while !socket::send_datagram(&self.0.flow.port, datagram)? {}
-        Ok(())
-    }
-
-    #[inline]
-    fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        match socket::receive_waiting(&self.0.flow.port, room) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            answer => answer,
-        }
-    }
-
-    fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        self.0.receive_now(room)
-    }
-
-    fn tell(&mut self, number: u64) -> io::Result<()> {
-        self.0.tell(number)
-    }
-
-    fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
-        self.0.hear(limit)
-    }
-
-    fn patience(&self) -> Duration {
-        self.0.patience
     }
 }

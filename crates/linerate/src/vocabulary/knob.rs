@@ -41,10 +41,17 @@ pub struct Knob {
 }
 
 const TCP: &[&str] = &["tcp"];
+const UDP: &[&str] = &["udp"];
 const INTERNET: &[&str] = &["tcp", "udp"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "unix-datagram"];
 /// Where a shim can stand between a pattern and a link.
 const SHIMMED: &[&str] = &["tcp", "unix", "unix-datagram", "pipe", "shared-memory"];
+
+const SEND_ENGINES: &[&str] =
+    &["write", "epoll", "io-uring", "io-uring-zero-copy", "sendfile", "splice", "zero-copy"];
+const RECEIVE_ENGINES: &[&str] =
+    &["read", "wait-all", "epoll", "io-uring", "io-uring-multishot", "discard", "splice", "zero-copy"];
+const UDP_ENGINES: &[&str] = &["plain", "batch", "segments"];
 
 /// Every knob.
 pub const KNOBS: &[Knob] = &[
@@ -110,6 +117,42 @@ pub const KNOBS: &[Knob] = &[
         about: "the port of the connecting end's first flow; each further flow has the next one",
         source: "bind(2); RFC 2992 (paths of equal cost are chosen by a hash of addresses and ports)",
         hint: "with linerate ab: equal settings that differ by the port alone differ by the path",
+    },
+    Knob {
+        name: "tcp.send-engine",
+        kind: KnobKind::OneOf(SEND_ENGINES),
+        transports: TCP,
+        default: "write",
+        about: "how a sender's bytes reach the kernel: one send(2) a message, or what saves the copy or the call",
+        source: "send(2), epoll(7), io_uring(7), sendfile(2), splice(2); Documentation/networking/msg_zerocopy.rst",
+        hint: "linerate ab --set tcp.send-engine=write,splice shows what the sender's copy costs",
+    },
+    Knob {
+        name: "tcp.receive-engine",
+        kind: KnobKind::OneOf(RECEIVE_ENGINES),
+        transports: TCP,
+        default: "read",
+        about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
+        source: "recv(2), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
+        hint: "linerate ab --set tcp.receive-engine=read,discard shows what the receiver's copy costs",
+    },
+    Knob {
+        name: "udp.engine",
+        kind: KnobKind::OneOf(UDP_ENGINES),
+        transports: UDP,
+        default: "plain",
+        about: "how datagrams reach the kernel: one a call, 64 a call, or cut and joined by the kernel",
+        source: "sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
+        hint: "linerate ab --set udp.engine=plain,segments shows what a packet's way through the stack costs",
+    },
+    Knob {
+        name: "socket.interface",
+        kind: KnobKind::Name,
+        transports: INTERNET,
+        default: "the one that the route names",
+        about: "SO_BINDTODEVICE: the interface that every test socket is bound to",
+        source: "socket(7), SO_BINDTODEVICE",
+        hint: "where several interfaces reach the peer, each in its turn; both ends need one of this name",
     },
     Knob {
         name: "socket.dscp",

@@ -137,6 +137,20 @@ pub const WARNINGS: &[Warning] = &[
         hint: "keep other work off this machine, or give the lab a CPU more than the ends need",
     },
     Warning {
+        code: "zero-copy-copied",
+        meaning: "the kernel copied what was to be sent without a copy: loopback and veth always copy, a NIC need not",
+        rule: "more than 1 % of the calls of a trial",
+        source: "SO_EE_CODE_ZEROCOPY_COPIED, linux/errqueue.h; IORING_NOTIF_USAGE_ZC_COPIED, linux/io_uring.h",
+        hint: "measure between hosts with NICs that gather; here tcp.send-engine=sendfile and splice pass pages on",
+    },
+    Warning {
+        code: "zero-copy-not-mapped",
+        meaning: "the kernel copied what was to be received by mapping pages: no segment held a whole page",
+        rule: "more than 5 % of the bytes of a trial",
+        source: "struct tcp_zerocopy_receive, linux/tcp.h",
+        hint: "it needs a NIC that splits headers from data, and segments that hold whole pages: an MTU of 4148 or more",
+    },
+    Warning {
         code: "wire-drops",
         meaning: "the lab's own wire dropped packets that it should have carried",
         rule: "any frame that the wire had no time to read, or that the kernel did not take from it",

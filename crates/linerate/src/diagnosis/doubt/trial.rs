@@ -14,6 +14,11 @@ const PUT_OFF: f64 = 0.01;
 /// The share of trials that may be interrupted (method 2.6, O4).
 const MANY: f64 = 0.1;
 
+/// The share of calls that may be copied: a few are where a message's end shares its packet.
+const COPIED_CALLS: f64 = 0.01;
+/// The share of bytes that may be copied: the ends of messages fill no page.
+const COPIED_BYTES: f64 = 0.05;
+
 pub(super) const CHECKS: &[Check<Trial>] = &[
     Check {
         code: "foreign-cpu",
@@ -56,6 +61,26 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         say: |ratio| format!("{} times what is tolerated", significant(ratio, 2)),
     },
     Check {
+        code: "zero-copy-copied",
+        limit: COPIED_CALLS,
+        tolerated: 0.0,
+        measure: |_, _, trial| told_share(trial, "zero-copy.copied", "zero-copy.heard"),
+        worst: "copied_share",
+        say: |share| format!("{} of the calls", percent(share)),
+    },
+    Check {
+        code: "zero-copy-not-mapped",
+        limit: COPIED_BYTES,
+        tolerated: 0.0,
+        measure: |_, _, trial| {
+            let mapped = told(trial, "zero-copy.mapped-bytes")?;
+            let copied = told(trial, "zero-copy.copied-bytes")?;
+            (mapped + copied > 0.0).then(|| copied / (mapped + copied))
+        },
+        worst: "copied_share",
+        say: |share| format!("{} of the bytes", percent(share)),
+    },
+    Check {
         code: "loss",
         limit: 0.0,
         tolerated: 0.0,
@@ -64,6 +89,16 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         say: |share| format!("{} of the datagrams", percent(share)),
     },
 ];
+
+/// What the kernel told of all flows under this name; none where no engine tells it.
+fn told(trial: &Trial, name: &str) -> Option<f64> {
+    flows(trial).filter_map(|flow| flow.kernel.get(name)).map(|count| *count as f64).reduce(|a, b| a + b)
+}
+
+fn told_share(trial: &Trial, part: &str, whole: &str) -> Option<f64> {
+    let (part, whole) = (told(trial, part)?, told(trial, whole)?);
+    (whole > 0.0).then(|| part / whole)
+}
 
 fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
     trial.roles.iter().flat_map(|role| &role.flows)

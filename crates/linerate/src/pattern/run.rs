@@ -1,0 +1,100 @@
+//! A connection with its loops behind one pointer: which engine it has is asked once a block, never in a loop.
+
+use super::{Kernel, Link, Loops, Monotonic, Moved, Walk};
+use crate::plan::Block;
+use crate::vocabulary::Does;
+use std::io;
+
+/// One end of a connection that can run blocks by the machine's clock.
+pub trait Runs: Send {
+    /// Readies for a block, before its time begins.
+    fn ready(&mut self, block: &Block) -> io::Result<()>;
+    /// Agrees with the other end that a block begins.
+    fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()>;
+    /// Runs one block's loop.
+    fn go(
+        &mut self,
+        does: Does,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved>;
+    /// Says what the kernel did for the block, after its time has ended.
+    fn told(&mut self, kernel: &mut Kernel) -> io::Result<()>;
+}
+
+impl<L: Loops + Send> Runs for L {
+    fn ready(&mut self, block: &Block) -> io::Result<()> {
+        self.begin(block)
+    }
+
+    fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        self.agree(does, duplex)
+    }
+
+    fn go(
+        &mut self,
+        does: Does,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        self.run(does, &Monotonic, block, walk, stamps)
+    }
+
+    fn told(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.account(kernel)
+    }
+}
+
+/// A link that has its loops with it.
+pub trait Drive: Link + Runs {}
+
+impl<L: Link + Runs> Drive for L {}
+
+/// The loops of whichever link it is, each compiled for that link.
+impl Runs for Box<dyn Drive> {
+    fn ready(&mut self, block: &Block) -> io::Result<()> {
+        (**self).ready(block)
+    }
+
+    fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        (**self).meet(does, duplex)
+    }
+
+    fn go(
+        &mut self,
+        does: Does,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        (**self).go(does, block, walk, stamps)
+    }
+
+    fn told(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        (**self).told(kernel)
+    }
+}
+
+/// Whichever link it is as a link: what stands before it pays a call through a pointer for each message.
+#[allow(missing_debug_implementations)]
+pub struct Driven(pub Box<dyn Drive>);
+
+impl Link for Driven {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        Link::begin(&mut *self.0, block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        Link::account(&mut *self.0, kernel)
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes)
+    }
+
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.pull(bytes)
+    }
+}

@@ -1,0 +1,178 @@
+//! The engines of a TCP connection: how the bytes of each direction reach the kernel.
+//!
+//! A *half* drives one direction. Two halves make a link, and each pair is compiled into one piece of code;
+//! a table chooses the pair once, before the loop. The engine of a direction drives data. A stream needs the
+//! other direction for no more than the word to begin, which goes by `write` and `read`.
+
+mod mapped;
+mod pages;
+mod plain;
+mod ready;
+mod ring;
+mod source;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use super::engine::came;
+use super::{Spec, granted};
+use crate::pattern::{Drive, Kernel, Link, poll};
+use crate::plan::Block;
+use crate::record::Granted;
+use crate::vocabulary::{Does, Wait};
+use crate::{Error, Result};
+use std::io;
+use std::net::TcpStream;
+use std::time::Duration;
+
+const SEND: &str = "tcp.send-engine";
+const RECEIVE: &str = "tcp.receive-engine";
+
+/// What a half is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'s> {
+    /// The connection.
+    pub socket: &'s TcpStream,
+    /// How long nothing may move.
+    pub patience: Duration,
+    /// The largest message.
+    pub largest: usize,
+}
+
+/// The direction out. With `WAITS`, as its type says, it waits in the kernel; without, it gives 0 where
+/// nothing goes now.
+pub trait Push: Send + Sized + 'static {
+    /// Its name among the values of its knob.
+    const NAME: &'static str;
+    /// Readies it, or says what is missing.
+    fn open(setup: &Setup) -> Result<Self>;
+    /// Sends the first part of `bytes`, or as many of its own; says how many went.
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// Readies for a block, before its time begins.
+    fn begin(&mut self, _block: &Block) -> Result<()> {
+        Ok(())
+    }
+    /// Says what the kernel did for the block, after its time has ended.
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The direction in, likewise.
+pub trait Pull: Send + Sized + 'static {
+    /// Its name among the values of its knob.
+    const NAME: &'static str;
+    /// Readies it, or says what is missing.
+    fn open(setup: &Setup) -> Result<Self>;
+    /// Receives at most as many bytes as `bytes` holds, there or elsewhere; none when there is nothing now,
+    /// `Some(0)` at the end.
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>>;
+    /// Says what the kernel did for the block, after its time has ended.
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Both directions.
+struct Halves<S, R, const WAITS: bool> {
+    send: S,
+    receive: R,
+    patience: Duration,
+}
+
+impl<S: Push, R: Pull, const WAITS: bool> Link for Halves<S, R, WAITS> {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        self.send.begin(block).map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.send.account(kernel)?;
+        self.receive.account(kernel)
+    }
+
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if WAITS { self.send.push(bytes) } else { poll(self.patience, || self.send.push(bytes)) }
+    }
+
+    #[inline]
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if WAITS {
+            came(self.receive.pull(bytes)?)
+        } else {
+            poll(self.patience, || came(self.receive.pull(bytes)?))
+        }
+    }
+}
+
+/// A pair's maker.
+type Open = fn(&Setup) -> Result<Box<dyn Drive>>;
+
+fn link<S: Push, R: Pull, const WAITS: bool>(setup: &Setup) -> Result<Box<dyn Drive>> {
+    let (send, receive) = (S::open(setup), R::open(setup));
+    let send = send.map_err(|error| missing(SEND, S::NAME, error))?;
+    let receive = receive.map_err(|error| missing(RECEIVE, R::NAME, error))?;
+    Ok(Box::new(Halves::<S, R, WAITS> { send, receive, patience: setup.patience }))
+}
+
+/// What a kernel answers that has not, or does not allow, what was asked for.
+const REFUSALS: &[i32] = &[ENOSYS, EPERM, EACCES, EOPNOTSUPP, ENOPROTOOPT, EINVAL, ENODEV];
+const ENOSYS: i32 = 38;
+const EPERM: i32 = 1;
+const EACCES: i32 = 13;
+const EOPNOTSUPP: i32 = 95;
+const ENOPROTOOPT: i32 = 92;
+const EINVAL: i32 = 22;
+const ENODEV: i32 = 19;
+
+/// Nothing else is used in its place.
+pub(super) fn missing(knob: &str, engine: &str, error: Error) -> Error {
+    match &error {
+        Error::System(it) if it.source.raw_os_error().is_some_and(|code| REFUSALS.contains(&code)) => {
+            let what = format!("{knob}={engine} is not to be had here: {it}: {}", it.source);
+            Error::unavailable(what, format!("leave {knob} out, or see `linerate explain {knob}`"))
+        }
+        _ => error,
+    }
+}
+
+/// The engines that were asked for.
+fn asked(spec: &Spec) -> (&str, &str) {
+    let default = |engine: Option<&'static str>| engine.unwrap_or_default();
+    let [send, receive] = table::defaults().map(|engine| default(Some(engine)));
+    (spec.value(SEND).unwrap_or(send), spec.value(RECEIVE).unwrap_or(receive))
+}
+
+/// The link of the engines that were asked for; none where they are the usual ones.
+pub fn drive(
+    socket: &TcpStream,
+    spec: &Spec,
+    does: Does,
+    wait: Wait,
+    blocks: &[Block],
+) -> Result<Option<Box<dyn Drive>>> {
+    let (send, receive) = asked(spec);
+    let [write, read] = table::defaults();
+    if (send, receive) == (write, read) {
+        return Ok(None);
+    }
+    let (send, receive) = match does {
+        Does::Sends => (send, read),
+        Does::Receives => (write, receive),
+        Does::Pings | Does::Echoes | Does::Copies => (send, receive),
+    };
+    let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
+    let setup = Setup { socket, patience: spec.patience(), largest };
+    table::open(send, receive, wait)?(&setup).map(Some)
+}
+
+/// The engines in force: a kernel that lacks one ends the session instead.
+pub fn granted_engines(spec: &Spec) -> [Granted; 2] {
+    let (send, receive) = asked(spec);
+    [granted(spec, SEND, send), granted(spec, RECEIVE, receive)]
+}
+
+/// Adds what happened to a count.
+fn count(kernel: &mut Kernel, name: &str, times: u64) {
+    *kernel.entry(name.into()).or_default() += times;
+}
