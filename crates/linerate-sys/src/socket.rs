@@ -4,9 +4,9 @@ use crate::option;
 use crate::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub struct TcpOptions {
     pub dscp: Option<u32>,
     /// The port that a connection comes from.
     pub source_port: Option<u16>,
+    /// Whether the connection may have several paths (`IPPROTO_MPTCP`).
+    pub multipath: bool,
 }
 
 /// The options as the kernel reports them.
@@ -84,23 +86,31 @@ impl TcpOptions {
     }
 
     fn socket(&self, address: SocketAddr) -> Result<Socket> {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
-        let socket = socket.map_err(|e| Error::new("socket", "TCP", e))?;
+        let (protocol, name) =
+            if self.multipath { (Protocol::MPTCP, "MPTCP") } else { (Protocol::TCP, "TCP") };
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol));
+        let socket = socket.map_err(|e| Error::new("socket", name, e))?;
         self.apply(&socket);
         Ok(socket)
     }
+}
+
+/// The name of the congestion control in use.
+pub fn congestion_control(stream: &TcpStream) -> Result<String> {
+    let name = SockRef::from(stream).tcp_congestion();
+    let name = name.map_err(|e| Error::new("getsockopt(TCP_CONGESTION)", "socket", e))?;
+    let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
+    Ok(String::from_utf8_lossy(&name).into_owned())
 }
 
 /// Reads the options back.
 pub fn granted(stream: &TcpStream) -> Result<GrantedOptions> {
     let read = |e| Error::new("getsockopt", "TCP socket", e);
     let socket = SockRef::from(stream);
-    let name = socket.tcp_congestion().map_err(read)?;
-    let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
     Ok(GrantedOptions {
         send_buffer: socket.send_buffer_size().map_err(read)?,
         receive_buffer: socket.recv_buffer_size().map_err(read)?,
-        congestion_control: String::from_utf8_lossy(&name).into_owned(),
+        congestion_control: congestion_control(stream)?,
         mss: socket.tcp_mss().map_err(read)?,
         no_delay: socket.tcp_nodelay().map_err(read)?,
         pacing: pacing(stream).map_err(read)?,
@@ -202,6 +212,24 @@ pub fn send_waiting(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
+/// Sends parts as one, as much as the socket takes at once; 0 when it takes nothing now.
+#[inline]
+pub fn send_parts_now(socket: &impl AsFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    match sendmsg(socket, parts, &mut SendAncillaryBuffer::default(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        answer => Ok(answer?),
+    }
+}
+
+/// The same, waiting in the kernel until the socket took something; 0 after an interruption.
+#[inline]
+pub fn send_parts_waiting(socket: &impl AsFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    match sendmsg(socket, parts, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
+        Err(Errno::INTR) => Ok(0),
+        answer => Ok(answer?),
+    }
+}
+
 /// Sends one datagram, which may be empty, if the socket has room now; says whether it went. What the
 /// interface has no room for is lost, as on the way.
 #[inline]
@@ -267,6 +295,7 @@ mod tests {
             pacing: Some(10_000_000_000),
             dscp: Some(46),
             source_port: None,
+            multipath: false,
         };
         for place in ["127.0.0.1:0", "[::1]:0"] {
             let listener = options.listen(place.parse().unwrap(), 1).unwrap();

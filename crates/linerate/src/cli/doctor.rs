@@ -115,6 +115,7 @@ fn this_host() -> CalibratedHost {
         machine: machine_id(),
         cpus: Vec::new(),
         version: String::new(),
+        lacks: Vec::new(),
         environment: environment(),
     })
 }

@@ -95,7 +95,12 @@ pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
 /// The rungs whose name or prefix is in `only` (those of the profile when it is empty) and not in `skip`.
 pub fn rungs(profile: &Profile, only: &[String], skip: &[String]) -> Result<Vec<String>> {
     let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
-    let wanted = |rung: &Rung| if only.is_empty() { profile.measures(rung) } else { named(only, rung.id) };
+    let wanted = |rung: &Rung| match only {
+        [] => profile.measures(rung),
+        // A group means what is measured without being asked for; the others want their whole name.
+        _ if rung.on_request => only.iter().any(|name| name == rung.id),
+        _ => named(only, rung.id),
+    };
     let rungs = RUNGS.iter().filter(|rung| wanted(rung) && !named(skip, rung.id));
     let rungs: Vec<String> = rungs.map(|rung| rung.id.to_owned()).collect();
     if rungs.is_empty() {

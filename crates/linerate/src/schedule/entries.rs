@@ -5,7 +5,7 @@ use super::far::Far;
 use super::placement::{ends, share_machine};
 use super::road::Road;
 use crate::plan::{Carrier, Case, Plan, Target};
-use crate::record::{HostFacts, Recording, Unavailable};
+use crate::record::{HostFacts, Lack, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
     Family, LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait,
@@ -180,6 +180,9 @@ fn visit(
 
 /// Why a case cannot be measured truly on these hosts, and what to try.
 fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+    if let Some(lack) = lacking(recording, rung, case) {
+        return Some((lack.why.clone(), lack.hint.clone()));
+    }
     if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
@@ -201,6 +204,12 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
         return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
     }
     None
+}
+
+/// What one of the case's hosts said that it has not.
+fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r Lack> {
+    let ends = recording.hosts.iter().filter(|host| [&case.from, &case.to].contains(&&host.host));
+    ends.flat_map(|host| &host.lacks).find(|lack| lack.transport == rung.transport)
 }
 
 /// Whether the program's own wire, where there is one, has a CPU beside those of two ends that poll.

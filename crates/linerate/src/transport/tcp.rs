@@ -61,7 +61,7 @@ impl AsFd for Listener {
     }
 }
 
-fn options(spec: &Spec) -> TcpOptions {
+pub(super) fn options(spec: &Spec) -> TcpOptions {
     let bytes = |knob| spec.parsed::<Bytes>(knob).map(|bytes| bytes.0);
     TcpOptions {
         send_buffer: bytes("socket.send-buffer").map(|bytes| bytes as usize),
@@ -72,6 +72,7 @@ fn options(spec: &Spec) -> TcpOptions {
         pacing: spec.parsed::<BitRate>("tcp.pacing-rate").map(|rate| (rate.0 / 8.0) as u64),
         dscp: spec.parsed(DSCP),
         source_port: None,
+        multipath: false,
     }
 }
 

@@ -40,11 +40,22 @@ pub struct Knob {
     pub hint: &'static str,
 }
 
-const TCP: &[&str] = &["tcp"];
-const INTERNET: &[&str] = &["tcp", "udp"];
-const SOCKETS: &[&str] = &["tcp", "udp", "unix", "unix-datagram"];
+const TCP: &[&str] = &["tcp", "tls"];
+const PATHS: &[&str] = &["tcp", "tls", "mptcp"];
+const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp"];
+const SOCKETS: &[&str] =
+    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
+/// What has a cipher.
+const SEALED: &[&str] = &["tls", "quic"];
 /// Where a shim can stand between a pattern and a link.
-const SHIMMED: &[&str] = &["tcp", "unix", "unix-datagram", "pipe", "shared-memory"];
+const SHIMMED: &[&str] = &[
+    "tcp", "unix", "unix-datagram", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc",
+];
+/// What sends a user's own bytes.
+const CARRIED: &[&str] = &[
+    "tcp", "udp", "unix", "unix-datagram", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp",
+    "smc",
+];
 
 /// Every knob.
 pub const KNOBS: &[Knob] = &[
@@ -69,7 +80,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.congestion-control",
         kind: KnobKind::Name,
-        transports: TCP,
+        transports: PATHS,
         default: "cubic in the lab, the host's own elsewhere",
         about: "TCP_CONGESTION of every test socket",
         source: "tcp(7), TCP_CONGESTION",
@@ -78,7 +89,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.no-delay",
         kind: KnobKind::Switch,
-        transports: TCP,
+        transports: PATHS,
         default: "on",
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
         source: "tcp(7), TCP_NODELAY; RFC 896",
@@ -121,6 +132,15 @@ pub const KNOBS: &[Knob] = &[
         hint: "46 is expedited forwarding, 8 is background; networks that do not know it pass it on or clear it",
     },
     Knob {
+        name: "tls.cipher",
+        kind: KnobKind::OneOf(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
+        transports: SEALED,
+        default: "aes-128-gcm, which every implementation must have",
+        about: "the cipher of TLS 1.3 and QUIC; both ends offer this one alone",
+        source: "RFC 8446, appendix B.4; RFC 9001, section 5.3",
+        hint: "aes-128-gcm where the CPU has AES instructions, chacha20-poly1305 where it has none",
+    },
+    Knob {
         name: "pipe.capacity",
         kind: KnobKind::Bytes,
         transports: &["pipe"],
@@ -141,7 +161,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
-        transports: &["tcp", "udp", "unix", "unix-datagram", "pipe", "shared-memory"],
+        transports: CARRIED,
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
