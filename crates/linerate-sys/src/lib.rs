@@ -10,6 +10,7 @@ pub mod cpu_time;
 mod error;
 pub mod ethtool;
 pub mod firewall;
+pub mod frame_socket;
 pub mod handover;
 pub mod link;
 pub mod mount;

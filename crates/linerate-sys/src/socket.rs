@@ -185,6 +185,37 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     }
 }
 
+/// Waits until `port` can be read (or written, where that is wanted too), or `beside` can be read, or the
+/// time is over; says whether `beside` can.
+pub fn wait_for(
+    port: &impl AsFd,
+    also_writable: bool,
+    beside: Option<&impl AsFd>,
+    limit: Duration,
+) -> io::Result<bool> {
+    let flags = if also_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    let first = PollFd::new(port, flags);
+    let mut waiting = match beside {
+        Some(beside) => [first, PollFd::new(beside, PollFlags::IN)],
+        // Its answer is not looked at.
+        None => [first, PollFd::new(port, PollFlags::empty())],
+    };
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut waiting, Some(&limit)) {
+        Ok(_) => Ok(beside.is_some() && !waiting[1].revents().is_empty()),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks for room for so much to be received: beyond the limit of net.core.rmem_max where that is allowed.
+pub fn raise_receive_buffer(socket: &impl AsFd, bytes: usize) {
+    let asked = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    if option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, asked).is_err() {
+        set_buffers(socket, None, Some(bytes));
+    }
+}
+
 /// Sends what the socket takes at once; 0 when it takes nothing now.
 #[inline]
 pub fn send_now(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
@@ -215,7 +246,12 @@ pub fn send_waiting(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
 /// Sends parts as one, as much as the socket takes at once; 0 when it takes nothing now.
 #[inline]
 pub fn send_parts_now(socket: &impl AsFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-    match sendmsg(socket, parts, &mut SendAncillaryBuffer::default(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+    match sendmsg(
+        socket,
+        parts,
+        &mut SendAncillaryBuffer::default(),
+        SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
+    ) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         answer => Ok(answer?),
     }

@@ -8,10 +8,13 @@ mod certificate;
 mod datagram;
 mod engine;
 mod kernel_stream;
+mod lossy;
 mod meeting;
 mod memory;
 mod mptcp;
 mod pipe;
+mod quic;
+mod raw;
 mod rdma;
 mod relay;
 mod sctp;
@@ -27,12 +30,12 @@ mod unix;
 mod unix_datagram;
 mod vsock;
 
-use certificate::Identity;
 use crate::pattern::Measured;
 use crate::plan::{Block, Setting};
 use crate::record::{Granted, Lack};
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
+use certificate::Identity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -191,11 +194,13 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &tcp::TCP,
     &udp::UDP,
     &tls::TLS,
+    &quic::QUIC,
     &mptcp::MPTCP,
     &vsock::VSOCK,
     &sctp::SCTP,
     &smc::SMC,
     &rdma::RDMA,
+    &raw::RAW,
 ];
 
 /// What this host has not, in the vocabulary's order.

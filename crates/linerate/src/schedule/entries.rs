@@ -331,6 +331,11 @@ fn sizes(
     }
     let carries =
         |size: &u64| (transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)).contains(size);
+    if !rung.sizes.is_empty() {
+        // A round trip is compared with the other rungs' at one size more.
+        let more = (case.pattern == Pattern::PingPong).then_some(LATENCY_BYTES);
+        return rung.sizes.iter().copied().chain(more).collect();
+    }
     let compared = if case.pattern == Pattern::PingPong { LATENCY_BYTES } else { rung.ladder_bytes };
     let is_kept = |size: &u64| *size == compared || far.keeps(*size, rung, road);
     let sizes: Vec<u64> = plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect();

@@ -16,6 +16,7 @@ impl Foreign for Smc {
     const NAME: &'static str = "smc";
     const KIND: Kind = Kind::Smc;
     const WHAT: &'static str = "SMC sockets";
-    const HINT: &'static str = "modprobe smc, on a kernel with CONFIG_SMC; it needs RDMA or ISM devices to be more than TCP";
+    const HINT: &'static str =
+        "modprobe smc, on a kernel with CONFIG_SMC; it needs RDMA or ISM devices to be more than TCP";
     const AT_ONCE: usize = usize::MAX;
 }

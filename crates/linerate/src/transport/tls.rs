@@ -250,8 +250,7 @@ impl Session for Sealed {
                 faults.play(flows.map(part).collect(), wait, blocks)
             }
             Wait::Sleeping => {
-                let part =
-                    |(at, flow)| Part { link: Sleeping { flow }, does: task.does, cpu: task.cpu(at) };
+                let part = |(at, flow)| Part { link: Sleeping { flow }, does: task.does, cpu: task.cpu(at) };
                 faults.play(flows.map(part).collect(), wait, blocks)
             }
         };

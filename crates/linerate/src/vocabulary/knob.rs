@@ -49,11 +49,31 @@ const SOCKETS: &[&str] =
 const SEALED: &[&str] = &["tls", "quic"];
 /// Where a shim can stand between a pattern and a link.
 const SHIMMED: &[&str] = &[
-    "tcp", "unix", "unix-datagram", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc",
+    "tcp",
+    "unix",
+    "unix-datagram",
+    "pipe",
+    "shared-memory",
+    "tls",
+    "quic",
+    "mptcp",
+    "vsock",
+    "sctp",
+    "smc",
 ];
 /// What sends a user's own bytes.
 const CARRIED: &[&str] = &[
-    "tcp", "udp", "unix", "unix-datagram", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp",
+    "tcp",
+    "udp",
+    "unix",
+    "unix-datagram",
+    "pipe",
+    "shared-memory",
+    "tls",
+    "quic",
+    "mptcp",
+    "vsock",
+    "sctp",
     "smc",
 ];
 

@@ -164,6 +164,22 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         source: "RFC 8446",
     },
     TransportEntry {
+        name: "quic",
+        ends: 2,
+        crosses_hosts: true,
+        // Into the packet and out of it, besides the kernel's.
+        copies: 2,
+        traffic: 1,
+        least_bytes: 1,
+        most_bytes: None,
+        // UDP's 8, a short header of 13, a stream frame of up to 12, 16 of the cipher (RFC 9000, RFC 9001).
+        header_bytes: 49,
+        has_window: true,
+        reliable: true,
+        about: "QUIC by quinn-proto over one UDP socket a flow, one stream; a certificate of the session's own is pinned",
+        source: "RFC 9000; RFC 9001",
+    },
+    TransportEntry {
         name: "mptcp",
         ends: 2,
         crosses_hosts: true,
@@ -233,5 +249,20 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         about: "RDMA devices: looked for and told; driving them (rsockets of librdmacm) needs one to be tried on",
         source: "rsocket(7)",
+    },
+    TransportEntry {
+        name: "raw",
+        ends: 2,
+        crosses_hosts: true,
+        copies: 1,
+        traffic: 1,
+        // The frame sizes of RFC 2544, 64 to 1518, without the checksum.
+        least_bytes: 60,
+        most_bytes: Some(1514),
+        header_bytes: 0,
+        has_window: false,
+        reliable: false,
+        about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
+        source: "packet(7); RFC 2544, section 9.1",
     },
 ];
