@@ -80,7 +80,7 @@ impl<D: Datagrams> Pending for Binding<D> {
 /// Binds and connects one port.
 pub(super) fn connect<D: Datagrams>(spec: &Spec, beside: &D::Beside) -> Result<D> {
     socket::limit_waits(beside, spec.patience())?;
-    let fail = |e| Error::io("exchange ports over", "stream", e);
+    let fail = |e| Error::peer("the other end", format!("told no port: {e}"), "");
     let (port, name) = D::bind(spec, beside)?;
     let mut told = [b' '; NAME_LEN];
     told[..name.len()].copy_from_slice(name.as_bytes());

@@ -50,6 +50,9 @@ impl Flow {
     /// Shakes hands, and opens the stream with a byte each way: it is there when its first byte is.
     pub fn shake_hands(&mut self, passive: bool) -> io::Result<()> {
         let until = Instant::now() + self.patience;
+        // The connecting end says the first word.
+        let Flow { port, machine, .. } = &mut *self;
+        machine.get_mut().map_err(|_| poisoned())?.drive(port)?;
         let mut own = Own::new(self, Wait::Sleeping);
         while !own.machine()?.is_connected() {
             own.turn(until)?;
@@ -63,8 +66,9 @@ impl Flow {
 
     /// Tells the other end that this one has done its part, and has it answer what it owes.
     pub fn tell(&mut self) -> io::Result<()> {
-        self.own()?.nudge();
-        send_all(&self.beside, DONE)
+        let Flow { port, beside, machine, .. } = self;
+        machine.get_mut().map_err(|_| poisoned())?.nudge(port)?;
+        send_all(beside, DONE)
     }
 
     /// Drives it once; whether the other end has told the same, and whether all is quiet.

@@ -24,6 +24,9 @@ const LONGEST: usize = 65_000;
 const ROOMS: usize = 8;
 const ROOM: usize = 64 << 10;
 
+/// Bytes after which a sender that is never kept waiting looks for acknowledgements.
+const HEARD_EVERY: usize = 64 << 10;
+
 /// A connection, and the socket's offloads.
 pub struct Machine {
     peer: SocketAddr,
@@ -36,6 +39,8 @@ pub struct Machine {
     /// What is to be sent: the bytes, and how, while the socket has not taken them.
     out: Vec<u8>,
     held: Option<Transmit>,
+    /// Bytes handed over since acknowledgements were last looked for.
+    unheard: usize,
 }
 
 impl Machine {
@@ -60,8 +65,9 @@ impl Machine {
             }
         };
         let rooms = vec![0; ROOMS * ROOM].into();
-        let (out, held) = (Vec::with_capacity(ROOM), None);
-        Ok(Machine { peer, offloads, endpoint, open, stream: None, connected: false, rooms, out, held })
+        let out = Vec::with_capacity(ROOM);
+        let (stream, connected, held, unheard) = (None, false, None, 0);
+        Ok(Machine { peer, offloads, endpoint, open, stream, connected, rooms, out, held, unheard })
     }
 
     /// Whether both ends have shaken hands.
@@ -84,11 +90,16 @@ impl Machine {
         self.held.is_some()
     }
 
-    /// Bids the other end answer, and with it acknowledges all that came.
-    pub fn nudge(&mut self) {
-        if let Some((_, connection)) = &mut self.open {
-            connection.ping();
+    /// Acknowledges all that came, and bids the other end do so: at once, which two packets make it do
+    /// (RFC 9000, section 13.2.2).
+    pub fn nudge(&mut self, port: &UdpSocket) -> io::Result<()> {
+        for _ in 0..2 {
+            if let Some((_, connection)) = &mut self.open {
+                connection.ping();
+            }
+            self.transmit(port, Instant::now())?;
         }
+        Ok(())
     }
 
     /// Hands over the first part of `bytes`, and sends what may go; 0 where the window is full.
@@ -98,7 +109,11 @@ impl Machine {
             self.drive(port)?;
             taken = self.write(bytes)?;
         }
-        if taken > 0 {
+        self.unheard += taken;
+        if self.unheard >= HEARD_EVERY {
+            self.unheard = 0;
+            self.drive(port)?;
+        } else if taken > 0 {
             self.transmit(port, Instant::now())?;
         }
         Ok(taken)
