@@ -4,9 +4,9 @@ use crate::option;
 use crate::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub struct TcpOptions {
     pub source_port: Option<u16>,
     /// The interface that it is bound to, `SO_BINDTODEVICE`.
     pub interface: Option<String>,
+    /// Whether the connection may have several paths (`IPPROTO_MPTCP`).
+    pub multipath: bool,
 }
 
 /// The options as the kernel reports them.
@@ -86,8 +88,10 @@ impl TcpOptions {
     }
 
     fn socket(&self, address: SocketAddr) -> Result<Socket> {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
-        let socket = socket.map_err(|e| Error::new("socket", "TCP", e))?;
+        let (protocol, name) =
+            if self.multipath { (Protocol::MPTCP, "MPTCP") } else { (Protocol::TCP, "TCP") };
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol));
+        let socket = socket.map_err(|e| Error::new("socket", name, e))?;
         self.apply(&socket);
         if let Some(name) = &self.interface {
             bind_to(&socket, name)?;
@@ -120,16 +124,22 @@ pub fn udp_at(address: SocketAddr, interface: &str) -> Result<UdpSocket> {
     Ok(socket.into())
 }
 
+/// The name of the congestion control in use.
+pub fn congestion_control(stream: &TcpStream) -> Result<String> {
+    let name = SockRef::from(stream).tcp_congestion();
+    let name = name.map_err(|e| Error::new("getsockopt(TCP_CONGESTION)", "socket", e))?;
+    let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
+    Ok(String::from_utf8_lossy(&name).into_owned())
+}
+
 /// Reads the options back.
 pub fn granted(stream: &TcpStream) -> Result<GrantedOptions> {
     let read = |e| Error::new("getsockopt", "TCP socket", e);
     let socket = SockRef::from(stream);
-    let name = socket.tcp_congestion().map_err(read)?;
-    let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
     Ok(GrantedOptions {
         send_buffer: socket.send_buffer_size().map_err(read)?,
         receive_buffer: socket.recv_buffer_size().map_err(read)?,
-        congestion_control: String::from_utf8_lossy(&name).into_owned(),
+        congestion_control: congestion_control(stream)?,
         mss: socket.tcp_mss().map_err(read)?,
         no_delay: socket.tcp_nodelay().map_err(read)?,
         pacing: pacing(stream).map_err(read)?,
@@ -204,6 +214,37 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     }
 }
 
+/// Waits until `port` can be read (or written, where that is wanted too), or `beside` can be read, or the
+/// time is over; says whether `beside` can.
+pub fn wait_for(
+    port: &impl AsFd,
+    also_writable: bool,
+    beside: Option<&impl AsFd>,
+    limit: Duration,
+) -> io::Result<bool> {
+    let flags = if also_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    let first = PollFd::new(port, flags);
+    let mut waiting = match beside {
+        Some(beside) => [first, PollFd::new(beside, PollFlags::IN)],
+        // Its answer is not looked at.
+        None => [first, PollFd::new(port, PollFlags::empty())],
+    };
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut waiting, Some(&limit)) {
+        Ok(_) => Ok(beside.is_some() && !waiting[1].revents().is_empty()),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks for room for so much to be received: beyond the limit of net.core.rmem_max where that is allowed.
+pub fn raise_receive_buffer(socket: &impl AsFd, bytes: usize) {
+    let asked = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    if option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, asked).is_err() {
+        set_buffers(socket, None, Some(bytes));
+    }
+}
+
 /// Sends what the socket takes at once; 0 when it takes nothing now.
 #[inline]
 pub fn send_now(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
@@ -226,6 +267,29 @@ pub fn receive_now(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Option<us
 #[inline]
 pub fn send_waiting(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     match send(socket, bytes, SendFlags::NOSIGNAL) {
+        Err(Errno::INTR) => Ok(0),
+        answer => Ok(answer?),
+    }
+}
+
+/// Sends parts as one, as much as the socket takes at once; 0 when it takes nothing now.
+#[inline]
+pub fn send_parts_now(socket: &impl AsFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    match sendmsg(
+        socket,
+        parts,
+        &mut SendAncillaryBuffer::default(),
+        SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
+    ) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        answer => Ok(answer?),
+    }
+}
+
+/// The same, waiting in the kernel until the socket took something; 0 after an interruption.
+#[inline]
+pub fn send_parts_waiting(socket: &impl AsFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    match sendmsg(socket, parts, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
         Err(Errno::INTR) => Ok(0),
         answer => Ok(answer?),
     }
@@ -307,6 +371,7 @@ mod tests {
             dscp: Some(46),
             source_port: None,
             interface: Some("lo".into()),
+            multipath: false,
         };
         for place in ["127.0.0.1:0", "[::1]:0"] {
             let listener = options.listen(place.parse().unwrap(), 1).unwrap();

@@ -52,6 +52,10 @@ pub trait Link {
     /// Receives the first part of `bytes`, waiting until at least one byte came; says how many did. An engine
     /// that receives elsewhere leaves `bytes` as they are.
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize>;
+    /// Sees to it that all that was pushed arrives, where that takes this end's doing.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Where the time comes from: the machine, or a test.
@@ -145,6 +149,9 @@ impl<L: Link> Loops for L {
             Does::Sends | Does::Copies => stream::send(self, clock, block, walk, stamps),
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
         }?;
+        if matches!(does, Does::Sends | Does::Echoes) {
+            self.finish()?;
+        }
         Ok(Moved { bytes, ..Moved::default() })
     }
 }

@@ -8,6 +8,7 @@ mod calibration;
 mod environment;
 mod event;
 mod grant;
+mod lack;
 mod latency;
 mod read;
 mod wire;
@@ -21,6 +22,7 @@ pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
     SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
 };
+pub use lack::Lack;
 pub use latency::{decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
 pub use wire::{Late, LinkAudit, WireAudit};

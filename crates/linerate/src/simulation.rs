@@ -195,6 +195,7 @@ fn host(name: &str) -> HostFacts {
         machine: "simulated".into(),
         cpus: (0..4).collect(),
         version: env!("CARGO_PKG_VERSION").into(),
+        lacks: Vec::new(),
         environment: Environment { host, ..Environment::default() },
     }
 }

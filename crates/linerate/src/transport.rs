@@ -4,27 +4,39 @@
 //! *join*. A session outlives many trials; one virtual call runs a trial. How bytes reach the kernel
 //! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
 
+mod certificate;
 mod datagram;
 mod engine;
 mod half;
+mod kernel_stream;
+mod lossy;
 mod meeting;
 mod memory;
+mod mptcp;
 mod pipe;
+mod quic;
+mod raw;
+mod rdma;
 mod relay;
+mod sctp;
 mod shared_memory;
 mod shim;
 mod slow_reader;
 mod slowdown;
+mod smc;
 mod tcp;
+mod tls;
 mod udp;
 mod unix;
 mod unix_datagram;
+mod vsock;
 
 use crate::pattern::Measured;
 use crate::plan::{Block, Setting};
-use crate::record::Granted;
+use crate::record::{Granted, Lack};
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
+use certificate::Identity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -61,6 +73,9 @@ pub enum Offer {
         address: Address,
         /// The secret.
         secret: String,
+        /// Where the connection is sealed: the fingerprint of the certificate that it must show.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        certificate: Option<String>,
     },
     /// Two pipes, by process and by the descriptors there that the other end is to open.
     Pipes {
@@ -80,6 +95,24 @@ pub enum Offer {
     },
 }
 
+impl Offer {
+    /// The same, with the fingerprint of what a connection must show.
+    fn with_certificate(mut self, identity: Option<&Identity>) -> Offer {
+        if let (Offer::Socket { certificate, .. }, Some(identity)) = (&mut self, identity) {
+            *certificate = Some(identity.fingerprint());
+        }
+        self
+    }
+
+    /// The fingerprint.
+    fn certificate(&self) -> Result<&str> {
+        match self {
+            Offer::Socket { certificate: Some(fingerprint), .. } => Ok(fingerprint),
+            _ => Err(Error::peer("the other end", "offered no certificate", "")),
+        }
+    }
+}
+
 /// Where a socket listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -88,6 +121,8 @@ pub enum Address {
     Internet(SocketAddr),
     /// The name of a Unix socket that no file system knows.
     Abstract(String),
+    /// A context and a port of vsock(7).
+    Context(u32, u32),
 }
 
 impl fmt::Display for Address {
@@ -95,6 +130,7 @@ impl fmt::Display for Address {
         match self {
             Address::Internet(address) => address.fmt(f),
             Address::Abstract(name) => write!(f, "@{name}"),
+            Address::Context(context, port) => write!(f, "vsock:{context}:{port}"),
         }
     }
 }
@@ -103,6 +139,10 @@ impl fmt::Display for Address {
 pub trait Transport: Sync {
     /// Its name in the vocabulary.
     fn name(&self) -> &'static str;
+    /// Why this host, this kernel or these privileges do not have it; none where they do.
+    fn lacks(&self) -> Option<Lack> {
+        None
+    }
     /// Prepares this end: a passive end is bound when this returns.
     fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)>;
 }
@@ -159,7 +199,20 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &unix_datagram::UNIX_DATAGRAM,
     &tcp::TCP,
     &udp::UDP,
+    &tls::TLS,
+    &quic::QUIC,
+    &mptcp::MPTCP,
+    &vsock::VSOCK,
+    &sctp::SCTP,
+    &smc::SMC,
+    &rdma::RDMA,
+    &raw::RAW,
 ];
+
+/// What this host has not, in the vocabulary's order.
+pub fn lacking() -> Vec<Lack> {
+    TRANSPORTS.iter().filter_map(|transport| transport.lacks()).collect()
+}
 
 /// The transport with this name.
 pub fn named(name: &str) -> Result<&'static dyn Transport> {
@@ -188,6 +241,12 @@ impl Spec {
     fn patience(&self) -> Duration {
         Duration::from_millis(self.patience_ms.clamp(100, 600_000))
     }
+}
+
+/// A lack of what the kernel did not give out; the error says by which call.
+fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> Lack {
+    let why = format!("unavailable: this kernel gives no {what}: {}: {}", error.call, error.source);
+    Lack { transport: transport.into(), why, hint: hint.into() }
 }
 
 /// A knob's record, from what was asked and what was read back.

@@ -32,7 +32,9 @@ pub use lab_key::{LAB_KEYS, LabKey};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, PATTERNS, Pattern, PatternEntry, Wait};
 pub use preset::{PRESETS, Preset};
-pub use rung::{DATAGRAM_BYTES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung};
+pub use rung::{
+    DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
+};
 pub use suite::{SUITES, SuiteEntry};
 pub use transport::{TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};

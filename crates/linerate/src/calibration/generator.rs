@@ -89,6 +89,7 @@ fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
         // The other family is the same transport.
         rung.place == Place::InHost
             && rung.family == Family::V4
+            && !rung.on_request
             && rung.patterns.contains(&Pattern::Stream)
             && over_sockets(rung.transport)
     })

@@ -87,7 +87,8 @@ pub struct Hosts {
     /// time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
-    /// Only these rungs (a name or a prefix: network, in-host.tcp); may be repeated.
+    /// Only these rungs (a name or a prefix: network, in-host.tcp; some need the whole name, see `linerate list
+    /// rungs`); may be repeated.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_parser = rungs(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub only: Vec<String>,

@@ -6,15 +6,17 @@ use super::{print, state, traces};
 use crate::Result;
 use crate::lab;
 use crate::observer::{Check, CheckState, doctor, environment, machine_id};
-use crate::record::HostFacts;
+use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
+use crate::transport::{TRANSPORTS, lacking};
 use jiff::Timestamp;
 use std::process::ExitCode;
 
 /// Prints every check; what is in order takes one line, what is not takes two more.
 pub fn main(args: &StateFolder) -> Result<ExitCode> {
-    let checks: Vec<Check> = lab_checks()?.into_iter().chain(doctor()).chain(calibrations(args)).collect();
+    let checks: Vec<Check> =
+        lab_checks()?.into_iter().chain(doctor()).chain(transports()).chain(calibrations(args)).collect();
     for check in &checks {
         print(&line(check))?;
     }
@@ -75,6 +77,26 @@ fn lab_checks() -> Result<Vec<Check>> {
     ])
 }
 
+/// What this host has not: a line each. What only a session can tell is not known here.
+fn transports() -> Vec<Check> {
+    let (all, lacks) = (TRANSPORTS.len(), lacking());
+    let has = Check {
+        name: "transports".into(),
+        state: CheckState::Ok,
+        found: format!("{} of {all} can be measured", all - lacks.len()),
+        matters: String::new(),
+        hint: String::new(),
+    };
+    let lack = |lack: Lack| Check {
+        name: format!("transport: {}", lack.transport),
+        state: CheckState::Limited,
+        found: lack.why,
+        matters: "its rungs are not measured on this host".into(),
+        hint: lack.hint,
+    };
+    [has].into_iter().chain(lacks.into_iter().map(lack)).collect()
+}
+
 /// What is known of this host: one line for each calibration that it has part in.
 fn calibrations(args: &StateFolder) -> Vec<Check> {
     let check = |name: String, ok: bool, found: String| Check {
@@ -115,6 +137,7 @@ fn this_host() -> CalibratedHost {
         machine: machine_id(),
         cpus: Vec::new(),
         version: String::new(),
+        lacks: Vec::new(),
         environment: environment(),
     })
 }

@@ -21,9 +21,9 @@ pub fn main(args: &List) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line: what it is, and what holds without it.
+/// One line: what it is, and what holds without it, or when it is measured.
 fn about(entry: &Explanation) -> String {
-    let default = entry.facts.iter().find(|(name, _)| *name == "default");
+    let default = entry.facts.iter().find(|(name, _)| ["default", "measured"].contains(name));
     let default = default.map_or(String::new(), |(name, text)| format!(" ({name}: {text})"));
     format!("{}{default}", entry.definition)
 }

@@ -100,7 +100,12 @@ pub fn settings(target: &Target, set: &[Setting]) -> Result<Vec<Setting>> {
 /// The rungs whose name or prefix is in `only` (those of the profile when it is empty) and not in `skip`.
 pub fn rungs(profile: &Profile, only: &[String], skip: &[String]) -> Result<Vec<String>> {
     let named = |list: &[String], id: &str| list.iter().any(|name| crate::plan::is_prefix(name, id));
-    let wanted = |rung: &Rung| if only.is_empty() { profile.measures(rung) } else { named(only, rung.id) };
+    let wanted = |rung: &Rung| match only {
+        [] => profile.measures(rung),
+        // A group means what is measured without being asked for; the others want their whole name.
+        _ if rung.on_request => only.iter().any(|name| name == rung.id),
+        _ => named(only, rung.id),
+    };
     let rungs = RUNGS.iter().filter(|rung| wanted(rung) && !named(skip, rung.id));
     let rungs: Vec<String> = rungs.map(|rung| rung.id.to_owned()).collect();
     if rungs.is_empty() {
@@ -110,5 +115,23 @@ pub fn rungs(profile: &Profile, only: &[String], skip: &[String]) -> Result<Vec<
         ))
     } else {
         Ok(rungs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rung_on_request_is_measured_when_it_is_named_in_full_and_not_with_its_group() {
+        let profile = Profile::named("thorough").unwrap();
+        let of =
+            |only: &[&str]| rungs(&profile, &only.iter().map(ToString::to_string).collect::<Vec<_>>(), &[]);
+        let has = |only: &[&str], id: &str| of(only).unwrap().iter().any(|rung| rung == id);
+        for id in RUNGS.iter().filter(|rung| rung.on_request).map(|rung| rung.id) {
+            assert!(has(&[id, "network.tcp"], id) && has(&[id], id), "{id}");
+            assert!(!has(&[], id) && !has(&["network", "in-host"], id), "{id}");
+        }
+        assert!(has(&["network"], "network.udp6"));
     }
 }

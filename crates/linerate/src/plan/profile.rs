@@ -138,7 +138,7 @@ impl Profile {
 
     /// Whether it measures this rung when none is chosen by name.
     pub fn measures(&self, rung: &Rung) -> bool {
-        rung.family == Family::V4 || self.ipv6
+        (rung.family == Family::V4 || self.ipv6) && !rung.on_request
     }
 
     /// How wide an interval may be, to either side, as a share of the median.

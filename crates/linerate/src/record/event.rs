@@ -1,6 +1,6 @@
 //! The lines of a recording.
 
-use super::{Calibration, Environment, WireAudit};
+use super::{Calibration, Environment, Lack, WireAudit};
 use crate::plan::{Beside, Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Wait};
 use schemars::JsonSchema;
@@ -84,6 +84,9 @@ pub struct HostFacts {
     pub cpus: Vec<u32>,
     /// The version of the program there.
     pub version: String,
+    /// The transports that it has not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<Lack>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

@@ -199,6 +199,7 @@ fn host(name: &str) -> HostFacts {
         machine: "m".into(),
         cpus: vec![0, 1],
         version: "0.1.0".into(),
+        lacks: Vec::new(),
         environment: Environment::default(),
     }
 }

@@ -12,6 +12,7 @@ use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, gather, serve};
 use crate::observer::{self, Sampler};
+use crate::transport;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::spawn;
@@ -125,6 +126,7 @@ impl Agent {
             cpus: self.cpus.clone(),
             reached_at: self.reached.map(|(at, _)| at),
             reached_from: self.reached.map(|(_, from)| from),
+            lacks: transport::lacking(),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             environment: observer::environment(),
         }

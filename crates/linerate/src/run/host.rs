@@ -199,6 +199,7 @@ fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
         machine: hello.machine,
         cpus: hello.cpus,
         version: hello.version,
+        lacks: hello.lacks,
         environment: hello.environment,
     };
     Host { facts, address, address6, client: started.client, agent: started.agent }

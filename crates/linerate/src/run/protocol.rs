@@ -1,7 +1,7 @@
 //! What the controller asks of agents, and agents of their workers.
 
 use crate::plan::{Block, Setting};
-use crate::record::{Environment, Flow, Granted, HostDelta, Series, SocketRecord};
+use crate::record::{Environment, Flow, Granted, HostDelta, Lack, Series, SocketRecord};
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Wait};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ pub struct Hello {
     pub reached_from: Option<IpAddr>,
     /// Whether the loopback interface has an IPv6 address.
     pub loopback6: bool,
+    /// The transports that this host has not.
+    pub lacks: Vec<Lack>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

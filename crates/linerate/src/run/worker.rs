@@ -210,7 +210,7 @@ fn socket_record(worker: u32, flow: u32, socket: &TcpStream, before: &[u8]) -> R
     Ok(SocketRecord {
         worker,
         flow,
-        congestion_control: Some(linerate_sys::socket::granted(socket)?.congestion_control),
+        congestion_control: Some(linerate_sys::socket::congestion_control(socket)?),
         moved: tcp_info::moved(before, &after),
         last: tcp_info::last(&after),
         ..SocketRecord::default()

@@ -6,7 +6,7 @@ use super::placement::{ends, share_machine};
 use super::road::Road;
 use super::suite;
 use crate::plan::{Carrier, Case, LoadOf, Plan, Target};
-use crate::record::{HostFacts, Recording, Unavailable};
+use crate::record::{HostFacts, Lack, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
     Family, LATENCY_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait,
@@ -196,6 +196,9 @@ pub(super) fn refused(
     rung: &Rung,
     case: &Case,
 ) -> Option<(String, String)> {
+    if let Some(lack) = lacking(recording, rung, case) {
+        return Some((lack.why.clone(), lack.hint.clone()));
+    }
     if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
@@ -217,6 +220,12 @@ pub(super) fn refused(
         return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
     }
     None
+}
+
+/// What one of the case's hosts said that it has not.
+fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r Lack> {
+    let ends = recording.hosts.iter().filter(|host| [&case.from, &case.to].contains(&&host.host));
+    ends.flat_map(|host| &host.lacks).find(|lack| lack.transport == rung.transport)
 }
 
 /// Whether the program's own wire, where there is one, has a CPU beside those of two ends that poll.
@@ -345,6 +354,11 @@ fn sizes(
     }
     let carries =
         |size: &u64| (transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)).contains(size);
+    if !rung.sizes.is_empty() {
+        // A round trip is compared with the other rungs' at one size more.
+        let more = (case.pattern == Pattern::PingPong).then_some(LATENCY_BYTES);
+        return rung.sizes.iter().copied().chain(more).collect();
+    }
     let compared = if case.pattern == Pattern::PingPong { LATENCY_BYTES } else { rung.ladder_bytes };
     let is_kept = |size: &u64| *size == compared || far.keeps(*size, rung, road);
     let sizes: Vec<u64> = plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect();

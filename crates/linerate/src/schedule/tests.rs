@@ -4,7 +4,7 @@ use super::{Passes, Schedule};
 use crate::plan::{Plan, Profile, Step};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
-    Calibration, Event, Figure, Flow, HostCalibration, Recording, RoleRecord, StepRecord, Trial,
+    Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
 };
 use crate::vocabulary::{CLOCK_READ, Pattern, Place, Wait};
 use std::collections::BTreeMap;
@@ -66,7 +66,8 @@ fn begun(edit: impl Fn(&mut Plan)) -> (Plan, Recording) {
     let full = Synthetic { passes: 1, ..Synthetic::default() }.recording();
     let mut recording = Recording { header: full.header, hosts: full.hosts, ..Recording::default() };
     let header = recording.header.as_mut().unwrap();
-    header.plan.rungs = crate::vocabulary::RUNGS.iter().map(|rung| rung.id.to_owned()).collect();
+    let unasked = crate::vocabulary::RUNGS.iter().filter(|rung| !rung.on_request);
+    header.plan.rungs = unasked.map(|rung| rung.id.to_owned()).collect();
     edit(&mut header.plan);
     (header.plan.clone(), recording)
 }
@@ -223,4 +224,17 @@ fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
     // What no datagram can carry is left out.
     let whole = sizes(true);
     assert_eq!((whole.first(), whole.last(), whole.len()), (Some(&1), Some(&32768), 16));
+}
+
+#[test]
+fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
+    let (plan, mut recording) = begun(|plan| plan.rungs = vec!["network.tcp".into(), "network.tls".into()]);
+    let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
+    recording.hosts[1].lacks = vec![lack.clone()];
+    let schedule = Passes::new(&plan, &recording);
+    let of_tls: Vec<_> = schedule.unavailable().iter().filter(|it| it.rung == "network.tls").collect();
+    assert!(!of_tls.is_empty());
+    assert!(of_tls.iter().all(|it| (&it.why, &it.hint) == (&lack.why, &lack.hint)), "{of_tls:?}");
+    let (steps, _) = run(&plan, recording, 5);
+    assert!(!steps.is_empty() && steps.iter().all(|step| step.case.rung == "network.tcp"));
 }

@@ -6,6 +6,7 @@
 
 use super::meeting::{Family, Meeting, receive_all, send_all};
 use super::{Offer, Pending, Session, Spec, Transport};
+use crate::record::Lack;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::marker::PhantomData;
@@ -20,6 +21,10 @@ pub trait Datagrams: AsFd + Send + Sized + 'static {
     const NAME: &'static str;
     /// The stream beside it.
     type Beside: Family;
+    /// Why this host does not have it; none where it does.
+    fn lacks() -> Option<Lack> {
+        None
+    }
     /// Binds a port; the name is what the other end needs besides the stream's addresses.
     fn bind(spec: &Spec, beside: &Self::Beside) -> Result<(Self, String)>;
     /// Takes datagrams from this port only, and sends to it only.
@@ -43,7 +48,14 @@ impl<D: Datagrams> Transport for Ports<D> {
         D::NAME
     }
 
+    fn lacks(&self) -> Option<Lack> {
+        D::lacks()
+    }
+
     fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+        if let Some(lack) = D::lacks() {
+            return Err(Error::unavailable(lack.why, lack.hint));
+        }
         // What is set is meant for the datagrams.
         let beside = Spec { settings: Vec::new(), ..spec.clone() };
         let (meeting, offer) = Meeting::<D::Beside>::offer(&beside)?;
@@ -66,9 +78,9 @@ impl<D: Datagrams> Pending for Binding<D> {
 }
 
 /// Binds and connects one port.
-fn connect<D: Datagrams>(spec: &Spec, beside: &D::Beside) -> Result<D> {
+pub(super) fn connect<D: Datagrams>(spec: &Spec, beside: &D::Beside) -> Result<D> {
     socket::limit_waits(beside, spec.patience())?;
-    let fail = |e| Error::io("exchange ports over", "stream", e);
+    let fail = |e| Error::peer("the other end", format!("told no port: {e}"), "");
     let (port, name) = D::bind(spec, beside)?;
     let mut told = [b' '; NAME_LEN];
     told[..name.len()].copy_from_slice(name.as_bytes());

@@ -6,6 +6,7 @@
 
 use super::engine::{Channel, Connected};
 use super::{Address, Offer, Pending, Session, Spec, Transport};
+use crate::record::Lack;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
@@ -36,6 +37,10 @@ pub trait Family: Channel + Sized + 'static {
     const NAME: &'static str;
     /// What accepts its connections, without waiting.
     type Listener: AsFd + Send;
+    /// Why this host does not have it; none where it does.
+    fn lacks() -> Option<Lack> {
+        None
+    }
     /// Listens at a new place.
     fn listen(spec: &Spec) -> Result<(Self::Listener, Address)>;
     /// Accepts a connection, if one is there.
@@ -57,6 +62,10 @@ impl<F> Streams<F> {
 impl<F: Family> Transport for Streams<F> {
     fn name(&self) -> &'static str {
         F::NAME
+    }
+
+    fn lacks(&self) -> Option<Lack> {
+        F::lacks()
     }
 
     fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
@@ -85,12 +94,15 @@ impl<F: Family> Meeting<F> {
             return Err(Error::usage(format!("{} flows", spec.flows), format!("1 to {MOST_FLOWS} flows")));
         }
         has_descriptors(spec.flows)?;
+        if let Some(lack) = F::lacks() {
+            return Err(Error::unavailable(lack.why, lack.hint));
+        }
         if !spec.passive {
             return Ok((Meeting { spec: spec.clone(), passive: None }, Offer::Nothing));
         }
         let (listener, address) = F::listen(spec)?;
         let secret = format!("{:032x}", rand::random::<u128>());
-        let offer = Offer::Socket { address, secret: secret.clone() };
+        let offer = Offer::Socket { address, secret: secret.clone(), certificate: None };
         Ok((Meeting { spec: spec.clone(), passive: Some((listener, secret)) }, offer))
     }
 
@@ -98,7 +110,7 @@ impl<F: Family> Meeting<F> {
     pub fn meet(&self, other: &Offer) -> Result<Vec<F>> {
         match (&self.passive, other) {
             (Some((listener, secret)), _) => self.await_flows(listener, secret),
-            (None, Offer::Socket { address, secret }) => {
+            (None, Offer::Socket { address, secret, .. }) => {
                 (0..self.spec.flows).map(|flow| self.greet(address, secret, flow)).collect()
             }
             (None, _) => Err(Error::peer("the other end", "offered no socket", "")),

@@ -157,4 +157,8 @@ impl<L: Link> Link for Shim<L> {
         self.reader.came(came);
         Ok(came)
     }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.link.finish()
+    }
 }

@@ -71,7 +71,7 @@ impl AsFd for Listener {
     }
 }
 
-fn options(spec: &Spec) -> TcpOptions {
+pub(super) fn options(spec: &Spec) -> TcpOptions {
     let bytes = |knob| spec.parsed::<Bytes>(knob).map(|bytes| bytes.0);
     TcpOptions {
         send_buffer: bytes("socket.send-buffer").map(|bytes| bytes as usize),
@@ -83,6 +83,7 @@ fn options(spec: &Spec) -> TcpOptions {
         dscp: spec.parsed(DSCP),
         source_port: None,
         interface: spec.value(INTERFACE).map(String::from),
+        multipath: false,
     }
 }
 

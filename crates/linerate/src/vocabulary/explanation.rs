@@ -97,12 +97,14 @@ fn rungs() -> Vec<Explanation> {
         let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport);
         let patterns: Vec<String> = rung.patterns.iter().map(ToString::to_string).collect();
         let try_this = format!("linerate run lab --only {}", rung.id);
+        let facts = vec![
+            ("transport", rung.transport.into()),
+            ("below", rung.below.unwrap_or("nothing").into()),
+            ("patterns", patterns.join(", ")),
+        ];
+        let on_request = rung.on_request.then(|| ("measured", "where --only names it in full".to_owned()));
         Explanation {
-            facts: vec![
-                ("transport", rung.transport.into()),
-                ("below", rung.below.unwrap_or("nothing").into()),
-                ("patterns", patterns.join(", ")),
-            ],
+            facts: facts.into_iter().chain(on_request).collect(),
             ..explained(rung.id, rung.about, transport.map_or("", |transport| transport.source), &try_this)
         }
     };

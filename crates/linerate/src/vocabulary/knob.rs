@@ -40,12 +40,47 @@ pub struct Knob {
     pub hint: &'static str,
 }
 
-const TCP: &[&str] = &["tcp"];
+const TCP: &[&str] = &["tcp", "tls"];
 const UDP: &[&str] = &["udp"];
-const INTERNET: &[&str] = &["tcp", "udp"];
-const SOCKETS: &[&str] = &["tcp", "udp", "unix", "unix-datagram"];
+/// Engines are of plain sockets.
+const PLAIN_TCP: &[&str] = &["tcp"];
+/// What can be bound to an interface.
+const BOUND: &[&str] = &["tcp", "udp"];
+const PATHS: &[&str] = &["tcp", "tls", "mptcp"];
+const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp"];
+const SOCKETS: &[&str] =
+    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
+/// What has a cipher.
+const SEALED: &[&str] = &["tls", "quic"];
 /// Where a shim can stand between a pattern and a link.
-const SHIMMED: &[&str] = &["tcp", "unix", "unix-datagram", "pipe", "shared-memory"];
+const SHIMMED: &[&str] = &[
+    "tcp",
+    "unix",
+    "unix-datagram",
+    "pipe",
+    "shared-memory",
+    "tls",
+    "quic",
+    "mptcp",
+    "vsock",
+    "sctp",
+    "smc",
+];
+/// What sends a user's own bytes.
+const CARRIED: &[&str] = &[
+    "tcp",
+    "udp",
+    "unix",
+    "unix-datagram",
+    "pipe",
+    "shared-memory",
+    "tls",
+    "quic",
+    "mptcp",
+    "vsock",
+    "sctp",
+    "smc",
+];
 
 const SEND_ENGINES: &[&str] =
     &["write", "epoll", "io-uring", "io-uring-zero-copy", "sendfile", "splice", "zero-copy"];
@@ -76,7 +111,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.congestion-control",
         kind: KnobKind::Name,
-        transports: TCP,
+        transports: PATHS,
         default: "cubic in the lab, the host's own elsewhere",
         about: "TCP_CONGESTION of every test socket",
         source: "tcp(7), TCP_CONGESTION",
@@ -85,7 +120,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.no-delay",
         kind: KnobKind::Switch,
-        transports: TCP,
+        transports: PATHS,
         default: "on",
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
         source: "tcp(7), TCP_NODELAY; RFC 896",
@@ -121,7 +156,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.send-engine",
         kind: KnobKind::OneOf(SEND_ENGINES),
-        transports: TCP,
+        transports: PLAIN_TCP,
         default: "write",
         about: "how a sender's bytes reach the kernel: one send(2) a message, or what saves the copy or the call",
         source: "send(2), epoll(7), io_uring(7), sendfile(2), splice(2); Documentation/networking/msg_zerocopy.rst",
@@ -130,7 +165,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "tcp.receive-engine",
         kind: KnobKind::OneOf(RECEIVE_ENGINES),
-        transports: TCP,
+        transports: PLAIN_TCP,
         default: "read",
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
         source: "recv(2), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
@@ -148,7 +183,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "socket.interface",
         kind: KnobKind::Name,
-        transports: INTERNET,
+        transports: BOUND,
         default: "the one that the route names",
         about: "SO_BINDTODEVICE: the interface that every test socket is bound to",
         source: "socket(7), SO_BINDTODEVICE",
@@ -162,6 +197,15 @@ pub const KNOBS: &[Knob] = &[
         about: "IP_TOS and IPV6_TCLASS: the differentiated services code point of every packet",
         source: "RFC 2474; RFC 4594; ip(7), IP_TOS",
         hint: "46 is expedited forwarding, 8 is background; networks that do not know it pass it on or clear it",
+    },
+    Knob {
+        name: "tls.cipher",
+        kind: KnobKind::OneOf(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
+        transports: SEALED,
+        default: "aes-128-gcm, which every implementation must have",
+        about: "the cipher of TLS 1.3 and QUIC; both ends offer this one alone",
+        source: "RFC 8446, appendix B.4; RFC 9001, section 5.3",
+        hint: "aes-128-gcm where the CPU has AES instructions, chacha20-poly1305 where it has none",
     },
     Knob {
         name: "pipe.capacity",
@@ -184,7 +228,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
-        transports: &["tcp", "udp", "unix", "unix-datagram", "pipe", "shared-memory"],
+        transports: CARRIED,
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",

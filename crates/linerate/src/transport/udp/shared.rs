@@ -3,19 +3,20 @@
 //! Datagrams stay in the engine's own buffers, as an application's would that makes and uses them there: only
 //! their tags are moved. All have the same content else, that of a block's buffer.
 
-use super::Ends;
 use crate::Result;
 use crate::pattern::{Kernel, Lossy, SILENCE, TAG, poll};
 use crate::plan::Block;
 use crate::transport::half::missing;
+use crate::transport::lossy::Ends;
 use linerate_sys::batch::{Carried, Receiver, Sender, Sharing, can_segment, receive_joined};
 use linerate_sys::socket;
 use std::io;
+use std::net::UdpSocket;
 use std::time::Duration;
 
 /// A flow whose datagrams share calls or packets.
 pub struct Shared<'s, const WAITS: bool> {
-    ends: Ends<'s>,
+    ends: Ends<'s, UdpSocket>,
     sharing: Sharing,
     sender: Sender,
     receiver: Receiver,
@@ -25,7 +26,7 @@ pub struct Shared<'s, const WAITS: bool> {
 
 impl<'s, const WAITS: bool> Shared<'s, WAITS> {
     /// Readies both directions, or says what is missing.
-    pub fn new(ends: Ends<'s>, sharing: Sharing) -> Result<Self> {
+    pub fn new(ends: Ends<'s, UdpSocket>, sharing: Sharing) -> Result<Self> {
         let port = &ends.flow.port;
         if sharing == Sharing::Packets {
             let able = can_segment(port).and_then(|()| receive_joined(port));

@@ -1,0 +1,15 @@
+//! What a host cannot do at all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A transport that a host has not, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lack {
+    /// The transport.
+    pub transport: String,
+    /// Why.
+    pub why: String,
+    /// What to try; empty where nothing helps.
+    pub hint: String,
+}

@@ -1,0 +1,118 @@
+//! What is special to single transports: those that a host may lack, those that shake hands.
+
+use super::{Does, Wait, block, bytes, meet, play, spec};
+use linerate::transport::{Offer, Session, Spec, TRANSPORTS, lacking, named};
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+#[test]
+fn what_this_host_lacks_says_why_and_what_to_try_and_cannot_be_offered() {
+    for lack in lacking() {
+        assert!(lack.why.starts_with("unavailable: ") && !lack.hint.is_empty(), "{lack:?}");
+        let refused = named(&lack.transport).unwrap().offer(&spec(&lack.transport, 1, true));
+        assert_eq!(refused.err().expect(&lack.transport).exit_code(), 3, "{lack:?}");
+    }
+    let missing: Vec<_> = TRANSPORTS.iter().filter_map(|transport| transport.lacks()).collect();
+    assert_eq!(missing, lacking());
+}
+
+fn granted(session: &dyn Session, knob: &str) -> Option<String> {
+    session.granted().into_iter().find(|granted| granted.knob == knob)?.granted
+}
+
+/// Those whose passive end shows a certificate.
+fn sealed() -> Vec<&'static str> {
+    let has = |name: &&str| {
+        let (_, offer) = named(name).unwrap().offer(&spec(name, 1, true)).unwrap();
+        matches!(offer, Offer::Socket { certificate: Some(_), .. })
+    };
+    super::two_ends().map(|entry| entry.name).filter(has).collect()
+}
+
+#[test]
+fn the_cipher_that_was_asked_for_is_the_one_that_was_agreed_on() {
+    assert!(sealed().contains(&"tls"));
+    for name in sealed() {
+        for cipher in ["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"] {
+            let settings = vec![format!("tls.cipher={cipher}").parse().unwrap()];
+            let mut ends = meet(&Spec { settings, ..spec(name, 1, true) });
+            for end in &ends {
+                assert_eq!(granted(end.as_ref(), "tls.cipher").as_deref(), Some(cipher), "{name}");
+            }
+            let [received, _] =
+                play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(70_000, 9, 3)]);
+            assert_eq!(bytes(&received, 0), 27 * 70_000, "{name} {cipher}");
+        }
+    }
+}
+
+#[test]
+fn an_end_with_another_certificate_is_refused_by_the_other_and_told() {
+    for name in sealed() {
+        let transport = named(name).unwrap();
+        let spec = Spec { patience_ms: 2000, ..spec(name, 1, true) };
+        let (passive, mut offer) = transport.offer(&spec).unwrap();
+        let Offer::Socket { certificate, .. } = &mut offer else { panic!("{name} offers a socket") };
+        *certificate = Some("00".repeat(32));
+        let (active, _) = transport.offer(&Spec { passive: false, ..spec }).unwrap();
+        std::thread::scope(|scope| {
+            let passive = scope.spawn(|| passive.join(&Offer::Nothing).err());
+            let refused = active.join(&offer).err().expect(name);
+            assert_eq!(refused.exit_code(), 4, "{name}: {refused}");
+            let told = passive.join().unwrap().expect(name);
+            assert_eq!(told.exit_code(), 4, "{name}: {told}");
+        });
+    }
+}
+
+/// Presents the secret as the peer would, says what it says, and is silent or gone from then on.
+fn joined_by(name: &str, says: &[u8], stays: bool) -> (linerate::Error, Duration) {
+    let spec = Spec { patience_ms: 400, ..spec(name, 1, true) };
+    let (passive, offer) = named(name).unwrap().offer(&spec).unwrap();
+    let Offer::Socket { address, secret, .. } = &offer else { panic!("{name} offers a socket") };
+    let mut stream = TcpStream::connect(address.to_string()).unwrap();
+    stream.write_all(format!("{secret}{:08x}", 0).as_bytes()).unwrap();
+    stream.write_all(says).unwrap();
+    let kept = stays.then_some(stream);
+    let begun = Instant::now();
+    let error = passive.join(&Offer::Nothing).err().expect("a handshake with nobody");
+    drop(kept);
+    (error, begun.elapsed())
+}
+
+#[test]
+fn a_peer_that_vanishes_or_falls_silent_in_mid_handshake_is_an_error_in_time() {
+    for name in sealed() {
+        // Nothing at all, the first bytes of a hello, and what is none.
+        for says in [&b""[..], &[22, 3, 1, 2, 0, 1, 0, 1], &[0xff; 4096]] {
+            for stays in [false, true] {
+                let (error, took) = joined_by(name, says, stays);
+                assert_eq!(error.exit_code(), 4, "{name}: {error}");
+                assert!(took < Duration::from_secs(20), "{name} took {took:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn multipath_tcp_is_granted_by_both_ends_or_said_to_be_plain_tcp() {
+    if let Some(lack) = named("mptcp").unwrap().lacks() {
+        return println!("SKIP: multipath_tcp_is_granted_by_both_ends_or_said_to_be_plain_tcp: {}", lack.why);
+    }
+    for end in meet(&spec("mptcp", 2, true)) {
+        assert_eq!(granted(end.as_ref(), "mptcp.protocol").as_deref(), Some("mptcp"));
+    }
+    // The connecting end meets a plain TCP listener, which says nothing of paths.
+    let (passive, offer) = named("tcp").unwrap().offer(&spec("tcp", 1, true)).unwrap();
+    let (active, _) = named("mptcp").unwrap().offer(&spec("mptcp", 1, false)).unwrap();
+    let end = std::thread::scope(|scope| {
+        let passive = scope.spawn(|| passive.join(&Offer::Nothing).map(drop));
+        let end = active.join(&offer).unwrap();
+        passive.join().unwrap().unwrap();
+        end
+    });
+    let told = end.granted().into_iter().find(|granted| granted.knob == "mptcp.protocol").unwrap();
+    assert_eq!(told.granted.as_deref(), Some("tcp"));
+    assert!(!told.is_as_asked());
+}
