@@ -1,8 +1,9 @@
 //! The engines of a TCP connection: how the bytes of each direction reach the kernel.
 //!
-//! A *half* drives one direction. Two halves make a link, and each pair is compiled into one piece of code;
-//! a table chooses the pair once, before the loop. The engine of a direction drives data. A stream needs the
-//! other direction for no more than the word to begin, which goes by `write` and `read`.
+//! A *half* drives one direction; a table chooses it once, before the loop. The engine of a direction drives data.
+//! A stream needs the other direction for no more than the word to begin, which goes by `write` and `read`: so
+//! a stream's loop is compiled for its one engine. An exchange needs both; of two that are not the usual ones each
+//! message pays a call through a pointer, a nanosecond or two, for there are far too many pairs to compile.
 
 mod mapped;
 mod pages;
@@ -73,6 +74,69 @@ pub trait Pull: Send + Sized + 'static {
     }
 }
 
+/// What the link needs of a half, whichever it is.
+trait Out: Send {
+    fn begin(&mut self, block: &Block) -> Result<()>;
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()>;
+}
+
+/// The same of the direction in.
+trait In: Send {
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>>;
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()>;
+}
+
+impl<S: Push> Out for S {
+    fn begin(&mut self, block: &Block) -> Result<()> {
+        Push::begin(self, block)
+    }
+
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Push::push(self, bytes)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        Push::account(self, kernel)
+    }
+}
+
+impl<R: Pull> In for R {
+    #[inline]
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        Pull::pull(self, bytes)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        Pull::account(self, kernel)
+    }
+}
+
+impl Out for Box<dyn Out> {
+    fn begin(&mut self, block: &Block) -> Result<()> {
+        (**self).begin(block)
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (**self).push(bytes)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        (**self).account(kernel)
+    }
+}
+
+impl In for Box<dyn In> {
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        (**self).pull(bytes)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        (**self).account(kernel)
+    }
+}
+
 /// Both directions.
 struct Halves<S, R, const WAITS: bool> {
     send: S,
@@ -80,7 +144,7 @@ struct Halves<S, R, const WAITS: bool> {
     patience: Duration,
 }
 
-impl<S: Push, R: Pull, const WAITS: bool> Link for Halves<S, R, WAITS> {
+impl<S: Out, R: In, const WAITS: bool> Link for Halves<S, R, WAITS> {
     fn begin(&mut self, block: &Block) -> io::Result<()> {
         self.send.begin(block).map_err(|error| io::Error::other(error.to_string()))
     }
@@ -105,14 +169,23 @@ impl<S: Push, R: Pull, const WAITS: bool> Link for Halves<S, R, WAITS> {
     }
 }
 
-/// A pair's maker.
-type Open = fn(&Setup) -> Result<Box<dyn Drive>>;
+/// A maker of one half.
+type Open<T> = fn(&Setup) -> Result<T>;
 
-fn link<S: Push, R: Pull, const WAITS: bool>(setup: &Setup) -> Result<Box<dyn Drive>> {
-    let (send, receive) = (S::open(setup), R::open(setup));
-    let send = send.map_err(|error| missing(SEND, S::NAME, error))?;
-    let receive = receive.map_err(|error| missing(RECEIVE, R::NAME, error))?;
-    Ok(Box::new(Halves::<S, R, WAITS> { send, receive, patience: setup.patience }))
+fn sender<S: Push>(setup: &Setup) -> Result<S> {
+    S::open(setup).map_err(|error| missing(SEND, S::NAME, error))
+}
+
+fn receiver<R: Pull>(setup: &Setup) -> Result<R> {
+    R::open(setup).map_err(|error| missing(RECEIVE, R::NAME, error))
+}
+
+fn both<const WAITS: bool>(
+    send: impl Out + 'static,
+    receive: impl In + 'static,
+    setup: &Setup,
+) -> Box<dyn Drive> {
+    Box::new(Halves::<_, _, WAITS> { send, receive, patience: setup.patience })
 }
 
 /// What a kernel answers that has not, or does not allow, what was asked for.
@@ -156,14 +229,24 @@ pub fn drive(
     if (send, receive) == (write, read) {
         return Ok(None);
     }
-    let (send, receive) = match does {
-        Does::Sends => (send, read),
-        Does::Receives => (write, receive),
-        Does::Pings | Does::Echoes | Does::Copies => (send, receive),
-    };
     let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
     let setup = Setup { socket, patience: spec.patience(), largest };
-    table::open(send, receive, wait)?(&setup).map(Some)
+    let link = match does {
+        Does::Sends => (table::send(send, wait)?.stream)(&setup),
+        Does::Receives => (table::receive(receive, wait)?.stream)(&setup),
+        _ => exchange(send, receive, wait, &setup),
+    };
+    link.map(Some)
+}
+
+/// The link of any two engines.
+fn exchange(send: &str, receive: &str, wait: Wait, setup: &Setup) -> Result<Box<dyn Drive>> {
+    let send = (table::send(send, wait)?.half)(setup)?;
+    let receive = (table::receive(receive, wait)?.half)(setup)?;
+    Ok(match wait {
+        Wait::Sleeping => both::<true>(send, receive, setup),
+        Wait::Polling => both::<false>(send, receive, setup),
+    })
 }
 
 /// The engines in force: a kernel that lacks one ends the session instead.

@@ -1,73 +1,90 @@
-//! Every pair of halves: the one place where an engine's name is looked up.
+//! Every half: the one place where an engine's name is looked up.
 
 use super::mapped::Mapped;
 use super::pages::{SendFile, SpliceOut, SpliceToNowhere, ZeroCopySend};
 use super::plain::{Discard, Read, WaitAll, Write};
 use super::ready::{ReadyToReceive, ReadyToSend};
 use super::ring::{RingReceive, RingSend, RingShots, RingZeroCopy};
-use super::{Open, Pull, Push, link};
+use super::{In, Open, Out, Pull, Push, both, receiver, sender};
+use crate::pattern::Drive;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 
-/// One way to send, with each way to receive.
-pub struct Row {
+/// One way to send, or to receive.
+pub struct Row<H: ?Sized + 'static> {
     pub name: &'static str,
-    pub links: [(&'static str, Open); 8],
+    /// The link of a stream, whose other direction is the usual one.
+    pub stream: Open<Box<dyn Drive>>,
+    /// The half alone.
+    pub half: Open<Box<H>>,
 }
 
-const fn row<S: Push, const WAITS: bool>() -> Row {
-    const fn with<S: Push, R: Pull, const WAITS: bool>() -> (&'static str, Open) {
-        (R::NAME, link::<S, R, WAITS>)
-    }
+const fn out<S: Push, const WAITS: bool>() -> Row<dyn Out> {
     Row {
         name: S::NAME,
-        links: [
-            with::<S, Read<WAITS>, WAITS>(),
-            with::<S, WaitAll<WAITS>, WAITS>(),
-            with::<S, ReadyToReceive<WAITS>, WAITS>(),
-            with::<S, RingReceive<WAITS>, WAITS>(),
-            with::<S, RingShots<WAITS>, WAITS>(),
-            with::<S, Discard<WAITS>, WAITS>(),
-            with::<S, SpliceToNowhere<WAITS>, WAITS>(),
-            with::<S, Mapped<WAITS>, WAITS>(),
-        ],
+        stream: |setup| Ok(both::<WAITS>(sender::<S>(setup)?, receiver::<Read<WAITS>>(setup)?, setup)),
+        half: |setup| Ok(Box::new(sender::<S>(setup)?)),
     }
 }
 
-const fn rows<const WAITS: bool>() -> [Row; 7] {
+const fn into<R: Pull, const WAITS: bool>() -> Row<dyn In> {
+    Row {
+        name: R::NAME,
+        stream: |setup| Ok(both::<WAITS>(sender::<Write<WAITS>>(setup)?, receiver::<R>(setup)?, setup)),
+        half: |setup| Ok(Box::new(receiver::<R>(setup)?)),
+    }
+}
+
+const fn senders<const WAITS: bool>() -> [Row<dyn Out>; 7] {
     [
-        row::<Write<WAITS>, WAITS>(),
-        row::<ReadyToSend<WAITS>, WAITS>(),
-        row::<RingSend<WAITS>, WAITS>(),
-        row::<RingZeroCopy<WAITS>, WAITS>(),
-        row::<SendFile<WAITS>, WAITS>(),
-        row::<SpliceOut<WAITS>, WAITS>(),
-        row::<ZeroCopySend<WAITS>, WAITS>(),
+        out::<Write<WAITS>, WAITS>(),
+        out::<ReadyToSend<WAITS>, WAITS>(),
+        out::<RingSend<WAITS>, WAITS>(),
+        out::<RingZeroCopy<WAITS>, WAITS>(),
+        out::<SendFile<WAITS>, WAITS>(),
+        out::<SpliceOut<WAITS>, WAITS>(),
+        out::<ZeroCopySend<WAITS>, WAITS>(),
     ]
 }
 
-static SLEEPING: [Row; 7] = rows::<true>();
-static POLLING: [Row; 7] = rows::<false>();
+const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 8] {
+    [
+        into::<Read<WAITS>, WAITS>(),
+        into::<WaitAll<WAITS>, WAITS>(),
+        into::<ReadyToReceive<WAITS>, WAITS>(),
+        into::<RingReceive<WAITS>, WAITS>(),
+        into::<RingShots<WAITS>, WAITS>(),
+        into::<Discard<WAITS>, WAITS>(),
+        into::<SpliceToNowhere<WAITS>, WAITS>(),
+        into::<Mapped<WAITS>, WAITS>(),
+    ]
+}
+
+/// Sleeping, then polling.
+static SENDERS: [[Row<dyn Out>; 7]; 2] = [senders::<true>(), senders::<false>()];
+static RECEIVERS: [[Row<dyn In>; 8]; 2] = [receivers::<true>(), receivers::<false>()];
 
 /// What sends and what receives where nothing else is asked for.
 pub fn defaults() -> [&'static str; 2] {
-    [SLEEPING[0].name, SLEEPING[0].links[0].0]
+    [SENDERS[0][0].name, RECEIVERS[0][0].name]
 }
 
-/// The maker of a pair.
-pub fn open(send: &str, receive: &str, wait: Wait) -> Result<Open> {
-    let rows = match wait {
-        Wait::Sleeping => &SLEEPING,
-        Wait::Polling => &POLLING,
-    };
-    let unknown =
-        |name: &str| Error::usage(format!("no engine is called `{name}`"), "see `linerate list knobs`");
-    let row = rows.iter().find(|row| row.name == send).ok_or_else(|| unknown(send))?;
-    let found = row.links.iter().find(|(name, _)| *name == receive).ok_or_else(|| unknown(receive))?;
-    Ok(found.1)
+/// What sends under this name.
+pub fn send(name: &str, wait: Wait) -> Result<&'static Row<dyn Out>> {
+    named(&SENDERS[usize::from(wait == Wait::Polling)], name)
+}
+
+/// What receives under this name.
+pub fn receive(name: &str, wait: Wait) -> Result<&'static Row<dyn In>> {
+    named(&RECEIVERS[usize::from(wait == Wait::Polling)], name)
+}
+
+fn named<H: ?Sized>(rows: &'static [Row<H>], name: &str) -> Result<&'static Row<H>> {
+    let unknown = || Error::usage(format!("no engine is called `{name}`"), "see `linerate list knobs`");
+    rows.iter().find(|row| row.name == name).ok_or_else(unknown)
 }
 
 #[cfg(test)]
 pub(super) fn names() -> [Vec<&'static str>; 2] {
-    [SLEEPING.iter().map(|row| row.name).collect(), SLEEPING[0].links.iter().map(|(name, _)| *name).collect()]
+    [SENDERS[0].iter().map(|row| row.name).collect(), RECEIVERS[0].iter().map(|row| row.name).collect()]
 }

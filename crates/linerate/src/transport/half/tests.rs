@@ -22,7 +22,7 @@ fn pair() -> (TcpStream, TcpStream) {
 
 fn opened(socket: &TcpStream, send: &str, receive: &str, wait: Wait) -> Box<dyn Drive> {
     let setup = Setup { socket, patience: LIMIT, largest: 64 };
-    table::open(send, receive, wait).unwrap()(&setup).unwrap()
+    exchange(send, receive, wait, &setup).unwrap()
 }
 
 fn block(message: usize, messages: u64, cache: Cache) -> Block {
