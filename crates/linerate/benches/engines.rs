@@ -33,7 +33,8 @@ struct Row {
 
 impl Row {
     fn name(&self) -> String {
-        let engines: Vec<&str> = self.settings.iter().filter_map(|set| set.split_once('=')).map(|set| set.1).collect();
+        let engines: Vec<&str> =
+            self.settings.iter().filter_map(|set| set.split_once('=')).map(|set| set.1).collect();
         format!("{} {} B {}", self.transport, self.message_bytes, engines.join(" to "))
     }
 }
@@ -44,7 +45,8 @@ fn engines(knob: &str) -> &'static [&'static str] {
 }
 
 fn rows() -> Vec<Row> {
-    let mut pairs: Vec<(&str, &str)> = engines("tcp.send-engine").iter().skip(1).map(|send| (*send, "read")).collect();
+    let mut pairs: Vec<(&str, &str)> =
+        engines("tcp.send-engine").iter().skip(1).map(|send| (*send, "read")).collect();
     pairs.extend(engines("tcp.receive-engine").iter().skip(1).map(|receive| ("write", *receive)));
     pairs.extend([("sendfile", "discard"), ("splice", "discard"), ("splice", "splice")]);
     let tcp = |bytes| {
@@ -76,7 +78,8 @@ struct Measured {
 impl Ends {
     fn open(row: &Row, is_plain: bool) -> linerate::Result<Ends> {
         let asked = row.settings.iter().map(String::as_str).filter(|_| !is_plain);
-        let fixed: &[&str] = if row.transport == "tcp" { &[CONGESTION] } else { &["socket.receive-buffer=4MiB"] };
+        let fixed: &[&str] =
+            if row.transport == "tcp" { &[CONGESTION] } else { &["socket.receive-buffer=4MiB"] };
         let settings = asked.chain(fixed.iter().copied()).filter_map(|set| set.parse().ok()).collect();
         let spec = Spec {
             transport: row.transport.into(),
@@ -97,7 +100,8 @@ impl Ends {
     }
 
     fn run(&mut self, message_bytes: u64, messages: u64) -> linerate::Result<Measured> {
-        let block = Block { message_bytes, messages: messages.max(1), slices: SLICES, lead: 0, cache: Cache::Hot };
+        let block =
+            Block { message_bytes, messages: messages.max(1), slices: SLICES, lead: 0, cache: Cache::Hot };
         let cpus = linerate_sys::thread::allowed_cpus()?;
         let task = |does, place: usize| [Task { does, cpus: vec![cpus[place % cpus.len()]] }];
         let [first, second] = &mut self.0;
@@ -174,7 +178,12 @@ fn main() -> ExitCode {
             _ => "no interval".into(),
         };
         let target = row.target.map_or(String::new(), |target| format!("  wanted {target}"));
-        println!("{name:<48} {:.2} {interval} n={} {:.1} Gb/s{target}  {kernel:?}", estimate.median, estimate.n, bps / 1e9);
+        println!(
+            "{name:<48} {:.2} {interval} n={} {:.1} Gb/s{target}  {kernel:?}",
+            estimate.median,
+            estimate.n,
+            bps / 1e9
+        );
         if let Some(file) = &mut file {
             let line = json!({
                 "row": name, "ratio": estimate.median, "low": estimate.low, "high": estimate.high,

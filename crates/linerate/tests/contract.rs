@@ -1,6 +1,11 @@
 //! One suite over every transport: whole messages, small and large, both waits, both directions; strangers,
 //! peers that go away, and datagrams that are lost.
 
+#[path = "contract/crowds.rs"]
+mod crowds;
+#[path = "contract/engines.rs"]
+mod engines;
+
 use linerate::pattern::Measured;
 use linerate::plan::Block;
 use linerate::transport::{Address, Offer, Session, Spec, TRANSPORTS, Task, named};

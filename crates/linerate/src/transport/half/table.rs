@@ -11,7 +11,9 @@ use crate::{Error, Result};
 
 /// One way to send, with each way to receive.
 pub struct Row {
+    /// The name of the way to send.
     pub name: &'static str,
+    /// The names of the ways to receive, with the makers of the pairs.
     pub links: [(&'static str, Open); 8],
 }
 
