@@ -24,6 +24,20 @@ impl Error {
         Error { call, object: object.into(), source: source.into() }
     }
 
+    /// Whether the kernel says that it has not, or does not allow, what was asked for.
+    pub fn is_refusal(&self) -> bool {
+        let answers = [
+            libc::ENOSYS,
+            libc::EPERM,
+            libc::EACCES,
+            libc::EOPNOTSUPP,
+            libc::ENOPROTOOPT,
+            libc::EINVAL,
+            libc::ENODEV,
+        ];
+        self.source.raw_os_error().is_some_and(|code| answers.contains(&code))
+    }
+
     /// The error of the call that just failed, from `errno`.
     pub fn last(call: &'static str, object: impl Into<String>) -> Self {
         Error::new(call, object, io::Error::last_os_error())

@@ -70,6 +70,25 @@ fn every_finding_has_its_entry_in_the_vocabulary() {
     assert_eq!(codes("not-kept-awake"), 8, "memory alone does not sleep");
 }
 
+/// What the kernel told of the flows of one layer's streams.
+fn told(recording: &mut Recording, counts: &[(&str, u64)]) {
+    for trial in recording.trials.iter_mut().filter(|trial| is_plain(&trial.case)) {
+        let kernel = counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        trial.roles[0].flows[0].kernel = kernel;
+    }
+}
+
+#[test]
+fn zero_copies_that_were_copies_are_told_and_a_few_are_not() {
+    let sends =
+        |copied| vec![("zero-copy.sends", 200), ("zero-copy.heard", 200), ("zero-copy.copied", copied)];
+    assert_eq!(added(|recording| told(recording, &sends(3))), network_only("zero-copy-copied"));
+    assert_eq!(added(|recording| told(recording, &sends(2))), []);
+    let bytes = |copied| vec![("zero-copy.mapped-bytes", 100 - copied), ("zero-copy.copied-bytes", copied)];
+    assert_eq!(added(|recording| told(recording, &bytes(6))), network_only("zero-copy-not-mapped"));
+    assert_eq!(added(|recording| told(recording, &bytes(5))), []);
+}
+
 #[test]
 fn another_process_is_counted_once_a_layer() {
     let mut recording = quiet();

@@ -78,7 +78,6 @@ impl Runs for Box<dyn Drive> {
 }
 
 /// Whichever link it is as a link: what stands before it pays a call through a pointer for each message.
-#[allow(missing_debug_implementations)]
 pub struct Driven(pub Box<dyn Drive>);
 
 impl Link for Driven {

@@ -188,20 +188,10 @@ fn both<const WAITS: bool>(
     Box::new(Halves::<_, _, WAITS> { send, receive, patience: setup.patience })
 }
 
-/// What a kernel answers that has not, or does not allow, what was asked for.
-const REFUSALS: &[i32] = &[ENOSYS, EPERM, EACCES, EOPNOTSUPP, ENOPROTOOPT, EINVAL, ENODEV];
-const ENOSYS: i32 = 38;
-const EPERM: i32 = 1;
-const EACCES: i32 = 13;
-const EOPNOTSUPP: i32 = 95;
-const ENOPROTOOPT: i32 = 92;
-const EINVAL: i32 = 22;
-const ENODEV: i32 = 19;
-
 /// Nothing else is used in its place.
 pub(super) fn missing(knob: &str, engine: &str, error: Error) -> Error {
     match &error {
-        Error::System(it) if it.source.raw_os_error().is_some_and(|code| REFUSALS.contains(&code)) => {
+        Error::System(it) if it.is_refusal() => {
             let what = format!("{knob}={engine} is not to be had here: {it}: {}", it.source);
             Error::unavailable(what, format!("leave {knob} out, or see `linerate explain {knob}`"))
         }
@@ -211,8 +201,7 @@ pub(super) fn missing(knob: &str, engine: &str, error: Error) -> Error {
 
 /// The engines that were asked for.
 fn asked(spec: &Spec) -> (&str, &str) {
-    let default = |engine: Option<&'static str>| engine.unwrap_or_default();
-    let [send, receive] = table::defaults().map(|engine| default(Some(engine)));
+    let [send, receive] = table::defaults();
     (spec.value(SEND).unwrap_or(send), spec.value(RECEIVE).unwrap_or(receive))
 }
 

@@ -160,7 +160,7 @@ pub const KNOBS: &[Knob] = &[
         default: "write",
         about: "how a sender's bytes reach the kernel: one send(2) a message, or what saves the copy or the call",
         source: "send(2), epoll(7), io_uring(7), sendfile(2), splice(2); Documentation/networking/msg_zerocopy.rst",
-        hint: "linerate ab --set tcp.send-engine=write,splice shows what the sender's copy costs",
+        hint: "linerate ab --set tcp.send-engine=sendfile,splice shows what the sender's copy costs",
     },
     Knob {
         name: "tcp.receive-engine",
@@ -169,7 +169,7 @@ pub const KNOBS: &[Knob] = &[
         default: "read",
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
         source: "recv(2), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
-        hint: "linerate ab --set tcp.receive-engine=read,discard shows what the receiver's copy costs",
+        hint: "linerate ab --set tcp.receive-engine=discard shows what the receiver's copy costs",
     },
     Knob {
         name: "udp.engine",
@@ -178,7 +178,7 @@ pub const KNOBS: &[Knob] = &[
         default: "plain",
         about: "how datagrams reach the kernel: one a call, 64 a call, or cut and joined by the kernel",
         source: "sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
-        hint: "linerate ab --set udp.engine=plain,segments shows what a packet's way through the stack costs",
+        hint: "linerate ab --set udp.engine=batch,segments shows what a packet's way through the stack costs",
     },
     Knob {
         name: "socket.interface",

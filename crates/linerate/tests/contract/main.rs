@@ -1,6 +1,8 @@
 //! One suite over every transport: whole messages, small and large, both waits, both directions; strangers,
 //! peers that go away, and datagrams that are lost.
 
+mod crowds;
+mod engines;
 mod special;
 
 use linerate::pattern::Measured;

@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 /// One way to send, or to receive.
 pub struct Row<H: ?Sized + 'static> {
+    /// Its name.
     pub name: &'static str,
     /// The link of a stream, whose other direction is the usual one.
     pub stream: Open<Box<dyn Drive>>,

@@ -1,0 +1,65 @@
+//! More flows than CPUs: each carries all its bytes, and stamps every slice.
+
+use super::*;
+
+#[test]
+fn a_thousand_flows_each_carry_every_byte_both_ways() {
+    let blocks = [block(1000, 3, 2), block(70_000, 1, 2)];
+    for transport in ["tcp", "unix"] {
+        let mut ends = open(transport, 1000, 30_000);
+        for wait in [Wait::Sleeping, Wait::Polling] {
+            for does in [[Does::Receives, Does::Sends], [Does::Sends, Does::Receives]] {
+                let answers = play(&mut ends, [&does[..1], &does[1..]], wait, &blocks);
+                for (answers, does) in answers.iter().zip(does) {
+                    assert_eq!((answers.len(), answers[0].len()), (1, 1000));
+                    for (index, block) in blocks.iter().enumerate() {
+                        for flow in answers[0].iter().map(|flow| &flow[index].flow) {
+                            assert_eq!(flow.bytes, block.bytes(), "{transport} {wait} {block:?}");
+                            let stamps = if does == Does::Receives { block.slices as usize } else { 0 };
+                            assert_eq!(flow.slices_ns.len(), stamps, "{transport} {wait}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_flows_than_there_may_be_are_refused() {
+    let refused = named("tcp").unwrap().offer(&spec("tcp", 1001, true));
+    assert_eq!(refused.err().unwrap().exit_code(), 2);
+}
+
+#[test]
+fn a_crowd_whose_peer_is_gone_ends_with_an_error() {
+    for wait in [Wait::Sleeping, Wait::Polling] {
+        let [mut first, second] = open("tcp", 40, 500);
+        drop(second);
+        let task = [Task { does: Does::Receives, cpus: Vec::new() }];
+        let answer = first.trial(&task, wait, &[block(1, 1, 1)]);
+        assert_eq!(answer.unwrap_err().exit_code(), 4, "{wait}");
+    }
+}
+
+/// One CPU's thread serves all: what it spent is told once, divided among its flows.
+#[test]
+fn flows_that_share_a_thread_share_its_cpu_time() {
+    let mut ends = open("tcp", 8, 10_000);
+    let cpus = vec![linerate_sys::thread::allowed_cpus().unwrap()[0]];
+    let task = |does| [Task { does, cpus: cpus.clone() }];
+    let blocks = [block(10_000, 50, 4)];
+    let [first, second] = &mut ends;
+    let came = std::thread::scope(|scope| {
+        let sends = task(Does::Sends);
+        let other = scope.spawn(move || second.trial(&sends, Wait::Sleeping, &blocks).unwrap());
+        let came = first.trial(&task(Does::Receives), Wait::Sleeping, &blocks).unwrap();
+        other.join().unwrap();
+        came
+    });
+    let times: Vec<u64> = came[0].iter().map(|flow| flow[0].flow.cpu_ns).collect();
+    let (least, most) = (times.iter().min().unwrap(), times.iter().max().unwrap());
+    assert!(*least > 0 && most - least < 8, "{times:?}");
+    let starts: Vec<u64> = came[0].iter().map(|flow| flow[0].flow.start_ns).collect();
+    assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
+}
