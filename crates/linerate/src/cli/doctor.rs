@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 /// Prints every check; what is in order takes one line, what is not takes two more.
 pub fn main(args: &StateFolder) -> Result<ExitCode> {
-    let checks: Vec<Check> = lab_checks()?.into_iter().chain(doctor()).chain(transports()).chain(calibrations(args)).collect();
+    let checks: Vec<Check> =
+        lab_checks()?.into_iter().chain(doctor()).chain(transports()).chain(calibrations(args)).collect();
     for check in &checks {
         print(&line(check))?;
     }

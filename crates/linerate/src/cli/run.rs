@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn a_rung_on_request_is_measured_when_it_is_named_in_full_and_not_with_its_group() {
         let profile = Profile::named("thorough").unwrap();
-        let of = |only: &[&str]| rungs(&profile, &only.iter().map(ToString::to_string).collect::<Vec<_>>(), &[]);
+        let of =
+            |only: &[&str]| rungs(&profile, &only.iter().map(ToString::to_string).collect::<Vec<_>>(), &[]);
         let has = |only: &[&str], id: &str| of(only).unwrap().iter().any(|rung| rung == id);
         for id in RUNGS.iter().filter(|rung| rung.on_request).map(|rung| rung.id) {
             assert!(has(&[id, "network.tcp"], id) && has(&[id], id), "{id}");
