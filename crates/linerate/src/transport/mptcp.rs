@@ -66,7 +66,8 @@ impl AsFd for Multipath {
 impl Channel for Multipath {
     /// Each option by itself: kernels differ in which of TCP's they pass on to the paths.
     fn granted(&self, spec: &Spec) -> Vec<Granted> {
-        let protocol = mptcp::fell_back(self).ok().map(|fell| if fell { "tcp" } else { "mptcp" });
+        let protocol =
+            mptcp::fell_back(self).ok().map(|fell| if fell { TcpStream::NAME } else { Self::NAME });
         let mut all = vec![Granted {
             knob: PROTOCOL.into(),
             asked: Some(Self::NAME.into()),

@@ -1,0 +1,125 @@
+//! The rungs that are measured when they are named in full: they cost time, or hosts lack them.
+
+use super::{FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, Place, Rung};
+use crate::vocabulary::Pattern;
+use Pattern::{Bidirectional, PingPong, Stream};
+use Place::{InHost, Network};
+
+/// A rung of one flow, over IPv4, at the profile's sizes.
+const fn rung(
+    id: &'static str,
+    transport: &'static str,
+    place: Place,
+    below: Option<&'static str>,
+    about: &'static str,
+) -> Rung {
+    Rung {
+        id,
+        transport,
+        place,
+        below,
+        patterns: &[PingPong, Stream],
+        flows: &[1],
+        cache: None,
+        family: Family::V4,
+        ladder_bytes: LADDER_BYTES,
+        sizes: &[],
+        sibling: true,
+        on_request: true,
+        title: id,
+        about,
+    }
+}
+
+/// `in-host.tls`.
+pub const IN_HOST_TLS: Rung = rung(
+    "in-host.tls",
+    "tls",
+    InHost,
+    Some("in-host.tcp"),
+    "TLS 1.3 over TCP over the loopback interface: what sealing and opening cost",
+);
+
+/// `in-host.quic`.
+pub const IN_HOST_QUIC: Rung = rung(
+    "in-host.quic",
+    "quic",
+    InHost,
+    Some("in-host.udp"),
+    "QUIC over the loopback interface: a transport in user space, sealed, over datagrams",
+);
+
+/// `in-host.mptcp`.
+pub const IN_HOST_MPTCP: Rung = rung(
+    "in-host.mptcp",
+    "mptcp",
+    InHost,
+    Some("in-host.tcp"),
+    "multipath TCP over the loopback interface: one path, and what the layer above it costs",
+);
+
+/// `in-host.vsock`.
+pub const IN_HOST_VSOCK: Rung = rung(
+    "in-host.vsock",
+    "vsock",
+    InHost,
+    Some("in-host.shared-memory"),
+    "vsock over its loopback: the sockets that virtual machines speak to their hosts with",
+);
+
+/// `in-host.sctp`.
+pub const IN_HOST_SCTP: Rung =
+    rung("in-host.sctp", "sctp", InHost, Some("in-host.shared-memory"), "SCTP over the loopback interface");
+
+/// `in-host.smc`.
+pub const IN_HOST_SMC: Rung = rung(
+    "in-host.smc",
+    "smc",
+    InHost,
+    Some("in-host.tcp"),
+    "SMC within a host: shared memory below TCP's calls, where the kernel has it",
+);
+
+/// `network.tls`.
+pub const NETWORK_TLS: Rung =
+    rung("network.tls", "tls", Network, Some("network.tcp"), "TLS 1.3 over TCP between the two hosts");
+
+/// `network.quic`.
+pub const NETWORK_QUIC: Rung = Rung {
+    patterns: &[PingPong, Stream, Bidirectional],
+    ..rung("network.quic", "quic", Network, Some("network.udp"), "QUIC between the two hosts")
+};
+
+/// `network.mptcp`.
+pub const NETWORK_MPTCP: Rung =
+    rung("network.mptcp", "mptcp", Network, Some("network.tcp"), "multipath TCP between the two hosts");
+
+/// `network.sctp`.
+pub const NETWORK_SCTP: Rung =
+    rung("network.sctp", "sctp", Network, Some("in-host.sctp"), "SCTP between the two hosts");
+
+/// `network.smc`.
+pub const NETWORK_SMC: Rung = rung(
+    "network.smc",
+    "smc",
+    Network,
+    Some("network.tcp"),
+    "SMC between the two hosts: RDMA below TCP's calls, or else TCP",
+);
+
+/// `network.raw`.
+pub const NETWORK_RAW: Rung = Rung {
+    ladder_bytes: FRAME_BYTES,
+    sizes: FRAME_SIZES,
+    ..rung(
+        "network.raw",
+        "raw",
+        Network,
+        None,
+        "raw Ethernet frames between the two hosts, at the sizes of RFC 2544; they must share a segment",
+    )
+};
+
+/// `network.rdma`.
+pub const NETWORK_RDMA: Rung =
+    rung("network.rdma", "rdma", Network, None, "RDMA between the two hosts, where they have devices for it");
