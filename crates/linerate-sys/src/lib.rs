@@ -5,6 +5,7 @@
 //! benchmark is.
 
 pub mod batch;
+pub mod bound;
 pub mod child;
 pub mod clock;
 pub mod cpu_time;

@@ -1,5 +1,6 @@
 //! Sockets: their options, and calls that return at once or wait in the kernel.
 
+use crate::bound;
 use crate::option;
 use crate::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -7,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -94,34 +95,10 @@ impl TcpOptions {
         let socket = socket.map_err(|e| Error::new("socket", name, e))?;
         self.apply(&socket);
         if let Some(name) = &self.interface {
-            bind_to(&socket, name)?;
+            bound::bind_to(&socket, name)?;
         }
         Ok(socket)
     }
-}
-
-/// The call that binds a socket to an interface, as errors name it.
-pub const BIND_TO_DEVICE: &str = "setsockopt(SO_BINDTODEVICE)";
-
-fn bind_to(socket: &Socket, interface: &str) -> Result<()> {
-    let bound = socket.bind_device(Some(interface.as_bytes()));
-    bound.map_err(|e| Error::new(BIND_TO_DEVICE, interface, e))
-}
-
-/// The interface that a socket is bound to; none where there is none.
-pub fn interface(socket: &impl AsFd) -> Result<Option<String>> {
-    let name = SockRef::from(socket).device();
-    let name = name.map_err(|e| Error::new("getsockopt(SO_BINDTODEVICE)", "socket", e))?;
-    Ok(name.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()))
-}
-
-/// A UDP socket at this address, bound to this interface.
-pub fn udp_at(address: SocketAddr, interface: &str) -> Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP));
-    let socket = socket.map_err(|e| Error::new("socket", "UDP", e))?;
-    bind_to(&socket, interface)?;
-    socket.bind(&SockAddr::from(address)).map_err(|e| Error::new("bind", address.to_string(), e))?;
-    Ok(socket.into())
 }
 
 /// The name of the congestion control in use.

@@ -10,10 +10,8 @@ mod noise;
 mod tests;
 
 use crate::plan::{Block, Plan, Role, Step, World};
-use crate::record::{
-    Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord, StepRecord, Trial,
-    encode_histogram,
-};
+use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
+use crate::record::{StepRecord, Trial};
 use crate::vocabulary::{Does, Pattern};
 use machine::Machine;
 use noise::{Draw, Noise};
@@ -121,7 +119,7 @@ impl Simulation {
             let flows = (0..step.case.flows).map(|_| flow(&step.case.pattern, block, role, slice_ns, draw));
             let flows = flows.collect();
             let samples = (role.does == Does::Pings).then(|| self.noise.samples(slice_ns, SAMPLES));
-            let histogram = samples.and_then(|samples| encode_histogram(samples.into_iter()).ok());
+            let histogram = samples.and_then(|samples| record::encode_histogram(samples.into_iter()).ok());
             records.push(RoleRecord {
                 host: role.host.clone(),
                 does: role.does,

@@ -10,6 +10,7 @@ use crate::record::Granted;
 use crate::unit::{BitRate, Bytes};
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
+use linerate_sys::bound;
 use linerate_sys::socket::{self, TcpOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -90,13 +91,13 @@ pub(super) fn options(spec: &Spec) -> TcpOptions {
 /// The interface as read back, where one was asked for.
 pub(super) fn granted_interface(spec: &Spec, socket: &impl AsFd) -> Option<Granted> {
     spec.value(INTERFACE)?;
-    let name = socket::interface(socket).ok().flatten();
+    let name = bound::interface(socket).ok().flatten();
     Some(granted(spec, INTERFACE, name.unwrap_or_else(|| "none".into())))
 }
 
 /// An interface that is not there, or that this user may not bind to, is no fault of the peer's.
 pub(super) fn no_interface(name: &str, error: linerate_sys::Error) -> Error {
-    if error.call != socket::BIND_TO_DEVICE {
+    if error.call != bound::BIND_TO_DEVICE {
         return error.into();
     }
     let what = format!("{INTERFACE}={name}: {error}: {}", error.source);

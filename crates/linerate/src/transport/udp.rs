@@ -13,7 +13,7 @@ use crate::record::Granted;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::batch::Sharing;
-use linerate_sys::socket;
+use linerate_sys::{bound, socket};
 use shared::Shared;
 use std::io;
 use std::net::{TcpStream, UdpSocket};
@@ -32,7 +32,7 @@ impl Datagrams for UdpSocket {
         let mut address = beside.local_addr().map_err(fail("getsockname"))?;
         address.set_port(0);
         let port = match spec.value(INTERFACE) {
-            Some(name) => socket::udp_at(address, name).map_err(|error| no_interface(name, error))?,
+            Some(name) => bound::udp_at(address, name).map_err(|error| no_interface(name, error))?,
             None => UdpSocket::bind(address).map_err(fail("bind"))?,
         };
         set_buffers(&port, spec);
