@@ -39,6 +39,7 @@ pub mod stream_socket;
 pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
+pub mod transfer;
 pub mod wake;
 pub mod whole_file;
 pub mod zero_copy;

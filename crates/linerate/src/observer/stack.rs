@@ -128,7 +128,7 @@ fn first_words(text: &str) -> Vec<&str> {
 fn modules() -> Value {
     let loaded = text("/proc/modules").unwrap_or_default();
     let there =
-        |name: &&&str| is_loaded(&loaded, name) || std::path::Path::new("/sys/module").join(name).exists();
+        |name: &&str| is_loaded(&loaded, name) || std::path::Path::new("/sys/module").join(name).exists();
     MODULES.split_ascii_whitespace().filter(there).collect()
 }
 
