@@ -65,7 +65,7 @@ fn damage(bytes: &mut Vec<u8>, valid: &[&[u8]], chance: &mut ChaCha8Rng) {
             bytes.splice(at..end, other[from..].iter().copied());
         }
         _ => {
-            let one = [b'0', b'9', b'[', b'{', b'"', b'\\', 0, 0xff][chance.random_range(..8)];
+            let one = [b'0', b'9', b'[', b'{', b'"', b'\\', 0, 0xff][chance.random_range(..8usize)];
             bytes.splice(at..at, std::iter::repeat_n(one, chance.random_range(1..200)));
         }
     }
