@@ -80,7 +80,8 @@ fn told(recording: &mut Recording, counts: &[(&str, u64)]) {
 
 #[test]
 fn zero_copies_that_were_copies_are_told_and_a_few_are_not() {
-    let sends = |copied| vec![("zero-copy.sends", 200), ("zero-copy.heard", 200), ("zero-copy.copied", copied)];
+    let sends =
+        |copied| vec![("zero-copy.sends", 200), ("zero-copy.heard", 200), ("zero-copy.copied", copied)];
     assert_eq!(added(|recording| told(recording, &sends(3))), network_only("zero-copy-copied"));
     assert_eq!(added(|recording| told(recording, &sends(2))), []);
     let bytes = |copied| vec![("zero-copy.mapped-bytes", 100 - copied), ("zero-copy.copied-bytes", copied)];
