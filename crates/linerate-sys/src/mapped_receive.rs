@@ -54,10 +54,14 @@ impl Window {
         let start = unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, socket, 0) };
         let start = start.map_err(|e| Error::new("mmap", "TCP socket", e))?;
         let mut window = Window { start, len, mapped: 0, copied: 0 };
-        // An empty queue is no error; a kernel that knows no such option says so.
-        window
-            .take(socket, &mut [], 0)
-            .map_err(|e| Error::new("getsockopt(TCP_ZEROCOPY_RECEIVE)", "TCP socket", e))?;
+        // An empty queue is no error, and a stream at its end shows when it is received from; a kernel that
+        // knows no such option says so.
+        let tried = window.take(socket, &mut [], 0);
+        let tried = tried.map_err(|e| Error::new("getsockopt(TCP_ZEROCOPY_RECEIVE)", "TCP socket", e));
+        match tried {
+            Err(error) if error.is_refusal() => return Err(error),
+            _ => {}
+        }
         Ok(window)
     }
 
@@ -98,8 +102,8 @@ impl Window {
             address: self.start as u64,
             length: (len & !(PAGE - 1)) as u32,
             copybuf_address: room.as_mut_ptr() as u64,
-            // More room than this and the kernel would copy what it can map.
-            copybuf_len: room.len().min(PAGE - 1) as i32,
+            // What is copied comes on top of what is mapped: both together are no more than was asked for.
+            copybuf_len: (len & (PAGE - 1)) as i32,
             ..Request::default()
         };
         let mut size = size_of::<Request>() as libc::socklen_t;
@@ -169,14 +173,18 @@ mod tests {
             });
             let mut at = 0;
             let mut room = vec![0; 256 << 10];
-            while at < LEN {
-                let len = room.len().min(LEN - at);
+            for want in [65_536, 5000, 1, 256 << 10, 4096, 70_001].into_iter().cycle() {
+                let len = want.min(LEN - at);
                 let before = window.counts();
                 let came = window.receive::<true>(&far, &mut room[..len], limit).unwrap().unwrap_or(0);
                 let mapped = (window.counts().0 - before.0) as usize;
+                assert!(came <= len, "{came} of {len}");
                 assert!(window.shown(mapped) == &pages[at..at + mapped], "at {at}");
                 assert!(room[..came - mapped] == pages[at + mapped..at + came], "at {at}, {mapped} mapped");
                 at += came;
+                if at == LEN {
+                    break;
+                }
             }
         });
         let (mapped, copied) = window.counts();
@@ -184,5 +192,7 @@ mod tests {
         assert_eq!(window.receive::<false>(&far, &mut [0; 9000], limit).unwrap(), None);
         drop(near);
         assert_eq!(window.receive::<true>(&far, &mut [0; 9000], limit).unwrap(), Some(0));
+        let mut late = Window::onto(&far, 4096).unwrap();
+        assert_eq!(late.receive::<true>(&far, &mut [0; 9000], limit).unwrap(), Some(0));
     }
 }
