@@ -91,49 +91,12 @@ const FACTS: &[Fact] = &[
     ("routes", Call(routes)),
 ];
 
-/// Modules of protocols, filters, queues and adapters.
-const MODULES: &[&str] = &[
-    "tcp_bbr",
-    "tcp_cubic",
-    "tcp_dctcp",
-    "tcp_htcp",
-    "sch_fq",
-    "sch_fq_codel",
-    "sch_netem",
-    "sch_cake",
-    "sch_mq",
-    "tls",
-    "sctp",
-    "mptcp",
-    "rds",
-    "smc",
-    "tipc",
-    "wireguard",
-    "xfrm_user",
-    "vsock",
-    "nf_tables",
-    "ip_tables",
-    "ip6_tables",
-    "nf_conntrack",
-    "nf_nat",
-    "br_netfilter",
-    "bridge",
-    "bonding",
-    "openvswitch",
-    "vxlan",
-    "veth",
-    "ifb",
-    "tun",
-    "macvlan",
-    "ipvlan",
-    "ib_core",
-    "rdma_cm",
-    "ib_ipoib",
-    "siw",
-    "rdma_rxe",
-    "knem",
-    "xpmem",
-];
+/// Modules of protocols, filters, queues and adapters, by the kernel's names: some are those of transports.
+const MODULES: &str = "\
+    tcp_bbr tcp_cubic tcp_dctcp tcp_htcp sch_fq sch_fq_codel sch_netem sch_cake sch_mq tls sctp \
+    mptcp rds smc tipc wireguard xfrm_user vsock nf_tables ip_tables ip6_tables nf_conntrack nf_nat \
+    br_netfilter bridge bonding openvswitch vxlan veth ifb tun macvlan ipvlan ib_core rdma_cm \
+    ib_ipoib siw rdma_rxe knem xpmem";
 
 /// Routes of each kind that are kept.
 const ROUTES: usize = 4;
@@ -165,8 +128,8 @@ fn first_words(text: &str) -> Vec<&str> {
 fn modules() -> Value {
     let loaded = text("/proc/modules").unwrap_or_default();
     let there =
-        |name: &&&str| is_loaded(&loaded, name) || std::path::Path::new("/sys/module").join(name).exists();
-    MODULES.iter().filter(there).copied().collect()
+        |name: &&str| is_loaded(&loaded, name) || std::path::Path::new("/sys/module").join(name).exists();
+    MODULES.split_whitespace().filter(there).collect()
 }
 
 fn is_loaded(modules: &str, name: &str) -> bool {
