@@ -197,7 +197,7 @@ pub struct Run {
     #[arg(long = "suite", value_name = "NAME", value_delimiter = ',', value_parser = suites(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub suites: Vec<Suite>,
-    /// The same with a plan file of one's own (TOML); docs/guide/plans.md tells how it is written.
+    /// The same with a plan file of one's own (TOML); docs/guides/plans.md tells how it is written.
     #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
     pub plans: Vec<PathBuf>,
     /// Write no HTML page beside the recording; `linerate report` can make it later.

@@ -57,7 +57,7 @@ fn check_measures(suite: &Suite) -> Result<()> {
     let unknown = drawn.chain(suite.claims.iter().map(|claim| &claim.y)).find(|name| measure(name).is_none());
     let Some(name) = unknown else { return Ok(()) };
     let what = format!("nothing that a figure can draw is called `{name}`");
-    let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guide/plans.md");
+    let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guides/plans.md");
     let SuiteError { what, hint } = SuiteError::new(what, near);
     Err(Error::usage(what, hint))
 }

@@ -91,7 +91,7 @@ const FACTS: &[Fact] = &[
     ("routes", Call(routes)),
 ];
 
-/// Modules of protocols, filters, queues and adapters.
+/// Modules of protocols, filters, queues and adapters, by the kernel's names: some are those of transports.
 const MODULES: &str = "\
     tcp_bbr tcp_cubic tcp_dctcp tcp_htcp sch_fq sch_fq_codel sch_netem sch_cake sch_mq tls sctp \
     mptcp rds smc tipc wireguard xfrm_user vsock nf_tables ip_tables ip6_tables nf_conntrack nf_nat \
@@ -129,7 +129,7 @@ fn modules() -> Value {
     let loaded = text("/proc/modules").unwrap_or_default();
     let there =
         |name: &&str| is_loaded(&loaded, name) || std::path::Path::new("/sys/module").join(name).exists();
-    MODULES.split_ascii_whitespace().filter(there).collect()
+    MODULES.split_whitespace().filter(there).collect()
 }
 
 fn is_loaded(modules: &str, name: &str) -> bool {
