@@ -9,6 +9,7 @@ mod curve;
 mod distribution;
 mod efficiency;
 mod ladder;
+mod measures;
 mod medians;
 pub mod model;
 mod runs;
@@ -28,6 +29,7 @@ pub use curve::{
 pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
+pub use measures::{MEASURES, Measure, measure};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use timeline::{Sampled, Timeline, settled_ns};

@@ -23,7 +23,8 @@ pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
 
 use crate::plan::Block;
-use crate::vocabulary::Does;
+use crate::record::{Latencies, Tally};
+use crate::vocabulary::{Does, Sample};
 use buffer::Walk;
 use std::io;
 use std::time::Duration;
@@ -54,7 +55,7 @@ impl Clock for Monotonic {
 }
 
 /// What one end moved in one block.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Moved {
     /// Bytes in this end's direction.
     pub bytes: u64,
@@ -62,6 +63,10 @@ pub struct Moved {
     pub messages: Option<u64>,
     /// Datagrams that did not come.
     pub lost: Option<u64>,
+    /// What else was counted.
+    pub tally: Option<Box<Tally>>,
+    /// What else was timed.
+    pub samples: Vec<(Sample, Latencies)>,
 }
 
 /// One end of a connection with the loops that fit it.

@@ -127,6 +127,7 @@ impl Simulation {
                 does: role.does,
                 flows,
                 histogram,
+                samples: BTreeMap::new(),
                 pair: role.pair,
             });
         }

@@ -156,7 +156,8 @@ impl<L: Lossy> Unreliable<L> {
         };
         self.link.tell(came)?;
         let lost = sent.saturating_sub(came);
-        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+        let bytes = came * block.message_bytes;
+        Ok(Moved { bytes, messages: Some(came), lost: Some(lost), ..Moved::default() })
     }
 
     /// Whether a datagram belongs to this block; too short a one cannot say.
@@ -199,7 +200,8 @@ impl<L: Lossy> Unreliable<L> {
         let first = stamps.first().map_or(0, |stamp| stamp - begun);
         self.longest = self.longest.max(Duration::from_nanos(first)).max(longest_of(stamps));
         self.finish(number)?;
-        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+        let bytes = came * block.message_bytes;
+        Ok(Moved { bytes, messages: Some(came), lost: Some(lost), ..Moved::default() })
     }
 
     /// How long an exchange may take before it is given up.

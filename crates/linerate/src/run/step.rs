@@ -1,6 +1,6 @@
 //! A step's names, its parts by host, and the events that come of it.
 
-use super::protocol::{TaskAnswer, TrialAnswer, WorkerPart};
+use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
 use crate::plan::{Block, Case, Role, Step};
 use crate::record::{Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit};
 use crate::transport::Task;
@@ -137,8 +137,8 @@ pub fn events(
 fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
     for task in tasks {
         for (block, roles) in task.blocks.into_iter().zip(&mut *into) {
-            let (flows, histogram) = (block.flows, block.histogram);
-            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, pair });
+            let BlockAnswer { flows, histogram, samples } = block;
+            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, samples, pair });
         }
     }
 }

@@ -42,6 +42,26 @@ impl Does {
     }
 }
 
+/// What the samples of a histogram are, besides round trips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sample {
+    /// From the moment at which a request should have gone until its answer was back.
+    FromIntended,
+    /// From the moment at which it went until then.
+    FromSend,
+    /// From the moment at which a message should have gone until it went.
+    SentLate,
+    /// From the call of `connect` until the connection stood.
+    SetUp,
+    /// From the call of `connect` until the answer was there and the connection closed.
+    Transaction,
+    /// A datagram's delay above the least one of its block.
+    DelayVariation,
+    /// How far the delays of two datagrams that were sent one after the other differ.
+    PacketToPacket,
+}
+
 /// How an end waits for the next message.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -81,7 +81,7 @@ fn what_was_sent_is_what_came_and_what_was_lost() {
         let does = [Does::Sends, Does::Receives];
         let [(sender, sent), (receiver, came)] = play(does, 10, &block(size, 20, 5));
         assert_eq!((sender.bytes, sent.len()), (100 * size, 5));
-        let expected = Moved { bytes: 90 * size, messages: Some(90), lost: Some(10) };
+        let expected = Moved { bytes: 90 * size, messages: Some(90), lost: Some(10), ..Moved::default() };
         // The 90 datagrams that came complete four slices of 20 and begin a fifth.
         assert_eq!((receiver, came.len()), (expected, 5), "{size} B");
     }
@@ -92,7 +92,7 @@ fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
     for size in [1, 8, 500] {
         let [(pinger, stamps), _] = play([Does::Pings, Does::Echoes], 4, &block(size, 1, 6));
         // The fourth of seven messages was lost.
-        let expected = Moved { bytes: 6 * size, messages: Some(6), lost: Some(1) };
+        let expected = Moved { bytes: 6 * size, messages: Some(6), lost: Some(1), ..Moved::default() };
         assert_eq!((pinger, stamps.len()), (expected, 6), "{size} B");
         let all = Duration::from_nanos(stamps[5] - stamps[0]);
         assert!(all < SILENCE, "{all:?} of samples hold a loss");
