@@ -10,9 +10,13 @@
 mod awake;
 mod buffer;
 mod endless;
+mod exchange;
+mod journal;
 mod lossy;
+mod pacer;
 mod ping_pong;
 mod play;
+mod request;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -35,13 +39,36 @@ pub trait Link {
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// Fills the first part of `bytes`, waiting until at least one byte came; says how many did.
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize>;
+
+    /// Sends what can be sent at once; 0 where nothing can.
+    fn push_now(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Receives what is there; 0 where nothing is.
+    fn pull_now(&mut self, _bytes: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Nothing moved: waits as this end waits until something came, or can go where there is something `out`, and
+    /// no longer than until this moment of the monotonic clock. An end that polls returns at once.
+    fn idle(&mut self, _out: bool, _until_ns: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Where the time comes from: the machine, or a test.
 pub trait Clock {
     /// Nanoseconds since some fixed moment.
     fn now_ns(&self) -> u64;
+    /// Waits until a moment that may be past.
+    fn wait_until(&self, at_ns: u64) {
+        while self.now_ns() < at_ns {
+            std::hint::spin_loop();
+        }
+    }
 }
+
+/// What is left of a wait is spun away from here on: a sleep ends late.
+const SPUN_NS: u64 = 200_000;
 
 /// The machine's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +78,17 @@ impl Clock for Monotonic {
     #[inline]
     fn now_ns(&self) -> u64 {
         linerate_sys::clock::monotonic_ns()
+    }
+
+    #[inline]
+    fn wait_until(&self, at_ns: u64) {
+        let left = at_ns.saturating_sub(self.now_ns());
+        if left > SPUN_NS {
+            std::thread::sleep(Duration::from_nanos(left - SPUN_NS));
+        }
+        while self.now_ns() < at_ns {
+            std::hint::spin_loop();
+        }
     }
 }
 
@@ -98,7 +136,9 @@ impl<L: Link> Loops for L {
                 push_all(self, &[0])?;
                 pull_all(self, &mut [0]).map(drop)
             }
-            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies, _) => Ok(()),
+            // Neither begins before both are there.
+            (Does::Exchanges, _) => exchange::cross(self, &[0], &mut [0]),
+            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies | Does::Requests, _) => Ok(()),
         }
     }
 
@@ -115,6 +155,8 @@ impl<L: Link> Loops for L {
             Does::Echoes => ping_pong::echo(self, block, walk),
             Does::Sends | Does::Copies => stream::send(self, clock, block, walk, stamps),
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
+            Does::Exchanges => exchange::exchange(self, clock, block, walk, stamps),
+            Does::Requests => return request::request(self, clock, block, walk),
         }?;
         Ok(Moved { bytes, ..Moved::default() })
     }

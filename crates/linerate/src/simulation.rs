@@ -14,7 +14,7 @@ use crate::record::{
     Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord, StepRecord, Trial,
     encode_histogram,
 };
-use crate::vocabulary::{Does, Pattern};
+use crate::vocabulary::Pattern;
 use machine::Machine;
 use noise::{Draw, Noise};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,7 @@ impl Simulation {
         for role in &step.roles {
             let flows = (0..step.case.flows).map(|_| flow(&step.case.pattern, block, role, slice_ns, draw));
             let flows = flows.collect();
-            let samples = (role.does == Does::Pings).then(|| self.noise.samples(slice_ns, SAMPLES));
+            let samples = role.does.samples().then(|| self.noise.samples(slice_ns, SAMPLES));
             let histogram = samples.and_then(|samples| encode_histogram(samples.into_iter()).ok());
             records.push(RoleRecord {
                 host: role.host.clone(),

@@ -14,6 +14,7 @@ mod shared_memory;
 mod shim;
 mod slow_reader;
 mod slowdown;
+mod stall;
 mod tcp;
 mod udp;
 mod unix;

@@ -80,7 +80,7 @@ impl Stage<'_> {
                 let start = Start::now();
                 part.link.agree(part.does, self.duplex).map_err(|error| broken(&error))?;
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
-                Ok((ready, if part.does == Does::Pings { Start::now() } else { start }))
+                Ok((ready, if part.does.begins() { Start::now() } else { start }))
             });
             if self.duplex {
                 self.barrier.wait();
@@ -187,6 +187,10 @@ fn broken(error: &io::Error) -> Error {
             "moved no byte within the time limit",
             "see whether its host still answers",
         ),
+        io::ErrorKind::Unsupported => {
+            let hint = "take another transport: linerate list transports";
+            Error::unavailable("this transport does not carry this pattern", hint)
+        }
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionRefused

@@ -171,10 +171,10 @@ pub struct Tally {
     /// The time between the first and the last moment at which a datagram was sent, by the sender's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_within_ns: Option<u64>,
-    /// Requests or messages of the lead left out that should have gone at a set moment.
+    /// Messages that should have gone at a set moment; of requests those of the lead are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intended: Option<u64>,
-    /// How many of them went so late that the next one was due already.
+    /// How many of them went later than by the mean time between two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<u64>,
 }

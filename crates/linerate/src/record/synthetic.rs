@@ -246,7 +246,10 @@ fn roles(case: &Case) -> Vec<Role> {
     }
     match case.pattern {
         Pattern::PingPong => vec![role(&case.to, far, Does::Echoes, 1), role(&case.from, 0, Does::Pings, 0)],
-        Pattern::Stream => vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)],
+        Pattern::PingPing | Pattern::RequestResponse => Vec::new(),
+        Pattern::Stream | Pattern::FixedCount => {
+            vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)]
+        }
         Pattern::Bidirectional => vec![
             role(&case.to, far, Does::Receives, 1),
             role(&case.to, far, Does::Sends, 1),

@@ -25,6 +25,9 @@ pub struct Sitting<'s> {
 /// Every session of a step: those of its case, then those of what runs beside it.
 pub fn sittings(step: &Step) -> Vec<Sitting<'_>> {
     let mut all = of_case(&step.case, &step.roles, false);
+    if step.case.pattern.connects_anew() {
+        all.iter_mut().for_each(|sitting| sitting.name += &format!(" step {}", step.number));
+    }
     if let Some(load) = &step.beside {
         all.extend(of_case(&load.case, &load.roles, true));
     }

@@ -194,7 +194,7 @@ fn task_answer(task: &Task, flows: &[Vec<Measured>], blocks: &[Block]) -> Result
 fn block_answer(does: Does, block: &Block, measured: &[&Measured]) -> Result<BlockAnswer> {
     let mut flows: Vec<Flow> = measured.iter().map(|measured| measured.flow.clone()).collect();
     let samples = samples(measured)?;
-    if does != Does::Pings {
+    if !does.samples() {
         return Ok(BlockAnswer { flows, histogram: None, samples });
     }
     let slices = flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(block.lead as usize));

@@ -14,6 +14,9 @@ use std::os::fd::AsFd;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// How often a polling end to which nothing moves asks before it looks at the clock.
+const ASKS_A_LOOK: u32 = 1 << 14;
+
 /// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
 pub trait Channel: AsFd + Send + Sync {
     /// The knobs as read back.
@@ -21,6 +24,9 @@ pub trait Channel: AsFd + Send + Sync {
 
     /// Both addresses.
     fn endpoints(&self) -> Option<String>;
+
+    /// Whether what is sent and received at once does not wait, however the ends wait.
+    const AT_ONCE: bool = true;
 
     /// The socket, for observers.
     fn tcp(&self) -> Option<&TcpStream> {
@@ -93,8 +99,8 @@ impl<C: Channel> Session for Connected<C> {
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let patience = self.spec.patience();
         let played = match wait {
-            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling { flow, patience }),
-            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow }),
+            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling::new(flow, patience)),
+            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow, patience }),
         };
         if played.is_err() {
             // The other end may sleep until it hears of it.
@@ -105,9 +111,9 @@ impl<C: Channel> Session for Connected<C> {
 
     fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
-        let flows = self.flows.iter().enumerate();
-        let parts =
-            flows.map(|(at, flow)| Part { link: Sleeping { flow }, does: task.does, cpu: task.cpu(at) });
+        let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());
+        let link = |flow| Sleeping { flow, patience };
+        let parts = flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: task.cpu(at) });
         let moved = run_beside(parts.collect(), wait, bytes, done);
         // The other end hears of it by this.
         self.flows.clear();
@@ -137,11 +143,21 @@ impl<C: Channel> Connected<C> {
 struct Polling<'s, C> {
     flow: &'s C,
     patience: Duration,
+    /// How often nothing moved since something did, and since when.
+    asked: u32,
+    since_ns: u64,
 }
 
 /// Sleeps in the kernel.
 struct Sleeping<'s, C> {
     flow: &'s C,
+    patience: Duration,
+}
+
+impl<'s, C> Polling<'s, C> {
+    fn new(flow: &'s C, patience: Duration) -> Polling<'s, C> {
+        Polling { flow, patience, asked: 0, since_ns: 0 }
+    }
 }
 
 impl<C: Channel> Link for Polling<'_, C> {
@@ -153,6 +169,36 @@ impl<C: Channel> Link for Polling<'_, C> {
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         poll(self.patience, || came(self.flow.receive_now(bytes)?))
+    }
+
+    #[inline]
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        at_once::<C>()?;
+        let went = self.flow.send_now(bytes)?;
+        self.asked = if went > 0 { 0 } else { self.asked };
+        Ok(went)
+    }
+
+    #[inline]
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let came = came(self.flow.receive_now(bytes)?)?;
+        self.asked = if came > 0 { 0 } else { self.asked };
+        Ok(came)
+    }
+
+    /// Looks at the clock now and then, whether this lasts too long.
+    #[inline]
+    fn idle(&mut self, _out: bool, until_ns: u64) -> io::Result<()> {
+        self.asked += 1;
+        if until_ns != u64::MAX || !self.asked.is_multiple_of(ASKS_A_LOOK) {
+            return Ok(());
+        }
+        let now = linerate_sys::clock::monotonic_ns();
+        if self.asked == ASKS_A_LOOK {
+            self.since_ns = now;
+        }
+        let is_over = now - self.since_ns > self.patience.as_nanos() as u64;
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }
 
@@ -166,6 +212,30 @@ impl<C: Channel> Link for Sleeping<'_, C> {
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         came(self.flow.receive_waiting(bytes)?)
     }
+
+    #[inline]
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        at_once::<C>()?;
+        self.flow.send_now(bytes)
+    }
+
+    #[inline]
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        came(self.flow.receive_now(bytes)?)
+    }
+
+    #[inline]
+    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
+        let left = Duration::from_nanos(until_ns.saturating_sub(linerate_sys::clock::monotonic_ns()));
+        let was_over = socket::wait_ready(self.flow, out, left.min(self.patience)).map_err(|e| e.source)?;
+        if was_over && left > self.patience { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    }
+}
+
+/// A channel whose calls would wait carries nothing that goes both ways at once.
+#[inline]
+fn at_once<C: Channel>() -> io::Result<()> {
+    if C::AT_ONCE { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
 /// No byte yet is 0; the end of the stream in mid-trial is an error.

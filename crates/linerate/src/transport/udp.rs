@@ -197,6 +197,14 @@ impl Lossy for Polling<'_> {
 
 impl Lossy for Sleeping<'_> {
     #[inline]
+    fn receive_until(&mut self, room: &mut [u8], until_ns: u64) -> io::Result<Option<usize>> {
+        let left = until_ns.saturating_sub(linerate_sys::clock::monotonic_ns());
+        let limit = Duration::from_nanos(left).min(self.0.patience);
+        socket::wait_readable(&self.0.flow.port, limit).map_err(|error| error.source)?;
+        self.0.receive_now(room)
+    }
+
+    #[inline]
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
         while !socket::send_datagram(&self.0.flow.port, datagram)? {}
         Ok(())
