@@ -9,6 +9,7 @@
 
 mod awake;
 mod buffer;
+mod connect;
 mod endless;
 mod exchange;
 mod journal;
@@ -22,6 +23,7 @@ mod stream;
 mod tests;
 
 pub use awake::Awake;
+pub use connect::{Caller, Calling, GREETING};
 pub use endless::{lead, run_beside};
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
@@ -138,7 +140,7 @@ impl<L: Link> Loops for L {
             }
             // Neither begins before both are there.
             (Does::Exchanges, _) => exchange::cross(self, &[0], &mut [0]),
-            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies | Does::Requests, _) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -157,6 +159,7 @@ impl<L: Link> Loops for L {
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
             Does::Exchanges => exchange::exchange(self, clock, block, walk, stamps),
             Does::Requests => return request::request(self, clock, block, walk),
+            Does::Connects | Does::Accepts => return Err(io::ErrorKind::Unsupported.into()),
         }?;
         Ok(Moved { bytes, ..Moved::default() })
     }

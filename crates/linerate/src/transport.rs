@@ -5,6 +5,7 @@
 //! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
 
 mod datagram;
+mod door;
 mod engine;
 mod meeting;
 mod memory;

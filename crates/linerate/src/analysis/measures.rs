@@ -46,6 +46,11 @@ pub const MEASURES: &[Measure] = &[
     measure_of("service-time.p50", "ns", |trial| timed(trial, Sample::FromSend, 0.5)),
     measure_of("service-time.p99", "ns", |trial| timed(trial, Sample::FromSend, 0.99)),
     measure_of("service-time.p99.9", "ns", |trial| timed(trial, Sample::FromSend, 0.999)),
+    measure_of("connect-time.p50", "ns", |trial| timed(trial, Sample::SetUp, 0.5)),
+    measure_of("connect-time.p99", "ns", |trial| timed(trial, Sample::SetUp, 0.99)),
+    measure_of("transaction-time.p50", "ns", |trial| timed(trial, Sample::Transaction, 0.5)),
+    measure_of("transaction-time.p99", "ns", |trial| timed(trial, Sample::Transaction, 0.99)),
+    measure_of("transaction-rate", "1/s", transaction_rate),
     measure_of("sent-late", "1", sent_late),
     measure_of("pacing-error.p50", "ns", |trial| timed(trial, Sample::SentLate, 0.5)),
     measure_of("pacing-error.p99", "ns", |trial| timed(trial, Sample::SentLate, 0.99)),
@@ -121,6 +126,13 @@ fn share(part: f64, all: f64) -> Option<f64> {
 fn sender_rate(trial: &Trial) -> Option<f64> {
     let rate =
         |(flow, tally): (&Flow, &Tally)| positive(8e9 * flow.bytes as f64 / tally.sent_within_ns? as f64);
+    tallies(trial).filter_map(rate).reduce(|a, b| a + b)
+}
+
+/// Requests with a connection each in a second, those of the lead among them; the sum over all flows.
+fn transaction_rate(trial: &Trial) -> Option<f64> {
+    let rate =
+        |(flow, tally): (&Flow, &Tally)| positive(1e9 * tally.transactions? as f64 / flow.duration_ns as f64);
     tallies(trial).filter_map(rate).reduce(|a, b| a + b)
 }
 

@@ -211,7 +211,7 @@ impl<L: Lossy> Loops for Unreliable<L> {
                 self.block = self.block.max(other as u32).wrapping_add(1);
                 Ok(())
             }
-            Does::Copies => Err(io::ErrorKind::Unsupported.into()),
+            Does::Copies | Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -230,6 +230,7 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Receives => self.receive(clock, block, walk, stamps),
             Does::Exchanges => self.exchange(clock, block, walk, stamps),
             Does::Requests => self.request(clock, block, walk),
+            Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

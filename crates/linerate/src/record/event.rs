@@ -171,6 +171,9 @@ pub struct Tally {
     /// The time between the first and the last moment at which a datagram was sent, by the sender's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_within_ns: Option<u64>,
+    /// Requests of which each had a connection of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
     /// Messages that should have gone at a set moment; of requests those of the lead are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intended: Option<u64>,

@@ -1,8 +1,9 @@
 //! How bytes reach a connection: asked for again and again, or slept for in the kernel.
 
+use super::door::{Calls, Door};
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task};
-use crate::pattern::{Link, Measured, Part, poll, run_beside};
+use crate::pattern::{Calling, Link, Measured, Part, play, poll, run_beside};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::vocabulary::Wait;
@@ -67,13 +68,21 @@ pub trait Channel: AsFd + Send + Sync {
 pub struct Connected<C> {
     spec: Spec,
     flows: Vec<C>,
+    /// Where further connections are made or taken.
+    door: Option<Box<dyn Door<C>>>,
 }
 
 impl<C: Channel + 'static> Connected<C> {
     /// A session over these connections.
     pub fn session(spec: Spec, flows: Vec<C>) -> Result<Box<dyn Session>> {
         flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
-        Ok(Box::new(Connected { spec, flows }))
+        Ok(Box::new(Connected { spec, flows, door: None }))
+    }
+
+    /// The same, with the place where further ones are made or taken.
+    pub fn at_door(spec: Spec, flows: Vec<C>, door: Box<dyn Door<C>>) -> Result<Box<dyn Session>> {
+        flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
+        Ok(Box::new(Connected { spec, flows, door: Some(door) }))
     }
 }
 
@@ -99,6 +108,7 @@ impl<C: Channel> Session for Connected<C> {
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let patience = self.spec.patience();
         let played = match wait {
+            _ if tasks.iter().any(|task| task.does.calls()) => self.calls(tasks, wait, blocks),
             Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling::new(flow, patience)),
             Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow, patience }),
         };
@@ -122,6 +132,26 @@ impl<C: Channel> Session for Connected<C> {
 }
 
 impl<C: Channel> Connected<C> {
+    /// Runs what makes and takes connections: as many at once as there are flows.
+    fn calls(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let no_door =
+            || Error::unavailable("this transport makes no further connections", "take tcp or unix");
+        let (door, patience) = (self.door.as_deref().ok_or_else(no_door)?, self.spec.patience());
+        let flows = self.flows.len();
+        let places = || tasks.iter().flat_map(|task| (0..flows).map(move |flow| (task.does, task.cpu(flow))));
+        let measured = match wait {
+            Wait::Polling => {
+                let link = || Calling(Calls::<C, true> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+            Wait::Sleeping => {
+                let link = || Calling(Calls::<C, false> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+        };
+        Ok(by_task(measured, flows))
+    }
+
     fn with_links<'s, L: Link + Send>(
         &'s self,
         tasks: &[Task],
@@ -228,7 +258,7 @@ impl<C: Channel> Link for Sleeping<'_, C> {
     fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
         let left = Duration::from_nanos(until_ns.saturating_sub(linerate_sys::clock::monotonic_ns()));
         let was_over = socket::wait_ready(self.flow, out, left.min(self.patience)).map_err(|e| e.source)?;
-        if was_over && left > self.patience { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+        if was_over && until_ns == u64::MAX { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Pattern {
     FixedCount,
     /// Requests at set moments, whatever became of those before.
     RequestResponse,
+    /// A connection for each request.
+    Connect,
 }
 
 /// What one end of a session does during a trial.
@@ -43,18 +45,27 @@ pub enum Does {
     Exchanges,
     /// Sends requests at set moments, receives their answers meanwhile, and keeps the time.
     Requests,
+    /// Makes a connection for each request, and keeps the time.
+    Connects,
+    /// Takes each connection, answers its request and closes it.
+    Accepts,
 }
 
 impl Does {
     /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
     pub fn keeps_time(self) -> bool {
-        use Does::{Copies, Exchanges, Pings, Receives, Requests};
-        matches!(self, Pings | Receives | Copies | Exchanges | Requests)
+        use Does::{Connects, Copies, Exchanges, Pings, Receives, Requests};
+        matches!(self, Pings | Receives | Copies | Exchanges | Requests | Connects)
     }
 
     /// Whether its time begins with its own message.
     pub fn begins(self) -> bool {
-        matches!(self, Does::Pings | Does::Exchanges | Does::Requests)
+        matches!(self, Does::Pings | Does::Exchanges | Does::Requests | Does::Connects)
+    }
+
+    /// Whether it makes or takes connections of its own, beside those of the session.
+    pub fn calls(self) -> bool {
+        matches!(self, Does::Connects | Does::Accepts)
     }
 
     /// Whether its slices are samples of one distribution, of which a histogram is kept.
@@ -72,6 +83,8 @@ impl Does {
             Does::Copies => "copies",
             Does::Exchanges => "exchanges",
             Does::Requests => "requests",
+            Does::Connects => "connects",
+            Does::Accepts => "accepts",
         }
     }
 }
@@ -86,9 +99,9 @@ pub enum Sample {
     FromSend,
     /// From the moment at which a message should have gone until it went.
     SentLate,
-    /// From the call of `connect` until the connection stood.
+    /// From the making of a socket until its connection stood.
     SetUp,
-    /// From the call of `connect` until the answer was there and the connection closed.
+    /// From the making of a socket until the last byte of the answer was there.
     Transaction,
     /// A datagram's delay above the least one of its block.
     DelayVariation,
@@ -189,6 +202,14 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
         is_exchange: true,
         connects_anew: false,
+    },
+    PatternEntry {
+        pattern: Pattern::Connect,
+        name: "connect",
+        about: "connect, request, answer, close: the time to set a connection up, and transactions a second",
+        source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
+        is_exchange: true,
+        connects_anew: true,
     },
 ];
 

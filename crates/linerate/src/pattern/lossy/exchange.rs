@@ -13,7 +13,7 @@ impl<L: Lossy> Unreliable<L> {
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         let len = block.message_bytes as usize;
-        let (mut number, mut lost) = (0, 0);
+        let (mut number, mut lost, mut ahead) = (0, 0, false);
         let begun = clock.now_ns();
         let (mut since, mut skipped, mut longest) = (begun, 0, Duration::ZERO);
         for _ in 0..block.slices {
@@ -22,8 +22,10 @@ impl<L: Lossy> Unreliable<L> {
                 let (message, room) = walk.next(2 * len).split_at_mut(len);
                 write_tag(message, self.tag(number));
                 self.link.send(message)?;
-                let again = self.crossed(message, room, number, longest)?;
-                (number, lost, whole) = (number + 1, lost + again, whole && again == 0);
+                let again = self.crossed(message, room, number, longest, &mut ahead)?;
+                number += 1;
+                lost += again.unwrap_or(0);
+                whole &= again.is_none();
             }
             let now = clock.now_ns();
             if whole {
@@ -39,36 +41,49 @@ impl<L: Lossy> Unreliable<L> {
         Ok(Moved { bytes, messages: Some(number), lost: Some(lost), ..Moved::default() })
     }
 
-    /// Waits for the other end's datagram of this number; says how often this end's went again for it.
+    /// Waits for the other end's datagram of this number. None where all went well, else how often this end asked
+    /// for it again. The other end may be one number ahead, never more: `ahead` says that its next one came.
     fn crossed(
         &mut self,
         message: &mut [u8],
         room: &mut [u8],
         number: u64,
         longest: Duration,
-    ) -> io::Result<u64> {
+        ahead: &mut bool,
+    ) -> io::Result<Option<u64>> {
+        if std::mem::take(ahead) {
+            return Ok(None);
+        }
         let limit = if longest.is_zero() { FIRST } else { SILENCE.max(ROUND_TRIPS * longest) };
         let (tag, bits) = (self.tag(number), mask(room.len()));
-        let (mut silences, mut again) = (0, 0);
+        let (before, after) = (tag.wrapping_sub(1), tag.wrapping_add(1));
+        let (mut silences, mut again) = (0, None);
         loop {
-            match self.link.receive(room)? {
-                Some(length) if length == room.len() && read_tag(room) == tag & bits => return Ok(again),
-                // The other end lacks the one before: it came, or this end would not be here. It goes again.
-                Some(length) if length == room.len() && read_tag(room) == tag.wrapping_sub(1) & bits => {
-                    write_tag(message, tag.wrapping_sub(1));
-                    self.link.send(message)?;
-                    write_tag(message, tag);
+            let length = self.link.receive(room)?;
+            let came = length.filter(|length| *length == room.len()).map(|_| read_tag(room));
+            if came == Some(tag & bits) {
+                return Ok(again);
+            }
+            if came == Some(before & bits) {
+                // The other end lacks the one before: it goes again.
+                write_tag(message, before);
+                self.link.send(message)?;
+                write_tag(message, tag);
+                again = again.or(Some(0));
+            } else if came == Some(after & bits) && !*ahead {
+                // It has what went from here, and this end lacks what came before.
+                *ahead = true;
+                self.link.send(message)?;
+                again = Some(again.unwrap_or(0) + 1);
+            } else if length.is_none() {
+                silences += 1;
+                let asked = again.unwrap_or(0);
+                if SILENCE * silences >= self.link.patience() {
+                    return Err(io::ErrorKind::TimedOut.into());
                 }
-                Some(_) => {}
-                None => {
-                    silences += 1;
-                    if SILENCE * silences >= self.link.patience() {
-                        return Err(io::ErrorKind::TimedOut.into());
-                    }
-                    if SILENCE * silences >= limit * (1 + again as u32) {
-                        self.link.send(message)?;
-                        again += 1;
-                    }
+                if SILENCE * silences >= limit * (1 + asked as u32) {
+                    self.link.send(message)?;
+                    again = Some(asked + 1);
                 }
             }
         }

@@ -14,8 +14,8 @@ impl<L: Lossy> Unreliable<L> {
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
-        let pacer = Pacer::of(block.pace, clock);
         let begun = clock.now_ns();
+        let pacer = Pacer::of(block.pace, clock);
         let is_stamped = block.message_bytes as usize >= STAMPED_BYTES;
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
         let (sent, done) = match pacer {

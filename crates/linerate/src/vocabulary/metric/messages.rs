@@ -35,6 +35,39 @@ pub(super) const SERVICE_TIME: Metric = Metric {
     page: "request-response.md",
 };
 
+pub(super) const CONNECT_TIME: Metric = Metric {
+    name: "connect-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the making of a socket until its connection stood, by the calling end",
+    formula: "the percentile over all connections of a trial",
+    source: "RFC 2647, connection establishment time; netperf, TCP_CRR",
+    hint: "one round trip and two calls at least; above it look for a firewall that follows connections",
+    page: "connect.md",
+};
+
+pub(super) const TRANSACTION_TIME: Metric = Metric {
+    name: "transaction-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the making of a socket until the last byte of the answer had come over its connection",
+    formula: "the percentile over all connections of a trial",
+    source: "netperf, TCP_CRR",
+    hint: "keep connections open: compare it with a round trip of the same size",
+    page: "connect.md",
+};
+
+pub(super) const TRANSACTION_RATE: Metric = Metric {
+    name: "transaction-rate",
+    unit: "1/s",
+    keys: &[],
+    about: "connections that were made, used for one request and closed, in a second",
+    formula: "connections / time of the block, by the calling end; the sum over all flows",
+    source: "netperf, TCP_CRR",
+    hint: "more flows, until a CPU is full: each flow makes one connection at a time",
+    page: "connect.md",
+};
+
 pub(super) const SENT_LATE: Metric = Metric {
     name: "sent-late",
     unit: "1",
