@@ -143,9 +143,11 @@ impl<L: Lossy> Unreliable<L> {
                     }
                     self.link.hear(RING)?;
                 }
+                // The bell goes on until this end has answered: it must not put that off.
+                Some(_) if sent.is_some() => {}
                 quiet => {
                     silences += u32::from(quiet.is_none());
-                    sent = self.finished(silences)?.or(sent);
+                    sent = self.finished(silences)?;
                     done_ns = clock.now_ns();
                     late_until = done_ns + register.late_ns();
                 }
