@@ -194,6 +194,19 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     }
 }
 
+/// Waits until something can be read, or also sent where `out`, or the time is over, or a signal came; says
+/// whether the time was over.
+pub fn wait_ready(socket: &impl AsFd, out: bool, limit: Duration) -> Result<bool> {
+    let events = if out { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    let mut waiting = [PollFd::new(socket, events)];
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut waiting, Some(&limit)) {
+        Ok(ready) => Ok(ready == 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(Error::new("poll", "socket", error)),
+    }
+}
+
 /// Waits until `port` can be read (or written, where that is wanted too), or `beside` can be read, or the
 /// time is over; says whether `beside` can.
 pub fn wait_for(

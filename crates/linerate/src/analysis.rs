@@ -31,7 +31,7 @@ pub use curve::{
 pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
-pub use measures::{MEASURES, Measure, measure};
+pub use measures::{MEASURES, Measure, measure, sent_late};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use suite::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt};

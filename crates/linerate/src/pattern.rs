@@ -9,11 +9,16 @@
 
 mod awake;
 mod buffer;
+mod connect;
 mod crowd;
 mod endless;
+mod exchange;
+mod journal;
 mod lossy;
+mod pacer;
 mod ping_pong;
 mod play;
+mod request;
 mod run;
 mod stream;
 #[cfg(test)]
@@ -21,14 +26,17 @@ mod tests;
 
 pub use awake::Awake;
 pub use buffer::COLD_BYTES;
+pub use connect::{Caller, Calling, GREETING};
 pub use crowd::{Ready, play_crowds};
 pub use endless::{lead, run_beside};
-pub use lossy::{Lossy, SILENCE, TAG, Unreliable};
+pub use journal::STAMPED_BYTES;
+pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
 pub use run::{Drive, Driven, Runs};
 
 use crate::plan::Block;
-use crate::vocabulary::Does;
+use crate::record::{Latencies, Tally};
+use crate::vocabulary::{Does, Sample};
 use buffer::Walk;
 use std::collections::BTreeMap;
 use std::io;
@@ -56,13 +64,35 @@ pub trait Link {
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
+    /// Sends what can be sent at once; 0 where nothing can.
+    fn push_now(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Receives what is there; 0 where nothing is.
+    fn pull_now(&mut self, _bytes: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Nothing moved: waits as this end waits until something came, or can go where there is something `out`, and
+    /// no longer than until this moment of the monotonic clock. An end that polls returns at once.
+    fn idle(&mut self, _out: bool, _until_ns: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Where the time comes from: the machine, or a test.
 pub trait Clock {
     /// Nanoseconds since some fixed moment.
     fn now_ns(&self) -> u64;
+    /// Waits until a moment that may be past.
+    fn wait_until(&self, at_ns: u64) {
+        while self.now_ns() < at_ns {
+            std::hint::spin_loop();
+        }
+    }
 }
+
+/// What is left of a wait is spun away from here on: a sleep ends late.
+const SPUN_NS: u64 = 200_000;
 
 /// The machine's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -73,10 +103,21 @@ impl Clock for Monotonic {
     fn now_ns(&self) -> u64 {
         linerate_sys::clock::monotonic_ns()
     }
+
+    #[inline]
+    fn wait_until(&self, at_ns: u64) {
+        let left = at_ns.saturating_sub(self.now_ns());
+        if left > SPUN_NS {
+            std::thread::sleep(Duration::from_nanos(left - SPUN_NS));
+        }
+        while self.now_ns() < at_ns {
+            std::hint::spin_loop();
+        }
+    }
 }
 
 /// What one end moved in one block.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Moved {
     /// Bytes in this end's direction.
     pub bytes: u64,
@@ -84,6 +125,10 @@ pub struct Moved {
     pub messages: Option<u64>,
     /// Datagrams that did not come.
     pub lost: Option<u64>,
+    /// What else was counted.
+    pub tally: Option<Box<Tally>>,
+    /// What else was timed.
+    pub samples: Vec<(Sample, Latencies)>,
 }
 
 /// One end of a connection with the loops that fit it.
@@ -131,7 +176,9 @@ impl<L: Link> Loops for L {
                 push_all(self, &[0])?;
                 pull_all(self, &mut [0]).map(drop)
             }
-            (Does::Sends, true) | (Does::Pings | Does::Echoes | Does::Copies, _) => Ok(()),
+            // Neither begins before both are there.
+            (Does::Exchanges, _) => exchange::cross(self, &[0], &mut [0]),
+            _ => Ok(()),
         }
     }
 
@@ -148,6 +195,9 @@ impl<L: Link> Loops for L {
             Does::Echoes => ping_pong::echo(self, block, walk),
             Does::Sends | Does::Copies => stream::send(self, clock, block, walk, stamps),
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
+            Does::Exchanges => exchange::exchange(self, clock, block, walk, stamps),
+            Does::Requests => return request::request(self, clock, block, walk),
+            Does::Connects | Does::Accepts => return Err(io::ErrorKind::Unsupported.into()),
         }?;
         if matches!(does, Does::Sends | Does::Echoes) {
             self.finish()?;

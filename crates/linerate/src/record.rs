@@ -20,10 +20,10 @@ pub use calibration::{
 pub use environment::Environment;
 pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
-    SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
+    SessionRecord, SocketRecord, StepRecord, Tally, Trial, Unavailable,
 };
 pub use lack::Lack;
-pub use latency::{decode_histogram, encode_histogram};
+pub use latency::{Latencies, decode_histogram, encode_histogram};
 pub use read::{BadLine, Unreadable, read};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;

@@ -63,7 +63,10 @@ fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
         let both = match entry.case.pattern {
             Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
             Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],
-            Pattern::Stream => vec![to(Does::Receives), from(Does::Sends)],
+            Pattern::Stream | Pattern::FixedCount => vec![to(Does::Receives), from(Does::Sends)],
+            Pattern::PingPing => vec![to(Does::Exchanges), from(Does::Exchanges)],
+            Pattern::Connect => vec![to(Does::Accepts), from(Does::Connects)],
+            Pattern::RequestResponse => vec![to(Does::Echoes), from(Does::Requests)],
             Pattern::Bidirectional => {
                 vec![to(Does::Receives), from(Does::Receives), to(Does::Sends), from(Does::Sends)]
             }

@@ -12,7 +12,7 @@ mod tests;
 use crate::plan::{Block, Plan, Role, Step, World};
 use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
 use crate::record::{StepRecord, Trial};
-use crate::vocabulary::{Does, Pattern};
+use crate::vocabulary::Pattern;
 use machine::Machine;
 use noise::{Draw, Noise};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,13 +118,14 @@ impl Simulation {
         for role in &step.roles {
             let flows = (0..step.case.flows).map(|_| flow(&step.case.pattern, block, role, slice_ns, draw));
             let flows = flows.collect();
-            let samples = (role.does == Does::Pings).then(|| self.noise.samples(slice_ns, SAMPLES));
+            let samples = role.does.samples().then(|| self.noise.samples(slice_ns, SAMPLES));
             let histogram = samples.and_then(|samples| record::encode_histogram(samples.into_iter()).ok());
             records.push(RoleRecord {
                 host: role.host.clone(),
                 does: role.does,
                 flows,
                 histogram,
+                samples: BTreeMap::new(),
                 pair: role.pair,
             });
         }

@@ -6,6 +6,7 @@
 
 mod certificate;
 mod datagram;
+mod door;
 mod engine;
 mod half;
 mod kernel_stream;
@@ -25,6 +26,7 @@ mod shim;
 mod slow_reader;
 mod slowdown;
 mod smc;
+mod stall;
 mod tcp;
 mod tls;
 mod udp;

@@ -279,7 +279,7 @@ fn observed(layer: &mut Layer, recording: &Recording) {
 fn placement(step: &StepRecord) -> Vec<u32> {
     let is_first = |role: &&Role| match step.case.pattern {
         Pattern::Bidirectional => role.host == step.case.from,
-        _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies),
+        _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies | Does::Requests | Does::Connects),
     };
     let (first, second): (Vec<&Role>, Vec<&Role>) = step.roles.iter().partition(is_first);
     // A role lists the CPUs that it may use; each flow takes the next one.

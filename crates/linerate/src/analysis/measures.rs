@@ -4,8 +4,8 @@
 //! cannot tell is none, as a percentile is beyond which too few samples lie.
 
 use super::trial::{half_round_trip_ns, lost_share, positive, throughput_bps};
-use crate::record::{Trial, decode_histogram};
-use crate::vocabulary::Does;
+use crate::record::{Flow, Tally, Trial, decode_histogram};
+use crate::vocabulary::{Does, Sample};
 use hdrhistogram::Histogram;
 
 /// Samples that must lie beyond a percentile for it to be told.
@@ -37,6 +37,33 @@ pub const MEASURES: &[Measure] = &[
     measure_of("half-round-trip.p90", "ns", |trial| half_round_trip(trial, 0.9)),
     measure_of("half-round-trip.p99", "ns", |trial| half_round_trip(trial, 0.99)),
     measure_of("half-round-trip.p99.9", "ns", |trial| half_round_trip(trial, 0.999)),
+    measure_of("exchange-time", "ns", |trial| exchange(trial, 0.5)),
+    measure_of("exchange-time.p99", "ns", |trial| exchange(trial, 0.99)),
+    measure_of("response-time.p50", "ns", |trial| timed(trial, Sample::FromIntended, 0.5)),
+    measure_of("response-time.p90", "ns", |trial| timed(trial, Sample::FromIntended, 0.9)),
+    measure_of("response-time.p95", "ns", |trial| timed(trial, Sample::FromIntended, 0.95)),
+    measure_of("response-time.p99", "ns", |trial| timed(trial, Sample::FromIntended, 0.99)),
+    measure_of("response-time.p99.9", "ns", |trial| timed(trial, Sample::FromIntended, 0.999)),
+    measure_of("service-time.p50", "ns", |trial| timed(trial, Sample::FromSend, 0.5)),
+    measure_of("service-time.p99", "ns", |trial| timed(trial, Sample::FromSend, 0.99)),
+    measure_of("service-time.p99.9", "ns", |trial| timed(trial, Sample::FromSend, 0.999)),
+    measure_of("connect-time.p50", "ns", |trial| timed(trial, Sample::SetUp, 0.5)),
+    measure_of("connect-time.p99", "ns", |trial| timed(trial, Sample::SetUp, 0.99)),
+    measure_of("transaction-time.p50", "ns", |trial| timed(trial, Sample::Transaction, 0.5)),
+    measure_of("transaction-time.p99", "ns", |trial| timed(trial, Sample::Transaction, 0.99)),
+    measure_of("transaction-rate", "1/s", transaction_rate),
+    measure_of("sent-late", "1", sent_late),
+    measure_of("pacing-error.p50", "ns", |trial| timed(trial, Sample::SentLate, 0.5)),
+    measure_of("pacing-error.p99", "ns", |trial| timed(trial, Sample::SentLate, 0.99)),
+    measure_of("sender-rate", "b/s", sender_rate),
+    measure_of("duplicated", "1", |trial| share(sum(trial, |tally| tally.duplicated)?, came(trial)?)),
+    measure_of("reordered", "1", |trial| share(sum(trial, |tally| tally.reordered)?, came(trial)?)),
+    measure_of("delay-variation.p50", "ns", |trial| timed(trial, Sample::DelayVariation, 0.5)),
+    measure_of("delay-variation.p99", "ns", |trial| timed(trial, Sample::DelayVariation, 0.99)),
+    measure_of("delay-variation.p99.9", "ns", |trial| timed(trial, Sample::DelayVariation, 0.999)),
+    measure_of("packet-to-packet.p50", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.5)),
+    measure_of("packet-to-packet.p99", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.99)),
+    measure_of("jitter", "ns", jitter),
 ];
 
 /// The measure of this name.
@@ -65,6 +92,65 @@ fn half_round_trip(trial: &Trial, share: f64) -> Option<f64> {
     positive(sample_ns / trial.block.messages.max(1) as f64 / 2.0)
 }
 
+/// A percentile of the exchanges of both ends.
+fn exchange(trial: &Trial, share: f64) -> Option<f64> {
+    let both = trial.roles.iter().filter(|role| role.does == Does::Exchanges);
+    let sample_ns = percentile(&merged(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
+    positive(sample_ns / trial.block.messages.max(1) as f64)
+}
+
+/// A percentile of what was timed besides.
+fn timed(trial: &Trial, sample: Sample, share: f64) -> Option<f64> {
+    let texts = trial.roles.iter().filter_map(|role| role.samples.get(&sample)).map(String::as_str);
+    percentile(&merged(texts)?, share)
+}
+
+fn tallies(trial: &Trial) -> impl Iterator<Item = (&Flow, &Tally)> {
+    let flows = trial.roles.iter().flat_map(|role| &role.flows);
+    flows.filter_map(|flow| Some((flow, flow.tally.as_deref()?)))
+}
+
+/// The sum over all flows that counted it.
+fn sum(trial: &Trial, count: fn(&Tally) -> Option<u64>) -> Option<f64> {
+    tallies(trial).filter_map(|(_, tally)| count(tally)).map(|count| count as f64).reduce(|a, b| a + b)
+}
+
+/// The share of the messages that were due at a set moment and went late.
+pub fn sent_late(trial: &Trial) -> Option<f64> {
+    share(sum(trial, |tally| tally.late)?, sum(trial, |tally| tally.intended)?)
+}
+
+/// Datagrams that came to those who looked for more than their number.
+fn came(trial: &Trial) -> Option<f64> {
+    let looked = tallies(trial).filter(|(_, tally)| tally.duplicated.is_some());
+    looked.filter_map(|(flow, _)| flow.messages).map(|messages| messages as f64).reduce(|a, b| a + b)
+}
+
+fn share(part: f64, all: f64) -> Option<f64> {
+    let share = part / all;
+    share.is_finite().then_some(share)
+}
+
+/// What was sent, over the time in which it was, by the senders' clocks; the sum over all flows.
+fn sender_rate(trial: &Trial) -> Option<f64> {
+    let rate =
+        |(flow, tally): (&Flow, &Tally)| positive(8e9 * flow.bytes as f64 / tally.sent_within_ns? as f64);
+    tallies(trial).filter_map(rate).reduce(|a, b| a + b)
+}
+
+/// Requests with a connection each in a second, those of the lead among them; the sum over all flows.
+fn transaction_rate(trial: &Trial) -> Option<f64> {
+    let rate =
+        |(flow, tally): (&Flow, &Tally)| positive(1e9 * tally.transactions? as f64 / flow.duration_ns as f64);
+    tallies(trial).filter_map(rate).reduce(|a, b| a + b)
+}
+
+/// Of several flows the mean.
+fn jitter(trial: &Trial) -> Option<f64> {
+    let all: Vec<f64> = tallies(trial).filter_map(|(_, tally)| tally.jitter_ns).collect();
+    share(all.iter().sum(), all.len() as f64)
+}
+
 /// The samples of all roles that took such, together.
 fn merged<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Histogram<u32>> {
     let mut all: Option<Histogram<u32>> = None;
@@ -87,6 +173,7 @@ fn percentile(histogram: &Histogram<u32>, share: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::encode_histogram;
     use crate::record::synthetic::Synthetic;
     use crate::vocabulary::METRICS;
 
@@ -99,6 +186,38 @@ mod tests {
             let metric = METRICS.iter().find(|metric| is_of(metric.name));
             assert_eq!(metric.map(|metric| metric.unit), Some(measure.unit), "{}", measure.name);
         }
+    }
+
+    #[test]
+    fn tallies_and_histograms_come_back_as_they_were_put_in() {
+        let recording = Synthetic::default().recording();
+        let has = |trial: &&Trial| trial.roles.iter().any(|role| role.does == Does::Receives);
+        let mut trial = recording.trials.iter().find(has).unwrap().clone();
+        let value = |trial: &Trial, name: &str| (measure(name).unwrap().of)(trial);
+        assert_eq!(value(&trial, "duplicated"), None);
+        for role in &mut trial.roles {
+            role.flows.truncate(1);
+            let flow = &mut role.flows[0];
+            if role.does == Does::Receives {
+                flow.messages = Some(400);
+                let (duplicated, reordered, jitter_ns) = (Some(4), Some(8), Some(77.0));
+                flow.tally = Some(Box::new(Tally { duplicated, reordered, jitter_ns, ..Tally::default() }));
+                let text = encode_histogram((1..=1000).map(|us| 1000 * us)).unwrap();
+                role.samples.insert(Sample::DelayVariation, text);
+            } else {
+                flow.bytes = 1_000_000;
+                let (sent_within_ns, intended, late) = (Some(8_000_000), Some(500), Some(5));
+                let tally = Tally { sent_within_ns, intended, late, ..Tally::default() };
+                flow.tally = Some(Box::new(tally));
+            }
+        }
+        let shares = ["duplicated", "reordered", "sent-late"].map(|name| value(&trial, name));
+        assert_eq!(shares, [Some(0.01), Some(0.02), Some(0.01)]);
+        assert_eq!(value(&trial, "jitter"), Some(77.0));
+        assert_eq!(value(&trial, "sender-rate"), Some(1e9));
+        let p99 = value(&trial, "delay-variation.p99").unwrap();
+        assert!((p99 / 990e3 - 1.0).abs() < 0.002, "{p99}");
+        assert_eq!(value(&trial, "delay-variation.p99.9"), None);
     }
 
     #[test]

@@ -56,6 +56,7 @@ mod tests {
             flows: vec![flow],
             histogram,
             pair,
+            samples: Default::default(),
         };
         let pattern = if does == Does::Pings { Pattern::PingPong } else { Pattern::Stream };
         let case = Case { rung: "network.tcp".into(), pattern, ..Case::default() };

@@ -120,7 +120,14 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
     let slices = flows.first().map_or(0, |flow| flow.slices_ns.len() as u32);
     let block =
         Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot, ..Block::default() };
-    let roles = vec![RoleRecord { host: "b".into(), does: Does::Receives, flows, histogram: None, pair: 0 }];
+    let roles = vec![RoleRecord {
+        host: "b".into(),
+        does: Does::Receives,
+        flows,
+        histogram: None,
+        samples: Default::default(),
+        pair: 0,
+    }];
     Trial { step: 0, pass: 1, why: Default::default(), case, block, roles }
 }
 
@@ -296,6 +303,7 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
             does,
             flows: vec![flow],
             histogram: None,
+            samples: Default::default(),
             pair: 0,
         };
         let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];

@@ -53,7 +53,14 @@ impl Drop for Region {
 /// The bytes that a block's messages walk through.
 fn span(block: &Block, does: Does) -> usize {
     let message = block.message_bytes as usize;
-    let least = if does == Does::Receives { RECEIVE_BYTES.max(message) } else { message };
+    let least = match does {
+        Does::Receives => RECEIVE_BYTES.max(message),
+        // What goes and what comes are under way at once.
+        Does::Exchanges => 2 * message,
+        Does::Connects | Does::Accepts => super::GREETING + message,
+        Does::Requests => message + RECEIVE_BYTES.max(message),
+        _ => message,
+    };
     match block.cache {
         Cache::Hot => least,
         Cache::Cold => least.max(COLD_BYTES),

@@ -4,6 +4,9 @@
 //! and how many messages it had. Every message begins with a tag that no other has, as much of it as
 //! fits. An empty datagram, the *bell*, bids the other end look at its stream.
 
+mod exchange;
+mod request;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -50,6 +53,15 @@ pub trait Lossy {
     fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
     /// Receives a datagram that is there already.
     fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
+    /// The same of one that comes until a moment of the monotonic clock, asking again and again.
+    fn receive_until(&mut self, room: &mut [u8], until_ns: u64) -> io::Result<Option<usize>> {
+        loop {
+            let received = self.receive_now(room)?;
+            if received.is_some() || linerate_sys::clock::monotonic_ns() >= until_ns {
+                return Ok(received);
+            }
+        }
+    }
     /// Tells the other end a number on the stream.
     fn tell(&mut self, number: u64) -> io::Result<()>;
     /// The other end's number, if it comes in time; the end of the stream is an error.
@@ -100,85 +112,6 @@ impl<L: Lossy> Unreliable<L> {
         u64::from(self.block) << 32 | message & u64::from(u32::MAX)
     }
 
-    fn send<K: Clock>(
-        &mut self,
-        clock: &K,
-        block: &Block,
-        walk: &mut Walk<'_>,
-        stamps: &mut Vec<u64>,
-    ) -> io::Result<Moved> {
-        let len = block.message_bytes as usize;
-        let mut sent = 0;
-        for _ in 0..block.slices {
-            for _ in 0..block.messages {
-                let message = walk.next(len);
-                write_tag(message, self.tag(sent));
-                self.link.send(message)?;
-                sent += 1;
-            }
-            stamps.push(clock.now_ns());
-        }
-        self.link.flush()?;
-        self.finish(sent)?;
-        Ok(Moved { bytes: sent * block.message_bytes, ..Moved::default() })
-    }
-
-    /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
-    /// its last one closes what was left when the sender was done.
-    fn receive<K: Clock>(
-        &mut self,
-        clock: &K,
-        block: &Block,
-        walk: &mut Walk<'_>,
-        stamps: &mut Vec<u64>,
-    ) -> io::Result<Moved> {
-        let len = block.message_bytes as usize;
-        let all = block.messages * u64::from(block.slices);
-        let (mut came, mut next, mut silences) = (0, block.messages, 0);
-        let (mut sent, mut done_ns) = (None, 0);
-        while came < all {
-            let room = walk.next(len);
-            // Once the sender is done, what has not come yet has not long to come.
-            let received = if sent.is_none() { self.link.receive(room) } else { self.link.receive_now(room) };
-            match received? {
-                Some(length) if self.is_of_block(&room[..length], len) => {
-                    (came, silences) = (came + 1, 0);
-                    if came == next {
-                        stamps.push(clock.now_ns());
-                        next += block.messages;
-                    }
-                    if sent.is_some() {
-                        done_ns = clock.now_ns();
-                    }
-                }
-                // Another block's, late.
-                Some(length) if length > 0 => {}
-                None if sent.is_some() => break,
-                quiet => {
-                    silences += u32::from(quiet.is_none());
-                    sent = self.finished(silences)?.or(sent);
-                    done_ns = clock.now_ns();
-                }
-            }
-        }
-        if !came.is_multiple_of(block.messages) {
-            stamps.push(done_ns);
-        }
-        let sent = match sent {
-            Some(sent) => sent,
-            None => self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?,
-        };
-        self.link.tell(came)?;
-        let lost = sent.saturating_sub(came);
-        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
-    }
-
-    /// Whether a datagram belongs to this block; too short a one cannot say.
-    #[inline]
-    fn is_of_block(&self, datagram: &[u8], len: usize) -> bool {
-        datagram.len() == len && (len < TAG || read_tag(datagram) >> 32 == u64::from(self.block))
-    }
-
     /// A sample with a loss begins again: the time until the loss was noticed is nobody's round trip.
     fn ping<K: Clock>(
         &mut self,
@@ -214,7 +147,8 @@ impl<L: Lossy> Unreliable<L> {
         let first = stamps.first().map_or(0, |stamp| stamp - begun);
         self.longest = self.longest.max(Duration::from_nanos(first)).max(longest_of(stamps));
         self.finish(number)?;
-        Ok(Moved { bytes: came * block.message_bytes, messages: Some(came), lost: Some(lost) })
+        let bytes = came * block.message_bytes;
+        Ok(Moved { bytes, messages: Some(came), lost: Some(lost), ..Moved::default() })
     }
 
     /// How long an exchange may take before it is given up.
@@ -287,12 +221,20 @@ impl<L: Lossy> Loops for Unreliable<L> {
                 self.block = self.block.wrapping_add(1);
                 self.link.tell(self.block.into())
             }
-            Does::Sends | Does::Pings => {
+            Does::Sends | Does::Pings | Does::Requests => {
                 let go = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
                 self.block = go as u32;
                 Ok(())
             }
-            Does::Copies => Err(io::ErrorKind::Unsupported.into()),
+            // Each tells the other what its own number was, and takes the larger one's successor.
+            Does::Exchanges => {
+                while self.link.receive_now(&mut [0; TAG])?.is_some() {}
+                self.link.tell(self.block.into())?;
+                let other = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
+                self.block = self.block.max(other as u32).wrapping_add(1);
+                Ok(())
+            }
+            Does::Copies | Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -309,6 +251,9 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Echoes => self.echo(block, walk),
             Does::Sends | Does::Copies => self.send(clock, block, walk, stamps),
             Does::Receives => self.receive(clock, block, walk, stamps),
+            Does::Exchanges => self.exchange(clock, block, walk, stamps),
+            Does::Requests => self.request(clock, block, walk),
+            Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

@@ -4,8 +4,8 @@ use super::awake::Awake;
 use super::buffer::Region;
 use super::{Kernel, Moved, Runs, Walk};
 use crate::plan::Block;
-use crate::record::Flow;
-use crate::vocabulary::{Does, Wait};
+use crate::record::{Flow, Latencies};
+use crate::vocabulary::{Does, Sample, Wait};
 use crate::{Error, Result};
 use linerate_sys::clock;
 use linerate_sys::thread::{self, Scheduling};
@@ -29,6 +29,8 @@ pub struct Part<L> {
 pub struct Measured {
     /// The flow's figures, slices included for an end that keeps time.
     pub flow: Flow,
+    /// What else was timed.
+    pub samples: Vec<(Sample, Latencies)>,
     /// Whether timer slack was lowered.
     pub timer_slack_lowered: bool,
     /// Whether a spinner kept the CPU awake.
@@ -78,15 +80,15 @@ impl Stage<'_> {
                 let start = Start::now();
                 part.link.meet(part.does, self.duplex).map_err(|error| broken(&error))?;
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
-                Ok((ready, if part.does == Does::Pings { Start::now() } else { start }))
+                Ok((ready, if part.does.begins() { Start::now() } else { start }))
             });
             if self.duplex {
                 self.barrier.wait();
             }
             prepared = started.and_then(|(mut ready, start)| {
-                let flow = ready.play(&mut part, block, start).map_err(|error| broken(&error))?;
+                let (flow, samples) = ready.play(&mut part, block, start).map_err(|error| broken(&error))?;
                 let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.kept_awake);
-                measured.push(Measured { flow, timer_slack_lowered, kept_awake });
+                measured.push(Measured { flow, samples, timer_slack_lowered, kept_awake });
                 Ok(ready)
             });
         }
@@ -124,6 +126,9 @@ impl Start {
     }
 }
 
+/// What a block gave.
+type Played = (Flow, Vec<(Sample, Latencies)>);
+
 /// A thread's memory.
 struct Ready {
     region: Region,
@@ -142,7 +147,7 @@ fn prepare<L>(part: &Part<L>, blocks: &[Block]) -> Result<Ready> {
 }
 
 impl Ready {
-    fn play<L: Runs>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Flow> {
+    fn play<L: Runs>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Played> {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
         let moved = part.link.go(part.does, block, &mut walk, &mut self.stamps)?;
@@ -151,8 +156,8 @@ impl Ready {
         part.link.told(&mut kernel)?;
         let slices_ns =
             if part.does.keeps_time() { differences(start.at_ns, &self.stamps) } else { Vec::new() };
-        let Moved { bytes, messages, lost } = moved;
-        Ok(Flow { slices_ns, bytes, messages, lost, kernel, ..start.until(&end) })
+        let Moved { bytes, messages, lost, tally, samples } = moved;
+        Ok((Flow { slices_ns, bytes, messages, lost, tally, kernel, ..start.until(&end) }, samples))
     }
 }
 
@@ -168,7 +173,8 @@ pub(super) fn measured<L>(
     let start = Start::now();
     let bytes = run(&mut part.link, part.does, &mut walk).map_err(|error| broken(&error))?;
     let flow = Flow { bytes, ..start.until(&Start::now()) };
-    Ok(Measured { flow, timer_slack_lowered: ready.timer_slack_lowered, kept_awake })
+    let timer_slack_lowered = ready.timer_slack_lowered;
+    Ok(Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake })
 }
 
 fn differences(start: u64, stamps: &[u64]) -> Vec<u64> {
@@ -183,6 +189,10 @@ fn broken(error: &io::Error) -> Error {
             "moved no byte within the time limit",
             "see whether its host still answers",
         ),
+        io::ErrorKind::Unsupported => {
+            let hint = "take another transport: linerate list transports";
+            Error::unavailable("this transport does not carry this pattern", hint)
+        }
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionRefused

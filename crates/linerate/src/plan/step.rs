@@ -221,7 +221,7 @@ impl fmt::Display for Case {
         if self.flows > 1 {
             write!(f, " x {}", self.flows)?;
         }
-        if self.pattern == Pattern::PingPong {
+        if self.pattern.is_exchange() {
             write!(f, " {}", self.wait)?;
         }
         if self.from == self.to {

@@ -2,7 +2,7 @@
 
 use super::{Calibration, Environment, Lack, WireAudit};
 use crate::plan::{Beside, Block, Case, Plan, Role, Why};
-use crate::vocabulary::{Does, Pattern, Wait};
+use crate::vocabulary::{Does, Pattern, Sample, Wait};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -142,6 +142,9 @@ pub struct Flow {
     /// Datagrams that did not come, where they may be lost: sent less received; exchanges given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
+    /// What only some patterns count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tally: Option<Box<Tally>>,
     /// CPU time of the thread.
     pub cpu_ns: u64,
     /// Time during which the thread could run and another one had its CPU.
@@ -159,6 +162,32 @@ pub struct Flow {
     pub kernel: BTreeMap<String, u64>,
 }
 
+/// What one flow counted besides bytes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tally {
+    /// Datagrams that came once more, which are not among those that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicated: Option<u64>,
+    /// Datagrams that came after one that was sent later (RFC 4737).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<u64>,
+    /// How far delays of datagrams that came one after the other differ, smoothed (RFC 3550), nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<f64>,
+    /// The time between the first and the last moment at which a datagram was sent, by the sender's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_within_ns: Option<u64>,
+    /// Requests of which each had a connection of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
+    /// Messages that should have gone at a set moment; of requests those of the lead are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intended: Option<u64>,
+    /// How many of them went later than by the mean time between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
+}
+
 /// One role in one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleRecord {
@@ -171,6 +200,9 @@ pub struct RoleRecord {
     /// Round trips (or copies) as an HDR histogram of nanoseconds a sample: V2, deflated, base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
+    /// What else was timed, each a histogram of nanoseconds of the same form.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub samples: BTreeMap<Sample, String>,
     /// Which of the step's sessions it had an end of.
     #[serde(default, skip_serializing_if = "is_first")]
     pub pair: u32,

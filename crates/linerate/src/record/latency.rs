@@ -24,16 +24,49 @@ const LONGEST_NS: u64 = 100_000_000_000;
 /// Significant digits: every recorded value is within a thousandth of the sample.
 const DIGITS: u8 = 3;
 
+/// Durations in nanoseconds as they are taken: a fixed memory, which does not grow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latencies(Histogram<u32>);
+
+impl Default for Latencies {
+    fn default() -> Self {
+        // Both bounds are constants that the library allows.
+        Latencies(Histogram::new_with_max(LONGEST_NS, DIGITS).expect("constant bounds"))
+    }
+}
+
+impl Latencies {
+    /// One more; a longer one than can be told apart counts as that.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.0.saturating_record(ns);
+    }
+
+    /// How many were taken.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Takes those of another flow.
+    pub fn merge(&mut self, other: &Latencies) {
+        // Equal bounds: nothing can be out of range.
+        let _ = self.0.add(&other.0);
+    }
+
+    /// HDR V2, deflated, base64.
+    pub fn encode(&self) -> Result<String> {
+        let mut bytes = Vec::new();
+        let written = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
+        written.map_err(|e| Error::peer("the histogram", format!("{e:?}"), "please report it"))?;
+        Ok(STANDARD.encode(bytes))
+    }
+}
+
 /// Encodes samples in nanoseconds: HDR V2, deflated, base64.
 pub fn encode_histogram(samples: impl Iterator<Item = u64>) -> Result<String> {
-    let unwritable = |what: String| Error::peer("the histogram", what, "please report it");
-    let mut histogram =
-        Histogram::<u64>::new_with_max(LONGEST_NS, DIGITS).map_err(|e| unwritable(e.to_string()))?;
-    samples.for_each(|sample| histogram.saturating_record(sample));
-    let mut bytes = Vec::new();
-    let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
-    written.map_err(|e| unwritable(format!("{e:?}")))?;
-    Ok(STANDARD.encode(bytes))
+    let mut latencies = Latencies::default();
+    samples.for_each(|sample| latencies.record(sample));
+    latencies.encode()
 }
 
 /// Reads a histogram; none where the text is not one, or claims more than a trial can hold.

@@ -247,7 +247,10 @@ fn roles(case: &Case) -> Vec<Role> {
     }
     match case.pattern {
         Pattern::PingPong => vec![role(&case.to, far, Does::Echoes, 1), role(&case.from, 0, Does::Pings, 0)],
-        Pattern::Stream => vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)],
+        Pattern::PingPing | Pattern::RequestResponse | Pattern::Connect => Vec::new(),
+        Pattern::Stream | Pattern::FixedCount => {
+            vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)]
+        }
         Pattern::Bidirectional => vec![
             role(&case.to, far, Does::Receives, 1),
             role(&case.to, far, Does::Sends, 1),
@@ -274,7 +277,7 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
         let pings = role.does == Does::Pings;
         let histogram = pings.then(|| histogram(slice_ns));
         flows.iter_mut().filter(|_| pings).for_each(|flow| flow.slices_ns.clear());
-        RoleRecord { host: role.host, does: role.does, flows, histogram, pair: 0 }
+        RoleRecord { host: role.host, does: role.does, flows, histogram, samples: BTreeMap::new(), pair: 0 }
     });
     let roles = records.collect();
     Trial { step: at.0, pass: at.1, why: Why::Pass, case: case.clone(), block, roles }

@@ -3,8 +3,9 @@
 use crate::plan::{Block, Setting};
 use crate::record::{Environment, Flow, Granted, HostDelta, Lack, Series, SocketRecord};
 use crate::transport::{Offer, Spec, Task};
-use crate::vocabulary::{Does, Wait};
+use crate::vocabulary::{Does, Sample, Wait};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// The version of these messages: both ends must be of the same program.
@@ -149,6 +150,9 @@ pub struct BlockAnswer {
     pub flows: Vec<Flow>,
     /// The round trips.
     pub histogram: Option<String>,
+    /// What else was timed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub samples: BTreeMap<Sample, String>,
 }
 
 /// Calibrate this host.

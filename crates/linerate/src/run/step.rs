@@ -1,6 +1,6 @@
 //! A step's names, its parts by host, and the events that come of it.
 
-use super::protocol::{TaskAnswer, TrialAnswer, WorkerPart};
+use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
 use crate::plan::{Block, Case, Role, Step};
 use crate::record::{Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit};
 use crate::transport::Task;
@@ -25,6 +25,9 @@ pub struct Sitting<'s> {
 /// Every session of a step: those of its case, then those of what runs beside it.
 pub fn sittings(step: &Step) -> Vec<Sitting<'_>> {
     let mut all = of_case(&step.case, &step.roles, false);
+    if step.case.pattern.connects_anew() {
+        all.iter_mut().for_each(|sitting| sitting.name += &format!(" step {}", step.number));
+    }
     if let Some(load) = &step.beside {
         all.extend(of_case(&load.case, &load.roles, true));
     }
@@ -136,8 +139,8 @@ pub fn events(
 fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
     for task in tasks {
         for (block, roles) in task.blocks.into_iter().zip(&mut *into) {
-            let (flows, histogram) = (block.flows, block.histogram);
-            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, pair });
+            let BlockAnswer { flows, histogram, samples } = block;
+            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, samples, pair });
         }
     }
 }

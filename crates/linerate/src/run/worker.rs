@@ -11,13 +11,13 @@ use crate::control::serve;
 use crate::observer::{Sampler, tcp_info};
 use crate::pattern::{self, Measured};
 use crate::plan::Block;
-use crate::record::{Flow, SocketRecord, encode_histogram};
+use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
-use crate::vocabulary::Does;
+use crate::vocabulary::{Does, Sample};
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
@@ -184,21 +184,32 @@ fn beside(session: &mut dyn Session, part: &WorkerPart, done: &AtomicBool) -> Re
 
 fn task_answer(task: &Task, flows: &[Vec<Measured>], blocks: &[Block]) -> Result<TaskAnswer> {
     let blocks = blocks.iter().enumerate().map(|(index, block)| {
-        let flows: Vec<Flow> = flows.iter().map(|blocks| blocks[index].flow.clone()).collect();
-        block_answer(task.does, block, flows)
+        let measured: Vec<&Measured> = flows.iter().map(|blocks| &blocks[index]).collect();
+        block_answer(task.does, block, &measured)
     });
     Ok(TaskAnswer { does: task.does, blocks: blocks.collect::<Result<_>>()? })
 }
 
 /// Thousands of round trips go into a histogram, the warm-up left out; slices of a stream stay as they are.
-fn block_answer(does: Does, block: &Block, mut flows: Vec<Flow>) -> Result<BlockAnswer> {
-    if does != Does::Pings {
-        return Ok(BlockAnswer { flows, histogram: None });
+fn block_answer(does: Does, block: &Block, measured: &[&Measured]) -> Result<BlockAnswer> {
+    let mut flows: Vec<Flow> = measured.iter().map(|measured| measured.flow.clone()).collect();
+    let samples = samples(measured)?;
+    if !does.samples() {
+        return Ok(BlockAnswer { flows, histogram: None, samples });
     }
-    let samples = flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(block.lead as usize));
-    let histogram = Some(encode_histogram(samples.copied())?);
+    let slices = flows.iter().flat_map(|flow| flow.slices_ns.iter().skip(block.lead as usize));
+    let histogram = Some(encode_histogram(slices.copied())?);
     flows.iter_mut().for_each(|flow| flow.slices_ns.clear());
-    Ok(BlockAnswer { flows, histogram })
+    Ok(BlockAnswer { flows, histogram, samples })
+}
+
+/// What else was timed, over all flows.
+fn samples(measured: &[&Measured]) -> Result<BTreeMap<Sample, String>> {
+    let mut merged: BTreeMap<Sample, Latencies> = BTreeMap::new();
+    for (sample, latencies) in measured.iter().flat_map(|measured| &measured.samples) {
+        merged.entry(*sample).or_default().merge(latencies);
+    }
+    merged.into_iter().map(|(sample, latencies)| Ok((sample, latencies.encode()?))).collect()
 }
 
 fn read_info(socket: &TcpStream) -> Result<Vec<u8>> {

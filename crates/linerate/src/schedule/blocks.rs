@@ -3,7 +3,7 @@
 use super::visit::Visit;
 use super::{Entry, road};
 use crate::analysis::settled_ns;
-use crate::plan::{Block, Case, Plan, Why};
+use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
 use crate::vocabulary::{CLOCK_READ, Cache, Pattern, Place, RUNGS};
 use rand::SeedableRng;
@@ -35,6 +35,13 @@ const TIMELINE_SLICES_PER_S: u64 = 10;
 
 /// Most samples of a ping-pong's block.
 const MOST_SAMPLES: u64 = 20_000;
+
+/// Most requests of a block that are sent at set moments: of so many a percentile of 99.99 is told.
+const MOST_REQUESTS: u64 = 1 << 20;
+
+/// The messages of a fixed count, and the time at which large ones end sooner.
+const FIXED_COUNT: u64 = 4096;
+const FIXED_COUNT_NS: u64 = 2_000_000_000;
 
 /// The share of a sample that its stamp may cost; shorter round trips are timed together.
 const STAMP_SHARE: f64 = 0.05;
@@ -149,7 +156,7 @@ struct Shape<'e> {
 
 /// The fewest messages of a block, at so many nanoseconds each.
 pub(super) fn least_messages(entry: &Entry, ns: f64) -> u64 {
-    let is_ping_pong = entry.case.pattern == Pattern::PingPong;
+    let is_ping_pong = entry.case.pattern.is_exchange();
     match ns > LONGEST_MESSAGE_NS || (is_ping_pong && entry.road.is_long()) {
         // One is enough to say so.
         true => 1,
@@ -165,17 +172,25 @@ impl Shape<'_> {
             slices: slices as u32,
             lead: lead as u32,
             cache: self.cache,
-            ..Block::default()
+            pace: self.entry.case.pace,
+        }
+    }
+
+    /// The time from one message to the next one, where it is set; else what a message takes.
+    fn each_ns(&self, ns: f64) -> f64 {
+        match self.entry.case.pace {
+            Pace::Closed => ns,
+            Pace::Every(gap) | Pace::Poisson(gap) => ns.max(gap as f64),
         }
     }
 
     /// A few messages, few enough for a slow link.
     fn probing(&self) -> Block {
-        match self.entry.case.pattern {
-            Pattern::PingPong if self.least_messages() == 1 => self.block(1, 1, 0),
-            Pattern::PingPong if self.size <= 64 << 10 => self.block(1, 40, 8),
-            Pattern::PingPong => self.block(1, 6, 2),
-            _ => self.block(self.probing_messages(), 1, 0),
+        match self.entry.case.pattern.is_exchange() {
+            true if self.least_messages() == 1 => self.block(1, 1, 0),
+            true if self.size <= 64 << 10 => self.block(1, 40, 8),
+            true => self.block(1, 6, 2),
+            false => self.block(self.probing_messages(), 1, 0),
         }
     }
 
@@ -192,12 +207,22 @@ impl Shape<'_> {
 
     /// As many messages as fit into the time, at so many nanoseconds each.
     fn lasting(&self, trial_ns: u64, ns: f64) -> Block {
+        let case = &self.entry.case;
+        if case.pattern == Pattern::FixedCount {
+            let most = (FIXED_COUNT_NS.max(trial_ns) as f64 / ns.max(1.0)) as u64;
+            return self.block(FIXED_COUNT.min(most), 1, 0);
+        }
+        let ns = self.each_ns(ns);
         let fitting = (trial_ns as f64 / ns.max(1.0)).max(1.0) as u64;
+        if !case.pace.is_closed() && case.pattern.is_exchange() {
+            let requests = fitting.clamp(LEAST_SAMPLES, MOST_REQUESTS);
+            return self.block(1, requests + requests.div_ceil(10), requests.div_ceil(10));
+        }
         if self.entry.case.timeline {
             let slices = (trial_ns * TIMELINE_SLICES_PER_S / 1_000_000_000).max(1);
             return self.block(fitting / slices, slices, 0);
         }
-        if self.entry.case.pattern == Pattern::PingPong {
+        if case.pattern.is_exchange() {
             let messages = (self.scale.least_sample_ns / ns.max(1.0)).ceil().max(1.0) as u64;
             if fitting <= 1 && self.least_messages() == 1 {
                 return self.block(1, 1, 0);
@@ -257,7 +282,7 @@ fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
     match set.map(|setting| setting.value.as_str()) {
         Some("hot") => Cache::Hot,
         Some("cold") => Cache::Cold,
-        _ if entry.case.pattern == Pattern::PingPong || size < cold_from => Cache::Hot,
+        _ if entry.case.pattern.is_exchange() || size < cold_from => Cache::Hot,
         _ => Cache::Cold,
     }
 }
@@ -298,7 +323,7 @@ fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
     let scaled = message_ns(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
-    let is_far = entry.road.is_long() && entry.case.pattern != Pattern::PingPong;
+    let is_far = entry.road.is_long() && !entry.case.pattern.is_exchange();
     Some(if is_far { scaled.max(CALL_NS) } else { scaled })
 }
 

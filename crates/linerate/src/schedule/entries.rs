@@ -38,7 +38,7 @@ const STREAM_STEP_NS: u64 = 20_000_000;
 
 /// What a step costs beside its blocks.
 pub(super) fn step_ns(pattern: Pattern) -> u64 {
-    if pattern == Pattern::PingPong { STEP_NS } else { STREAM_STEP_NS }
+    if pattern.is_exchange() { STEP_NS } else { STREAM_STEP_NS }
 }
 
 /// One case of a pass: its sizes run in one step when they are a stream's, else there is one.
@@ -152,7 +152,7 @@ fn visit(
         return;
     }
     let waits: &[Wait] =
-        if pattern == Pattern::PingPong { &[Wait::Polling, Wait::Sleeping] } else { &[Wait::Sleeping] };
+        if pattern.is_exchange() { &[Wait::Polling, Wait::Sleeping] } else { &[Wait::Sleeping] };
     // Parallel connections are a question to streams in one direction.
     let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
     let reverse = from > to;
@@ -199,7 +199,7 @@ pub(super) fn refused(
     if let Some(lack) = lacking(recording, rung, case) {
         return Some((lack.why.clone(), lack.hint.clone()));
     }
-    if case.pattern == Pattern::PingPong && rung.place == Place::Network && bucket(plan).is_some() {
+    if case.pattern.is_exchange() && rung.place == Place::Network && bucket(plan).is_some() {
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
         return Some((why.into(), "measure latency on a lab without rate".into()));
     }
@@ -284,12 +284,12 @@ fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry
     let warm_up_ns = warm_up_ns(plan, rung, transport, &case, &road);
     let trial_ns = match sizes.len() {
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
-        _ if case.pattern == Pattern::PingPong => road.exchange_trial_ns(plan.profile.trial_ns),
+        _ if case.pattern.is_exchange() => road.exchange_trial_ns(plan.profile.trial_ns),
         _ if road.is_long() || !is_whole(plan, rung) => road.stream_trial_ns(plan.profile.trial_ns),
         1 => SINGLE_TRIALS * plan.profile.trial_ns,
         _ => plan.profile.trial_ns,
     };
-    if case.pattern == Pattern::PingPong {
+    if case.pattern.is_exchange() || case.pattern.connects_anew() {
         return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns, 0)).collect();
     }
     let mut entries = vec![entry(case.clone(), sizes, trial_ns, warm_up_ns)];
@@ -312,7 +312,8 @@ pub(super) fn warm_up_ns(
 ) -> u64 {
     let warm_up_ns = plan.profile.warm_up_ns;
     match (case.pattern, transport.ends, rung.place) {
-        (Pattern::PingPong, ..) | (_, 1, _) => 0,
+        (pattern, ..) if pattern.is_exchange() || pattern.connects_anew() => 0,
+        (_, 1, _) => 0,
         // Without a window there is nothing that grows, and a sibling is only looked at.
         _ if !transport.has_window && !is_whole(plan, rung) => warm_up_ns.min(CACHES_WARM_UP_NS),
         (.., Place::InHost) => warm_up_ns.min(IN_HOST_WARM_UP_NS),

@@ -82,7 +82,7 @@ impl Road {
     pub fn message_ns(&self, pattern: Pattern, bytes: u64) -> f64 {
         let bytes = bytes as f64;
         let on_line = |bps: Option<f64>| bps.map_or(0.0, |bps| 8e9 * bytes / bps);
-        if pattern != Pattern::PingPong {
+        if !pattern.is_exchange() {
             return on_line(self.most_bps());
         }
         // A window that is smaller than the message grows by half in each round trip, or doubles.

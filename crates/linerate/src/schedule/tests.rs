@@ -29,6 +29,7 @@ fn answer(step: &Step) -> Vec<Event> {
             does: role.does,
             flows: (0..step.case.flows).map(|_| flow()).collect(),
             histogram: None,
+            samples: Default::default(),
             pair: role.pair,
         };
         if block.lead < block.slices {

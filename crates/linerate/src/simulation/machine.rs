@@ -34,11 +34,11 @@ impl Machine {
         let per_byte = COPY_NS_PER_BYTE * (1.0 + depth) * self.bytes_paid(bytes);
         let step = self.step_ns(rung, bytes);
         match case.pattern {
-            Pattern::PingPong => {
+            Pattern::PingPong | Pattern::PingPing | Pattern::RequestResponse | Pattern::Connect => {
                 let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
                 2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step) + self.round_trip_ns(case)
             }
-            Pattern::Stream => {
+            Pattern::Stream | Pattern::FixedCount => {
                 let flows = f64::from(case.flows);
                 (15.0 + 40.0 * depth.powi(2) + per_byte + step) * flows.powf(1.0 - FLOWS)
             }

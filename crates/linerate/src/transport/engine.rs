@@ -1,9 +1,10 @@
 //! How bytes reach a connection: asked for again and again, or slept for in the kernel.
 
+use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task};
-use crate::pattern::{Drive, Link, Measured, Part, Ready, play_crowds, poll, run_beside};
+use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, poll, run_beside};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::vocabulary::{Does, Wait};
@@ -16,6 +17,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// How often a polling end to which nothing moves asks before it looks at the clock.
+const ASKS_A_LOOK: u32 = 1 << 14;
+
 /// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
 pub trait Channel: AsFd + Send + Sync {
     /// The knobs as read back.
@@ -23,6 +27,9 @@ pub trait Channel: AsFd + Send + Sync {
 
     /// Both addresses.
     fn endpoints(&self) -> Option<String>;
+
+    /// Whether what is sent and received at once does not wait, however the ends wait.
+    const AT_ONCE: bool = true;
 
     /// The socket, for observers.
     fn tcp(&self) -> Option<&TcpStream> {
@@ -74,13 +81,21 @@ pub trait Channel: AsFd + Send + Sync {
 pub struct Connected<C> {
     spec: Spec,
     flows: Vec<C>,
+    /// Where further connections are made or taken.
+    door: Option<Box<dyn Door<C>>>,
 }
 
 impl<C: Channel + 'static> Connected<C> {
     /// A session over these connections.
     pub fn session(spec: Spec, flows: Vec<C>) -> Result<Box<dyn Session>> {
         flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
-        Ok(Box::new(Connected { spec, flows }))
+        Ok(Box::new(Connected { spec, flows, door: None }))
+    }
+
+    /// The same, with the place where further ones are made or taken.
+    pub fn at_door(spec: Spec, flows: Vec<C>, door: Box<dyn Door<C>>) -> Result<Box<dyn Session>> {
+        flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
+        Ok(Box::new(Connected { spec, flows, door: Some(door) }))
     }
 }
 
@@ -107,13 +122,14 @@ impl<C: Channel> Session for Connected<C> {
         let patience = self.spec.patience();
         let driven = self.driven(tasks, wait, blocks)?;
         let played = match wait {
+            _ if tasks.iter().any(|task| task.does.calls()) => self.calls(tasks, wait, blocks),
             _ if !driven.is_empty() => {
                 let measured = Faults::of(&self.spec).play_driven(driven, wait, blocks);
                 measured.map(|measured| by_task(measured, self.flows.len()))
             }
             _ if self.is_crowded(tasks) => self.crowded(tasks, wait, blocks),
-            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling { flow, patience }),
-            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow }),
+            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling::new(flow, patience)),
+            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow, patience }),
         };
         if played.is_err() {
             // The other end may sleep until it hears of it.
@@ -124,9 +140,9 @@ impl<C: Channel> Session for Connected<C> {
 
     fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
-        let flows = self.flows.iter().enumerate();
-        let parts =
-            flows.map(|(at, flow)| Part { link: Sleeping { flow }, does: task.does, cpu: task.cpu(at) });
+        let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());
+        let link = |flow| Sleeping { flow, patience };
+        let parts = flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: task.cpu(at) });
         let moved = run_beside(parts.collect(), wait, bytes, done);
         // The other end hears of it by this.
         self.flows.clear();
@@ -165,6 +181,26 @@ impl<C: Channel> Connected<C> {
         let tasks: Vec<_> = tasks.iter().map(flows).collect();
         let measured = play_crowds(&tasks, wait, blocks, self.spec.patience())?;
         Ok(by_task(measured, self.flows.len()))
+    }
+
+    /// Runs what makes and takes connections: as many at once as there are flows.
+    fn calls(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let no_door =
+            || Error::unavailable("this transport makes no further connections", "take tcp or unix");
+        let (door, patience) = (self.door.as_deref().ok_or_else(no_door)?, self.spec.patience());
+        let flows = self.flows.len();
+        let places = || tasks.iter().flat_map(|task| (0..flows).map(move |flow| (task.does, task.cpu(flow))));
+        let measured = match wait {
+            Wait::Polling => {
+                let link = || Calling(Calls::<C, true> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+            Wait::Sleeping => {
+                let link = || Calling(Calls::<C, false> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+        };
+        Ok(by_task(measured, flows))
     }
 
     fn with_links<'s, L: Link + Send>(
@@ -225,11 +261,21 @@ impl<C: Channel> Ready for Seat<'_, C> {
 struct Polling<'s, C> {
     flow: &'s C,
     patience: Duration,
+    /// How often nothing moved since something did, and since when.
+    asked: u32,
+    since_ns: u64,
 }
 
 /// Sleeps in the kernel.
 struct Sleeping<'s, C> {
     flow: &'s C,
+    patience: Duration,
+}
+
+impl<'s, C> Polling<'s, C> {
+    fn new(flow: &'s C, patience: Duration) -> Polling<'s, C> {
+        Polling { flow, patience, asked: 0, since_ns: 0 }
+    }
 }
 
 impl<C: Channel> Link for Polling<'_, C> {
@@ -241,6 +287,36 @@ impl<C: Channel> Link for Polling<'_, C> {
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         poll(self.patience, || came(self.flow.receive_now(bytes)?))
+    }
+
+    #[inline]
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        at_once::<C>()?;
+        let went = self.flow.send_now(bytes)?;
+        self.asked = if went > 0 { 0 } else { self.asked };
+        Ok(went)
+    }
+
+    #[inline]
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let came = came(self.flow.receive_now(bytes)?)?;
+        self.asked = if came > 0 { 0 } else { self.asked };
+        Ok(came)
+    }
+
+    /// Looks at the clock now and then, whether this lasts too long.
+    #[inline]
+    fn idle(&mut self, _out: bool, until_ns: u64) -> io::Result<()> {
+        self.asked += 1;
+        if until_ns != u64::MAX || !self.asked.is_multiple_of(ASKS_A_LOOK) {
+            return Ok(());
+        }
+        let now = linerate_sys::clock::monotonic_ns();
+        if self.asked == ASKS_A_LOOK {
+            self.since_ns = now;
+        }
+        let is_over = now - self.since_ns > self.patience.as_nanos() as u64;
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }
 
@@ -254,6 +330,30 @@ impl<C: Channel> Link for Sleeping<'_, C> {
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         came(self.flow.receive_waiting(bytes)?)
     }
+
+    #[inline]
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        at_once::<C>()?;
+        self.flow.send_now(bytes)
+    }
+
+    #[inline]
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        came(self.flow.receive_now(bytes)?)
+    }
+
+    #[inline]
+    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
+        let left = Duration::from_nanos(until_ns.saturating_sub(linerate_sys::clock::monotonic_ns()));
+        let was_over = socket::wait_ready(self.flow, out, left.min(self.patience)).map_err(|e| e.source)?;
+        if was_over && until_ns == u64::MAX { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    }
+}
+
+/// A channel whose calls would wait carries nothing that goes both ways at once.
+#[inline]
+fn at_once<C: Channel>() -> io::Result<()> {
+    if C::AT_ONCE { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
 /// No byte yet is 0; the end of the stream in mid-trial is an error.

@@ -28,6 +28,8 @@ pub trait Port: Send {
     fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
     /// The same, waiting in the kernel; none after an interruption, `WouldBlock` at the limit.
     fn receive_waiting(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
+    /// Waits in the kernel until a message may be there, or the time is over.
+    fn wait(&self, limit: Duration) -> io::Result<()>;
     /// Sends what was kept back so that more goes at once.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -176,6 +178,11 @@ impl<P: Port> Ends<'_, P> {
 
 impl<P: Port> Lossy for Polling<'_, P> {
     #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flow.port.flush()
+    }
+
+    #[inline]
     fn send(&mut self, message: &[u8]) -> io::Result<()> {
         // A message goes as a whole; an empty one counts as one byte here, or it would be sent for ever.
         let port = &mut self.0.flow.port;
@@ -210,6 +217,18 @@ impl<P: Port> Lossy for Polling<'_, P> {
 }
 
 impl<P: Port> Lossy for Sleeping<'_, P> {
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flow.port.flush()
+    }
+
+    #[inline]
+    fn receive_until(&mut self, room: &mut [u8], until_ns: u64) -> io::Result<Option<usize>> {
+        let left = until_ns.saturating_sub(linerate_sys::clock::monotonic_ns());
+        self.0.flow.port.wait(Duration::from_nanos(left).min(self.0.patience))?;
+        self.0.flow.port.receive_now(room)
+    }
+
     #[inline]
     fn send(&mut self, message: &[u8]) -> io::Result<()> {
         while !self.0.flow.port.send_waiting(message)? {}

@@ -4,6 +4,7 @@
 //! connects. Every connection presents the session's secret and its flow's number first; one that does
 //! not is closed and nothing is sent to it.
 
+use super::door::{Door, Knocking, Listening};
 use super::engine::{Channel, Connected};
 use super::{Address, Offer, Pending, Session, Spec, Transport};
 use crate::record::Lack;
@@ -36,7 +37,7 @@ pub trait Family: Channel + Sized + 'static {
     /// The name of its transport.
     const NAME: &'static str;
     /// What accepts its connections, without waiting.
-    type Listener: AsFd + Send;
+    type Listener: AsFd + Send + Sync;
     /// Why this host does not have it; none where it does.
     fn lacks() -> Option<Lack> {
         None
@@ -83,7 +84,15 @@ pub struct Meeting<F: Family> {
 impl<F: Family> Pending for Meeting<F> {
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let flows = self.meet(other)?;
-        Connected::session(self.spec, flows)
+        let door: Box<dyn Door<F>> = match (self.passive, other) {
+            (Some((listener, secret)), _) => Box::new(Listening::<F> { listener, secret }),
+            (None, Offer::Socket { address, secret, .. }) => {
+                let (spec, address, secret) = (self.spec.clone(), address.clone(), secret.clone());
+                Box::new(Knocking { spec, address, secret })
+            }
+            (None, _) => return Connected::session(self.spec, flows),
+        };
+        Connected::at_door(self.spec, flows, door)
     }
 }
 

@@ -74,6 +74,9 @@ fn await_byte(pipes: &Pipes, spec: &Spec) -> Result<()> {
 }
 
 impl Channel for Pipes {
+    /// Pipes have no flag that is given with each call.
+    const AT_ONCE: bool = false;
+
     fn granted(&self, spec: &Spec) -> Vec<Granted> {
         self.capacity().map_or(Vec::new(), |bytes| vec![granted(spec, "pipe.capacity", bytes)])
     }
@@ -82,7 +85,6 @@ impl Channel for Pipes {
         None
     }
 
-    /// Pipes have no flag that is given with each call.
     fn prepare(&self, _spec: &Spec, wait: Wait) -> Result<()> {
         Ok(self.set_waiting(wait == Wait::Sleeping)?)
     }

@@ -11,6 +11,7 @@ use super::datagram::{Datagrams, Ports};
 use super::lossy::{Connected, Port};
 use super::unix::granted_buffers;
 use super::{Session, Spec, lack};
+use crate::pattern::STAMPED_BYTES;
 use crate::record::{Granted, Lack};
 use crate::{Error, Result};
 use linerate_sys::frame_socket::{BATCH, ETHERNET, Frame, FrameSocket, LONGEST};
@@ -125,7 +126,7 @@ fn told(name: &str) -> Option<([u8; 6], u64)> {
 }
 
 /// What a frame says: whether it is a bell, and its message's tag. The kernel has looked at its type and key.
-fn parsed(frame: &[u8]) -> Option<(bool, [u8; 8])> {
+fn parsed(frame: &[u8]) -> Option<(bool, [u8; STAMPED_BYTES])> {
     let tag = frame.get(TAG..)?.first_chunk()?;
     match frame.get(KIND)? {
         &MESSAGE => Some((false, *tag)),
@@ -187,8 +188,8 @@ impl Frames {
         let frame = &mut self.out[self.queued];
         frame.length = message.len().clamp(LEAST, LONGEST);
         frame.bytes[KIND] = if message.is_empty() { BELL } else { MESSAGE };
-        if let Some(tag) = message.first_chunk::<8>() {
-            frame.bytes[TAG..TAG + 8].copy_from_slice(tag);
+        if let Some(tag) = message.first_chunk::<STAMPED_BYTES>() {
+            frame.bytes[TAG..TAG + STAMPED_BYTES].copy_from_slice(tag);
         }
         self.queued += 1;
         if message.is_empty() {
@@ -263,6 +264,13 @@ impl Port for Frames {
         }
     }
 
+    fn wait(&self, limit: Duration) -> io::Result<()> {
+        if !self.left.is_empty() {
+            return Ok(());
+        }
+        socket::wait_readable(&self.socket, limit).map(drop).map_err(|error| error.source)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.go(true)
     }
@@ -285,11 +293,11 @@ mod tests {
     #[test]
     fn a_frame_that_is_short_or_of_no_kind_says_nothing() {
         let mut frame = [0; LEAST];
-        assert_eq!(parsed(&frame), Some((false, [0; 8])));
+        assert_eq!(parsed(&frame), Some((false, [0; STAMPED_BYTES])));
         frame[KIND] = BELL;
         assert!(parsed(&frame).unwrap().0);
         frame[KIND] = 2;
         assert_eq!(parsed(&frame), None);
-        assert!((0..TAG + 8).all(|length| parsed(&[0; LEAST][..length]).is_none()));
+        assert!((0..TAG + STAMPED_BYTES).all(|length| parsed(&[0; LEAST][..length]).is_none()));
     }
 }

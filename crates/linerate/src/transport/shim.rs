@@ -3,6 +3,7 @@
 use super::Spec;
 use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
+use super::stall::Stall;
 use crate::Result;
 use crate::pattern::{Drive, Driven, Kernel, Link, Measured, Part, Runs, play};
 use crate::plan::Block;
@@ -20,6 +21,7 @@ pub struct Faults {
     slowdown_percent: u32,
     overclaim: u64,
     read_rate: Option<BitRate>,
+    stall: Option<Stall>,
 }
 
 /// A link with faults before each push, and behind each pull of a receiver.
@@ -29,6 +31,7 @@ struct Shim<L> {
     faults: Faults,
     slowdown: Slowdown,
     reader: Reader,
+    stall: Option<Stall>,
     scratch: Vec<u8>,
 }
 
@@ -41,6 +44,7 @@ impl Faults {
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
             read_rate: spec.parsed("shim.read-rate"),
+            stall: Stall::of(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
         }
     }
 
@@ -51,6 +55,8 @@ impl Faults {
             ("shim.copies", self.copies.to_string()),
             ("shim.slowdown", self.slowdown_percent.to_string()),
             ("shim.overclaim", self.overclaim.to_string()),
+            ("shim.stall", format!("{}ns", self.stall.map_or(0, |stall| stall.for_ns))),
+            ("shim.stall-every", format!("{}ns", self.stall.map_or(0, |stall| stall.every_ns))),
             ("shim.read-rate", self.read_rate.map_or_else(|| "none".into(), |rate| format!("{}b/s", rate.0))),
         ];
         let asked = faults.into_iter().filter(|(knob, _)| spec.value(knob).is_some());
@@ -110,7 +116,8 @@ impl Faults {
     }
 
     fn change_messages(self) -> bool {
-        self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0 || self.read_rate.is_some()
+        let waits = self.read_rate.is_some() || self.stall.is_some();
+        waits || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
@@ -118,7 +125,8 @@ impl Faults {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
-        Shim { link, faults: self, slowdown, reader: Reader::of(self.read_rate, does), scratch }
+        let stall = self.stall.filter(|_| does == Does::Echoes);
+        Shim { link, faults: self, slowdown, reader: Reader::of(self.read_rate, does), stall, scratch }
     }
 }
 
@@ -155,10 +163,25 @@ impl<L: Link> Link for Shim<L> {
         self.slowdown.begins();
         let came = self.link.pull(bytes)?;
         self.reader.came(came);
+        if let Some(stall) = self.stall {
+            stall.hold();
+        }
         Ok(came)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.link.finish()
+    }
+
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.link.push_now(bytes)
+    }
+
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.link.pull_now(bytes)
+    }
+
+    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
+        self.link.idle(out, until_ns)
     }
 }

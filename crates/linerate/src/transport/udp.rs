@@ -93,6 +93,10 @@ impl Port for UdpSocket {
         socket::receive_now(self, room)
     }
 
+    fn wait(&self, limit: Duration) -> io::Result<()> {
+        socket::wait_readable(self, limit).map(drop).map_err(|error| error.source)
+    }
+
     #[inline]
     fn receive_waiting(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
         socket::receive_waiting(self, room)

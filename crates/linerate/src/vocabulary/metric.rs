@@ -1,5 +1,6 @@
 //! Every number that a report prints: its name, its unit, the key of the JSON form, and what it means.
 
+mod messages;
 mod sampled;
 
 pub use sampled::{SAMPLED, SampledMetric};
@@ -157,6 +158,20 @@ pub const METRICS: &[Metric] = &[
         hint: "lower the rate until it is gone; what drops is then full: a queue, a receive buffer, a CPU",
         page: "throughput.md",
     },
+    messages::EXCHANGE_TIME,
+    messages::RESPONSE_TIME,
+    messages::SERVICE_TIME,
+    messages::CONNECT_TIME,
+    messages::TRANSACTION_TIME,
+    messages::TRANSACTION_RATE,
+    messages::SENT_LATE,
+    messages::PACING_ERROR,
+    messages::SENDER_RATE,
+    messages::DUPLICATED,
+    messages::REORDERED,
+    messages::DELAY_VARIATION,
+    messages::PACKET_TO_PACKET,
+    messages::JITTER,
     Metric {
         name: "alpha",
         unit: "ns",

@@ -17,6 +17,14 @@ pub enum Pattern {
     Stream,
     /// Both ends stream at once over the same connections.
     Bidirectional,
+    /// Both ends send a message at once and receive the other's, then the next one.
+    PingPing,
+    /// A fixed number of messages over a new connection, of which nothing is left out.
+    FixedCount,
+    /// Requests at set moments, whatever became of those before.
+    RequestResponse,
+    /// A connection for each request.
+    Connect,
 }
 
 /// What one end of a session does during a trial.
@@ -33,13 +41,72 @@ pub enum Does {
     Receives,
     /// Works alone on memory and keeps the time.
     Copies,
+    /// Sends a message while it receives the other end's, and keeps the time.
+    Exchanges,
+    /// Sends requests at set moments, receives their answers meanwhile, and keeps the time.
+    Requests,
+    /// Makes a connection for each request, and keeps the time.
+    Connects,
+    /// Takes each connection, answers its request and closes it.
+    Accepts,
 }
 
 impl Does {
     /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
     pub fn keeps_time(self) -> bool {
-        matches!(self, Does::Pings | Does::Receives | Does::Copies)
+        use Does::{Connects, Copies, Exchanges, Pings, Receives, Requests};
+        matches!(self, Pings | Receives | Copies | Exchanges | Requests | Connects)
     }
+
+    /// Whether its time begins with its own message.
+    pub fn begins(self) -> bool {
+        matches!(self, Does::Pings | Does::Exchanges | Does::Requests | Does::Connects)
+    }
+
+    /// Whether it makes or takes connections of its own, beside those of the session.
+    pub fn calls(self) -> bool {
+        matches!(self, Does::Connects | Does::Accepts)
+    }
+
+    /// Whether its slices are samples of one distribution, of which a histogram is kept.
+    pub fn samples(self) -> bool {
+        matches!(self, Does::Pings | Does::Exchanges)
+    }
+
+    /// One word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Does::Pings => "pings",
+            Does::Echoes => "echoes",
+            Does::Sends => "sends",
+            Does::Receives => "receives",
+            Does::Copies => "copies",
+            Does::Exchanges => "exchanges",
+            Does::Requests => "requests",
+            Does::Connects => "connects",
+            Does::Accepts => "accepts",
+        }
+    }
+}
+
+/// What the samples of a histogram are, besides round trips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sample {
+    /// From the moment at which a request should have gone until its answer was back.
+    FromIntended,
+    /// From the moment at which it went until then.
+    FromSend,
+    /// From the moment at which a message should have gone until it went.
+    SentLate,
+    /// From the making of a socket until its connection stood.
+    SetUp,
+    /// From the making of a socket until the last byte of the answer was there.
+    Transaction,
+    /// A datagram's delay above the least one of its block.
+    DelayVariation,
+    /// How far the delays of two datagrams that were sent one after the other differ.
+    PacketToPacket,
 }
 
 /// How an end waits for the next message.
@@ -79,6 +146,11 @@ pub struct PatternEntry {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// Whether a message is waited for, which makes a sample of each: its sizes are visited apart, without a
+    /// warm-up, and its ends may wait in both ways.
+    pub is_exchange: bool,
+    /// Whether each step of it has connections of its own.
+    pub connects_anew: bool,
 }
 
 /// Every pattern.
@@ -88,25 +160,79 @@ pub const PATTERNS: &[PatternEntry] = &[
         name: "ping-pong",
         about: "one message there and back; half a round trip against message size",
         source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
+        is_exchange: true,
+        connects_anew: false,
     },
     PatternEntry {
         pattern: Pattern::Stream,
         name: "stream",
         about: "one way without pause; the receiver's bytes over the receiver's clock",
         source: "RFC 6349",
+        is_exchange: false,
+        connects_anew: false,
     },
     PatternEntry {
         pattern: Pattern::Bidirectional,
         name: "bidirectional",
         about: "a stream each way at once over the same connections; the sum of both receivers",
         source: "RFC 6349, with both directions at once",
+        is_exchange: false,
+        connects_anew: false,
+    },
+    PatternEntry {
+        pattern: Pattern::PingPing,
+        name: "ping-ping",
+        about: "both ends send a message at once and receive the other's; the time of an exchange",
+        source: "Intel MPI Benchmarks, PingPing",
+        is_exchange: true,
+        connects_anew: false,
+    },
+    PatternEntry {
+        pattern: Pattern::FixedCount,
+        name: "fixed-count",
+        about: "a fixed number of messages over a new connection, its ramp included; nothing is left out",
+        source: "NTTCP: 4096 messages of a size in Hurwitz and Feng 2005, 32768 in 2003",
+        is_exchange: false,
+        connects_anew: true,
+    },
+    PatternEntry {
+        pattern: Pattern::RequestResponse,
+        name: "request-response",
+        about: "requests at a set rate, an open loop: the time from when each should have gone to its answer",
+        source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
+        is_exchange: true,
+        connects_anew: false,
+    },
+    PatternEntry {
+        pattern: Pattern::Connect,
+        name: "connect",
+        about: "connect, request, answer, close: the time to set a connection up, and transactions a second",
+        source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
+        is_exchange: true,
+        connects_anew: true,
     },
 ];
 
+impl Pattern {
+    /// Its line in the table. Each has one: a test holds it.
+    fn entry(self) -> Option<&'static PatternEntry> {
+        PATTERNS.iter().find(|entry| entry.pattern == self)
+    }
+
+    /// Whether a message is waited for; see [`PatternEntry::is_exchange`].
+    pub fn is_exchange(self) -> bool {
+        self.entry().is_some_and(|entry| entry.is_exchange)
+    }
+
+    /// Whether each step of it has connections of its own.
+    pub fn connects_anew(self) -> bool {
+        self.entry().is_some_and(|entry| entry.connects_anew)
+    }
+}
+
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entry = PATTERNS.iter().find(|entry| entry.pattern == *self);
-        f.pad(entry.map_or("", |entry| entry.name))
+        f.pad(self.entry().map_or("", |entry| entry.name))
     }
 }
 

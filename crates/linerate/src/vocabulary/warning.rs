@@ -235,6 +235,13 @@ pub const WARNINGS: &[Warning] = &[
         hint: "quote larger messages or more flows",
     },
     Warning {
+        code: "generator-saturated",
+        meaning: "messages that were due at a set moment went late: the rate is not the one that was asked for at every moment, and response times hold what the sender cost",
+        rule: "more than 1 % of a trial's messages went later than by the mean time between two",
+        source: "the pacer's own account; G. Tene, How NOT to Measure Latency",
+        hint: "lower the rate, or give the sender a CPU of its own: --set cpu.placement=0/1",
+    },
+    Warning {
         code: "autocorrelated",
         meaning: "neighbouring trials resemble each other, so they count for fewer",
         rule: "the median lag-1 autocorrelation r of all cases and sizes above 0.2: n counts as n * (1 - r) / (1 + r)",

@@ -6,7 +6,7 @@ mod engines;
 mod special;
 
 use linerate::pattern::Measured;
-use linerate::plan::Block;
+use linerate::plan::{Block, Pace};
 use linerate::transport::{Address, Offer, Session, Spec, TRANSPORTS, Task, named};
 use linerate::vocabulary::{self, Cache, Does, TransportEntry, Wait};
 use std::io::{Read, Write};
@@ -250,4 +250,70 @@ fn a_peer_that_goes_away_is_an_error_and_not_a_hang() {
             assert_eq!(answer.unwrap_err().exit_code(), 4, "{transport} {wait}");
         }
     }
+}
+
+/// The transports over which something can go both ways at once; the others say so.
+fn is_carried(transport: &str, does: [Does; 2], wait: Wait, blocks: &[Block]) -> Option<[Answers; 2]> {
+    let mut ends = open(transport, 1, 5000);
+    let task = |does| [Task { does, cpus: Vec::new() }];
+    let [first, second] = &mut ends;
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| second.trial(&task(does[1]), wait, blocks));
+        let answers = (first.trial(&task(does[0]), wait, blocks), other.join().unwrap());
+        match answers {
+            (Ok(first), Ok(second)) => Some([first, second]),
+            (first, second) => {
+                let codes = [first, second].map(|answer| answer.err().map(|error| error.exit_code()));
+                assert!(codes.contains(&Some(3)), "{transport} {wait} {does:?}: {codes:?}");
+                None
+            }
+        }
+    })
+}
+
+#[test]
+fn ends_that_send_at_once_never_wait_for_each_other_however_large_the_messages() {
+    let mut carried_by = Vec::new();
+    for entry in two_ends() {
+        for wait in [Wait::Sleeping, Wait::Polling] {
+            let blocks = carried(entry, &[block(1, 2, 20), block(100_000, 1, 5), block(3 << 20, 1, 3)]);
+            let Some(answers) = is_carried(entry.name, [Does::Exchanges; 2], wait, &blocks) else {
+                continue;
+            };
+            carried_by.push(entry.name);
+            for (index, block) in blocks.iter().enumerate() {
+                for end in &answers {
+                    let flow = &end[0][0][index].flow;
+                    assert_eq!(flow.bytes, block.bytes(), "{} {wait}", entry.name);
+                    let samples = flow.slices_ns.len() as u64 + flow.lost.unwrap_or(0);
+                    assert!(samples >= u64::from(block.slices), "{} {wait}", entry.name);
+                }
+            }
+        }
+    }
+    assert_eq!(carried_by, ["unix", "unix", "unix-datagram", "unix-datagram", "tcp", "tcp", "udp", "udp"]);
+}
+
+#[test]
+fn every_request_of_an_open_loop_is_answered_or_counted() {
+    let mut carried_by = Vec::new();
+    for entry in two_ends() {
+        for wait in [Wait::Sleeping, Wait::Polling] {
+            let pace = [Pace::Every(50_000), Pace::Poisson(50_000)];
+            let blocks = pace.map(|pace| Block { pace, lead: 1, ..block(200, 50, 11) });
+            let does = [Does::Echoes, Does::Requests];
+            let Some([_, asked]) = is_carried(entry.name, does, wait, &blocks) else { continue };
+            carried_by.push(entry.name);
+            for measured in &asked[0][0] {
+                let flow = &measured.flow;
+                let lost = flow.lost.unwrap_or(0);
+                assert_eq!(flow.bytes / 200 + lost, 550, "{} {wait}", entry.name);
+                assert_eq!(flow.tally.as_ref().unwrap().intended, Some(500), "{} {wait}", entry.name);
+                let timed: Vec<u64> = measured.samples.iter().map(|(_, samples)| samples.count()).collect();
+                assert!(timed.iter().all(|count| count + lost >= 500), "{} {wait}: {timed:?}", entry.name);
+            }
+        }
+    }
+    // Pipes wait in each call, and a ring has one user at a time.
+    assert_eq!(carried_by, ["unix", "unix", "unix-datagram", "unix-datagram", "tcp", "tcp", "udp", "udp"]);
 }

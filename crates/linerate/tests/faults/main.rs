@@ -5,6 +5,7 @@ mod disks;
 mod ends;
 mod hosts;
 mod measured;
+mod messages;
 #[path = "../user/nobody.rs"]
 mod nobody;
 mod removal;

@@ -64,6 +64,21 @@ pub struct RoundTrips {
     pub passes: u32,
 }
 
+/// One step of a rung, changed by hand, in a lab with these faults: its recording, with one trial that counts.
+pub fn one_step(
+    lab: &str,
+    (faults, settings): (&[&str], &[&str]),
+    (rung, pattern): (&str, Pattern),
+    change: impl Fn(Step) -> Step,
+) -> Recording {
+    let plan = Plan { rungs: vec![rung.into()], ..plan(lab, faults, settings) };
+    let mut bench = Bench::new(&plan);
+    let is_wanted = |step: &Step| step.case.pattern == pattern && step.case.wait == Wait::Sleeping;
+    let first = bench.first(is_wanted);
+    bench.step(&change(Step { pass: 1, number: first.number + 1, why: Why::Pass, ..first }));
+    bench.recording
+}
+
 /// Small messages, as a ladder states them.
 pub fn small() -> RoundTrips {
     RoundTrips { sizes: vec![LATENCY_BYTES], exchanges: 40, passes: 6 }

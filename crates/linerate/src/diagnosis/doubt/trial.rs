@@ -1,7 +1,7 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
 use super::{Check, Context, percent};
-use crate::analysis::{lost_share, wire_lateness};
+use crate::analysis::{lost_share, sent_late, wire_lateness};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
 use crate::vocabulary::{Does, Pattern};
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 const FOREIGN: f64 = 0.05;
 /// The share of a trial that the kernel's own threads may take.
 const PUT_OFF: f64 = 0.01;
+/// The share of a trial's messages that may go late: of more the 99th percentile is the sender's.
+const LATE: f64 = 0.01;
 /// The share of trials that may be interrupted (method 2.6, O4).
 const MANY: f64 = 0.1;
 
@@ -87,6 +89,14 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         measure: |_, _, trial| lost_share(trial),
         worst: "lost_share",
         say: |share| format!("{} of the datagrams", percent(share)),
+    },
+    Check {
+        code: "generator-saturated",
+        limit: LATE,
+        tolerated: 0.0,
+        measure: |_, _, trial| sent_late(trial),
+        worst: "sent_late",
+        say: |share| format!("{} of what was due", percent(share)),
     },
 ];
 

@@ -106,6 +106,7 @@ fn a_threads_figures_are_divided_and_nothing_is_lost_of_them() {
         },
         timer_slack_lowered: true,
         kept_awake: false,
+        samples: Default::default(),
     };
     let member = |stamps: &[u64]| Member { stamps: stamps.to_vec(), moved: 5, ..Member::default() };
     let members = [member(&[110, 130]), member(&[105, 106]), member(&[101, 140])];

@@ -3,12 +3,14 @@
 use super::*;
 use crate::pattern::Monotonic;
 use crate::pattern::buffer::Region;
-use crate::vocabulary::Cache;
+use crate::plan::Pace;
+use crate::vocabulary::{Cache, Sample};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Two channels: one for datagrams, of which every `nth` sent is lost, and one for numbers.
+/// Two channels: one for datagrams, of which every `nth` sent is lost, or comes twice, and one for numbers.
 struct Simulated {
     nth: u32,
+    twice: bool,
     sent: u32,
     datagrams: (Sender<Vec<u8>>, Receiver<Vec<u8>>),
     numbers: (Sender<u64>, Receiver<u64>),
@@ -17,8 +19,11 @@ struct Simulated {
 impl Lossy for Simulated {
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.sent += 1;
-        if self.sent.is_multiple_of(self.nth) {
-            return Ok(());
+        if self.sent.is_multiple_of(self.nth) && !datagram.is_empty() {
+            if !self.twice {
+                return Ok(());
+            }
+            self.datagrams.0.send(datagram.to_vec()).map_err(|_| io::ErrorKind::ConnectionRefused)?;
         }
         self.datagrams.0.send(datagram.to_vec()).map_err(|_| io::ErrorKind::ConnectionRefused.into())
     }
@@ -52,12 +57,22 @@ fn copy(datagram: &[u8], room: &mut [u8]) -> usize {
 
 /// Plays one block at both ends, of which the first loses every `nth` that it sends.
 fn play(does: [Does; 2], nth: u32, block: &Block) -> [(Moved, Vec<u64>); 2] {
+    play_with(does, (nth, false), block)
+}
+
+fn play_with(does: [Does; 2], (nth, twice): (u32, bool), block: &Block) -> [(Moved, Vec<u64>); 2] {
     let (to_b, at_b) = channel();
     let (to_a, at_a) = channel();
     let (tell_b, heard_b) = channel();
     let (tell_a, heard_a) = channel();
-    let a = Simulated { nth, sent: 0, datagrams: (to_b, at_a), numbers: (tell_b, heard_a) };
-    let b = Simulated { nth: u32::MAX, sent: 0, datagrams: (to_a, at_b), numbers: (tell_a, heard_b) };
+    let a = Simulated { nth, twice, sent: 0, datagrams: (to_b, at_a), numbers: (tell_b, heard_a) };
+    let b = Simulated {
+        nth: u32::MAX,
+        twice: false,
+        sent: 0,
+        datagrams: (to_a, at_b),
+        numbers: (tell_a, heard_b),
+    };
     let end = |does, link| {
         let mut end = Unreliable::new(link);
         let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
@@ -81,9 +96,13 @@ fn what_was_sent_is_what_came_and_what_was_lost() {
         let does = [Does::Sends, Does::Receives];
         let [(sender, sent), (receiver, came)] = play(does, 10, &block(size, 20, 5));
         assert_eq!((sender.bytes, sent.len()), (100 * size, 5));
-        let expected = Moved { bytes: 90 * size, messages: Some(90), lost: Some(10) };
+        let figures = (receiver.bytes, receiver.messages, receiver.lost);
         // The 90 datagrams that came complete four slices of 20 and begin a fifth.
-        assert_eq!((receiver, came.len()), (expected, 5), "{size} B");
+        assert_eq!((figures, came.len()), ((90 * size, Some(90), Some(10)), 5), "{size} B");
+        let counted = receiver.tally.map(|tally| (tally.duplicated, tally.reordered));
+        assert_eq!(counted, (size >= 8).then_some((Some(0), Some(0))), "{size} B");
+        let has_times = receiver.samples.iter().any(|(sample, _)| *sample == Sample::DelayVariation);
+        assert_eq!(has_times, size >= 16, "{size} B");
     }
 }
 
@@ -92,7 +111,7 @@ fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
     for size in [1, 8, 500] {
         let [(pinger, stamps), _] = play([Does::Pings, Does::Echoes], 4, &block(size, 1, 6));
         // The fourth of seven messages was lost.
-        let expected = Moved { bytes: 6 * size, messages: Some(6), lost: Some(1) };
+        let expected = Moved { bytes: 6 * size, messages: Some(6), lost: Some(1), ..Moved::default() };
         assert_eq!((pinger, stamps.len()), (expected, 6), "{size} B");
         let all = Duration::from_nanos(stamps[5] - stamps[0]);
         assert!(all < SILENCE, "{all:?} of samples hold a loss");
@@ -103,7 +122,13 @@ fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
 fn an_exchange_may_take_as_long_as_the_path_is() {
     let (tell, numbers) = channel();
     let (to, datagrams) = channel();
-    let link = Simulated { nth: u32::MAX, sent: 0, datagrams: (to, datagrams), numbers: (tell, numbers) };
+    let link = Simulated {
+        nth: u32::MAX,
+        twice: false,
+        sent: 0,
+        datagrams: (to, datagrams),
+        numbers: (tell, numbers),
+    };
     let mut end = Unreliable::new(link);
     let ms = Duration::from_millis;
     assert_eq!(end.limit(&[]), ms(1000), "nothing is known");
@@ -118,7 +143,13 @@ fn an_exchange_may_take_as_long_as_the_path_is() {
 fn a_message_of_another_block_is_told_apart() {
     let (tell, numbers) = channel();
     let (to, datagrams) = channel();
-    let link = Simulated { nth: u32::MAX, sent: 0, datagrams: (to, datagrams), numbers: (tell, numbers) };
+    let link = Simulated {
+        nth: u32::MAX,
+        twice: false,
+        sent: 0,
+        datagrams: (to, datagrams),
+        numbers: (tell, numbers),
+    };
     let end = Unreliable { link, block: 7, longest: Duration::ZERO };
     let mut message = [0; 16];
     write_tag(&mut message, end.tag(3));
@@ -126,4 +157,49 @@ fn a_message_of_another_block_is_told_apart() {
     let next = Unreliable { block: 8, ..end };
     assert!(!next.is_of_block(&message, 16));
     assert!(!next.is_of_block(&message[..9], 16));
+}
+
+#[test]
+fn what_comes_twice_counts_once_and_is_told() {
+    let does = [Does::Sends, Does::Receives];
+    let [(sender, _), (receiver, came)] = play_with(does, (10, true), &block(100, 20, 5));
+    assert_eq!((receiver.messages, receiver.lost, came.len()), (Some(100), Some(0), 5));
+    let tally = receiver.tally.unwrap();
+    assert_eq!((tally.duplicated, tally.reordered), (Some(10), Some(0)));
+    assert!(sender.tally.unwrap().sent_within_ns.unwrap() > 0);
+}
+
+#[test]
+fn paced_datagrams_go_no_sooner_than_they_are_due() {
+    let paced = Block { pace: Pace::Every(200_000), ..block(100, 50, 1) };
+    let [(sender, _), (receiver, _)] = play([Does::Sends, Does::Receives], u32::MAX, &paced);
+    assert_eq!(receiver.messages, Some(50));
+    let tally = sender.tally.unwrap();
+    assert_eq!(tally.intended, Some(50));
+    assert!(tally.sent_within_ns.unwrap() >= 50 * 200_000);
+    assert_eq!(sender.samples[0].0, Sample::SentLate);
+}
+
+#[test]
+fn an_exchange_that_lost_a_datagram_is_done_again_and_its_time_is_no_sample() {
+    for size in [1, 8, 500] {
+        let [first, second] = play([Does::Exchanges; 2], 4, &block(size, 1, 6));
+        for (moved, stamps) in [&first, &second] {
+            assert_eq!((moved.bytes, moved.messages), (6 * size, Some(6)), "{size} B");
+            assert!(stamps.len() < 6 && stamps.is_sorted(), "{size} B: {} samples", stamps.len());
+        }
+        // It is the second end that noticed.
+        assert!(second.0.lost > Some(0), "{size} B");
+    }
+}
+
+#[test]
+fn requests_without_an_answer_are_counted_and_the_others_timed() {
+    let asked = Block { pace: Pace::Every(100_000), lead: 1, ..block(64, 20, 11) };
+    let [(asker, _), _] = play([Does::Requests, Does::Echoes], 10, &asked);
+    assert_eq!((asker.messages, asker.lost, asker.bytes), (Some(198), Some(22), 198 * 64));
+    let of = |wanted| asker.samples.iter().find(|(sample, _)| *sample == wanted).unwrap().1.count();
+    // A tenth of each slice of 20, and the first slice is the lead.
+    assert_eq!((of(Sample::FromIntended), of(Sample::FromSend)), (180, 180));
+    assert_eq!(asker.tally.unwrap().intended, Some(200));
 }

@@ -1,10 +1,10 @@
 //! Many datagrams a call, or a packet: what is sent waits for others, what came is handed out one by one.
 //!
 //! Datagrams stay in the engine's own buffers, as an application's would that makes and uses them there: only
-//! their tags are moved. All have the same content else, that of a block's buffer.
+//! their tags and the times of their sending are moved. All have the same content else, that of a block's buffer.
 
 use crate::Result;
-use crate::pattern::{Kernel, Lossy, SILENCE, TAG, poll};
+use crate::pattern::{Kernel, Lossy, SILENCE, STAMPED_BYTES, poll};
 use crate::plan::Block;
 use crate::transport::half::missing;
 use crate::transport::lossy::Ends;
@@ -49,7 +49,7 @@ impl<'s, const WAITS: bool> Shared<'s, WAITS> {
     fn next<const MAY_WAIT: bool>(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
         let Some(datagram) = self.receiver.next::<MAY_WAIT>(&self.ends.flow.port)? else { return Ok(None) };
         let len = datagram.len().min(room.len());
-        let tag = len.min(TAG);
+        let tag = len.min(STAMPED_BYTES);
         room[..tag].copy_from_slice(&datagram[..tag]);
         Ok(Some(len))
     }
@@ -88,7 +88,7 @@ impl<const WAITS: bool> Lossy for Shared<'_, WAITS> {
             while !socket::send_datagram(&self.ends.flow.port, datagram)? {}
             return Ok(());
         }
-        self.sender.put(&datagram[..datagram.len().min(TAG)]);
+        self.sender.put(&datagram[..datagram.len().min(STAMPED_BYTES)]);
         if self.sender.is_full() { self.flush() } else { Ok(()) }
     }
 

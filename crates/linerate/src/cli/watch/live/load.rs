@@ -1,7 +1,6 @@
 //! What the CPUs did in the last steps: our threads by CPU, and what else took time.
 
 use crate::record::{HostDelta, StepRecord, Trial};
-use crate::vocabulary::Does;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Busy time comes in ticks of 10 ms: over less than a second it says little.
@@ -70,8 +69,8 @@ impl Loads {
             let index = self.place(&role.host, flow.cpu);
             let load = &mut self.threads[index];
             load.cpu_ns += flow.cpu_ns;
-            if !load.does.contains(&word(role.does)) {
-                load.does.push(word(role.does));
+            if !load.does.contains(&role.does.word()) {
+                load.does.push(role.does.word());
             }
             let time = longest.entry(index).or_default();
             *time = flow.duration_ns.max(*time);
@@ -130,15 +129,5 @@ impl Reading {
             others_ns: most(|delta| delta.busy_ns.values().sum()).saturating_sub(own),
             stolen_ns: most(|delta| delta.steal_ns),
         }
-    }
-}
-
-fn word(does: Does) -> &'static str {
-    match does {
-        Does::Pings => "pings",
-        Does::Echoes => "echoes",
-        Does::Sends => "sends",
-        Does::Receives => "receives",
-        Does::Copies => "copies",
     }
 }

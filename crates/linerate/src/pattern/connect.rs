@@ -1,0 +1,115 @@
+//! A connection for each request: connect, request, answer, close. The answering end closes first, so that the ports
+//! that wait afterwards (TIME_WAIT) are not the calling end's, which has few.
+
+use super::{Clock, Loops, Moved, Walk};
+use crate::plan::Block;
+use crate::record::{Latencies, Tally};
+use crate::vocabulary::{Does, Sample};
+use std::io;
+
+/// What each request begins with: the session's secret, and what makes it as long as any greeting.
+pub const GREETING: usize = 40;
+
+/// What makes connections, or takes them.
+pub trait Caller {
+    /// One connection; it is closed when dropped.
+    type Call;
+    /// Makes one: it stands when this returns.
+    fn connect(&mut self) -> io::Result<Self::Call>;
+    /// Takes the next one, whoever made it.
+    fn accept(&mut self) -> io::Result<Self::Call>;
+    /// Sends all of `bytes`.
+    fn push_all(&mut self, call: &Self::Call, bytes: &[u8]) -> io::Result<()>;
+    /// Fills the first part of `bytes`, waiting for at least one; 0 where the other end has closed.
+    fn pull(&mut self, call: &Self::Call, bytes: &mut [u8]) -> io::Result<usize>;
+    /// The secret that a request of this session begins with.
+    fn greeting(&self) -> [u8; GREETING];
+}
+
+/// The loops over what makes connections.
+#[derive(Debug)]
+pub struct Calling<C>(pub C);
+
+impl<C: Caller> Calling<C> {
+    fn connect<K: Clock>(&mut self, clock: &K, block: &Block, walk: &mut Walk<'_>) -> io::Result<Moved> {
+        let Calling(caller) = self;
+        let len = block.message_bytes as usize;
+        let (all, lead) = (block.messages * u64::from(block.slices), block.messages * u64::from(block.lead));
+        let (greeting, mut bytes) = (caller.greeting(), 0);
+        let (mut set_up, mut transactions) = (Latencies::default(), Latencies::default());
+        for number in 0..all {
+            let room = walk.next(GREETING + len);
+            room[..GREETING].copy_from_slice(&greeting);
+            let begun = clock.now_ns();
+            let call = caller.connect()?;
+            let stands = clock.now_ns();
+            caller.push_all(&call, room)?;
+            bytes += fill(caller, &call, &mut room[GREETING..])?;
+            let answered = clock.now_ns();
+            if number >= lead {
+                set_up.record(stands - begun);
+                transactions.record(answered - begun);
+            }
+            // The other end closes first.
+            caller.pull(&call, &mut room[..1])?;
+        }
+        let samples = vec![(Sample::SetUp, set_up), (Sample::Transaction, transactions)];
+        let tally = Some(Box::new(Tally { transactions: Some(all), ..Tally::default() }));
+        Ok(Moved { bytes, tally, samples, ..Moved::default() })
+    }
+
+    /// Whoever does not present the secret is not answered, and not counted.
+    fn accept(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<Moved> {
+        let Calling(caller) = self;
+        let len = block.message_bytes as usize;
+        let all = block.messages * u64::from(block.slices);
+        let (greeting, mut answered, mut bytes) = (caller.greeting(), 0, 0);
+        while answered < all {
+            let call = caller.accept()?;
+            let room = walk.next(GREETING + len);
+            // A stranger may close early, or say nothing for as long as anything may take.
+            let is_known = fill(caller, &call, &mut room[..GREETING]).is_ok() && room[..GREETING] == greeting;
+            if !is_known {
+                continue;
+            }
+            bytes += fill(caller, &call, &mut room[GREETING..])?;
+            caller.push_all(&call, &room[GREETING..])?;
+            answered += 1;
+        }
+        Ok(Moved { bytes, ..Moved::default() })
+    }
+}
+
+/// Fills all of `bytes`.
+fn fill<C: Caller>(caller: &mut C, call: &C::Call, bytes: &mut [u8]) -> io::Result<u64> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match caller.pull(call, &mut bytes[filled..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            came => filled += came,
+        }
+    }
+    Ok(filled as u64)
+}
+
+impl<C: Caller> Loops for Calling<C> {
+    /// There is nothing to agree on: a call that comes early waits for the one who takes it.
+    fn agree(&mut self, _does: Does, _duplex: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn run<K: Clock>(
+        &mut self,
+        does: Does,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        _stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        match does {
+            Does::Connects => self.connect(clock, block, walk),
+            Does::Accepts => self.accept(block, walk),
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The numbers of single messages: requests at set moments, exchanges, datagrams.
+
+use super::Metric;
+
+pub(super) const EXCHANGE_TIME: Metric = Metric {
+    name: "exchange-time",
+    unit: "ns",
+    keys: &[],
+    about: "the time until both ends have sent a message and received the other's, all at once",
+    formula: "time of a slice / messages in it, over both ends",
+    source: "Intel MPI Benchmarks, PingPing",
+    hint: "compare it with half a round trip: what is more is what one direction costs the other",
+    page: "ping-ping.md",
+};
+
+pub(super) const RESPONSE_TIME: Metric = Metric {
+    name: "response-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the moment at which a request should have gone until its answer was back; an open loop",
+    formula: "the percentile of return - intended moment, over all requests of a trial",
+    source: "G. Tene, How NOT to Measure Latency; HdrHistogram",
+    hint: "far above service-time: requests waited to be sent, or sent-late says that the generator could not keep up",
+    page: "request-response.md",
+};
+
+pub(super) const SERVICE_TIME: Metric = Metric {
+    name: "service-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the moment at which a request went until its answer was back",
+    formula: "the percentile of return - sending, over all requests of a trial",
+    source: "G. Tene, How NOT to Measure Latency; HdrHistogram",
+    hint: "the tail of the path and the server; response-time is what a user waits",
+    page: "request-response.md",
+};
+
+pub(super) const CONNECT_TIME: Metric = Metric {
+    name: "connect-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the making of a socket until its connection stood, by the calling end",
+    formula: "the percentile over all connections of a trial",
+    source: "RFC 2647, connection establishment time; netperf, TCP_CRR",
+    hint: "one round trip and two calls at least; above it look for a firewall that follows connections",
+    page: "connect.md",
+};
+
+pub(super) const TRANSACTION_TIME: Metric = Metric {
+    name: "transaction-time",
+    unit: "ns",
+    keys: &[],
+    about: "from the making of a socket until the last byte of the answer had come over its connection",
+    formula: "the percentile over all connections of a trial",
+    source: "netperf, TCP_CRR",
+    hint: "keep connections open: compare it with a round trip of the same size",
+    page: "connect.md",
+};
+
+pub(super) const TRANSACTION_RATE: Metric = Metric {
+    name: "transaction-rate",
+    unit: "1/s",
+    keys: &[],
+    about: "connections that were made, used for one request and closed, in a second",
+    formula: "connections / time of the block, by the calling end; the sum over all flows",
+    source: "netperf, TCP_CRR",
+    hint: "more flows, until a CPU is full: each flow makes one connection at a time",
+    page: "connect.md",
+};
+
+pub(super) const SENT_LATE: Metric = Metric {
+    name: "sent-late",
+    unit: "1",
+    keys: &[],
+    about: "the share of requests or datagrams that went later than by the mean time between two",
+    formula: "late / intended",
+    source: "the pacer's own account",
+    hint: "lower the rate, or give the sender a CPU of its own: what is late is charged to the path",
+    page: "request-response.md",
+};
+
+pub(super) const PACING_ERROR: Metric = Metric {
+    name: "pacing-error",
+    unit: "ns",
+    keys: &[],
+    about: "how late a paced message went, by the sender's clock",
+    formula: "the percentile of sending - intended moment",
+    source: "the pacer's own account",
+    hint: "a large one is a CPU that was taken: pin the sender, keep its CPU free",
+    page: "datagram-streams.md",
+};
+
+pub(super) const SENDER_RATE: Metric = Metric {
+    name: "sender-rate",
+    unit: "b/s",
+    keys: &[],
+    about: "what a sender of datagrams sent, by its own clock; what arrived is throughput",
+    formula: "8 * bytes sent / (end of the last - begin of the first)",
+    source: "RFC 9097: both ends are told",
+    hint: "above throughput by the share that was lost: compare loss",
+    page: "datagram-streams.md",
+};
+
+pub(super) const DUPLICATED: Metric = Metric {
+    name: "duplicated",
+    unit: "1",
+    keys: &[],
+    about: "the share of the datagrams that came which came once more",
+    formula: "duplicates / datagrams that came",
+    source: "RFC 5560",
+    hint: "a path that sends twice: a bridge loop, a link that sends again what had come",
+    page: "datagram-streams.md",
+};
+
+pub(super) const REORDERED: Metric = Metric {
+    name: "reordered",
+    unit: "1",
+    keys: &[],
+    about: "the share of the datagrams that came after one that was sent later",
+    formula: "datagrams with a number below the largest so far / datagrams that came",
+    source: "RFC 4737, Type-P-Reordered",
+    hint: "parallel paths by packet, or queues of unequal length: hash by flow",
+    page: "datagram-streams.md",
+};
+
+pub(super) const DELAY_VARIATION: Metric = Metric {
+    name: "delay-variation",
+    unit: "ns",
+    keys: &[],
+    about: "how far the delay of a datagram lies above the least one of its block; no clocks are compared",
+    formula: "the percentile of D - min D, with D = arrival - sending",
+    source: "RFC 5481, PDV",
+    hint: "queues that fill: lower the rate, and look which queue it is",
+    page: "datagram-streams.md",
+};
+
+pub(super) const PACKET_TO_PACKET: Metric = Metric {
+    name: "packet-to-packet",
+    unit: "ns",
+    keys: &[],
+    about: "how far the delays of two datagrams that were sent one after the other differ",
+    formula: "the percentile of |D(n + 1) - D(n)|",
+    source: "RFC 3393, IPDV",
+    hint: "large beside a small delay-variation: bursts, as of interrupt coalescing",
+    page: "datagram-streams.md",
+};
+
+pub(super) const JITTER: Metric = Metric {
+    name: "jitter",
+    unit: "ns",
+    keys: &[],
+    about: "the smoothed difference of delays of datagrams that came one after the other",
+    formula: "J = J + (|D - D before| - J) / 16, at the block's end",
+    source: "RFC 3550, section 6.4.1",
+    hint: "for comparison with other programs: delay-variation says more",
+    page: "datagram-streams.md",
+};
