@@ -31,6 +31,8 @@ pub const MEASURES: &[Measure] = &[
     measure_of("throughput", "b/s", throughput_bps),
     measure_of("message-rate", "1/s", message_rate),
     measure_of("loss", "1", lost_share),
+    measure_of("cpu.sender", "ns/B", |trial| cpu_per_byte(trial, Does::Sends)),
+    measure_of("cpu.receiver", "ns/B", |trial| cpu_per_byte(trial, Does::Receives)),
     measure_of("half-round-trip", "ns", half_round_trip_ns),
     measure_of("half-round-trip.mean", "ns", mean_half_round_trip),
     measure_of("half-round-trip.p50", "ns", |trial| half_round_trip(trial, 0.5)),
@@ -69,6 +71,13 @@ pub const MEASURES: &[Measure] = &[
 /// The measure of this name.
 pub fn measure(name: &str) -> Option<&'static Measure> {
     MEASURES.iter().find(|measure| measure.name == name)
+}
+
+/// CPU time of one side's threads for each byte that was received.
+fn cpu_per_byte(trial: &Trial, does: Does) -> Option<f64> {
+    let of = |does: Does| trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
+    let bytes: f64 = of(Does::Receives).map(|flow| flow.bytes as f64).sum();
+    positive(of(does).map(|flow| flow.cpu_ns as f64).sum::<f64>() / bytes)
 }
 
 /// Messages that arrived in a second.

@@ -6,7 +6,7 @@ use super::road::Road;
 use super::roles;
 use crate::plan::{Beside, Case, Expanded, Plan};
 use crate::record::{Recording, Unavailable};
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
+use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 
 /// A stream of one size has paid for its warm-up with nothing else: it lasts this many trials.
@@ -66,7 +66,7 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
     };
     let carries = transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX);
     let sizes: Vec<u64> = sizes.into_iter().filter(|size| carries.contains(size)).collect();
-    let apart = case.pattern == Pattern::PingPong;
+    let apart = case.pattern.is_exchange() || case.pattern.connects_anew();
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {
         _ if case.timeline => plan.profile.timeline_ns.max(SINGLE_TRIALS * plan.profile.trial_ns),
@@ -74,7 +74,7 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
         _ => plan.profile.trial_ns,
     };
     let wanted_ns = trial_ns.unwrap_or(usual_ns);
-    let trial_ns = if apart { road.exchange_trial_ns(wanted_ns) } else { road.stream_trial_ns(wanted_ns) };
+    let trial_ns = if case.pattern.is_exchange() { road.exchange_trial_ns(wanted_ns) } else { road.stream_trial_ns(wanted_ns) };
     let ends = transport.ends;
     let entry = |sizes: Vec<u64>| {
         let (case, place, rung, load) = (case.clone(), rung.place, rung.id, load.clone());

@@ -28,7 +28,7 @@ pub const SUITES: &[SuiteEntry] = &[
         name: "adapter",
         paper: "S002",
         about: "one setting after the other on top of those before, the window of a connection, and which side binds",
-        figures: "002-F2 to 002-F6, 002-5.4, 002-6",
+        figures: "002-F2 to 002-F6 in one, 002-6",
         plan: include_str!("../../data/suites/adapter.toml"),
     },
     SuiteEntry {
@@ -42,7 +42,7 @@ pub const SUITES: &[SuiteEntry] = &[
         name: "grid",
         paper: "S004",
         about: "TCP and UDP by application buffer over a path between sites, copying and not, with both hosts' CPUs",
-        figures: "004-F2, 004-F3, 004-F5 to 004-F8",
+        figures: "004-F2, 004-F3, 004-F6 to 004-F8; 004-F5 over a path between sites",
         plan: include_str!("../../data/suites/grid.toml"),
     },
 ];

@@ -66,7 +66,7 @@ impl SuiteCase {
     }
 
     fn waits(&self) -> &[Wait] {
-        let usual = if self.pattern == Pattern::PingPong { &BOTH_WAITS[..] } else { &BOTH_WAITS[1..] };
+        let usual = if self.pattern.is_exchange() { &BOTH_WAITS[..] } else { &BOTH_WAITS[1..] };
         or(&self.wait, usual)
     }
 
