@@ -75,7 +75,8 @@ pub fn measure(name: &str) -> Option<&'static Measure> {
 
 /// CPU time of one side's threads for each byte that was received.
 fn cpu_per_byte(trial: &Trial, does: Does) -> Option<f64> {
-    let of = |does: Does| trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
+    let of =
+        |does: Does| trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
     let bytes: f64 = of(Does::Receives).map(|flow| flow.bytes as f64).sum();
     positive(of(does).map(|flow| flow.cpu_ns as f64).sum::<f64>() / bytes)
 }

@@ -74,7 +74,11 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
         _ => plan.profile.trial_ns,
     };
     let wanted_ns = trial_ns.unwrap_or(usual_ns);
-    let trial_ns = if case.pattern.is_exchange() { road.exchange_trial_ns(wanted_ns) } else { road.stream_trial_ns(wanted_ns) };
+    let trial_ns = if case.pattern.is_exchange() {
+        road.exchange_trial_ns(wanted_ns)
+    } else {
+        road.stream_trial_ns(wanted_ns)
+    };
     let ends = transport.ends;
     let entry = |sizes: Vec<u64>| {
         let (case, place, rung, load) = (case.clone(), rung.place, rung.id, load.clone());

@@ -164,7 +164,23 @@ impl<L: Lossy> Unreliable<L> {
             Some(sent) => sent,
             None => self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?,
         };
-        // What is there by now came twice. One that comes only now, after all that, is lost: counted above.
+        self.drain(walk, len, &mut register, clock)?;
+        self.link.tell(came)?;
+        let lost = sent.saturating_sub(came);
+        let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
+        (moved.messages, moved.lost) = (Some(came), Some(lost));
+        register.finish(&mut moved);
+        Ok(moved)
+    }
+
+    /// What is there by now came twice. One that comes only now, after all that, is lost: it was counted so.
+    fn drain(
+        &mut self,
+        walk: &mut Walk<'_>,
+        len: usize,
+        register: &mut Register,
+        clock: &impl Clock,
+    ) -> io::Result<()> {
         loop {
             let room = walk.next(len);
             match self.link.receive_now(room)? {
@@ -172,15 +188,9 @@ impl<L: Lossy> Unreliable<L> {
                     register.is_new(&room[..length], clock);
                 }
                 Some(_) => {}
-                None => break,
+                None => return Ok(()),
             }
         }
-        self.link.tell(came)?;
-        let lost = sent.saturating_sub(came);
-        let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
-        (moved.messages, moved.lost) = (Some(came), Some(lost));
-        register.finish(&mut moved);
-        Ok(moved)
     }
 
     /// Whether a datagram belongs to this block; too short a one cannot say.
