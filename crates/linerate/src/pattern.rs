@@ -19,6 +19,7 @@ mod lossy;
 mod pacer;
 mod ping_pong;
 mod play;
+mod poll;
 mod request;
 mod run;
 mod stream;
@@ -34,6 +35,7 @@ pub use endless::{lead, run_beside};
 pub use journal::STAMPED_BYTES;
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use play::{Measured, Part, play};
+pub use poll::poll;
 pub use run::{Drive, Driven, Runs};
 
 use crate::plan::Block;
@@ -42,7 +44,6 @@ use crate::vocabulary::{Does, Sample};
 use buffer::Walk;
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Duration;
 
 /// What the kernel says it did for a block, by name.
 pub type Kernel = BTreeMap<String, u64>;
@@ -189,25 +190,4 @@ fn pull_all<L: Link>(link: &mut L, bytes: &mut [u8]) -> io::Result<u64> {
         moved += link.pull(&mut bytes[moved..])?;
     }
     Ok(moved as u64)
-}
-
-/// How often a polling end asks before it looks at the clock.
-const ASKS_A_LOOK: u32 = 1 << 14;
-
-/// Asks until something moved, or nothing did for longer than `limit`.
-#[inline]
-pub fn poll(limit: Duration, mut ask: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    let mut since = None;
-    loop {
-        for _ in 0..ASKS_A_LOOK {
-            let moved = ask()?;
-            if moved > 0 {
-                return Ok(moved);
-            }
-        }
-        let now = linerate_sys::clock::monotonic_ns();
-        if now - *since.get_or_insert(now) > limit.as_nanos() as u64 {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-    }
 }

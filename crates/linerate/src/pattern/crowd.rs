@@ -7,8 +7,9 @@
 #[cfg(test)]
 mod tests;
 
+use super::poll::ASKS_A_LOOK;
 use super::stream::RECEIVE_BYTES;
-use super::{ASKS_A_LOOK, Clock, Loops, Measured, Moved, Part, Walk, play};
+use super::{Clock, Loops, Measured, Moved, Part, Walk, play};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};

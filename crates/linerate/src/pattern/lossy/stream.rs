@@ -139,16 +139,14 @@ impl<L: Lossy> Unreliable<L> {
                         done_ns = clock.now_ns();
                     }
                 }
-                // Another block's, late.
-                Some(length) if length > 0 => {}
+                // Another block's, late; or the bell, which goes on until this end has answered.
+                Some(length) if length > 0 || sent.is_some() => {}
                 None if sent.is_some() => {
                     if clock.now_ns() >= late_until {
                         break;
                     }
                     self.link.hear(RING)?;
                 }
-                // The bell goes on until this end has answered: it must not put that off.
-                Some(_) if sent.is_some() => {}
                 quiet => {
                     silences += u32::from(quiet.is_none());
                     sent = self.finished(silences)?;
@@ -160,10 +158,7 @@ impl<L: Lossy> Unreliable<L> {
         if !came.is_multiple_of(block.messages) {
             stamps.push(done_ns);
         }
-        let sent = match sent {
-            Some(sent) => sent,
-            None => self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?,
-        };
+        let sent = self.all_sent(sent)?;
         self.drain(walk, len, &mut register, clock)?;
         self.link.tell(came)?;
         let lost = sent.saturating_sub(came);
@@ -171,6 +166,14 @@ impl<L: Lossy> Unreliable<L> {
         (moved.messages, moved.lost) = (Some(came), Some(lost));
         register.finish(&mut moved);
         Ok(moved)
+    }
+
+    /// How many were sent: heard already, or awaited where all of them came before.
+    fn all_sent(&mut self, heard: Option<u64>) -> io::Result<u64> {
+        match heard {
+            Some(sent) => Ok(sent),
+            None => Ok(self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?),
+        }
     }
 
     /// What is there by now came twice. One that comes only now, after all that, is lost: it was counted so.
