@@ -47,7 +47,7 @@ fn left_out(recording: &Recording, suite: &Suite) -> Vec<Unavailable> {
 }
 
 /// The trials of one of a suite's cases that count.
-fn trials<'r>(recording: &'r Recording, id: String) -> impl Iterator<Item = &'r Trial> {
+fn trials(recording: &Recording, id: String) -> impl Iterator<Item = &Trial> {
     let counts = |trial: &&Trial| trial.pass > 0 && trial.why.counts() && !trial.case.beside;
     recording.trials.iter().filter(counts).filter(move |trial| trial.case.id == id)
 }

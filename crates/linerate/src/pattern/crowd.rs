@@ -60,9 +60,12 @@ struct Crowd<'c, C> {
     done: &'c mut Vec<Vec<Member>>,
 }
 
+/// What a task does, and its connections with the CPU of each.
+pub type Crowded<C> = (Does, Vec<(C, Option<u32>)>);
+
 /// Plays a task of many flows: a thread a CPU. Gives, a flow, its blocks.
 pub fn play_crowds<C: Ready>(
-    tasks: &[(Does, Vec<(C, Option<u32>)>)],
+    tasks: &[Crowded<C>],
     wait: Wait,
     blocks: &[Block],
     patience: Duration,

@@ -128,9 +128,9 @@ fn told(name: &str) -> Option<([u8; 6], u64)> {
 /// What a frame says: whether it is a bell, and its message's tag. The kernel has looked at its type and key.
 fn parsed(frame: &[u8]) -> Option<(bool, [u8; STAMPED_BYTES])> {
     let tag = frame.get(TAG..)?.first_chunk()?;
-    match frame.get(KIND)? {
-        &MESSAGE => Some((false, *tag)),
-        &BELL => Some((true, *tag)),
+    match *frame.get(KIND)? {
+        MESSAGE => Some((false, *tag)),
+        BELL => Some((true, *tag)),
         _ => None,
     }
 }

@@ -38,6 +38,9 @@ pub struct ValueAt {
     pub passes: Vec<f64>,
 }
 
+/// A level along x, and what each pass gave there.
+type AtLevel = (Level, BTreeMap<u32, Vec<f64>>);
+
 /// The values of a figure.
 pub(super) fn values(
     recording: &Recording,
@@ -51,7 +54,7 @@ pub(super) fn values(
         return FigureValues { figure: figure.clone(), unit: "", series: Vec::new() };
     };
     // Series and levels stand in the order in which the plan has them, which is not that of the passes.
-    let mut series: Vec<(String, Vec<(Level, BTreeMap<u32, Vec<f64>>)>)> = Vec::new();
+    let mut series: Vec<(String, Vec<AtLevel>)> = Vec::new();
     for trial in ordered(of_cases()) {
         let Some(value) = (measure.of)(trial) else { continue };
         let (name, x) = (key(plan, &telling, trial), level(plan, figure.x, trial));
@@ -77,8 +80,8 @@ fn ordered<'r>(trials: impl Iterator<Item = &'r Trial>) -> Vec<&'r Trial> {
     all
 }
 
-fn of_series(name: String, points: Vec<(Level, BTreeMap<u32, Vec<f64>>)>) -> SeriesValues {
-    let point = |(x, passes): (Level, BTreeMap<u32, Vec<f64>>)| {
+fn of_series(name: String, points: Vec<AtLevel>) -> SeriesValues {
+    let point = |(x, passes): AtLevel| {
         let passes: Vec<f64> = passes.into_values().filter_map(median).collect();
         Some(ValueAt { x, value: Estimate::of(passes.iter().copied())?, passes })
     };

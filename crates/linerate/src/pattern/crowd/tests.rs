@@ -33,7 +33,7 @@ fn pairs(count: usize) -> (Vec<UnixStream>, Vec<UnixStream>) {
     (0..count).map(|_| UnixStream::pair().unwrap()).unzip()
 }
 
-fn tasks<'c>(does: &[Does], flows: &'c [UnixStream]) -> Vec<(Does, Vec<(&'c UnixStream, Option<u32>)>)> {
+fn tasks<'c>(does: &[Does], flows: &'c [UnixStream]) -> Vec<Crowded<&'c UnixStream>> {
     does.iter().map(|does| (*does, flows.iter().map(|flow| (flow, None)).collect())).collect()
 }
 
