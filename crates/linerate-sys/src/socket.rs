@@ -241,6 +241,7 @@ pub fn raise_receive_buffer(socket: &impl AsFd, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::interface;
 
     #[test]
     fn options_are_applied_and_read_back() {
