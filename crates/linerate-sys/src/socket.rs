@@ -1,7 +1,8 @@
 //! Sockets: their options, and how long their calls wait. What moves bytes is in [`crate::transfer`].
 
 pub use crate::transfer::{
-    discard_now, discard_waiting, receive_all, receive_now, receive_waiting, send_datagram, send_datagram_now, send_now, send_parts_now, send_parts_waiting, send_waiting,
+    discard_now, discard_waiting, receive_all, receive_now, receive_waiting, send_datagram,
+    send_datagram_now, send_now, send_parts_now, send_parts_waiting, send_waiting,
 };
 
 use crate::bound;

@@ -96,6 +96,9 @@ fn several_flows_count_what_has_come_by_the_end_of_one() {
     let flows =
         vec![flow(0, &[50, 50]), flow(0, &[55, 55]), flow(0, &[55, 55, 5, 5]), flow(0, &[55, 55, 5, 5])];
     assert_eq!(bps(flows), Some(8e9 * 8000.0 / 110.0));
+    // Of flows that end together all slices count, though they are few.
+    let flows = vec![flow(0, &[100, 100]), flow(0, &[100, 101]), flow(0, &[100, 102]), flow(0, &[100, 103])];
+    assert_eq!(bps(flows), Some(8e9 * 8000.0 / 203.0));
     // A flow that goes on alone makes no more of it.
     let flows = vec![flow(0, &[100, 100, 100]), flow(0, &[100, 100, 900])];
     assert_eq!(bps(flows), Some(8e9 * 5000.0 / 300.0));

@@ -158,6 +158,9 @@ pub fn throughput_bps(trial: &Trial) -> Option<f64> {
     positive(rates?.iter().sum())
 }
 
+/// The share of a block by which flows end at the same time: paced ones do, and their last slices count.
+const JUST_ENDED: f64 = 0.05;
+
 fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     let lead = trial.block.lead as usize;
     if role.flows.iter().any(|flow| flow.slices_ns.is_empty()) {
@@ -177,10 +180,11 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
         return None;
     }
     // At the end of a flow, slices of the others are under way that do not count yet: so to the end that gives
-    // most, as long as half of the flows are under way, for fewer may be quicker. Nothing is drawn between two
-    // stamps: of flows that take turns on a link most bytes come just before the stamp, and a line would count
-    // them before they came.
-    ends.truncate(ends.len().div_ceil(2));
+    // most, as long as half of the flows are under way or have just ended, for fewer may be quicker. Nothing is
+    // drawn between two stamps: of flows that take turns on a link most bytes come just before the stamp, and a
+    // line would count them before they came.
+    let half = ends[ends.len().div_ceil(2) - 1];
+    ends.retain(|end| *end <= half + JUST_ENDED * (half - from));
     let to_end = |to: f64| {
         let bytes: f64 = stamps.iter().map(|flow| flow.received_by(to)).sum();
         8e9 * bytes / (to - from)

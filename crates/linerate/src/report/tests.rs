@@ -57,7 +57,7 @@ lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept 
   in-host.shared-memory     133 Gb/s  ±1 %          -        167 ns   11.3 µs   83 %          -  +0.060 ns   0.058  0.057
   in-host.tcp                71 Gb/s  ±2 %          -       2.61 µs   20.2 µs   54 %    +2.4 µs  +0.060 ns    0.11  0.080
   network.tcp                56 Gb/s  ±2 %  56.3 Gb/s       2.80 µs   21.3 µs   79 %    +200 ns  +0.030 ns    0.14   0.10
-  network.tcp x 4          56.1 Gb/s  ±1 %    56 Gb/s             -         -      -          -          -    0.14   0.10
+  network.tcp x 4          56.7 Gb/s  ±1 %    57 Gb/s             -         -      -          -          -    0.14   0.10
   network.tcp, both ways    113 Gb/s  ±2 %          -             -         -      -          -          -    0.14   0.10
 
   runs            spread between runs unknown: `linerate calibrate` measures it.

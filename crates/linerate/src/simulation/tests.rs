@@ -5,6 +5,7 @@ mod machine;
 mod slow;
 mod stability;
 mod study;
+mod suites;
 
 use super::Simulation;
 use crate::plan::{Plan, World};

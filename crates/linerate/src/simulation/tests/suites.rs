@@ -1,0 +1,69 @@
+//! Suites on a made-up machine: what was put in comes out of their figures and conclusions.
+
+use super::{plan, run};
+use crate::analysis::{Holds, SuiteValues, analyse};
+use crate::plan::{Suite, World};
+use crate::simulation::machine::Machine;
+use crate::vocabulary::SUITES;
+
+fn values(suite: &str) -> SuiteValues {
+    let plan = plan(|plan| {
+        let suite = Suite::shipped(suite).unwrap();
+        (plan.rungs, plan.arms, plan.suites) = (Vec::new(), suite.arms(), vec![suite]);
+        plan.profile.passes = 6;
+        plan.profile.timeline_ns = 0;
+    });
+    let recording = run(&plan, &World::default());
+    assert_eq!(recording.steps.iter().map(|step| step.pass).max(), Some(6), "{suite:?}");
+    let mut analysis = analyse(&recording);
+    assert_eq!((analysis.layers.len(), analysis.suites.len()), (0, 1), "a suite has no ladder");
+    analysis.suites.remove(0)
+}
+
+#[test]
+fn every_shipped_suite_runs_to_its_end_and_draws_what_a_stream_or_a_round_trip_tells() {
+    for entry in SUITES {
+        for figure in values(entry.name).figures {
+            let told = ["throughput", "half-round-trip", "half-round-trip.mean"];
+            let empty = figure.series.iter().all(|series| series.points.is_empty());
+            let is_told = told.contains(&figure.figure.y.as_str());
+            assert!(!is_told || !empty, "{} of {}", figure.figure.id, entry.name);
+        }
+    }
+}
+
+#[test]
+fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
+    let sockets = values("sockets");
+    let machine = Machine::new(&World::default());
+    let figure = sockets.figures.iter().find(|one| one.figure.id == "003-F3").unwrap();
+    let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["polling", "sleeping"]);
+    for series in &figure.series {
+        for point in &series.points {
+            let bytes = point.x.number.unwrap() as u64;
+            let wait =
+                if series.name == "polling" { crate::vocabulary::Wait::Polling } else { Default::default() };
+            let pattern = crate::vocabulary::Pattern::PingPong;
+            let (from, to) = ("a".to_owned(), "b".to_owned());
+            let case = crate::plan::Case {
+                rung: "network.tcp".into(),
+                pattern,
+                wait,
+                from,
+                to,
+                ..Default::default()
+            };
+            let truth = machine.message_ns(&case, bytes) / 2.0;
+            let found = point.value;
+            assert!(
+                (found.median / truth - 1.0).abs() < 0.05,
+                "{bytes} B {}: {found:?}, not {truth}",
+                series.name
+            );
+            assert_eq!(found.n, 6);
+        }
+    }
+    let polling = sockets.claims.iter().find(|one| one.claim.says.starts_with("polling")).unwrap();
+    assert_eq!(polling.holds, Holds::Yes, "{polling:?}");
+}
