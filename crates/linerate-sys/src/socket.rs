@@ -231,6 +231,13 @@ pub fn wait_for(
     }
 }
 
+/// The CPU on which the kernel received the socket's last packet (SO_INCOMING_CPU, socket(7)); none where it has
+/// received none.
+pub fn incoming_cpu(socket: &impl AsFd) -> Option<u32> {
+    let cpu: libc::c_int = option::get(socket, libc::SOL_SOCKET, libc::SO_INCOMING_CPU).ok()?;
+    u32::try_from(cpu).ok()
+}
+
 /// Asks for room for so much to be received: beyond the limit of net.core.rmem_max where that is allowed.
 pub fn raise_receive_buffer(socket: &impl AsFd, bytes: usize) {
     let asked = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);

@@ -44,12 +44,29 @@ pub fn lower_timer_slack() -> Result<()> {
     if answer == 0 { Ok(()) } else { Err(Error::last("prctl(PR_SET_TIMERSLACK)", "this thread")) }
 }
 
-/// Gives the calling thread a CPU only when nothing else wants it.
-pub fn run_when_idle() -> Result<()> {
+/// A thread of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadId(i32);
+
+/// The calling thread.
+pub fn current() -> ThreadId {
+    ThreadId(rustix::thread::gettid().as_raw_nonzero().get())
+}
+
+/// Gives a thread a CPU only when nothing else wants it.
+pub fn run_when_idle(thread: ThreadId) -> Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the structure lives through the call.
+    let answer = unsafe { libc::sched_setscheduler(thread.0, libc::SCHED_IDLE, &parameters) };
+    if answer == 0 { Ok(()) } else { Err(Error::last("sched_setscheduler(SCHED_IDLE)", "a thread")) }
+}
+
+/// Takes that back from the calling thread, where its user may (`RLIMIT_NICE`, sched(7)).
+pub fn run_as_others() -> Result<()> {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: the structure lives through the call; 0 means the calling thread.
-    let answer = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };
-    if answer == 0 { Ok(()) } else { Err(Error::last("sched_setscheduler(SCHED_IDLE)", "this thread")) }
+    let answer = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
+    if answer == 0 { Ok(()) } else { Err(Error::last("sched_setscheduler(SCHED_OTHER)", "this thread")) }
 }
 
 /// Gives the calling thread a CPU whenever it wants one, before all threads that are not of real time

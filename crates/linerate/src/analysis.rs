@@ -5,6 +5,7 @@
 //! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
 
 mod arms;
+mod connections;
 mod curve;
 mod distribution;
 mod efficiency;
@@ -13,6 +14,7 @@ mod measures;
 mod medians;
 pub mod model;
 mod runs;
+mod search;
 mod several;
 mod stability;
 mod suite;

@@ -100,7 +100,7 @@ pub struct Moved {
 /// One end of a connection with the loops that fit it.
 pub trait Loops {
     /// Readies for a block, before its time begins.
-    fn begin(&mut self, _block: &Block) -> io::Result<()> {
+    fn begin(&mut self, _does: Does, _block: &Block) -> io::Result<()> {
         Ok(())
     }
     /// Says what the kernel did for the block, after its time has ended.
@@ -121,7 +121,7 @@ pub trait Loops {
 }
 
 impl<L: Link> Loops for L {
-    fn begin(&mut self, block: &Block) -> io::Result<()> {
+    fn begin(&mut self, _does: Does, block: &Block) -> io::Result<()> {
         Link::begin(self, block)
     }
 
@@ -163,7 +163,10 @@ impl<L: Link> Loops for L {
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
             Does::Exchanges => exchange::exchange(self, clock, block, walk, stamps),
             Does::Requests => return request::request(self, clock, block, walk),
-            Does::Connects | Does::Accepts => return Err(io::ErrorKind::Unsupported.into()),
+            // What makes connections, and what searches where nothing is lost.
+            Does::Connects | Does::Accepts | Does::Offers | Does::FindsCapacity | Does::FindsZeroLoss => {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
         }?;
         if matches!(does, Does::Sends | Does::Echoes) {
             self.finish()?;

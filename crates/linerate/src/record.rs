@@ -11,6 +11,7 @@ mod grant;
 mod lack;
 mod latency;
 mod read;
+mod tally;
 mod wire;
 mod write;
 
@@ -20,11 +21,12 @@ pub use calibration::{
 pub use environment::Environment;
 pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
-    SessionRecord, SocketRecord, StepRecord, Tally, Trial, Unavailable,
+    SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
 };
 pub use lack::Lack;
-pub use latency::{Latencies, decode_histogram, encode_histogram};
+pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use read::{BadLine, Unreadable, read};
+pub use tally::{SubInterval, Tally};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 

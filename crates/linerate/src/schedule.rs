@@ -66,6 +66,8 @@ fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
             Pattern::Stream | Pattern::FixedCount => vec![to(Does::Receives), from(Does::Sends)],
             Pattern::PingPing => vec![to(Does::Exchanges), from(Does::Exchanges)],
             Pattern::Connect => vec![to(Does::Accepts), from(Does::Connects)],
+            Pattern::Capacity => vec![to(Does::FindsCapacity), from(Does::Offers)],
+            Pattern::ZeroLoss => vec![to(Does::FindsZeroLoss), from(Does::Offers)],
             Pattern::RequestResponse => vec![to(Does::Echoes), from(Does::Requests)],
             Pattern::Bidirectional => {
                 vec![to(Does::Receives), from(Does::Receives), to(Does::Sends), from(Does::Sends)]

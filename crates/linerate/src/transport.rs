@@ -112,10 +112,17 @@ pub trait Session: Send {
     }
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
-    /// Streams until `done`, or until the other end goes away, and is closed then; gives what each flow moved.
+    /// Streams until `done`, or until the other end hangs up; gives what each flow moved.
     fn beside(&mut self, _: &Task, _bytes: u64, _: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
-        Err(Error::unavailable("this transport as a load", "load with tcp or unix"))
+        Err(no_load())
     }
+    /// Closes what [`beside`](Session::beside) streamed over: the other end of a load ends by this.
+    fn hang_up(&mut self) {}
+}
+
+/// Plans that ask for it are refused before, by the table.
+fn no_load() -> Error {
+    Error::unavailable("this transport as a load", "load with tcp or unix")
 }
 
 /// Every transport, in the vocabulary's order.

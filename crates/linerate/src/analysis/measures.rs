@@ -3,8 +3,11 @@
 //! A measure is of one trial; medians and intervals over trials are taken of what it gives. What a trial
 //! cannot tell is none, as a percentile is beyond which too few samples lie.
 
+use super::connections::Connections;
+use super::search;
 use super::trial::{half_round_trip_ns, lost_share, positive, throughput_bps};
-use crate::record::{Flow, Tally, Trial, decode_histogram};
+use crate::record::{Flow, Recording, Tally, Trial, merge_histograms};
+use crate::statistic::median;
 use crate::vocabulary::{Does, Sample};
 use hdrhistogram::Histogram;
 
@@ -18,12 +21,37 @@ pub struct Measure {
     pub name: &'static str,
     /// Its unit, as the metric's.
     pub unit: &'static str,
-    /// The number; none where the trial cannot tell it.
-    pub of: fn(&Trial) -> Option<f64>,
+    /// Where it comes from.
+    of: Of,
+}
+
+/// What a number is taken of. None where that cannot tell it.
+#[derive(Debug)]
+enum Of {
+    Trial(fn(&Trial) -> Option<f64>),
+    Connections(fn(&Connections) -> Option<f64>),
+}
+
+impl Measure {
+    /// The number of a trial; none where it cannot be told.
+    pub fn of(&self, recording: &Recording, trial: &Trial) -> Option<f64> {
+        match self.of {
+            Of::Trial(of) => of(trial),
+            Of::Connections(of) => of(&Connections::of(recording, trial)?),
+        }
+    }
 }
 
 const fn measure_of(name: &'static str, unit: &'static str, of: fn(&Trial) -> Option<f64>) -> Measure {
-    Measure { name, unit, of }
+    Measure { name, unit, of: Of::Trial(of) }
+}
+
+const fn of_connections(
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Connections) -> Option<f64>,
+) -> Measure {
+    Measure { name, unit, of: Of::Connections(of) }
 }
 
 /// Every measure.
@@ -66,6 +94,19 @@ pub const MEASURES: &[Measure] = &[
     measure_of("packet-to-packet.p50", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.5)),
     measure_of("packet-to-packet.p99", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.99)),
     measure_of("jitter", "ns", jitter),
+    measure_of("round-trips-a-minute", "1/min", round_trips_a_minute),
+    measure_of("ip-capacity", "b/s", search::capacity_bps),
+    measure_of("capacity-loss", "1", search::capacity_loss),
+    measure_of("capacity-delay-variation", "ns", search::capacity_variation_ns),
+    measure_of("zero-loss-rate", "1/s", search::zero_loss_rate),
+    of_connections("window-rate", "b/s", |all| all.window_bps()),
+    of_connections("aligned-window-rate", "b/s", |all| all.aligned_window_bps()),
+    of_connections("tcp-efficiency", "1", |all| all.efficiency()),
+    of_connections("buffer-delay", "1", |all| all.buffer_delay()),
+    of_connections("limited-by.application", "1", |all| Some(all.limits()?.application)),
+    of_connections("limited-by.receive-window", "1", |all| Some(all.limits()?.receive_window)),
+    of_connections("limited-by.send-buffer", "1", |all| Some(all.limits()?.send_buffer)),
+    of_connections("limited-by.network", "1", |all| Some(all.limits()?.network)),
 ];
 
 /// The measure of this name.
@@ -86,33 +127,42 @@ fn message_rate(trial: &Trial) -> Option<f64> {
     positive(throughput_bps(trial)? / (8.0 * trial.block.message_bytes as f64))
 }
 
-/// Half of the time over the number of exchanges, over all clients: what waits long is in it.
+/// Half of the time over the number of exchanges, over all clients: what waits long is in it. None where a
+/// datagram was lost: the time until that was noticed is nobody's round trip.
 fn mean_half_round_trip(trial: &Trial) -> Option<f64> {
+    if lost_share(trial).is_some_and(|lost| lost > 0.0) {
+        return None;
+    }
     let pings = trial.roles.iter().filter(|role| role.does == Does::Pings);
     let times: Vec<f64> = pings.flat_map(|role| &role.flows).map(|flow| flow.duration_ns as f64).collect();
     let exchanges = trial.block.messages as f64 * f64::from(trial.block.slices);
     positive(times.iter().sum::<f64>() / times.len() as f64 / exchanges / 2.0)
 }
 
+/// How many exchanges, one after the other, a minute has room for.
+fn round_trips_a_minute(trial: &Trial) -> Option<f64> {
+    positive(60e9 / (2.0 * half_round_trip_ns(trial)?))
+}
+
 /// A percentile of the half round trips of single exchanges, or of the means of as many as a sample holds.
 fn half_round_trip(trial: &Trial, share: f64) -> Option<f64> {
     let pings = trial.roles.iter().filter(|role| role.does == Does::Pings);
     let texts = pings.filter_map(|role| role.histogram.as_deref());
-    let sample_ns = percentile(&merged(texts)?, share)?;
+    let sample_ns = percentile(&merge_histograms(texts)?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64 / 2.0)
 }
 
 /// A percentile of the exchanges of both ends.
 fn exchange(trial: &Trial, share: f64) -> Option<f64> {
     let both = trial.roles.iter().filter(|role| role.does == Does::Exchanges);
-    let sample_ns = percentile(&merged(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
+    let sample_ns = percentile(&merge_histograms(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64)
 }
 
 /// A percentile of what was timed besides.
 fn timed(trial: &Trial, sample: Sample, share: f64) -> Option<f64> {
     let texts = trial.roles.iter().filter_map(|role| role.samples.get(&sample)).map(String::as_str);
-    percentile(&merged(texts)?, share)
+    percentile(&merge_histograms(texts)?, share)
 }
 
 fn tallies(trial: &Trial) -> impl Iterator<Item = (&Flow, &Tally)> {
@@ -155,22 +205,9 @@ fn transaction_rate(trial: &Trial) -> Option<f64> {
     tallies(trial).filter_map(rate).reduce(|a, b| a + b)
 }
 
-/// Of several flows the mean.
+/// Of several flows the median.
 fn jitter(trial: &Trial) -> Option<f64> {
-    let all: Vec<f64> = tallies(trial).filter_map(|(_, tally)| tally.jitter_ns).collect();
-    share(all.iter().sum(), all.len() as f64)
-}
-
-/// The samples of all roles that took such, together.
-fn merged<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Histogram<u32>> {
-    let mut all: Option<Histogram<u32>> = None;
-    for histogram in texts.filter_map(decode_histogram) {
-        match &mut all {
-            Some(all) => all.add(&histogram).ok()?,
-            None => all = Some(histogram),
-        }
-    }
-    all
+    median(tallies(trial).filter_map(|(_, tally)| tally.jitter_ns))
 }
 
 /// What such a share of the samples does not exceed, where enough of them lie beyond.
@@ -203,7 +240,7 @@ mod tests {
         let recording = Synthetic::default().recording();
         let has = |trial: &&Trial| trial.roles.iter().any(|role| role.does == Does::Receives);
         let mut trial = recording.trials.iter().find(has).unwrap().clone();
-        let value = |trial: &Trial, name: &str| (measure(name).unwrap().of)(trial);
+        let value = |trial: &Trial, name: &str| measure(name).unwrap().of(&recording, trial);
         assert_eq!(value(&trial, "duplicated"), None);
         for role in &mut trial.roles {
             role.flows.truncate(1);
@@ -237,7 +274,7 @@ mod tests {
             let has = |trial: &&Trial| trial.pass > 0 && trial.roles.iter().any(|role| role.does == does);
             recording.trials.iter().find(has).unwrap()
         };
-        let value = |name: &str, does: Does| (measure(name).unwrap().of)(of(does));
+        let value = |name: &str, does: Does| measure(name).unwrap().of(&recording, of(does));
         assert!(value("half-round-trip.p90", Does::Pings) > value("half-round-trip.p50", Does::Pings));
         assert_eq!(value("half-round-trip.p99.9", Does::Pings), None, "500 samples do not tell it");
         assert_eq!(value("half-round-trip.p50", Does::Sends), None);

@@ -3,7 +3,7 @@
 //! Ends on one host share its clock. Those on different hosts begin together, within what it takes to tell them
 //! to, so their times are counted from each host's own beginning.
 
-use crate::record::{RoleRecord, Trial, decode_histogram, encode_histogram};
+use crate::record::{RoleRecord, Trial, encode_merged, merge_histograms};
 use std::collections::BTreeMap;
 
 /// The ends that keep time as one; none where there is one pair of hosts.
@@ -28,17 +28,10 @@ pub(super) fn together(trial: &Trial) -> Option<RoleRecord> {
     Some(RoleRecord { flows: flows.collect(), histogram: histogram(&keeping), ..first.clone() })
 }
 
-/// All samples of all histograms.
+/// All samples of all histograms; none where an end has none.
 fn histogram(roles: &[&RoleRecord]) -> Option<String> {
-    let mut all = roles.iter().map(|role| decode_histogram(role.histogram.as_deref()?));
-    let mut sum = all.next()??;
-    for histogram in all {
-        sum.add(&histogram?).ok()?;
-    }
-    let samples = sum.iter_recorded().flat_map(|step| {
-        std::iter::repeat_n(step.value_iterated_to(), step.count_since_last_iteration() as usize)
-    });
-    encode_histogram(samples).ok()
+    let texts: Option<Vec<&str>> = roles.iter().map(|role| role.histogram.as_deref()).collect();
+    encode_merged(&merge_histograms(texts?.into_iter())?).ok()
 }
 
 #[cfg(test)]
@@ -46,7 +39,7 @@ mod tests {
     use super::*;
     use crate::analysis::{half_round_trip_ns, throughput_bps};
     use crate::plan::{Block, Case};
-    use crate::record::Flow;
+    use crate::record::{Flow, encode_histogram};
     use crate::vocabulary::{Does, Pattern};
 
     fn trial(does: Does, roles: Vec<(u32, &str, Flow, Option<String>)>) -> Trial {

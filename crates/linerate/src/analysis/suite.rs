@@ -7,8 +7,9 @@ mod figure;
 pub use claim::{ClaimOutcome, Holds};
 pub use figure::{FigureValues, SeriesValues, ValueAt};
 
-use crate::plan::{Plan, Suite};
+use crate::plan::{Level, Plan, Suite};
 use crate::record::{Recording, Trial, Unavailable};
+use crate::unit::Bytes;
 
 /// What a suite gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,13 @@ fn trials(recording: &Recording, id: String) -> impl Iterator<Item = &Trial> {
 }
 
 /// The level of each factor in a trial.
-fn level(plan: &Plan, factor: crate::plan::Factor, trial: &Trial) -> crate::plan::Level {
+fn level(plan: &Plan, factor: crate::plan::Factor, trial: &Trial) -> Level {
     (factor.entry().level)(plan, &trial.case, trial.block.message_bytes)
+}
+
+/// Whether a level is meant: by its name, or by its number.
+fn is_called(level: &Level, name: &str) -> bool {
+    let number =
+        || name.parse::<f64>().ok().or_else(|| name.parse::<Bytes>().ok().map(|bytes| bytes.0 as f64));
+    level.name == name || level.number.is_some_and(|of| number() == Some(of))
 }

@@ -52,8 +52,15 @@ pub struct Sampled {
 
 /// Every long stream of the recording.
 pub(super) fn timelines(recording: &Recording) -> Vec<Timeline> {
-    let trials = recording.trials.iter().filter(|trial| trial.case.timeline);
-    trials.flat_map(|trial| trial_timelines(recording, trial)).collect()
+    let long = recording.trials.iter().filter(|trial| trial.case.timeline && trial.pass > 0);
+    // Of a suite each pass has one: the first of them is drawn.
+    let trials = long.fold(Vec::<&Trial>::new(), |mut known, trial| {
+        if !known.iter().any(|other| other.case == trial.case && other.pass != trial.pass) {
+            known.push(trial);
+        }
+        known
+    });
+    trials.into_iter().flat_map(|trial| trial_timelines(recording, trial)).collect()
 }
 
 fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {

@@ -137,8 +137,11 @@ pub(super) fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
-/// What the ends that keep time missed, of all that was sent to them.
+/// What the ends that keep time missed, of all that was sent to them. A search loses on purpose.
 pub fn lost_share(trial: &Trial) -> Option<f64> {
+    if trial.case.pattern.searches() {
+        return None;
+    }
     let roles = trial.roles.iter().filter(|role| role.does.keeps_time());
     let counts = roles
         .flat_map(|role| &role.flows)
@@ -148,8 +151,11 @@ pub fn lost_share(trial: &Trial) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The sum over all ends that receive (or copy), each by its own clock.
+/// The sum over all ends that receive (or copy), each by its own clock. A search has many rates.
 pub fn throughput_bps(trial: &Trial) -> Option<f64> {
+    if trial.case.pattern.searches() {
+        return None;
+    }
     if let Some(together) = several::together(trial).filter(|role| role.does != Does::Pings) {
         return role_bps(trial, &together);
     }
@@ -176,15 +182,12 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     let all_begun = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
     let mut ends: Vec<f64> = stamps.iter().map(Stamps::last).collect();
     ends.sort_by(f64::total_cmp);
-    if ends.first().is_none_or(|first| *first <= all_begun) {
-        return None;
-    }
     // At the end of a flow, slices of the others are under way that do not count yet: so to the end that gives
-    // most, as long as half of the flows are under way or have just ended, for fewer may be quicker. Nothing is
+    // most, once all have begun and as long as half of the flows are under way or have just ended, for fewer may be quicker. Nothing is
     // drawn between two stamps: of flows that take turns on a link most bytes come just before the stamp, and a
     // line would count them before they came.
     let half = ends[ends.len().div_ceil(2) - 1];
-    ends.retain(|end| *end <= half + JUST_ENDED * (half - from));
+    ends.retain(|end| *end > all_begun && *end <= half + JUST_ENDED * (half - from));
     let to_end = |to: f64| {
         let bytes: f64 = stamps.iter().map(|flow| flow.received_by(to)).sum();
         8e9 * bytes / (to - from)

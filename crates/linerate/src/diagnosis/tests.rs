@@ -194,25 +194,28 @@ fn machines_show_steal_and_strangers() {
     assert_eq!(strangers, in_host.map(|name| ("foreign-cpu", name.to_owned())));
 }
 
+/// A session to which a knob was not granted as asked.
+fn not_granted(flows: u32, arm: u32) -> Event {
+    let granted = Granted {
+        knob: "socket.send-buffer".into(),
+        asked: Some("64MiB".into()),
+        granted: Some("425984".into()),
+    };
+    Event::Session(SessionRecord {
+        pass: 1,
+        rung: "network.tcp".into(),
+        flows,
+        arm,
+        host: "a".into(),
+        worker: 0,
+        granted: vec![granted],
+        endpoints: Vec::new(),
+    })
+}
+
 #[test]
 fn knobs_faults_and_unpinned_threads_are_named() {
-    let knob = added(|recording| {
-        let granted = Granted {
-            knob: "socket.send-buffer".into(),
-            asked: Some("64MiB".into()),
-            granted: Some("425984".into()),
-        };
-        recording.push(Event::Session(SessionRecord {
-            pass: 1,
-            rung: "network.tcp".into(),
-            flows: 4,
-            arm: 0,
-            host: "a".into(),
-            worker: 0,
-            granted: vec![granted],
-            endpoints: Vec::new(),
-        }));
-    });
+    let knob = added(|recording| recording.push(not_granted(4, 0)));
     let four = ["network.tcp x 4 a>b", "network.tcp x 4 b>a", "network.tcp x 4 a<>b"];
     assert_eq!(knob, four.map(|name| ("knob-not-granted", name.to_owned())));
     let shim = added(|recording| {

@@ -4,50 +4,82 @@
 //! property of the power state, not of the transport. The spinners have idle priority: whatever can
 //! run takes the CPU from them at once.
 
-use linerate_sys::thread;
+use linerate_sys::thread::{self, ThreadId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Spinners that stop when dropped.
 #[derive(Debug)]
 pub struct Awake {
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
 }
 
 impl Awake {
     /// Keeps these CPUs awake; none when idle priority is not to be had.
+    ///
+    /// A thread of idle priority is never waited for: on a CPU that others keep busy it would not run for long,
+    /// and what waited for it would begin late.
     pub fn keep(cpus: &[u32]) -> Option<Awake> {
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
         cpus.dedup();
-        let mut awake = Awake { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
-        let (tell, told) = std::sync::mpsc::channel();
-        for cpu in &cpus {
-            let (stop, tell, cpu) = (awake.stop.clone(), tell.clone(), *cpu);
-            awake.threads.push(std::thread::spawn(move || spin(cpu, &stop, &tell)));
-        }
-        // Were the spinners of normal priority they would take the CPU from the measurement.
-        let ready = cpus.iter().all(|_| told.recv() == Ok(true));
+        let awake = Awake { stop: Arc::new(AtomicBool::new(false)) };
+        let ready = cpus.iter().all(|cpu| awake.spinner(*cpu).is_some());
         (ready && !cpus.is_empty()).then_some(awake)
+    }
+
+    /// Starts one. Were it of normal priority it would take the CPU from the measurement, so it only begins to spin
+    /// when it is not.
+    fn spinner(&self, cpu: u32) -> Option<()> {
+        let ((tell, told), (allow, allowed)) = (channel(), channel());
+        let stop = self.stop.clone();
+        std::thread::Builder::new().spawn(move || spin(cpu, &stop, &tell, &allowed)).ok()?;
+        thread::run_when_idle(told.recv().ok()?).ok()?;
+        allow.send(()).ok()
     }
 }
 
-fn spin(cpu: u32, stop: &AtomicBool, tell: &std::sync::mpsc::Sender<bool>) {
-    let ready = thread::pin(&[cpu]).is_ok() && thread::run_when_idle().is_ok();
-    let _ = tell.send(ready);
-    while ready && !stop.load(Ordering::Relaxed) {
+fn spin(cpu: u32, stop: &AtomicBool, tell: &Sender<ThreadId>, allowed: &Receiver<()>) {
+    if thread::pin(&[cpu]).is_err() || tell.send(thread::current()).is_err() || allowed.recv().is_err() {
+        return;
+    }
+    while !stop.load(Ordering::Relaxed) {
         std::hint::spin_loop();
     }
+    // The end of a thread takes locks that others need; who may not do this is only a little slower.
+    let _ = thread::run_as_others();
 }
 
 impl Drop for Awake {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            // A spinner cannot panic; were it to, the CPU merely slept.
-            let _ = thread.join();
-        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn nobody_waits_for_a_spinner_on_a_busy_cpu() {
+        let cpu = thread::allowed_cpus().unwrap()[0];
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::pin(&[cpu]).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let begun = Instant::now();
+            let kept: Vec<Option<Awake>> = (0..20).map(|_| Awake::keep(&[cpu])).collect();
+            drop(kept);
+            let took = begun.elapsed();
+            stop.store(true, Ordering::Relaxed);
+            // An idle thread is given a CPU now and then only: waiting for twenty of them took seconds.
+            assert!(took < Duration::from_secs(1), "{took:?}");
+        });
     }
 }

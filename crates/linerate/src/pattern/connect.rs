@@ -16,8 +16,8 @@ pub trait Caller {
     type Call;
     /// Makes one: it stands when this returns.
     fn connect(&mut self) -> io::Result<Self::Call>;
-    /// Takes the next one, whoever made it.
-    fn accept(&mut self) -> io::Result<Self::Call>;
+    /// Takes the next one, whoever made it, and its greeting; none where that did not come in time.
+    fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<Self::Call>>;
     /// Sends all of `bytes`.
     fn push_all(&mut self, call: &Self::Call, bytes: &[u8]) -> io::Result<()>;
     /// Fills the first part of `bytes`, waiting for at least one; 0 where the other end has closed.
@@ -65,11 +65,9 @@ impl<C: Caller> Calling<C> {
         let all = block.messages * u64::from(block.slices);
         let (greeting, mut answered, mut bytes) = (caller.greeting(), 0, 0);
         while answered < all {
-            let call = caller.accept()?;
             let room = walk.next(GREETING + len);
-            // A stranger may close early, or say nothing for as long as anything may take.
-            let is_known = fill(caller, &call, &mut room[..GREETING]).is_ok() && room[..GREETING] == greeting;
-            if !is_known {
+            let Some(call) = caller.accept(&mut room[..GREETING])? else { continue };
+            if room[..GREETING] != greeting {
                 continue;
             }
             bytes += fill(caller, &call, &mut room[GREETING..])?;

@@ -254,7 +254,7 @@ impl Member {
 }
 
 impl<C: Ready> Loops for Crowd<'_, C> {
-    fn begin(&mut self, block: &Block) -> io::Result<()> {
+    fn begin(&mut self, _does: Does, block: &Block) -> io::Result<()> {
         let member = || Member {
             messages: block.messages,
             slices: block.slices,

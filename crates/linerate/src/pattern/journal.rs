@@ -1,7 +1,7 @@
 //! What a receiver learns of numbered and stamped datagrams: which came, which came twice or too late, and how
 //! their delays vary. No clock is compared with another: only differences of delays count.
 
-use super::{Latencies, Sample, Tally};
+use super::{Clock, Latencies, Sample, Tally};
 
 /// A datagram holds its tag first, which ends with its number, and then when it was sent.
 const NUMBER_BYTES: usize = 8;
@@ -17,21 +17,52 @@ const MOST_NUMBERS: u64 = 1 << 28;
 /// The smoothing of jitter (RFC 3550, section 6.4.1).
 const SMOOTHING: f64 = 16.0;
 
-/// One block's datagrams.
+/// What is kept of each datagram of a block; which of them it is, is asked before the loop.
+pub(super) trait Ledger {
+    /// One more, of this block. The other end wrote it: it may say anything.
+    fn came<K: Clock>(&mut self, datagram: &[u8], clock: &K) -> Came;
+    /// How far delays were apart so far.
+    fn spread_ns(&self) -> u64 {
+        0
+    }
+    /// What was learnt.
+    fn finish(self, tally: &mut Tally, samples: &mut Vec<(Sample, Latencies)>);
+}
+
+/// The ledger that a block's datagrams have room for.
+#[derive(Debug, Default)]
+pub(super) enum Book {
+    /// They have no number, or are too many: they are counted alone.
+    #[default]
+    Blank,
+    /// They have a number.
+    Numbered(Numbers),
+    /// They have a number and a time.
+    Stamped(Numbers, Times),
+}
+
+/// Datagrams that cannot be told apart.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct Blank;
+
+/// Which of a block's datagrams came.
+#[derive(Debug)]
+pub(super) struct Numbers {
     /// A bit for each number that came.
     seen: Vec<u64>,
     all: u64,
     largest: Option<u64>,
     duplicated: u64,
     reordered: u64,
-    times: Option<Times>,
 }
+
+/// The same, and how long they were under way.
+#[derive(Debug)]
+pub(super) struct Stamps(pub Numbers, pub Times);
 
 /// How long they were under way, but for a constant that nobody knows.
 #[derive(Debug)]
-struct Times {
+pub(super) struct Times {
     every: u64,
     kept: Vec<i64>,
     least: i64,
@@ -52,27 +83,25 @@ pub(super) enum Came {
     Stray,
 }
 
-impl Journal {
-    /// For a block of so many datagrams of this size. None where they have no room for a number, or are too
-    /// many: then they are counted alone.
-    pub fn of(all: u64, message_bytes: usize) -> Option<Journal> {
+impl Book {
+    /// For a block of so many datagrams of this size.
+    pub fn of(all: u64, message_bytes: usize) -> Book {
         if message_bytes < NUMBER_BYTES || all > MOST_NUMBERS {
-            return None;
+            return Book::Blank;
         }
-        let times = (message_bytes >= STAMPED_BYTES).then(|| Times::of(all));
         let seen = vec![0; all.div_ceil(64) as usize];
-        Some(Journal { seen, all, largest: None, duplicated: 0, reordered: 0, times })
+        let numbers = Numbers { seen, all, largest: None, duplicated: 0, reordered: 0 };
+        match message_bytes >= STAMPED_BYTES {
+            true => Book::Stamped(numbers, Times::of(all)),
+            false => Book::Numbered(numbers),
+        }
     }
+}
 
-    /// Whether the moment at which a datagram came is asked for.
-    pub fn is_timed(&self) -> bool {
-        self.times.is_some()
-    }
-
-    /// One more, of this block, long enough for its number. The other end wrote it: it may say anything.
+impl Numbers {
+    /// What this number is to its block.
     #[inline]
-    pub fn came(&mut self, datagram: &[u8], now_ns: u64) -> Came {
-        let number = u64::from(number(datagram));
+    fn note(&mut self, number: u64) -> Came {
         if number >= self.all {
             return Came::Stray;
         }
@@ -84,21 +113,55 @@ impl Journal {
         self.seen[word] |= bit;
         self.reordered += u64::from(self.largest.is_some_and(|largest| number < largest));
         self.largest = self.largest.max(Some(number));
-        if let Some(times) = &mut self.times {
-            times.came(number, now_ns.wrapping_sub(sent_ns(datagram)) as i64);
-        }
         Came::First
     }
 
-    /// How far delays were apart so far.
-    pub fn spread_ns(&self) -> u64 {
-        self.times.as_ref().map_or(0, |times| times.most.saturating_sub(times.least).max(0) as u64)
+    fn tell(&self, tally: &mut Tally) {
+        (tally.duplicated, tally.reordered) = (Some(self.duplicated), Some(self.reordered));
+    }
+}
+
+impl Ledger for Blank {
+    #[inline]
+    fn came<K: Clock>(&mut self, _datagram: &[u8], _clock: &K) -> Came {
+        Came::First
     }
 
-    /// What was learnt.
-    pub fn finish(self, tally: &mut Tally, samples: &mut Vec<(Sample, Latencies)>) {
-        (tally.duplicated, tally.reordered) = (Some(self.duplicated), Some(self.reordered));
-        let Some(times) = self.times.filter(|times| times.last.is_some()) else { return };
+    fn finish(self, _tally: &mut Tally, _samples: &mut Vec<(Sample, Latencies)>) {}
+}
+
+impl Ledger for Numbers {
+    #[inline]
+    fn came<K: Clock>(&mut self, datagram: &[u8], _clock: &K) -> Came {
+        self.note(number(datagram))
+    }
+
+    fn finish(self, tally: &mut Tally, _samples: &mut Vec<(Sample, Latencies)>) {
+        self.tell(tally);
+    }
+}
+
+impl Ledger for Stamps {
+    #[inline]
+    fn came<K: Clock>(&mut self, datagram: &[u8], clock: &K) -> Came {
+        let (now_ns, number) = (clock.now_ns(), number(datagram));
+        let came = self.0.note(number);
+        if came == Came::First {
+            self.1.came(number, now_ns.wrapping_sub(sent_ns(datagram)) as i64);
+        }
+        came
+    }
+
+    fn spread_ns(&self) -> u64 {
+        self.1.most.saturating_sub(self.1.least).max(0) as u64
+    }
+
+    fn finish(self, tally: &mut Tally, samples: &mut Vec<(Sample, Latencies)>) {
+        let Stamps(numbers, times) = self;
+        numbers.tell(tally);
+        if times.last.is_none() {
+            return;
+        }
         tally.jitter_ns = Some(times.jitter_ns);
         let mut above = Latencies::default();
         times.kept.iter().for_each(|delay| above.record(delay.saturating_sub(times.least) as u64));
@@ -139,10 +202,11 @@ impl Times {
 }
 
 /// The number in a datagram's tag.
-fn number(datagram: &[u8]) -> u32 {
+#[inline]
+pub(super) fn number(datagram: &[u8]) -> u64 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&datagram[..4]);
-    u32::from_le_bytes(bytes)
+    u32::from_le_bytes(bytes).into()
 }
 
 /// Writes when it is sent behind a datagram's tag; it must have room.
@@ -152,7 +216,8 @@ pub(super) fn write_sent(datagram: &mut [u8], sent_ns: u64) {
 }
 
 /// When it was sent, by the sender's clock; it must have room.
-fn sent_ns(datagram: &[u8]) -> u64 {
+#[inline]
+pub(super) fn sent_ns(datagram: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&datagram[NUMBER_BYTES..STAMPED_BYTES]);
     u64::from_le_bytes(bytes)
@@ -165,6 +230,20 @@ mod tests {
     /// The other end's clock is far behind or ahead of ours.
     const SKEWS: [u64; 3] = [0, 123_456_789, u64::MAX - 5_000_000];
 
+    /// A clock that stands where it is put.
+    struct At(u64);
+
+    impl Clock for At {
+        fn now_ns(&self) -> u64 {
+            self.0
+        }
+    }
+
+    fn stamped(all: u64) -> Stamps {
+        let Book::Stamped(numbers, times) = Book::of(all, 64) else { panic!("64 B have room") };
+        Stamps(numbers, times)
+    }
+
     fn datagram(number: u32, sent_ns: u64) -> [u8; STAMPED_BYTES] {
         let mut bytes = [0; STAMPED_BYTES];
         bytes[..4].copy_from_slice(&number.to_le_bytes());
@@ -174,9 +253,10 @@ mod tests {
 
     #[test]
     fn what_was_lost_doubled_and_overtaken_is_told_apart() {
-        let mut journal = Journal::of(10, 64).unwrap();
+        let mut journal = stamped(10);
         let order = [0, 1, 3, 2, 2, 5, 9, 4, 9, 10, 7_000];
-        let came: Vec<Came> = order.iter().map(|number| journal.came(&datagram(*number, 0), 1000)).collect();
+        let came: Vec<Came> =
+            order.iter().map(|number| journal.came(&datagram(*number, 0), &At(1000))).collect();
         let count = |what: Came| came.iter().filter(|came| **came == what).count();
         assert_eq!((count(Came::First), count(Came::Again), count(Came::Stray)), (7, 2, 2));
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
@@ -188,12 +268,12 @@ mod tests {
     #[test]
     fn delays_vary_above_the_least_one_whatever_the_clocks_say() {
         for skew in SKEWS {
-            let mut journal = Journal::of(1000, 64).unwrap();
+            let mut journal = stamped(1000);
             for number in 0..1000u32 {
                 let sent = skew.wrapping_add(u64::from(number) * 10_000);
                 // Every other one is 50 us late.
                 let arrived = u64::from(number) * 10_000 + 700 + 50_000 * u64::from(number % 2);
-                journal.came(&datagram(number, sent), arrived);
+                journal.came(&datagram(number, sent), &At(arrived));
             }
             let (mut tally, mut samples) = (Tally::default(), Vec::new());
             journal.finish(&mut tally, &mut samples);
@@ -214,10 +294,9 @@ mod tests {
 
     #[test]
     fn small_datagrams_have_no_number_and_no_time() {
-        assert!(Journal::of(10, 7).is_none());
-        let mut journal = Journal::of(10, 8).unwrap();
-        assert!(!journal.is_timed());
-        assert_eq!(journal.came(&[3, 0, 0, 0, 1, 2, 3, 4], 5), Came::First);
+        assert!(matches!(Book::of(10, 7), Book::Blank));
+        let Book::Numbered(mut journal) = Book::of(10, 8) else { panic!("8 B have a number alone") };
+        assert_eq!(journal.came(&[3, 0, 0, 0, 1, 2, 3, 4], &At(5)), Came::First);
         assert_eq!(journal.spread_ns(), 0);
     }
 }

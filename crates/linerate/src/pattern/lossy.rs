@@ -6,10 +6,12 @@
 
 mod exchange;
 mod request;
+mod search;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+use super::journal::Book;
 use super::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
@@ -77,12 +79,14 @@ pub struct Unreliable<L> {
     block: u32,
     /// The longest round trip so far; zero where none was.
     longest: Duration,
+    /// What a receiver keeps of the block's datagrams.
+    book: Book,
 }
 
 impl<L: Lossy> Unreliable<L> {
     /// The loops over this link.
     pub fn new(link: L) -> Self {
-        Unreliable { link, block: rand::random(), longest: Duration::ZERO }
+        Unreliable { link, block: rand::random(), longest: Duration::ZERO, book: Book::Blank }
     }
 
     /// Tells how many messages went, and rings until the other end has heard it.
@@ -203,7 +207,12 @@ impl<L: Lossy> Unreliable<L> {
 }
 
 impl<L: Lossy> Loops for Unreliable<L> {
-    fn begin(&mut self, block: &Block) -> io::Result<()> {
+    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        let all = block.messages * u64::from(block.slices);
+        self.book = match does {
+            Does::Receives => Book::of(all, block.message_bytes as usize),
+            _ => Book::Blank,
+        };
         self.link.begin(block)
     }
 
@@ -216,12 +225,12 @@ impl<L: Lossy> Loops for Unreliable<L> {
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
         match does {
             _ if duplex => Err(io::ErrorKind::Unsupported.into()),
-            Does::Receives | Does::Echoes => {
+            Does::Receives | Does::Echoes | Does::FindsCapacity | Does::FindsZeroLoss => {
                 while self.link.receive_now(&mut [0; TAG])?.is_some() {}
                 self.block = self.block.wrapping_add(1);
                 self.link.tell(self.block.into())
             }
-            Does::Sends | Does::Pings | Does::Requests => {
+            Does::Sends | Does::Pings | Does::Requests | Does::Offers => {
                 let go = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
                 self.block = go as u32;
                 Ok(())
@@ -253,6 +262,9 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Receives => self.receive(clock, block, walk, stamps),
             Does::Exchanges => self.exchange(clock, block, walk, stamps),
             Does::Requests => self.request(clock, block, walk),
+            Does::Offers => self.offer(clock, block, walk),
+            Does::FindsCapacity => self.find_capacity(clock, block, walk),
+            Does::FindsZeroLoss => self.find_zero_loss(clock, block, walk),
             Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
         }
     }

@@ -71,7 +71,7 @@ impl Stage<'_> {
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
             prepared = prepared.and_then(|ready| {
-                part.link.ready(block).map_err(|error| broken(&error))?;
+                part.link.ready(part.does, block).map_err(|error| broken(&error))?;
                 Ok(ready)
             });
             // Parallel flows begin a block together, or they might never be under way at once.

@@ -8,7 +8,7 @@ use std::io;
 /// One end of a connection that can run blocks by the machine's clock.
 pub trait Runs: Send {
     /// Readies for a block, before its time begins.
-    fn ready(&mut self, block: &Block) -> io::Result<()>;
+    fn ready(&mut self, does: Does, block: &Block) -> io::Result<()>;
     /// Agrees with the other end that a block begins.
     fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()>;
     /// Runs one block's loop.
@@ -24,8 +24,8 @@ pub trait Runs: Send {
 }
 
 impl<L: Loops + Send> Runs for L {
-    fn ready(&mut self, block: &Block) -> io::Result<()> {
-        self.begin(block)
+    fn ready(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        self.begin(does, block)
     }
 
     fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()> {
@@ -54,8 +54,8 @@ impl<L: Link + Runs> Drive for L {}
 
 /// The loops of whichever link it is, each compiled for that link.
 impl Runs for Box<dyn Drive> {
-    fn ready(&mut self, block: &Block) -> io::Result<()> {
-        (**self).ready(block)
+    fn ready(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        (**self).ready(does, block)
     }
 
     fn meet(&mut self, does: Does, duplex: bool) -> io::Result<()> {

@@ -32,6 +32,8 @@ pub struct SettingError {
 pub enum Placement {
     /// Left to the scheduler.
     Unpinned,
+    /// Each flow on the CPU on which the kernel receives its packets.
+    Queue,
     /// The CPUs of the first end and of the second.
     Pinned(Vec<u32>, Vec<u32>),
 }
@@ -114,7 +116,7 @@ fn wanted(kind: KnobKind) -> String {
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name".into(),
         KnobKind::OneOf(words) => words.join(" or "),
-        KnobKind::Placement => "a placement (try 0/1, 0,2/1,3 or none)".into(),
+        KnobKind::Placement => "a placement (try 0/1, 0,2/1,3, queue or none)".into(),
     }
 }
 
@@ -124,6 +126,9 @@ impl FromStr for Placement {
     fn from_str(text: &str) -> Result<Self, ()> {
         if text == "none" {
             return Ok(Placement::Unpinned);
+        }
+        if text == "queue" {
+            return Ok(Placement::Queue);
         }
         let (first, second) = text.split_once('/').ok_or(())?;
         let cpus = |list: &str| -> Result<Vec<u32>, ()> {

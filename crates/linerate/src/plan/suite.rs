@@ -157,6 +157,12 @@ pub struct SuiteFigure {
     pub x: Factor,
     /// The number along y.
     pub y: String,
+    /// Further numbers of the same unit, dashed: models, or parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// The levels of factors that it is of; by default all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub only: BTreeMap<String, Vec<String>>,
     /// What is said below the title.
     #[serde(default)]
     pub caption: String,
@@ -240,6 +246,13 @@ impl Suite {
             }
         }
         arms
+    }
+}
+
+impl SuiteFigure {
+    /// Every number that it shows, that along y first.
+    pub fn measures(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.y).chain(&self.also).map(String::as_str)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The lines of a recording.
 
+use super::tally::Tally;
 use super::{Calibration, Environment, Lack, WireAudit};
 use crate::plan::{Beside, Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Sample, Wait};
@@ -160,32 +161,6 @@ pub struct Flow {
     /// What the kernel says it did for this flow's engine, by name; empty where the engine has nothing to tell.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<String, u64>,
-}
-
-/// What one flow counted besides bytes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Tally {
-    /// Datagrams that came once more, which are not among those that came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicated: Option<u64>,
-    /// Datagrams that came after one that was sent later (RFC 4737).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reordered: Option<u64>,
-    /// How far delays of datagrams that came one after the other differ, smoothed (RFC 3550), nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter_ns: Option<f64>,
-    /// The time between the first and the last moment at which a datagram was sent, by the sender's clock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sent_within_ns: Option<u64>,
-    /// Requests of which each had a connection of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transactions: Option<u64>,
-    /// Messages that should have gone at a set moment; of requests those of the lead are left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intended: Option<u64>,
-    /// How many of them went later than by the mean time between two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub late: Option<u64>,
 }
 
 /// One role in one trial.

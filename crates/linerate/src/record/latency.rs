@@ -55,10 +55,7 @@ impl Latencies {
 
     /// HDR V2, deflated, base64.
     pub fn encode(&self) -> Result<String> {
-        let mut bytes = Vec::new();
-        let written = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
-        written.map_err(|e| Error::peer("the histogram", format!("{e:?}"), "please report it"))?;
-        Ok(STANDARD.encode(bytes))
+        encode_merged(&self.0)
     }
 }
 
@@ -67,6 +64,21 @@ pub fn encode_histogram(samples: impl Iterator<Item = u64>) -> Result<String> {
     let mut latencies = Latencies::default();
     samples.for_each(|sample| latencies.record(sample));
     latencies.encode()
+}
+
+/// The samples of all these histograms, together; none where there is none, or one is none.
+pub fn merge_histograms<'t>(mut texts: impl Iterator<Item = &'t str>) -> Option<Histogram<u32>> {
+    let mut all = decode_histogram(texts.next()?)?;
+    texts.try_for_each(|text| all.add(&decode_histogram(text)?).ok())?;
+    Some(all)
+}
+
+/// Encodes a histogram as it was read.
+pub fn encode_merged(histogram: &Histogram<u32>) -> Result<String> {
+    let mut bytes = Vec::new();
+    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    written.map_err(|e| Error::peer("the histogram", format!("{e:?}"), "please report it"))?;
+    Ok(STANDARD.encode(bytes))
 }
 
 /// Reads a histogram; none where the text is not one, or claims more than a trial can hold.

@@ -77,7 +77,8 @@ fn suites(analysis: &Analysis, diagnosis: &Diagnosis) -> Vec<SuiteReport> {
 fn run(recording: &Recording, analysis: &Analysis) -> Run {
     let header = recording.header.as_ref();
     let plan = recording.plan();
-    let network = analysis.layers.iter().find(|layer| layer.place == Place::Network && layer.from.is_some());
+    let mut layers = analysis.layers.iter().chain(&analysis.suite_layers);
+    let network = layers.find(|layer| layer.place == Place::Network && layer.from.is_some());
     let wire: Wire = network.map(|layer| wire(recording, layer)).unwrap_or_default();
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
     let congestion: BTreeSet<&String> = recording

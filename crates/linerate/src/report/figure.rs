@@ -194,13 +194,8 @@ impl Sheet<'_> {
         Some((letter as usize).saturating_sub('A' as usize))
     }
 
-    /// A suite's name, told from the same one in other recordings.
-    pub(super) fn named_suite(&self, name: &str) -> String {
-        self.named(name)
-    }
-
     /// A name, told from the same one in other recordings.
-    fn named(&self, name: &str) -> String {
+    pub(super) fn named(&self, name: &str) -> String {
         if self.label.is_empty() { name.into() } else { format!("{} · {name}", self.label) }
     }
 }

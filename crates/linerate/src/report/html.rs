@@ -18,6 +18,7 @@ use super::text::heading;
 use crate::Result;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::collections::BTreeSet;
 
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
@@ -93,7 +94,7 @@ fn header(sheets: &[Sheet]) -> Markup {
     html! {
         header.top {
             p.brand { "linerate" }
-            h1 { "Where the rate goes between memory and the network" }
+            h1 { (headline(sheets)) }
             @for sheet in sheets {
                 p.meta {
                     @if !sheet.label.is_empty() { span.label { (sheet.label) } " " }
@@ -102,6 +103,19 @@ fn header(sheets: &[Sheet]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What was asked: by a ladder where the rate goes, by suites what each is about.
+fn headline(sheets: &[Sheet]) -> String {
+    if !sheets.iter().all(has_no_ladder) {
+        return "Where the rate goes between memory and the network".into();
+    }
+    let suites = sheets.iter().flat_map(|sheet| &sheet.report.suites);
+    let about: BTreeSet<&str> = suites.map(|suite| suite.about.as_str()).collect();
+    match about.iter().next() {
+        Some(only) if about.len() == 1 && !only.is_empty() => (*only).into(),
+        _ => "What was measured of these suites".into(),
     }
 }
 

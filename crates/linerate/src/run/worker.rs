@@ -136,7 +136,22 @@ fn play_all(
     answers.into_iter().collect()
 }
 
+/// Plays one session; what ran beside the others hangs up last, whatever came of it.
 fn play(
+    session: &mut dyn Session,
+    part: &WorkerPart,
+    sample_ns: Option<u64>,
+    done: &AtomicBool,
+) -> Result<PartAnswer> {
+    let played = measure(session, part, sample_ns, done);
+    if part.beside {
+        session.hang_up();
+    }
+    played
+}
+
+/// The sockets are read while they are open.
+fn measure(
     session: &mut dyn Session,
     part: &WorkerPart,
     sample_ns: Option<u64>,

@@ -312,7 +312,7 @@ pub(super) fn warm_up_ns(
 ) -> u64 {
     let warm_up_ns = plan.profile.warm_up_ns;
     match (case.pattern, transport.ends, rung.place) {
-        (pattern, ..) if pattern.is_exchange() || pattern.connects_anew() => 0,
+        (pattern, ..) if pattern.is_exchange() || pattern.connects_anew() || pattern.searches() => 0,
         (_, 1, _) => 0,
         // Without a window there is nothing that grows, and a sibling is only looked at.
         _ if !transport.has_window && !is_whole(plan, rung) => warm_up_ns.min(CACHES_WARM_UP_NS),

@@ -140,7 +140,9 @@ impl Passes {
             }
         };
         unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &reasons));
-        let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| entry.case.timeline);
+        // A ladder looks once how a stream begins; of a suite it is a case as any other.
+        let is_once = |entry: &Entry| entry.case.timeline && whole.suites.is_empty();
+        let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         Passes {
             entries,
             timelines,

@@ -24,7 +24,8 @@ pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
     let set =
         plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == "cpu.placement").last();
     match set.and_then(|setting| setting.value.parse().ok()) {
-        Some(Placement::Unpinned) => Ends { from: Vec::new(), to: Vec::new() },
+        // Which it is shows when the connection stands: each end looks.
+        Some(Placement::Unpinned | Placement::Queue) => Ends { from: Vec::new(), to: Vec::new() },
         // The placement names hosts a and b (or the first and second end in one host): a case that
         // runs from b to a takes it the other way round.
         Some(Placement::Pinned(first, second)) if case.from <= case.to => Ends { from: first, to: second },

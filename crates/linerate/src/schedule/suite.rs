@@ -9,6 +9,9 @@ use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 
+/// How long a search lasts where nothing else is said (RFC 9097, section 8.1).
+const SEARCH_NS: u64 = 10_000_000_000;
+
 /// A stream of one size has paid for its warm-up with nothing else: it lasts this many trials.
 const SINGLE_TRIALS: u64 = 3;
 
@@ -20,7 +23,10 @@ pub(super) fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Un
         let rung = RUNGS.iter().find(|rung| rung.id == one.case.rung);
         let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
         let (Some(rung), Some(transport)) = (rung, transport) else { continue };
-        match refused(plan, recording, rung, &one.case).or_else(|| crowded(recording, &one.case)) {
+        let refusal = uncarried(transport, &one)
+            .or_else(|| refused(plan, recording, rung, &one.case))
+            .or_else(|| crowded(recording, &one.case));
+        match refusal {
             Some(why) => {
                 let not = unavailable_of(rung, &one.case, why);
                 if !unavailable.contains(&not) {
@@ -42,6 +48,27 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         why,
         hint,
     }
+}
+
+/// What the case's transport, or that of its load, cannot do on any host.
+fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, String)> {
+    let pattern = one.case.pattern;
+    if !transport.patterns.contains(&pattern) {
+        let why = format!("unavailable: {} carries no {pattern}", transport.name);
+        return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
+    }
+    let cases = one.load.iter().flat_map(|load| &load.cases);
+    let rungs = cases.filter_map(|case| RUNGS.iter().find(|rung| rung.id == case.rung));
+    let loads = rungs.filter_map(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
+    let not = loads.into_iter().find(|entry| !entry.loads)?;
+    let why = format!("unavailable: {} cannot run beside a measurement", not.name);
+    Some((why, format!("load with {}", names(|entry| entry.loads))))
+}
+
+/// The transports that can do this.
+fn names(can: impl Fn(&TransportEntry) -> bool) -> String {
+    let names: Vec<&str> = TRANSPORTS.iter().filter(|entry| can(entry)).map(|entry| entry.name).collect();
+    names.join(", ")
 }
 
 /// Ends that poll must each have a CPU.
@@ -66,9 +93,10 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
     };
     let carries = transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX);
     let sizes: Vec<u64> = sizes.into_iter().filter(|size| carries.contains(size)).collect();
-    let apart = case.pattern.is_exchange() || case.pattern.connects_anew();
+    let apart = case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches();
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {
+        _ if case.pattern.searches() => SEARCH_NS,
         _ if case.timeline => plan.profile.timeline_ns.max(SINGLE_TRIALS * plan.profile.trial_ns),
         1 if !apart => SINGLE_TRIALS * plan.profile.trial_ns,
         _ => plan.profile.trial_ns,

@@ -2,7 +2,7 @@
 
 use crate::plan::{Case, Plan, World};
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung, Wait};
+use crate::vocabulary::{FEEDBACK_NS, Pattern, Place, RUNGS, Rung, Wait};
 
 /// What a sleeping end waits to be woken.
 const WAKE_UP_NS: f64 = 18_000.0;
@@ -42,6 +42,7 @@ impl Machine {
                 let flows = f64::from(case.flows);
                 (15.0 + 40.0 * depth.powi(2) + per_byte + step) * flows.powf(1.0 - FLOWS)
             }
+            Pattern::Capacity | Pattern::ZeroLoss => FEEDBACK_NS as f64,
             Pattern::Bidirectional => 1.6 * (15.0 + 40.0 * depth.powi(2) + per_byte + step),
         }
     }

@@ -1,7 +1,7 @@
 //! Where connections of a session are made and taken after it has met: the place that one end listens at.
 
 use super::engine::Channel;
-use super::meeting::{Family, SECRET_LEN, send_all};
+use super::meeting::{Family, SECRET_LEN, STRANGER};
 use super::{Address, Spec};
 use crate::pattern::{Caller, GREETING, poll};
 use linerate_sys::socket;
@@ -81,22 +81,20 @@ pub struct Calls<'s, C, const POLLS: bool> {
 }
 
 impl<C: Channel, const POLLS: bool> Calls<'_, C, POLLS> {
+    /// One wait of a call: no longer than a stranger may be silent. Who is known is given several.
+    fn once(&self) -> Duration {
+        self.patience.min(STRANGER)
+    }
+
     fn limited(&self, call: C) -> io::Result<C> {
         if !POLLS {
-            socket::limit_waits(&call, self.patience).map_err(|error| error.source)?;
+            socket::limit_waits(&call, self.once()).map_err(|error| error.source)?;
         }
         Ok(call)
     }
-}
 
-impl<C: Channel, const POLLS: bool> Caller for Calls<'_, C, POLLS> {
-    type Call = C;
-
-    fn connect(&mut self) -> io::Result<C> {
-        self.door.connect().and_then(|call| self.limited(call))
-    }
-
-    fn accept(&mut self) -> io::Result<C> {
+    /// The next one, whoever made it.
+    fn taken(&self) -> io::Result<C> {
         let begun = Instant::now();
         loop {
             if let Some(call) = self.door.accept_now()? {
@@ -112,28 +110,71 @@ impl<C: Channel, const POLLS: bool> Caller for Calls<'_, C, POLLS> {
         }
     }
 
-    fn push_all(&mut self, call: &C, bytes: &[u8]) -> io::Result<()> {
-        if !POLLS {
-            return send_all(call, bytes);
+    /// What is there, or comes within the limit; 0 at the end.
+    fn pull_within(&self, call: &C, bytes: &mut [u8], limit: Duration) -> io::Result<usize> {
+        if POLLS {
+            // The end of the stream is an answer too: it counts as one more here.
+            let ask = || Ok(call.receive_now(bytes)?.map_or(0, |came| came + 1));
+            return poll(limit, ask).map(|came| came - 1);
         }
+        again(self.once(), limit, || call.receive_waiting(bytes))
+    }
+}
+
+/// Repeats what gave nothing: after an interruption, and after each wait while the limit lasts.
+fn again(
+    once: Duration,
+    limit: Duration,
+    mut call: impl FnMut() -> io::Result<Option<usize>>,
+) -> io::Result<usize> {
+    let mut waited = once;
+    loop {
+        match call() {
+            Ok(Some(moved)) => return Ok(moved),
+            Ok(None) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < limit => waited += once,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl<C: Channel, const POLLS: bool> Caller for Calls<'_, C, POLLS> {
+    type Call = C;
+
+    fn connect(&mut self) -> io::Result<C> {
+        self.door.connect().and_then(|call| self.limited(call))
+    }
+
+    /// A stranger may close early, say nothing, or say it byte by byte.
+    fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<C>> {
+        let call = self.taken()?;
+        let (begun, limit) = (Instant::now(), self.once());
+        let mut filled = 0;
+        while filled < greeting.len() && begun.elapsed() <= limit {
+            match self.pull_within(&call, &mut greeting[filled..], limit) {
+                Ok(0) | Err(_) => return Ok(None),
+                Ok(came) => filled += came,
+            }
+        }
+        Ok((filled == greeting.len()).then_some(call))
+    }
+
+    fn push_all(&mut self, call: &C, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
         while sent < bytes.len() {
-            sent += poll(self.patience, || call.send_now(&bytes[sent..]))?;
+            let rest = &bytes[sent..];
+            sent += if POLLS {
+                poll(self.patience, || call.send_now(rest))?
+            } else {
+                let send = || Ok(Some(call.send_waiting(rest)?).filter(|went| *went > 0));
+                again(self.once(), self.patience, send)?
+            };
         }
         Ok(())
     }
 
     fn pull(&mut self, call: &C, bytes: &mut [u8]) -> io::Result<usize> {
-        if POLLS {
-            // The end of the stream is an answer too: it counts as one more here.
-            let ask = || Ok(call.receive_now(bytes)?.map_or(0, |came| came + 1));
-            return poll(self.patience, ask).map(|came| came - 1);
-        }
-        loop {
-            if let Some(came) = call.receive_waiting(bytes)? {
-                return Ok(came);
-            }
-        }
+        self.pull_within(call, bytes, self.patience)
     }
 
     fn greeting(&self) -> [u8; GREETING] {
@@ -229,7 +270,12 @@ mod tests {
         let Offer::Socket { address: Address::Internet(address), .. } = offer else { panic!("no address") };
         let mut stranger = TcpStream::connect(address).unwrap();
         stranger.write_all(&[b'0'; GREETING + 100]).unwrap();
+        let begun = Instant::now();
+        let silent = TcpStream::connect(address).unwrap();
         play(&mut ends, Wait::Sleeping);
+        // The one that says nothing is given its time once.
+        assert!((STRANGER..2 * STRANGER).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        drop(silent);
     }
 
     #[test]

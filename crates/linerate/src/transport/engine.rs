@@ -3,7 +3,7 @@
 use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
-use super::{Session, Spec, Task, by_task};
+use super::{Session, Spec, Task, by_task, no_load};
 use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, poll, run_beside};
 use crate::plan::Block;
 use crate::record::Granted;
@@ -30,6 +30,9 @@ pub trait Channel: AsFd + Send + Sync {
 
     /// Whether what is sent and received at once does not wait, however the ends wait.
     const AT_ONCE: bool = true;
+
+    /// Whether the other end hears of it when this one hangs up.
+    const HANGS_UP: bool = true;
 
     /// The socket, for observers.
     fn tcp(&self) -> Option<&TcpStream> {
@@ -139,24 +142,37 @@ impl<C: Channel> Session for Connected<C> {
     }
 
     fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
+        if !C::HANGS_UP {
+            return Err(no_load());
+        }
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());
         let link = |flow| Sleeping { flow, patience };
-        let parts = flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: task.cpu(at) });
-        let moved = run_beside(parts.collect(), wait, bytes, done);
-        // The other end hears of it by this.
+        let parts =
+            flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: self.cpu(task, at) });
+        run_beside(parts.collect(), wait, bytes, done)
+    }
+
+    fn hang_up(&mut self) {
         self.flows.clear();
-        moved
     }
 }
 
 impl<C: Channel> Connected<C> {
+    /// The CPU of one flow: that of the task, or that of the flow's receive queue.
+    fn cpu(&self, task: &Task, flow: usize) -> Option<u32> {
+        match self.spec.value("cpu.placement") {
+            Some("queue") => socket::incoming_cpu(&self.flows[flow]).filter(|cpu| is_allowed(*cpu)),
+            _ => task.cpu(flow),
+        }
+    }
+
     /// The parts of other engines; none where the usual one is in force.
     fn driven(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Part<Box<dyn Drive>>>> {
         let each = tasks.iter().flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)));
         let parts = each.map(|(task, (flow, channel))| {
             let link = channel.drive(&self.spec, task.does, wait, blocks)?;
-            Ok(link.map(|link| Part { link, does: task.does, cpu: task.cpu(flow) }))
+            Ok(link.map(|link| Part { link, does: task.does, cpu: self.cpu(task, flow) }))
         });
         Ok(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
@@ -176,7 +192,7 @@ impl<C: Channel> Connected<C> {
     fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
         let flows = |task: &Task| {
             let all = self.flows.iter().enumerate();
-            (task.does, all.map(|(at, flow)| (Seat(flow), task.cpu(at))).collect())
+            (task.does, all.map(|(at, flow)| (Seat(flow), self.cpu(task, at))).collect())
         };
         let tasks: Vec<_> = tasks.iter().map(flows).collect();
         let measured = play_crowds(&tasks, wait, blocks, self.spec.patience())?;
@@ -213,11 +229,20 @@ impl<C: Channel> Connected<C> {
         let parts: Vec<Part<L>> = tasks
             .iter()
             .flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)))
-            .map(|(task, (flow, channel))| Part { link: link(channel), does: task.does, cpu: task.cpu(flow) })
+            .map(|(task, (flow, channel))| Part {
+                link: link(channel),
+                does: task.does,
+                cpu: self.cpu(task, flow),
+            })
             .collect();
         let measured = Faults::of(&self.spec).play(parts, wait, blocks)?;
         Ok(by_task(measured, self.flows.len()))
     }
+}
+
+/// Whether this process may run there.
+fn is_allowed(cpu: u32) -> bool {
+    linerate_sys::thread::allowed_cpus().is_ok_and(|cpus| cpus.contains(&cpu))
 }
 
 /// A connection among many.

@@ -30,7 +30,7 @@ const DESCRIPTORS: u64 = 6;
 const OTHERS: u64 = 128;
 
 /// How long a stranger may take to present the secret before it is closed.
-const GREETING: Duration = Duration::from_secs(2);
+pub const STRANGER: Duration = Duration::from_secs(2);
 
 /// A family of stream sockets.
 pub trait Family: Channel + Sized + 'static {
@@ -179,7 +179,7 @@ fn accept<F: Family>(listener: &F::Listener, deadline: Instant) -> Result<Option
 /// The flow's number, when the connection presented the secret in time.
 fn greeted<F: Family>(stream: &F, secret: &str) -> Option<usize> {
     let mut greeting = [0; GREETING_LEN];
-    socket::limit_waits(stream, GREETING).ok()?;
+    socket::limit_waits(stream, STRANGER).ok()?;
     receive_all(stream, &mut greeting).ok()?;
     let (presented, flow) = greeting.split_at(SECRET_LEN);
     let flow = std::str::from_utf8(flow).ok()?;

@@ -116,28 +116,11 @@ impl Session for Connected {
             return Err(Error::peer("this session", "was closed by an earlier error", ""));
         }
         let (count, faults) = (self.flows.len(), Faults::of(&self.spec));
-        let played = match tasks {
-            [task] => {
-                let parts = self.flows.iter_mut().enumerate().map(|(at, flow)| Part {
-                    link: Own::new(flow, wait),
-                    does: task.does,
-                    cpu: task.cpu(at),
-                });
-                faults.play(parts.collect(), wait, blocks)
-            }
-            // One connection for two threads, which take turns.
-            _ => {
-                let flows = self.flows.iter().enumerate();
-                let parts = tasks.iter().flat_map(|task| {
-                    let part = move |(at, flow)| Part {
-                        link: Shared::new(flow, wait),
-                        does: task.does,
-                        cpu: task.cpu(at),
-                    };
-                    flows.clone().map(part)
-                });
-                faults.play(parts.collect(), wait, blocks)
-            }
+        let played = match (tasks, wait) {
+            ([task], Wait::Polling) => faults.play(alone::<true>(&mut self.flows, task), wait, blocks),
+            ([task], Wait::Sleeping) => faults.play(alone::<false>(&mut self.flows, task), wait, blocks),
+            (_, Wait::Polling) => faults.play(in_turns::<true>(&self.flows, tasks), wait, blocks),
+            (_, Wait::Sleeping) => faults.play(in_turns::<false>(&self.flows, tasks), wait, blocks),
         };
         let patience = self.spec.patience();
         let played = played.and_then(|played| self.rest(patience).map(|()| played));
@@ -147,6 +130,18 @@ impl Session for Connected {
         }
         Ok(by_task(played?, count))
     }
+}
+
+/// A thread for each connection.
+fn alone<'s, const POLLS: bool>(flows: &'s mut [Flow], task: &Task) -> Vec<Part<Own<'s, POLLS>>> {
+    let flows = flows.iter_mut().enumerate();
+    flows.map(|(at, flow)| Part { link: Own::new(flow), does: task.does, cpu: task.cpu(at) }).collect()
+}
+
+/// A thread for each task of each connection, which take turns.
+fn in_turns<'s, const POLLS: bool>(flows: &'s [Flow], tasks: &[Task]) -> Vec<Part<Shared<'s, POLLS>>> {
+    let part = |task: &Task, (at, flow)| Part { link: Shared(flow), does: task.does, cpu: task.cpu(at) };
+    tasks.iter().flat_map(|task| flows.iter().enumerate().map(move |flow| part(task, flow))).collect()
 }
 
 impl Connected {

@@ -279,6 +279,22 @@ impl Port for Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_a_frame_holds_it_is_a_message_a_bell_or_nothing(
+            bytes in proptest::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let is_whole = bytes.len() >= TAG + STAMPED_BYTES && bytes[KIND] <= BELL;
+            prop_assert_eq!(parsed(&bytes).is_some(), is_whole);
+        }
+
+        #[test]
+        fn whatever_the_other_end_tells_is_an_address_or_nothing(name in "[0-9a-f +]{0,40}") {
+            let _ = told(&name);
+        }
+    }
 
     #[test]
     fn what_the_other_end_tells_is_an_address_and_a_key_or_nothing() {

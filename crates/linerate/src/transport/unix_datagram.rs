@@ -48,6 +48,9 @@ impl AsFd for Port {
 }
 
 impl Channel for Port {
+    // A datagram socket has no end of stream.
+    const HANGS_UP: bool = false;
+
     fn granted(&self, spec: &Spec) -> Vec<Granted> {
         granted_buffers(self, spec)
     }

@@ -221,9 +221,9 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Placement,
         transports: &[],
         default: "one CPU for each end",
-        about: "the CPUs of the two ends, `0/1`; `none` leaves it to the scheduler",
-        source: "sched_setaffinity(2)",
-        hint: "two CPUs that share a cache, two that do not, and one for both",
+        about: "the CPUs of the two ends, `0/1`; `queue` is where the kernel receives each flow's packets; `none` leaves it to the scheduler",
+        source: "sched_setaffinity(2); SO_INCOMING_CPU, socket(7)",
+        hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
     },
     Knob {
         name: "cache.mode",

@@ -1,7 +1,9 @@
 //! Every number that a report prints: its name, its unit, the key of the JSON form, and what it means.
 
+mod connections;
 mod messages;
 mod sampled;
+mod search;
 
 pub use sampled::{SAMPLED, SampledMetric};
 
@@ -172,6 +174,16 @@ pub const METRICS: &[Metric] = &[
     messages::DELAY_VARIATION,
     messages::PACKET_TO_PACKET,
     messages::JITTER,
+    search::IP_CAPACITY,
+    search::CAPACITY_LOSS,
+    search::CAPACITY_DELAY_VARIATION,
+    search::ZERO_LOSS_RATE,
+    connections::ROUND_TRIPS_A_MINUTE,
+    connections::WINDOW_RATE,
+    connections::ALIGNED_WINDOW_RATE,
+    connections::TCP_EFFICIENCY,
+    connections::BUFFER_DELAY,
+    connections::LIMITED_BY,
     Metric {
         name: "alpha",
         unit: "ns",

@@ -25,7 +25,15 @@ pub enum Pattern {
     RequestResponse,
     /// A connection for each request.
     Connect,
+    /// A search for the largest rate that the path takes.
+    Capacity,
+    /// A search for the largest rate of which nothing is lost.
+    ZeroLoss,
 }
+
+/// How often the receiving end of a search gives an order (RFC 9097, section 8.1): a message of a searching block
+/// stands for so long.
+pub const FEEDBACK_NS: u64 = 50_000_000;
 
 /// What one end of a session does during a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -49,13 +57,22 @@ pub enum Does {
     Connects,
     /// Takes each connection, answers its request and closes it.
     Accepts,
+    /// Sends at whatever rate the other end orders.
+    Offers,
+    /// Orders rates, receives, and finds the largest one that the path takes.
+    FindsCapacity,
+    /// Orders rates, receives, and finds the largest one of which nothing is lost.
+    FindsZeroLoss,
 }
 
 impl Does {
     /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
     pub fn keeps_time(self) -> bool {
-        use Does::{Connects, Copies, Exchanges, Pings, Receives, Requests};
-        matches!(self, Pings | Receives | Copies | Exchanges | Requests | Connects)
+        use Does::{Connects, Copies, Exchanges, FindsCapacity, FindsZeroLoss, Pings, Receives, Requests};
+        matches!(
+            self,
+            Pings | Receives | Copies | Exchanges | Requests | Connects | FindsCapacity | FindsZeroLoss
+        )
     }
 
     /// Whether its time begins with its own message.
@@ -85,6 +102,9 @@ impl Does {
             Does::Requests => "requests",
             Does::Connects => "connects",
             Does::Accepts => "accepts",
+            Does::Offers => "offers",
+            Does::FindsCapacity => "finds capacity",
+            Does::FindsZeroLoss => "finds zero loss",
         }
     }
 }
@@ -151,6 +171,8 @@ pub struct PatternEntry {
     pub is_exchange: bool,
     /// Whether each step of it has connections of its own.
     pub connects_anew: bool,
+    /// Whether the receiving end looks for a rate: then a slice and a message are times, and more is sent than comes.
+    pub searches: bool,
 }
 
 /// Every pattern.
@@ -162,6 +184,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
         is_exchange: true,
         connects_anew: false,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::Stream,
@@ -170,6 +193,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 6349",
         is_exchange: false,
         connects_anew: false,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::Bidirectional,
@@ -178,6 +202,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 6349, with both directions at once",
         is_exchange: false,
         connects_anew: false,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::PingPing,
@@ -186,6 +211,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "Intel MPI Benchmarks, PingPing",
         is_exchange: true,
         connects_anew: false,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::FixedCount,
@@ -194,6 +220,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "NTTCP: 4096 messages of a size in Hurwitz and Feng 2005, 32768 in 2003",
         is_exchange: false,
         connects_anew: true,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::RequestResponse,
@@ -202,6 +229,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
         is_exchange: true,
         connects_anew: false,
+        searches: false,
     },
     PatternEntry {
         pattern: Pattern::Connect,
@@ -210,6 +238,25 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
         is_exchange: true,
         connects_anew: true,
+        searches: false,
+    },
+    PatternEntry {
+        pattern: Pattern::Capacity,
+        name: "capacity",
+        about: "the largest rate of a second at the IP layer: it rises while little is lost and delays are short",
+        source: "RFC 9097, section 8.1: type B",
+        is_exchange: false,
+        connects_anew: false,
+        searches: true,
+    },
+    PatternEntry {
+        pattern: Pattern::ZeroLoss,
+        name: "zero-loss",
+        about: "the largest rate of which nothing is lost, by bisection; a trial a rate",
+        source: "RFC 2544, section 26.1",
+        is_exchange: false,
+        connects_anew: false,
+        searches: true,
     },
 ];
 
@@ -222,6 +269,11 @@ impl Pattern {
     /// Whether a message is waited for; see [`PatternEntry::is_exchange`].
     pub fn is_exchange(self) -> bool {
         self.entry().is_some_and(|entry| entry.is_exchange)
+    }
+
+    /// Whether the receiving end looks for a rate.
+    pub fn searches(self) -> bool {
+        self.entry().is_some_and(|entry| entry.searches)
     }
 
     /// Whether each step of it has connections of its own.

@@ -1,5 +1,9 @@
 //! What carries the bytes.
 
+use super::Pattern::{
+    self, Bidirectional, Capacity, Connect, FixedCount, PingPing, PingPong, RequestResponse, Stream, ZeroLoss,
+};
+
 /// A transport in the listing.
 #[derive(Debug)]
 pub struct TransportEntry {
@@ -24,11 +28,30 @@ pub struct TransportEntry {
     pub has_window: bool,
     /// Whether all that is sent arrives.
     pub reliable: bool,
+    /// The patterns that it can carry.
+    pub patterns: &'static [Pattern],
+    /// Whether it can run beside another measurement.
+    pub loads: bool,
     /// One line for `linerate list`.
     pub about: &'static str,
     /// Where it is defined.
     pub source: &'static str,
 }
+
+/// Work on memory by one thread.
+const ALONE: &[Pattern] = &[Stream];
+/// One way at a time.
+const IN_TURN: &[Pattern] = &[PingPong, Stream, FixedCount];
+/// Both ways, an end each waiting in its own call.
+const BOTH_WAYS: &[Pattern] = &[PingPong, Stream, FixedCount, Bidirectional];
+/// One end does both ways at once and waits for whichever moves first; what loses can be searched.
+const LOSSY: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing, RequestResponse, Capacity, ZeroLoss];
+/// The same of what loses nothing.
+const BOTH_WAYS_AT_ONCE: &[Pattern] =
+    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse];
+/// The same, and a connection for each request.
+const CONNECTIONS: &[Pattern] =
+    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse, Connect];
 
 /// Every transport.
 pub const TRANSPORTS: &[TransportEntry] = &[
@@ -43,6 +66,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: ALONE,
+        loads: false,
         about: "memcpy by one thread; a byte copied counts once",
         source: "memcpy(3); J. D. McCalpin, STREAM",
     },
@@ -57,6 +82,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: ALONE,
+        loads: false,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
         source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
     },
@@ -71,6 +98,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: IN_TURN,
+        loads: false,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
         source: "mmap(2), futex(2)",
     },
@@ -85,6 +114,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: BOTH_WAYS,
+        loads: true,
         about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
         source: "pipe(7)",
     },
@@ -99,6 +130,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
         source: "unix(7)",
     },
@@ -114,6 +147,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: true,
+        patterns: BOTH_WAYS_AT_ONCE,
+        loads: false,
         about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
         source: "unix(7)",
     },
@@ -129,6 +164,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 32,
         has_window: true,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
         source: "RFC 9293; tcp(7)",
     },
@@ -144,6 +181,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 8,
         has_window: false,
         reliable: false,
+        patterns: LOSSY,
+        loads: false,
         about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
         source: "RFC 768; udp(7)",
     },
@@ -160,6 +199,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 32,
         has_window: true,
         reliable: true,
+        patterns: IN_TURN,
+        loads: false,
         about: "TLS 1.3 over TCP by rustls, records of at most 16 KiB; a certificate of the session's own is pinned",
         source: "RFC 8446",
     },
@@ -176,6 +217,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 49,
         has_window: true,
         reliable: true,
+        patterns: BOTH_WAYS,
+        loads: false,
         about: "QUIC by quinn-proto over one UDP socket a flow, one stream; a certificate of the session's own is pinned",
         source: "RFC 9000; RFC 9001",
     },
@@ -191,6 +234,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 56,
         has_window: true,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "multipath TCP sockets, one write a message; where the way lets no MPTCP pass the kernel falls back to TCP",
         source: "RFC 8684; linux/Documentation/networking/mptcp.rst",
     },
@@ -205,6 +250,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: true,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "vsock stream sockets within this machine (context 1), where the kernel has its loopback",
         source: "vsock(7)",
     },
@@ -219,6 +266,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 28,
         has_window: true,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "SCTP sockets, one association a flow and one stream in it, where the kernel has SCTP",
         source: "RFC 9260; RFC 6458, section 4",
     },
@@ -233,6 +282,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 32,
         has_window: true,
         reliable: true,
+        patterns: CONNECTIONS,
+        loads: true,
         about: "SMC sockets, where the kernel has them: RDMA or shared memory below TCP's calls, or else TCP",
         source: "RFC 7609; smcss(8)",
     },
@@ -247,6 +298,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: true,
         reliable: true,
+        patterns: IN_TURN,
+        loads: false,
         about: "RDMA devices: looked for and told; driving them (rsockets of librdmacm) needs one to be tried on",
         source: "rsocket(7)",
     },
@@ -262,6 +315,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         header_bytes: 0,
         has_window: false,
         reliable: false,
+        patterns: LOSSY,
+        loads: false,
         about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
         source: "packet(7); RFC 2544, section 9.1",
     },

@@ -8,7 +8,7 @@ mod special;
 use linerate::pattern::Measured;
 use linerate::plan::{Block, Pace};
 use linerate::transport::{Address, Offer, Session, Spec, TRANSPORTS, Task, named};
-use linerate::vocabulary::{self, Cache, Does, TransportEntry, Wait};
+use linerate::vocabulary::{self, Cache, Does, Pattern, TransportEntry, Wait};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
@@ -219,6 +219,23 @@ fn tcp_carries_several_flows_and_both_directions_at_once() {
     }
 }
 
+/// Where the kernel received a flow's packets is where its threads run.
+#[test]
+fn a_flow_is_served_on_the_cpu_of_its_receive_queue() {
+    let settings = vec!["cpu.placement=queue".parse().unwrap()];
+    let mut ends = meet(&Spec { settings, ..spec("tcp", 1, true) });
+    // The first trial brings packets from wherever its ends ran; the second is placed by them.
+    play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(10_000, 5, 2)]);
+    let wanted: Vec<Option<u32>> =
+        ends.iter().map(|end| linerate_sys::socket::incoming_cpu(end.sockets()[0])).collect();
+    let answers =
+        play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(10_000, 5, 2)]);
+    for (answers, wanted) in answers.iter().zip(wanted) {
+        assert!(wanted.is_some());
+        assert_eq!(answers[0][0][0].flow.cpu, wanted);
+    }
+}
+
 /// A relay that holds messages from a threshold on adds its delay to these, each way, and to no others.
 #[test]
 fn a_relay_holds_messages_from_its_threshold_on_and_no_others() {
@@ -271,10 +288,10 @@ fn is_carried(transport: &str, does: [Does; 2], wait: Wait, blocks: &[Block]) ->
     })
 }
 
-/// Those of these transports that this host has, once for each wait.
-fn had(names: &[&'static str]) -> Vec<&'static str> {
-    let here = names.iter().filter(|name| named(name).unwrap().lacks().is_none());
-    here.flat_map(|name| [*name, *name]).collect()
+/// Those that this host has whose row names the pattern, once for each wait.
+fn those_of(pattern: Pattern) -> Vec<&'static str> {
+    let named = two_ends().filter(|entry| entry.patterns.contains(&pattern));
+    named.flat_map(|entry| [entry.name, entry.name]).collect()
 }
 
 #[test]
@@ -297,7 +314,7 @@ fn ends_that_send_at_once_never_wait_for_each_other_however_large_the_messages()
             }
         }
     }
-    assert_eq!(carried_by, had(&["unix", "unix-datagram", "tcp", "udp", "mptcp", "raw"]));
+    assert_eq!(carried_by, those_of(Pattern::PingPing));
 }
 
 #[test]
@@ -321,5 +338,5 @@ fn every_request_of_an_open_loop_is_answered_or_counted() {
         }
     }
     // Pipes wait in each call, and a ring has one user at a time.
-    assert_eq!(carried_by, had(&["unix", "unix-datagram", "tcp", "udp", "mptcp", "raw"]));
+    assert_eq!(carried_by, those_of(Pattern::RequestResponse));
 }

@@ -32,6 +32,9 @@ const SLICE_NS: u64 = 200_000_000;
 /// The same while the rate is looked for: the first megabytes may have passed before the first loss.
 const PROBE_SLICE_NS: u64 = 20_000_000;
 
+/// What TCP needs to come back from losses in a row may be many times what a step is predicted to take.
+const PATIENT_NS: u64 = 10_000_000_000;
+
 /// Says what was measured, and fails where the model has it elsewhere.
 pub fn within(what: &str, value: f64, range: Range<f64>) {
     println!("{what}: {value:.4} in {range:?}");
@@ -172,12 +175,13 @@ impl<'p> Bench<'p> {
     }
 
     fn step(&mut self, step: &Step) {
+        let step = Step { predicted_ns: step.predicted_ns.max(PATIENT_NS), ..step.clone() };
         let recording = &mut self.recording;
         let mut keep = |event| {
             recording.push(event);
             Ok(())
         };
-        self.runner.step(step, &mut keep).unwrap();
+        self.runner.step(&step, &mut keep).unwrap();
     }
 
     /// What the report makes of it, which hides no fault.

@@ -94,11 +94,16 @@ fn a_damaged_port_or_packet_ends_the_handshake() {
             let _ = stream.read(&mut [0]);
         });
     });
-    fuzz("port", &[format!("{:<64}", 4000).as_bytes(), &[0; 64]], |bytes| {
-        join_with("udp", |stream, secret| {
-            let _ = stream.write_all(format!("{secret}{:08x}", 0).as_bytes());
-            let _ = stream.write_all(bytes);
+    let names = [format!("{:<64}", 4000), format!("{:<64}", "0200000000ab 00000000000000ff")];
+    let names = names.each_ref().map(String::as_bytes);
+    let can = |name: &&str| named(name).unwrap().lacks().is_none();
+    for transport in ["udp", "raw"].into_iter().filter(can) {
+        fuzz(&format!("{transport} port"), &names, |bytes| {
+            join_with(transport, |stream, secret| {
+                let _ = stream.write_all(format!("{secret}{:08x}", 0).as_bytes());
+                let _ = stream.write_all(bytes);
+            });
         });
-    });
+    }
     stays_small("packet");
 }

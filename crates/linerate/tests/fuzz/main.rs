@@ -7,9 +7,10 @@
 mod ends;
 mod mutator;
 
-use linerate::plan::{Setting, Target};
+use linerate::plan::{Setting, Suite, Target};
 use linerate::record;
 use linerate::transport::{Offer, Spec};
+use linerate::vocabulary::SUITES;
 use mutator::fuzz;
 use std::io::Cursor;
 use std::process::Command;
@@ -114,4 +115,15 @@ fn a_damaged_lab_file_is_refused() {
         let _ = Target::read("lab:net.toml", &|_: &str| Ok((*open).clone()));
     });
     stays_small("lab file");
+}
+
+#[test]
+fn a_damaged_plan_file_is_refused_with_words() {
+    let shipped: Vec<&[u8]> = SUITES.iter().map(|suite| suite.plan.as_bytes()).collect();
+    fuzz("plan file", &shipped, |bytes| {
+        if let Err(error) = Suite::read(&String::from_utf8_lossy(bytes)) {
+            assert!(!error.what.is_empty());
+        }
+    });
+    stays_small("plan file");
 }

@@ -2,6 +2,7 @@
 
 use crate::support::{entry, run};
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::Path;
 
 #[derive(Debug, Deserialize)]
@@ -38,18 +39,30 @@ fn check(file: &str) {
     let text = std::fs::read_to_string(path).unwrap();
     let scenario: Scenario = toml::from_str(&text).unwrap();
     let arguments: Vec<_> = scenario.arguments.iter().map(String::as_str).collect();
-    let report = run(&arguments).report();
+    // Who shares the machine may take a CPU away from the ends of a fast wire, but not three times over.
+    let missed = |_| missed(&scenario, &run(&arguments).report());
+    let missed: Vec<String> = (0..TRIES).map_while(missed).collect();
+    assert!(missed.len() < TRIES, "{}: {}", scenario.about, missed.join("; "));
+}
+
+/// How often a rate is looked for.
+const TRIES: usize = 3;
+
+/// The first rate that is not what it must be; what must be there or not is so at once.
+fn missed(scenario: &Scenario, report: &Value) -> Option<String> {
     for wanted in &scenario.expect {
-        let entry = entry(&report, &wanted.id, wanted.direction.as_deref(), wanted.flows);
-        if let Some([low, high]) = wanted.throughput_bps {
-            let median = entry["throughput_bps"]["median"].as_f64().unwrap();
-            assert!((low..=high).contains(&median), "{}: {} is {median}", scenario.about, wanted.id);
-        }
+        let entry = entry(report, &wanted.id, wanted.direction.as_deref(), wanted.flows);
         for (pointer, there) in &wanted.present {
-            let value = entry.pointer(pointer).unwrap_or(&serde_json::Value::Null);
+            let value = entry.pointer(pointer).unwrap_or(&Value::Null);
             assert_eq!(!value.is_null(), *there, "{}: {} {pointer} is {value}", scenario.about, wanted.id);
         }
     }
+    scenario.expect.iter().find_map(|wanted| {
+        let [low, high] = wanted.throughput_bps?;
+        let entry = entry(report, &wanted.id, wanted.direction.as_deref(), wanted.flows);
+        let median = entry["throughput_bps"]["median"].as_f64().unwrap();
+        (!(low..=high).contains(&median)).then(|| format!("{} is {median}", wanted.id))
+    })
 }
 
 macro_rules! scenarios {

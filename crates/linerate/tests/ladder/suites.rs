@@ -74,7 +74,7 @@ fn the_suites_of_adapter_and_san_are_drawn() {
     let names: Vec<&Value> = list(&report, "suites").iter().map(|suite| &suite["name"]).collect();
     assert_eq!(names, ["adapter", "san"]);
     // Each step of the ladder is a curve of its own.
-    let mut steps: Vec<String> = points(&report, "002-F2").into_iter().map(|(name, ..)| name).collect();
+    let mut steps: Vec<String> = points(&report, "002-F2-F6").into_iter().map(|(name, ..)| name).collect();
     steps.dedup();
     assert_eq!(steps.len(), 4, "{steps:?}");
 }
@@ -124,6 +124,58 @@ fn a_load_runs_from_before_an_exchange_until_after_it() {
         assert!((0.3..1.0).contains(&share), "the load carried {share} of the link in {seconds} s");
         assert!(seconds > 0.5, "it leads by half a second");
     }
+    let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
+    let steps = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let loaded = steps.filter(|line| line["event"] == "step" && line["beside"].is_object());
+    for step in loaded {
+        let sockets = list(&step, "sockets").iter().filter(|socket| socket["beside"] == true);
+        let mut hosts: Vec<&str> = sockets.map(|socket| socket["host"].as_str().unwrap()).collect();
+        hosts.sort_unstable();
+        assert_eq!(hosts, ["a", "a", "a", "a", "b", "b", "b", "b"], "both ends of two flows each way");
+    }
+}
+
+const IMPOSSIBLE: &str = r#"
+name = "mine"
+[[case]]
+id = "works"
+rung = "network.tcp"
+pattern = "stream"
+sizes = "64KiB"
+trial = "20ms"
+[[case]]
+id = "pattern"
+rung = "network.tls"
+pattern = "ping-ping"
+wait = "sleeping"
+sizes = "64"
+[[case]]
+id = "load"
+rung = "network.tcp"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = "64"
+trial = "20ms"
+load = { rung = "network.udp" }
+[[figure]]
+id = "one"
+title = "What works"
+cases = ["works", "pattern", "load"]
+x = "size"
+y = "throughput"
+"#;
+
+#[test]
+fn what_a_transport_cannot_do_is_left_out_with_the_reason_and_the_rest_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("mine.toml");
+    std::fs::write(&plan, IMPOSSIBLE).unwrap();
+    let (_, report) = drawn(&["lab", "--plan", plan.to_str().unwrap()]);
+    let left_out = list(&list(&report, "suites")[0], "left_out");
+    let whys: Vec<&str> = left_out.iter().map(|not| not["why"].as_str().unwrap()).collect();
+    let wanted = ["tls carries no ping-ping", "udp cannot run beside a measurement"];
+    assert_eq!(whys, wanted.map(|why| format!("unavailable: {why}")));
+    assert!(left_out.iter().all(|not| not["hint"].as_str().unwrap().contains("tcp")), "{left_out:?}");
 }
 
 /// The trials of loads that count.

@@ -1,11 +1,10 @@
 //! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
 
-use super::{level, trials};
+use super::{is_called, level, trials};
 use crate::analysis::measures::measure;
 use crate::plan::{Claim, FACTORS, Factor, Plan, Suite};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
-use crate::unit::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -86,7 +85,7 @@ impl Scene<'_> {
         let Some(measure) = measure(&self.claim.y) else { return BTreeMap::new() };
         let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for trial in self.trials(levels) {
-            passes.entry(trial.pass).or_default().extend((measure.of)(trial));
+            passes.entry(trial.pass).or_default().extend(measure.of(self.recording, trial));
         }
         passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
     }
@@ -104,20 +103,13 @@ impl Scene<'_> {
         let mut passes: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for trial in self.trials(&self.claim.of) {
             let x = level(self.plan, factor, trial).number.filter(|x| *x > 0.0);
-            if let Some((x, y)) = x.zip((measure.of)(trial).filter(|y| *y > 0.0)) {
+            if let Some((x, y)) = x.zip(measure.of(self.recording, trial).filter(|y| *y > 0.0)) {
                 passes.entry(trial.pass).or_default().push((x.ln(), y.ln()));
             }
         }
         let slope = |(pass, points): (u32, Vec<(f64, f64)>)| Some((pass, slope(&points)?));
         passes.into_iter().filter_map(slope).collect()
     }
-}
-
-/// Whether a level is meant: by its name, or by its number.
-fn is_called(level: &crate::plan::Level, name: &str) -> bool {
-    let number =
-        || name.parse::<f64>().ok().or_else(|| name.parse::<Bytes>().ok().map(|bytes| bytes.0 as f64));
-    level.name == name || level.number.is_some_and(|of| number() == Some(of))
 }
 
 /// The slope of the least squares.

@@ -1,7 +1,7 @@
 //! The points of a figure: one a level of the factor along x, in as many series as the other factors make.
 
-use super::{level, trials};
-use crate::analysis::measures::measure;
+use super::{is_called, level, trials};
+use crate::analysis::measures::{Measure, measure};
 use crate::plan::{FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
@@ -23,6 +23,8 @@ pub struct FigureValues {
 pub struct SeriesValues {
     /// What tells it from the others: levels of factors; empty where it is alone.
     pub name: String,
+    /// Whether it is of a further number, as a model is.
+    pub is_besides: bool,
     /// Its points, ascending where x is a number.
     pub points: Vec<ValueAt>,
 }
@@ -48,22 +50,41 @@ pub(super) fn values(
     suite: &Suite,
     figure: &SuiteFigure,
 ) -> FigureValues {
-    let of_cases = || figure.cases.iter().flat_map(|id| trials(recording, suite.case_name(id)));
-    let telling = telling(plan, figure.x, of_cases());
-    let Some(measure) = measure(&figure.y) else {
-        return FigureValues { figure: figure.clone(), unit: "", series: Vec::new() };
+    let of_cases = || {
+        let all = figure.cases.iter().flat_map(|id| trials(recording, suite.case_name(id)));
+        all.filter(|trial| is_shown(plan, figure, trial))
     };
+    let telling = telling(plan, figure.x, of_cases());
     // Series and levels stand in the order in which the plan has them, which is not that of the passes.
-    let mut series: Vec<(String, Vec<AtLevel>)> = Vec::new();
-    for trial in ordered(of_cases()) {
-        let Some(value) = (measure.of)(trial) else { continue };
-        let (name, x) = (key(plan, &telling, trial), level(plan, figure.x, trial));
+    let mut series: Vec<((&str, String), Vec<AtLevel>)> = Vec::new();
+    let measures: Vec<&Measure> = figure.measures().filter_map(measure).collect();
+    for (measure, trial) in
+        measures.iter().flat_map(|one| ordered(of_cases()).into_iter().map(move |t| (one, t)))
+    {
+        let Some(value) = measure.of(recording, trial) else { continue };
+        let (name, x) = ((measure.name, key(plan, &telling, trial)), level(plan, figure.x, trial));
         let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
         let (_, passes) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), BTreeMap::new()));
         passes.entry(trial.pass).or_default().push(value);
     }
-    let series = series.into_iter().map(|(name, points)| of_series(name, points)).collect();
-    FigureValues { figure: figure.clone(), unit: measure.unit, series }
+    let named = |((measure, name), points): ((&str, String), Vec<AtLevel>)| {
+        let name = match (figure.also.is_empty(), name.is_empty()) {
+            (true, _) => name,
+            (false, true) => measure.to_owned(),
+            (false, false) => format!("{measure}, {name}"),
+        };
+        SeriesValues { is_besides: measure != figure.y, ..of_series(name, points) }
+    };
+    let unit = measure(&figure.y).map_or("", |measure| measure.unit);
+    FigureValues { figure: figure.clone(), unit, series: series.into_iter().map(named).collect() }
+}
+
+/// Whether a trial is at the levels that the figure is of.
+fn is_shown(plan: &Plan, figure: &SuiteFigure, trial: &Trial) -> bool {
+    FACTORS.iter().all(|entry| {
+        let level = || level(plan, entry.factor, trial);
+        figure.only.get(entry.name).is_none_or(|names| names.iter().any(|name| is_called(&level(), name)))
+    })
 }
 
 /// By case and size, whatever the order of the passes was.
@@ -88,7 +109,7 @@ fn of_series(name: String, points: Vec<AtLevel>) -> SeriesValues {
     let mut points: Vec<ValueAt> = points.into_iter().filter_map(point).collect();
     let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     points.sort_by(|a, b| number(a).total_cmp(&number(b)));
-    SeriesValues { name, points }
+    SeriesValues { name, points, is_besides: false }
 }
 
 /// The factors that tell the series apart: each only where those before it do not.

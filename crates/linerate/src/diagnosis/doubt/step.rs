@@ -41,7 +41,10 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         code: "unpinned",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, _, step| yes(step.roles.iter().any(|role| role.cpus.is_empty())),
+        measure: |context, _, step| {
+            let unpinned = step.roles.iter().any(|role| role.cpus.is_empty());
+            yes(unpinned && !is_by_queue(context, step))
+        },
         worst: "",
         say: SILENT,
     },
@@ -180,4 +183,14 @@ fn unpaced_bbr(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
         bbr && queue.and_then(Value::as_str) != Some("fq")
     });
     yes(unpaced)
+}
+
+/// Whether each flow looked for its CPU itself.
+fn is_by_queue(context: &Context, step: &StepRecord) -> bool {
+    let plan = context.recording.plan();
+    let set = plan.and_then(|plan| {
+        let settings = plan.settings_for(&step.case.rung, step.case.arm);
+        settings.filter(|setting| setting.knob == "cpu.placement").last()
+    });
+    set.is_some_and(|setting| setting.value == "queue")
 }

@@ -1,6 +1,6 @@
 //! A stream of datagrams: numbered, stamped with when they were sent, at a set pace or as fast as they go.
 
-use super::super::journal::{Came, Journal, STAMPED_BYTES, write_sent};
+use super::super::journal::{Blank, Book, Came, Ledger, STAMPED_BYTES, Stamps, write_sent};
 use super::super::pacer::Pacer;
 use super::*;
 use crate::record::{Latencies, Tally};
@@ -20,8 +20,8 @@ impl<L: Lossy> Unreliable<L> {
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
         let (sent, done) = match pacer {
             Some(pacer) => self.send_paced(clock, block, walk, pacer, (&mut tally, &mut samples))?,
-            None if is_stamped => self.send_stamped(clock, block, walk, stamps)?,
-            None => self.send_bare(clock, block, walk, stamps)?,
+            None if is_stamped => self.send_all::<K, true>(clock, block, walk, stamps)?,
+            None => self.send_all::<K, false>(clock, block, walk, stamps)?,
         };
         tally.sent_within_ns = Some(done.saturating_sub(begun));
         self.finish(sent)?;
@@ -29,8 +29,8 @@ impl<L: Lossy> Unreliable<L> {
         Ok(Moved { bytes: sent * block.message_bytes, tally, samples, ..Moved::default() })
     }
 
-    /// As fast as they go; how many went, and when that was done.
-    fn send_stamped<K: Clock>(
+    /// As fast as they go, with the time in those that have room; how many went, and when that was done.
+    fn send_all<K: Clock, const STAMPED: bool>(
         &mut self,
         clock: &K,
         block: &Block,
@@ -43,30 +43,9 @@ impl<L: Lossy> Unreliable<L> {
             for _ in 0..block.messages {
                 let message = walk.next(len);
                 write_tag(message, self.tag(sent));
-                write_sent(message, clock.now_ns());
-                self.link.send(message)?;
-                sent += 1;
-            }
-            stamps.push(clock.now_ns());
-        }
-        self.link.flush()?;
-        Ok((sent, clock.now_ns()))
-    }
-
-    /// The same of datagrams that have no room for the time.
-    fn send_bare<K: Clock>(
-        &mut self,
-        clock: &K,
-        block: &Block,
-        walk: &mut Walk<'_>,
-        stamps: &mut Vec<u64>,
-    ) -> io::Result<(u64, u64)> {
-        let len = block.message_bytes as usize;
-        let mut sent = 0;
-        for _ in 0..block.slices {
-            for _ in 0..block.messages {
-                let message = walk.next(len);
-                write_tag(message, self.tag(sent));
+                if STAMPED {
+                    write_sent(message, clock.now_ns());
+                }
                 self.link.send(message)?;
                 sent += 1;
             }
@@ -106,8 +85,7 @@ impl<L: Lossy> Unreliable<L> {
         Ok((all, done))
     }
 
-    /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
-    /// its last one closes what was left when the sender was done.
+    /// The ledger was made ready before the block's time.
     pub(super) fn receive<K: Clock>(
         &mut self,
         clock: &K,
@@ -115,9 +93,27 @@ impl<L: Lossy> Unreliable<L> {
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
+        match std::mem::take(&mut self.book) {
+            Book::Blank => self.receive_into(Blank, clock, block, walk, stamps),
+            Book::Numbered(numbers) => self.receive_into(numbers, clock, block, walk, stamps),
+            Book::Stamped(numbers, times) => {
+                self.receive_into(Stamps(numbers, times), clock, block, walk, stamps)
+            }
+        }
+    }
+
+    /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
+    /// its last one closes what was left when the sender was done.
+    fn receive_into<K: Clock>(
+        &mut self,
+        mut ledger: impl Ledger,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
         let len = block.message_bytes as usize;
         let all = block.messages * u64::from(block.slices);
-        let mut register = Register::of(all, len);
         let (mut came, mut next, mut silences) = (0, block.messages, 0);
         let (mut sent, mut done_ns, mut late_until) = (None, 0, 0);
         while came < all {
@@ -127,7 +123,7 @@ impl<L: Lossy> Unreliable<L> {
             match received? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
                     silences = 0;
-                    if !register.is_new(&room[..length], clock) {
+                    if ledger.came(&room[..length], clock) != Came::First {
                         continue;
                     }
                     came += 1;
@@ -151,7 +147,7 @@ impl<L: Lossy> Unreliable<L> {
                     silences += u32::from(quiet.is_none());
                     sent = self.finished(silences)?;
                     done_ns = clock.now_ns();
-                    late_until = done_ns + register.late_ns();
+                    late_until = done_ns + late_ns(&ledger);
                 }
             }
         }
@@ -159,13 +155,9 @@ impl<L: Lossy> Unreliable<L> {
             stamps.push(done_ns);
         }
         let sent = self.all_sent(sent)?;
-        self.drain(walk, len, &mut register, clock)?;
+        self.drain(walk, len, &mut ledger, clock)?;
         self.link.tell(came)?;
-        let lost = sent.saturating_sub(came);
-        let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
-        (moved.messages, moved.lost) = (Some(came), Some(lost));
-        register.finish(&mut moved);
-        Ok(moved)
+        Ok(accounted(block, came, sent, ledger))
     }
 
     /// How many were sent: heard already, or awaited where all of them came before.
@@ -181,14 +173,14 @@ impl<L: Lossy> Unreliable<L> {
         &mut self,
         walk: &mut Walk<'_>,
         len: usize,
-        register: &mut Register,
+        ledger: &mut impl Ledger,
         clock: &impl Clock,
     ) -> io::Result<()> {
         loop {
             let room = walk.next(len);
             match self.link.receive_now(room)? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
-                    register.is_new(&room[..length], clock);
+                    ledger.came(&room[..length], clock);
                 }
                 Some(_) => {}
                 None => return Ok(()),
@@ -203,33 +195,18 @@ impl<L: Lossy> Unreliable<L> {
     }
 }
 
-/// The journal of datagrams that have room for one.
-struct Register(Option<Journal>);
+/// What a receiver has to tell.
+fn accounted(block: &Block, came: u64, sent: u64, ledger: impl Ledger) -> Moved {
+    let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
+    (moved.messages, moved.lost) = (Some(came), Some(sent.saturating_sub(came)));
+    let mut tally = Tally::default();
+    ledger.finish(&mut tally, &mut moved.samples);
+    moved.tally = (tally != Tally::default()).then(|| Box::new(tally));
+    moved
+}
 
-impl Register {
-    fn of(all: u64, len: usize) -> Register {
-        Register(Journal::of(all, len))
-    }
-
-    /// Whether this one has not come yet; what has no number is always new.
-    #[inline]
-    fn is_new(&mut self, datagram: &[u8], clock: &impl Clock) -> bool {
-        let Some(journal) = &mut self.0 else { return true };
-        let now = if journal.is_timed() { clock.now_ns() } else { 0 };
-        journal.came(datagram, now) == Came::First
-    }
-
-    /// How long a datagram may still be under way when its sender has said that it is done: no longer than
-    /// twice what delays differed by so far.
-    fn late_ns(&self) -> u64 {
-        let spread = self.0.as_ref().map_or(0, Journal::spread_ns);
-        (2 * spread).min(SILENCE.as_nanos() as u64)
-    }
-
-    fn finish(self, moved: &mut Moved) {
-        let Some(journal) = self.0 else { return };
-        let mut tally = Tally::default();
-        journal.finish(&mut tally, &mut moved.samples);
-        moved.tally = Some(Box::new(tally));
-    }
+/// How long a datagram may still be under way when its sender has said that it is done: no longer than twice
+/// what delays differed by so far.
+fn late_ns(ledger: &impl Ledger) -> u64 {
+    (2 * ledger.spread_ns()).min(SILENCE.as_nanos() as u64)
 }

@@ -77,6 +77,7 @@ fn play_with(does: [Does; 2], (nth, twice): (u32, bool), block: &Block) -> [(Mov
         let mut end = Unreliable::new(link);
         let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
         let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
+        end.begin(does, block).unwrap();
         end.agree(does, false).unwrap();
         (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps)
     };
@@ -150,7 +151,7 @@ fn a_message_of_another_block_is_told_apart() {
         datagrams: (to, datagrams),
         numbers: (tell, numbers),
     };
-    let end = Unreliable { link, block: 7, longest: Duration::ZERO };
+    let end = Unreliable { block: 7, ..Unreliable::new(link) };
     let mut message = [0; 16];
     write_tag(&mut message, end.tag(3));
     assert!(end.is_of_block(&message, 16));
@@ -202,4 +203,31 @@ fn requests_without_an_answer_are_counted_and_the_others_timed() {
     // A tenth of each slice of 20, and the first slice is the lead.
     assert_eq!((of(Sample::FromIntended), of(Sample::FromSend)), (180, 180));
     assert_eq!(asker.tally.unwrap().intended, Some(200));
+}
+
+#[test]
+fn a_search_accounts_for_all_that_was_sent_and_both_ends_are_done_together() {
+    // One in four is lost from the beginning: it never rises far.
+    let does = [Does::Offers, Does::FindsCapacity];
+    let [(offers, _), (finds, _)] = play(does, 4, &block(500, 3, 2));
+    let (came, lost) = (finds.messages.unwrap(), finds.lost.unwrap());
+    assert_eq!((came + lost) * 500, offers.bytes);
+    let search = finds.tally.unwrap().search;
+    assert_eq!(search.len(), 2);
+    assert!(search.iter().all(|sub| sub.duration_ns >= 150_000_000 && sub.messages > 0), "{search:?}");
+    assert!((0.2..0.3).contains(&(lost as f64 / (came + lost) as f64)), "{lost} of {came}");
+}
+
+#[test]
+fn a_bisection_falls_while_anything_is_lost() {
+    let does = [Does::Offers, Does::FindsZeroLoss];
+    let [(offers, _), (finds, _)] = play(does, 40, &block(500, 1, 4));
+    assert_eq!((finds.messages.unwrap() + finds.lost.unwrap()) * 500, offers.bytes);
+    let search = finds.tally.unwrap().search;
+    // The first one floods, which channels hold.
+    let rates: Vec<f64> = search.iter().map(|sub| sub.offered_bps).collect();
+    assert!(
+        search.iter().all(|sub| sub.lost > 0) && rates.windows(2).all(|two| two[1] < two[0]),
+        "{rates:?}"
+    );
 }

@@ -65,7 +65,14 @@ impl Suite {
 
     fn check_figure(&self, figure: &SuiteFigure) -> Checked {
         let place = format!("figure `{}`", figure.id);
-        check_measure(&place, &figure.y)?;
+        let unit = check_measure(&place, &figure.y)?;
+        for name in &figure.also {
+            if check_measure(&place, name)? != unit {
+                let what = format!("{place}: `{name}` has another unit than `{}`", figure.y);
+                return Err(SuiteError::new(what, "make two figures of it"));
+            }
+        }
+        figure.only.keys().try_for_each(|name| check_factor(&place, name))?;
         if figure.cases.is_empty() {
             return Err(SuiteError::new(format!("{place} shows no case"), "cases = [\"ID\"]"));
         }
@@ -74,7 +81,7 @@ impl Suite {
 
     fn check_claim(&self, claim: &Claim) -> Checked {
         let place = format!("the claim that {}", claim.says);
-        check_measure(&place, &claim.y)?;
+        let _unit = check_measure(&place, &claim.y)?;
         if claim.above.is_none() == claim.below.is_none() {
             let what = format!("{place}: it needs one limit");
             return Err(SuiteError::new(what, "say above = 1.0, or below = 1.0"));
@@ -85,10 +92,7 @@ impl Suite {
 
     fn check_levels(&self, place: &str, levels: &BTreeMap<String, String>) -> Checked {
         for (name, level) in levels {
-            if !FACTORS.iter().any(|factor| factor.name == *name) {
-                let hint = meant(FACTORS.iter().map(|factor| factor.name), name, "see docs/method/suites.md");
-                return Err(SuiteError::new(format!("{place}: no factor is called `{name}`"), hint));
-            }
+            check_factor(place, name)?;
             if name == "case" {
                 self.check_id(place, level)?;
             }
@@ -111,12 +115,20 @@ impl Suite {
     }
 }
 
-/// A metric, or a percentile or the mean of one: `half-round-trip.p99`.
-fn check_measure(place: &str, name: &str) -> Checked {
+fn check_factor(place: &str, name: &str) -> Checked {
+    if FACTORS.iter().any(|factor| factor.name == name) {
+        return Ok(());
+    }
+    let hint = meant(FACTORS.iter().map(|factor| factor.name), name, "see docs/method/suites.md");
+    Err(SuiteError::new(format!("{place}: no factor is called `{name}`"), hint))
+}
+
+/// The unit of a metric, or of a percentile or the mean of one: `half-round-trip.p99`.
+fn check_measure(place: &str, name: &str) -> Result<&'static str, SuiteError> {
     let is_of =
         |metric: &str| name.strip_prefix(metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if METRICS.iter().any(|metric| is_of(metric.name)) {
-        return Ok(());
+    if let Some(metric) = METRICS.iter().find(|metric| is_of(metric.name)) {
+        return Ok(metric.unit);
     }
     let hint = meant(METRICS.iter().map(|metric| metric.name), name, "`linerate list metrics` shows them");
     Err(SuiteError::new(format!("{place}: nothing that is measured is called `{name}`"), hint))

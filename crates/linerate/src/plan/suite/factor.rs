@@ -29,8 +29,6 @@ pub enum Factor {
     Hosts,
     /// What runs beside it.
     Load,
-    /// Seconds since a stream began.
-    Time,
 }
 
 /// A factor's value in one case: its name, and where it stands on an axis of numbers.
@@ -109,12 +107,6 @@ pub const FACTORS: &[FactorEntry] = &[
         axis: "message size",
         level: |_, _, bytes| Level { name: Bytes(bytes).to_string(), number: Some(bytes as f64) },
     },
-    FactorEntry {
-        factor: Factor::Time,
-        name: "time",
-        axis: "since the stream began",
-        level: |_, _, _| named(""),
-    },
 ];
 
 impl Factor {
@@ -166,8 +158,8 @@ mod tests {
 
     #[test]
     fn every_factor_has_its_line() {
-        use Factor::{Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Time, Wait};
-        let all = [Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Time, Wait];
+        use Factor::{Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Wait};
+        let all = [Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Wait];
         for factor in all {
             let name = serde_json::to_value(factor).unwrap();
             assert_eq!((factor.entry().factor, name.as_str()), (factor, Some(factor.entry().name)));

@@ -49,11 +49,7 @@ fn caption(values: &FigureValues) -> String {
 
 fn curves(sheet: &Sheet, values: &FigureValues) -> Figure {
     let factor = values.figure.x;
-    let (unit, name) = match factor {
-        Factor::Size => (Unit::Bytes, factor.entry().axis),
-        Factor::Time => (Unit::Seconds, factor.entry().axis),
-        _ => (Unit::Count, factor.entry().axis),
-    };
+    let (unit, name) = (if factor == Factor::Size { Unit::Bytes } else { Unit::Count }, factor.entry().axis);
     let scale = if DOUBLING.contains(&factor) { Scale::Log2 } else { Scale::Linear };
     let series = values.series.iter().enumerate().map(|(nth, one)| series(sheet, values, nth, one));
     Figure {
@@ -80,6 +76,7 @@ fn series(sheet: &Sheet, values: &FigureValues, nth: usize, one: &SeriesValues) 
         points,
         raw: raw.collect(),
         lines: vec![line],
+        dashed: one.is_besides,
         ..style::nth(sheet.named(&name), nth + place * values.series.len())
     }
 }
@@ -114,7 +111,7 @@ fn y_axis(values: &FigureValues) -> Axis {
     Axis::new(&values.figure.y.replace('-', " "), unit, scale)
 }
 
-/// What the paper states at this figure, each as a point of its size, or a level line.
+/// What the paper states at this figure: a point where it states a size of this axis, else a level line.
 fn stated(suite: &SuiteValues, values: &FigureValues) -> Vec<Series> {
     let (Some(paper), Some(place)) = (&suite.paper, &values.figure.published) else { return Vec::new() };
     let axis = match values.figure.y.as_str() {
@@ -125,26 +122,26 @@ fn stated(suite: &SuiteValues, values: &FigureValues) -> Vec<Series> {
     let here = |one: &&Published| one.paper.id == paper && one.axis == axis && is_at(&one.place, place);
     let numbers =
         || values.series.iter().flat_map(|series| &series.points).filter_map(|point| point.x.number);
-    let (first, last) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+    let ends = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
     let by_size = values.figure.x == Factor::Size;
-    let shown = published::values().iter().filter(here).enumerate();
-    shown
-        .map(|(nth, one)| {
-            let at = one.message_bytes().filter(|_| by_size).map_or(last, |bytes| bytes as f64);
-            let value = Estimate { median: one.value, low: None, high: None, n: 0 };
-            let line = if one.message_bytes().is_none() || !by_size {
-                vec![[first, one.value], [last, one.value]]
-            } else {
-                Vec::new()
-            };
-            Series {
-                dashed: true,
-                points: vec![Point::new(at, value).noted(format!("{}; {}", one.printed, one.place))],
-                lines: if line.is_empty() { Vec::new() } else { vec![line] },
-                ..style::nth(format!("{} {}", one.paper.short, one.label), values.series.len() + nth)
-            }
-        })
-        .collect()
+    let series = |(nth, one): (usize, &Published)| {
+        let bytes = one.message_bytes().filter(|_| by_size);
+        let style = style::nth(format!("{} {}", one.paper.short, one.label), values.series.len() + nth);
+        Series { dashed: true, ..stated_at(one, bytes, ends, style) }
+    };
+    published::values().iter().filter(here).enumerate().map(series).collect()
+}
+
+fn stated_at(one: &Published, bytes: Option<u64>, (first, last): (f64, f64), style: Series) -> Series {
+    let value = Estimate { median: one.value, low: None, high: None, n: 0 };
+    let point = |x: f64| Point::new(x, value).noted(format!("{}; {}", one.printed, one.place));
+    match bytes {
+        Some(bytes) => Series { points: vec![point(bytes as f64)], ..style },
+        None => {
+            let lines = vec![vec![[first, one.value], [last, one.value]]];
+            Series { points: vec![point(last)], lines, ..style }
+        }
+    }
 }
 
 /// `Fig. 3` stands in `section 5.1, Fig. 3a/b` and not in `Fig. 31`.

@@ -35,7 +35,7 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
                     tbody {
                         @for sheet in sheets {
                             @for suite in &sheet.report.suites {
-                                @for claim in &suite.claims { (row(&sheet.named_suite(&suite.name), claim)) }
+                                @for claim in &suite.claims { (row(&sheet.named(&suite.name), claim)) }
                             }
                         }
                     }

@@ -5,7 +5,6 @@ use crate::pattern::{Link, poll};
 use crate::transport::Spec;
 use crate::transport::certificate::Identity;
 use crate::transport::meeting::send_all;
-use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
@@ -53,7 +52,7 @@ impl Flow {
         // The connecting end says the first word.
         let Flow { port, machine, .. } = &mut *self;
         machine.get_mut().map_err(|_| poisoned())?.drive(port)?;
-        let mut own = Own::new(self, Wait::Sleeping);
+        let mut own = Own::<false>::new(self);
         while !own.machine()?.is_connected() {
             own.turn(until)?;
         }
@@ -121,16 +120,15 @@ fn heard(beside: &TcpStream) -> io::Result<bool> {
 }
 
 /// One thread drives the connection alone.
-pub struct Own<'s> {
+pub struct Own<'s, const POLLS: bool> {
     flow: &'s mut Flow,
-    wait: Wait,
     asks: u32,
 }
 
-impl<'s> Own<'s> {
-    /// How it waits is chosen once.
-    pub fn new(flow: &'s mut Flow, wait: Wait) -> Own<'s> {
-        Own { flow, wait, asks: 0 }
+impl<'s, const POLLS: bool> Own<'s, POLLS> {
+    /// Drives this flow.
+    pub fn new(flow: &'s mut Flow) -> Self {
+        Own { flow, asks: 0 }
     }
 
     fn machine(&mut self) -> io::Result<&mut Machine> {
@@ -158,42 +156,44 @@ impl<'s> Own<'s> {
         &mut self,
         mut move_now: impl FnMut(&mut Machine, &UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let patience = self.flow.patience;
-        match self.wait {
-            Wait::Polling => {
-                let Own { flow, asks, .. } = self;
-                let Flow { port, beside, machine, done, .. } = &mut **flow;
-                let machine = machine.get_mut().map_err(|_| poisoned())?;
-                poll(patience, || {
-                    *asks += 1;
-                    if *asks >= ASKS_A_LOOK && !*done {
-                        *asks = 0;
-                        *done = heard(beside)?;
-                    }
-                    move_now(machine, port)
-                })
-            }
-            Wait::Sleeping => {
-                let Flow { port, machine, .. } = &mut *self.flow;
-                let moved = move_now(machine.get_mut().map_err(|_| poisoned())?, port)?;
-                if moved > 0 {
-                    return Ok(moved);
-                }
-                let limit = Instant::now() + patience;
-                loop {
-                    self.turn(limit)?;
-                    let Flow { port, machine, .. } = &mut *self.flow;
-                    let moved = move_now(machine.get_mut().map_err(|_| poisoned())?, port)?;
-                    if moved > 0 {
-                        return Ok(moved);
-                    }
-                }
+        if POLLS {
+            return self.ask_again(move_now);
+        }
+        let Flow { port, machine, .. } = &mut *self.flow;
+        let moved = move_now(machine.get_mut().map_err(|_| poisoned())?, port)?;
+        if moved > 0 {
+            return Ok(moved);
+        }
+        let limit = Instant::now() + self.flow.patience;
+        loop {
+            self.turn(limit)?;
+            let Flow { port, machine, .. } = &mut *self.flow;
+            let moved = move_now(machine.get_mut().map_err(|_| poisoned())?, port)?;
+            if moved > 0 {
+                return Ok(moved);
             }
         }
     }
+
+    fn ask_again(
+        &mut self,
+        mut move_now: impl FnMut(&mut Machine, &UdpSocket) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let Own { flow, asks } = self;
+        let Flow { port, beside, machine, done, patience } = &mut **flow;
+        let machine = machine.get_mut().map_err(|_| poisoned())?;
+        poll(*patience, || {
+            *asks += 1;
+            if *asks >= ASKS_A_LOOK && !*done {
+                *asks = 0;
+                *done = heard(beside)?;
+            }
+            move_now(machine, port)
+        })
+    }
 }
 
-impl Link for Own<'_> {
+impl<const POLLS: bool> Link for Own<'_, POLLS> {
     #[inline]
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.ask(|machine, port| machine.push_now(port, bytes))
@@ -218,22 +218,14 @@ impl Link for Own<'_> {
 }
 
 /// Two threads drive the connection in turns, one for each direction.
-pub struct Shared<'s> {
-    flow: &'s Flow,
-    wait: Wait,
-}
+pub struct Shared<'s, const POLLS: bool>(pub &'s Flow);
 
-impl<'s> Shared<'s> {
-    /// How it waits is chosen once.
-    pub fn new(flow: &'s Flow, wait: Wait) -> Shared<'s> {
-        Shared { flow, wait }
-    }
-
+impl<const POLLS: bool> Shared<'_, POLLS> {
     fn ask(
         &mut self,
         mut move_now: impl FnMut(&mut Machine, &UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let (flow, wait) = (self.flow, self.wait);
+        let flow = self.0;
         let nobody: Option<&TcpStream> = None;
         let begun = Instant::now();
         loop {
@@ -247,14 +239,14 @@ impl<'s> Shared<'s> {
             if begun.elapsed() > flow.patience {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            if wait == Wait::Sleeping {
+            if !POLLS {
                 socket::wait_for(&flow.port, held, nobody, sleep)?;
             }
         }
     }
 }
 
-impl Link for Shared<'_> {
+impl<const POLLS: bool> Link for Shared<'_, POLLS> {
     #[inline]
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.ask(|machine, port| machine.push_now(port, bytes))

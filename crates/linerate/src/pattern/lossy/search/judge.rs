@@ -1,0 +1,225 @@
+//! Which rate comes next: what an interval showed decides.
+
+use crate::record::SubInterval;
+
+/// An order to the sending end, as a number on the stream beside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// Send at this rate, payload bits a second, until the next order.
+    Send(f64),
+    /// Send as fast as it goes.
+    Flood,
+    /// Say how many went, and wait.
+    Hold,
+    /// It is over: say how many went.
+    End,
+}
+
+/// Orders that are no rate; a rate is a whole number of bits a second.
+const END: u64 = u64::MAX;
+const HOLD: u64 = u64::MAX - 1;
+const FLOOD: u64 = u64::MAX - 2;
+
+/// The least rate that is ordered or obeyed: a message of any size goes within a second or so.
+const LEAST_BPS: f64 = 8_000.0;
+
+impl Order {
+    /// As it travels.
+    pub fn number(self) -> u64 {
+        match self {
+            Order::Send(bps) => bps.max(LEAST_BPS) as u64,
+            Order::Flood => FLOOD,
+            Order::Hold => HOLD,
+            Order::End => END,
+        }
+    }
+
+    /// As it came; the other end may say anything.
+    pub fn of(number: u64) -> Order {
+        match number {
+            END => Order::End,
+            HOLD => Order::Hold,
+            FLOOD => Order::Flood,
+            bps => Order::Send((bps as f64).max(LEAST_BPS)),
+        }
+    }
+}
+
+/// What came within one feedback interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seen {
+    /// Datagrams that came for the first time.
+    pub came: u64,
+    /// Those that should have come by their numbers and did not.
+    pub lost: u64,
+    /// The mean delay above the least one of the search.
+    pub variation_ns: u64,
+}
+
+/// The rows of sending rates: 1 Mb/s to 1 Gb/s, then 100 Mb/s to 10 Gb/s, then 1 Gb/s (RFC 9097, section 8.1).
+const MEGABIT: f64 = 1e6;
+const SLOW_ROWS: u32 = 1000;
+const MIDDLE_ROWS: u32 = 90;
+const MOST_ROWS: u32 = SLOW_ROWS + MIDDLE_ROWS + 990;
+
+/// Losses in an interval, and delays above the least one, by which the load goes up or down.
+const LOST_AT_MOST: u64 = 10;
+const CALM_NS: u64 = 30_000_000;
+const FULL_NS: u64 = 90_000_000;
+/// Rows at once while nothing was ever full, and three times so many back.
+const LEAP: u32 = 10;
+/// Bad intervals until that.
+const BAD_AT_MOST: u32 = 3;
+
+/// The search of type B (RFC 9097, section 8.1): it goes up while little is lost and delays are short.
+#[derive(Debug, Default)]
+pub struct TypeB {
+    row: u32,
+    bad: u32,
+}
+
+impl TypeB {
+    /// The rate of the present row.
+    pub fn bps(&self) -> f64 {
+        let beyond = |first: u32| f64::from(self.row.saturating_sub(first));
+        let slow = f64::from(self.row.min(SLOW_ROWS - 1) + 1) * MEGABIT;
+        let middle = beyond(SLOW_ROWS - 1).min(f64::from(MIDDLE_ROWS)) * 100.0 * MEGABIT;
+        slow + middle + beyond(SLOW_ROWS - 1 + MIDDLE_ROWS) * 1000.0 * MEGABIT
+    }
+
+    /// Takes an interval into account.
+    pub fn judge(&mut self, seen: Seen) {
+        let is_slow = self.row < SLOW_ROWS;
+        if seen.lost <= LOST_AT_MOST && seen.variation_ns < CALM_NS {
+            let rises = is_slow && self.bad < BAD_AT_MOST;
+            self.row = (self.row + if rises { LEAP } else { 1 }).min(MOST_ROWS);
+            self.bad = if rises { 0 } else { self.bad };
+        } else if seen.lost > LOST_AT_MOST || seen.variation_ns > FULL_NS {
+            self.bad += 1;
+            let falls = is_slow && self.bad == BAD_AT_MOST;
+            self.row = self.row.saturating_sub(if falls { 3 * LEAP } else { 1 });
+        }
+    }
+}
+
+/// The bounds are as near as this when a bisection ends.
+const NEAR: f64 = 0.005;
+
+/// The largest rate at which nothing is lost, by bisection (RFC 2544, section 26.1): the first trial floods.
+#[derive(Debug, Default)]
+pub struct Bisection {
+    /// The largest rate without a loss, and the least with one.
+    clean_bps: f64,
+    lossy_bps: Option<f64>,
+    floods: bool,
+}
+
+impl Bisection {
+    /// The next rate; none when the bounds have met.
+    pub fn order(&mut self) -> Option<Order> {
+        match self.lossy_bps {
+            None if !self.floods => {
+                self.floods = true;
+                Some(Order::Flood)
+            }
+            // A flood lost nothing: no rate does.
+            None => None,
+            Some(lossy) if lossy - self.clean_bps <= NEAR * lossy => None,
+            Some(lossy) => Some(Order::Send((self.clean_bps + lossy) / 2.0)),
+        }
+    }
+
+    /// Takes a trial into account. A flood is judged by what came: no more can come.
+    pub fn judge(&mut self, order: Order, trial: &SubInterval, message_bytes: u64) {
+        let bits = 8e9 * message_bytes as f64;
+        let bps = match order {
+            Order::Send(bps) => bps,
+            _ => bits * trial.messages as f64 / trial.duration_ns.max(1) as f64,
+        };
+        match trial.lost {
+            0 => self.clean_bps = self.clean_bps.max(bps),
+            _ => self.lossy_bps = Some(self.lossy_bps.map_or(bps, |lossy| lossy.min(bps))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_comes_as_it_went_and_anything_else_is_a_rate() {
+        for order in [Order::Send(1e9), Order::Flood, Order::Hold, Order::End] {
+            assert_eq!(Order::of(order.number()), order);
+        }
+        assert_eq!(Order::of(0), Order::Send(LEAST_BPS));
+        assert!(matches!(Order::of(u64::MAX - 3), Order::Send(bps) if bps > 1e18));
+    }
+
+    #[test]
+    fn the_rows_are_those_of_the_table() {
+        let rows = [(0, 1e6), (9, 10e6), (999, 1e9), (1000, 1.1e9), (1089, 10e9), (1090, 11e9)];
+        for (row, bps) in rows {
+            assert_eq!(TypeB { row, bad: 0 }.bps(), bps, "row {row}");
+        }
+    }
+
+    /// A link that drops what exceeds its rate, and whose queue grows before.
+    fn searched(link_bps: f64, intervals: u32) -> f64 {
+        let mut search = TypeB::default();
+        let mut most = 0.0f64;
+        for _ in 0..intervals {
+            let excess = (search.bps() / link_bps - 1.0).max(0.0);
+            let sent = search.bps() * 0.05 / 8.0 / 1222.0;
+            most = most.max(search.bps().min(link_bps));
+            search.judge(Seen { came: sent as u64, lost: (sent * excess) as u64, variation_ns: 0 });
+        }
+        assert!((search.bps() / link_bps - 1.0).abs() < 0.4, "{} of {link_bps}", search.bps());
+        most
+    }
+
+    #[test]
+    fn a_search_finds_the_rate_of_the_link_and_stays_near_it() {
+        for link in [8e6, 97e6, 500e6, 2.5e9] {
+            assert_eq!(searched(link, 200), link);
+        }
+    }
+
+    #[test]
+    fn delays_hold_a_search_and_long_ones_turn_it() {
+        let mut search = TypeB { row: 500, bad: 0 };
+        let late = |variation_ns| Seen { came: 100, lost: 0, variation_ns };
+        search.judge(late(50_000_000));
+        assert_eq!(search.row, 500);
+        for row in [499, 498, 468, 467] {
+            search.judge(late(100_000_000));
+            assert_eq!(search.row, row);
+        }
+        search.judge(late(0));
+        assert_eq!(search.row, 468, "after three bad ones it goes by single rows");
+    }
+
+    #[test]
+    fn a_bisection_ends_at_the_largest_rate_without_a_loss() {
+        let mut search = Bisection::default();
+        let limit = 730e6;
+        let mut trials = 0;
+        while let Some(order) = search.order() {
+            let Order::Send(bps) = (if order == Order::Flood { Order::Send(2e9) } else { order }) else {
+                panic!()
+            };
+            let came = (bps.min(limit) / 8.0 / 1000.0) as u64;
+            let lost = ((bps - limit).max(0.0) / 8.0 / 1000.0) as u64;
+            let trial =
+                SubInterval { duration_ns: 1_000_000_000, messages: came, lost, ..SubInterval::default() };
+            search.judge(order, &trial, 1000);
+            trials += 1;
+        }
+        assert!((search.clean_bps / limit - 1.0).abs() < 0.01, "{search:?}");
+        assert!(trials <= 12, "{trials}");
+        let mut clean = Bisection::default();
+        let order = clean.order().unwrap();
+        clean.judge(order, &SubInterval { duration_ns: 1, messages: 5, ..SubInterval::default() }, 1);
+        assert_eq!(clean.order(), None);
+    }
+}
