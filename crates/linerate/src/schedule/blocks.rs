@@ -270,11 +270,11 @@ impl Shape<'_> {
 }
 
 /// The fewest parts of a search, and how long one lasts at most: RFC 9097 has sub-intervals of a second; a bisection
-/// ends after twelve trials, of any length.
+/// ends after sixteen trials, of any length.
 fn search(pattern: Pattern) -> Option<(u64, u64)> {
     match pattern {
         Pattern::Capacity => Some((3, 1_000_000_000)),
-        Pattern::ZeroLoss => Some((12, u64::MAX)),
+        Pattern::ZeroLoss => Some((16, u64::MAX)),
         _ => None,
     }
 }

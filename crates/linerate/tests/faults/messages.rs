@@ -129,14 +129,14 @@ fn the_capacity_that_a_search_finds_is_that_of_the_wire() {
 
 #[test]
 fn the_rate_without_a_loss_is_what_a_policer_lets_through() {
-    let change = |step| searching(step, Pattern::ZeroLoss, Does::FindsZeroLoss, (10, 12));
+    let change = |step| searching(step, Pattern::ZeroLoss, Does::FindsZeroLoss, (8, 16));
     let faults = ["policer=50Mb/s"];
     let wire = 50e6 / 8.0 / 1264.0;
     let found = || {
         let recording = one_step("lab:delay=1ms", (&faults, &[]), ("network.udp", Pattern::Stream), change);
         accounted(&recording);
         let share = value(&recording, "zero-loss-rate") / wire;
-        // A policer's burst of 10 ms is in half a second.
+        // A policer's burst of 10 ms is in 0.4 s.
         assert!(share < 1.06, "{share} of what the policer lets through");
         share
     };
