@@ -14,6 +14,7 @@ pub mod ethtool;
 pub mod firewall;
 pub mod frame_socket;
 pub mod handover;
+pub mod library;
 pub mod limit;
 pub mod link;
 pub mod mapped_receive;

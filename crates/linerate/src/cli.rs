@@ -31,6 +31,7 @@ use crate::analysis::Verdict;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
+use crate::transport::library;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
@@ -104,6 +105,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Worker { home } => {
             let secret = std::env::var(worker::SECRET).unwrap_or_default();
             worker::main(&home, &secret)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Library { path, mark } => {
+            print(&library::line(&path, &mark))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::LabBuilder => {

@@ -10,6 +10,7 @@ mod door;
 mod engine;
 mod half;
 mod kernel_stream;
+pub mod library;
 mod lossy;
 mod meeting;
 mod memory;

@@ -57,6 +57,14 @@ pub enum Command {
         /// The agent's socket.
         home: String,
     },
+    /// Load a message library and say what it is.
+    #[command(hide = true)]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What the answer begins with.
+        mark: String,
+    },
     /// Build the namespaces of a lab and hand them over.
     #[command(hide = true)]
     LabBuilder,

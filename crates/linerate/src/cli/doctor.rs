@@ -9,14 +9,21 @@ use crate::observer::{Check, CheckState, doctor, environment, machine_id};
 use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
+use crate::transport::library::{Found, Surroundings, libraries};
 use crate::transport::{TRANSPORTS, lacking};
+use crate::vocabulary::LIBRARY_KINDS;
 use jiff::Timestamp;
 use std::process::ExitCode;
 
 /// Prints every check; what is in order takes one line, what is not takes two more.
 pub fn main(args: &StateFolder) -> Result<ExitCode> {
-    let checks: Vec<Check> =
-        lab_checks()?.into_iter().chain(doctor()).chain(transports()).chain(calibrations(args)).collect();
+    let checks: Vec<Check> = lab_checks()?
+        .into_iter()
+        .chain(doctor())
+        .chain(transports())
+        .chain(message_libraries()?)
+        .chain(calibrations(args))
+        .collect();
     for check in &checks {
         print(&line(check))?;
     }
@@ -95,6 +102,63 @@ fn transports() -> Vec<Check> {
         hint: lack.hint,
     };
     [has].into_iter().chain(lacks.into_iter().map(lack)).collect()
+}
+
+fn surroundings() -> Surroundings {
+    let folders = |name: &str| {
+        let set = std::env::var_os(name).unwrap_or_default();
+        std::env::split_paths(&set).filter(|path| !path.as_os_str().is_empty()).collect()
+    };
+    Surroundings {
+        programs: folders("PATH"),
+        libraries: folders("LD_LIBRARY_PATH"),
+        variables: std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect(),
+    }
+}
+
+/// Every message library of this host: what it is, or why it cannot be used.
+fn message_libraries() -> Result<Vec<Check>> {
+    let found = libraries(&this_program()?, &surroundings());
+    if found.is_empty() {
+        return Ok(vec![Check {
+            name: "message libraries".into(),
+            state: CheckState::Limited,
+            found: "none was found".into(),
+            matters: "there is no message passing to be measured on this host".into(),
+            hint: "install one: apt-get install openmpi-bin mpich".into(),
+        }]);
+    }
+    Ok(found.iter().map(library_check).collect())
+}
+
+fn library_check(found: &Found) -> Check {
+    let path = found.path.display();
+    match &found.identity {
+        Ok(identity) => {
+            let abi = identity.abi.as_ref().map_or(String::new(), |abi| format!(", ABI {abi}"));
+            let launcher = found.launcher.as_ref();
+            let launcher = launcher.map_or(String::new(), |by| format!(", started by {}", by.display()));
+            let version = if identity.version.is_empty() { found.kind } else { &identity.version };
+            let needs_one =
+                LIBRARY_KINDS.iter().any(|kind| kind.name == found.kind && !kind.launchers.is_empty());
+            let is_whole = found.launcher.is_some() || !needs_one;
+            Check {
+                name: format!("library: {}", identity.name),
+                state: if is_whole { CheckState::Ok } else { CheckState::Limited },
+                found: format!("{version}{abi}, {path}{launcher}"),
+                matters: if is_whole { String::new() } else { "no launcher of it is on the path".into() },
+                hint: if is_whole { String::new() } else { "put the folder of its mpirun into PATH".into() },
+            }
+        }
+        Err(why) => Check {
+            name: format!("library: {}", found.kind),
+            state: CheckState::Limited,
+            found: format!("{path} {why}"),
+            matters: "it is not measured".into(),
+            hint: "does a program that is linked with it run? `linerate list mpi-abis` shows what is known"
+                .into(),
+        },
+    }
 }
 
 /// What is known of this host: one line for each calibration that it has part in.

@@ -1,8 +1,8 @@
 //! Every name of the tables, explained in one form.
 
 use super::{
-    BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, METRICS, PATTERNS, PRESETS,
-    RUNGS, SAMPLED, SUITES, TRANSPORTS, WARNINGS,
+    BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
+    MPI_ABIS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -45,6 +45,20 @@ pub struct Explanation {
 pub const KINDS: &[Kind] = &[
     kind("rung", "rungs", "The layers of the ladder.", "kept-and-cost.md", rungs),
     kind("transport", "transports", "What carries the bytes.", "", transports),
+    kind(
+        "library",
+        "libraries",
+        "Message libraries that `linerate doctor` looks for.",
+        "libraries.md",
+        libraries,
+    ),
+    kind(
+        "mpi-abi",
+        "mpi-abis",
+        "How an MPI's handles and constants lie in memory.",
+        "libraries.md",
+        mpi_abis,
+    ),
     kind("pattern", "patterns", "Who sends what when.", "", patterns),
     kind("metric", "metrics", "The numbers of a report.", "", metrics),
     kind("sampled", "sampled", "What is sampled while a long stream runs.", "throughput.md", sampled),
@@ -121,6 +135,25 @@ fn transports() -> Vec<Explanation> {
         ..explained(transport.name, transport.about, transport.source, "")
     };
     TRANSPORTS.iter().map(transport).collect()
+}
+
+fn libraries() -> Vec<Explanation> {
+    let library = |kind: &super::LibraryKind| {
+        let launchers = if kind.launchers.is_empty() { "none".into() } else { kind.launchers.join(", ") };
+        Explanation {
+            facts: vec![("files", kind.files.join(", ")), ("launchers", launchers)],
+            ..explained(kind.name, kind.about, kind.source, "linerate doctor")
+        }
+    };
+    LIBRARY_KINDS.iter().map(library).collect()
+}
+
+fn mpi_abis() -> Vec<Explanation> {
+    let abi = |abi: &super::MpiAbi| Explanation {
+        facts: vec![("told by", abi.told_by.into()), ("a handle", format!("{} B", abi.handle_bytes))],
+        ..explained(abi.name, abi.about, abi.source, "")
+    };
+    MPI_ABIS.iter().map(abi).collect()
 }
 
 fn patterns() -> Vec<Explanation> {

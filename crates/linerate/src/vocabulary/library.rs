@@ -1,0 +1,120 @@
+//! Message libraries that are loaded at run time: what is looked for, and by what each is told.
+
+/// A kind of library that is looked for.
+#[derive(Debug)]
+pub struct LibraryKind {
+    /// Its name.
+    pub name: &'static str,
+    /// The files that it may be, by the names that programs are linked to.
+    pub files: &'static [&'static str],
+    /// The programs that start its ranks, first the one that a system with several of them has.
+    pub launchers: &'static [&'static str],
+    /// What it carries messages for.
+    pub about: &'static str,
+    /// Where its interface is defined.
+    pub source: &'static str,
+}
+
+/// Every kind.
+pub const LIBRARY_KINDS: &[LibraryKind] = &[
+    LibraryKind {
+        name: "mpi",
+        // A name without a number is an alternative of Debian's: it may be any of them.
+        files: &[
+            "libmpi.so.40",
+            "libmpi.so.12",
+            "libmpich.so.12",
+            "libmpi_abi.so.1",
+            "libmpi_abi.so.0",
+            "liblam.so.4",
+        ],
+        launchers: &["mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpirun.lam", "mpirun", "mpiexec"],
+        about: "the Message Passing Interface",
+        source: "MPI: A Message-Passing Interface Standard, versions 1.2 to 5.0",
+    },
+    LibraryKind {
+        name: "pvm",
+        files: &["libpvm3.so.3"],
+        launchers: &["pvm"],
+        about: "Parallel Virtual Machine: tasks that daemons start",
+        source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
+    },
+    LibraryKind {
+        name: "shmem",
+        files: &["liboshmem.so.40", "libsma.so.1"],
+        launchers: &["oshrun"],
+        about: "OpenSHMEM: puts and gets into the memory of others",
+        source: "OpenSHMEM Application Programming Interface 1.4",
+    },
+    LibraryKind {
+        name: "ucx",
+        files: &["libucp.so.0"],
+        launchers: &[],
+        about: "UCX: tagged messages, what several MPIs carry theirs by",
+        source: "Unified Communication X API; ucp/api/ucp.h",
+    },
+    LibraryKind {
+        name: "libfabric",
+        files: &["libfabric.so.1"],
+        launchers: &[],
+        about: "libfabric: tagged messages of the OpenFabrics Interfaces",
+        source: "fabric(7)",
+    },
+];
+
+/// How an MPI's constants, handles and structures lie in memory.
+#[derive(Debug)]
+pub struct MpiAbi {
+    /// Its name.
+    pub name: &'static str,
+    /// Bytes of a handle.
+    pub handle_bytes: u32,
+    /// Whose it is.
+    pub about: &'static str,
+    /// By what it is told, in words.
+    pub told_by: &'static str,
+    /// Where its constants stand.
+    pub source: &'static str,
+}
+
+/// Every ABI that is known. Of anything else nothing is guessed: wrong constants end in a crash.
+pub const MPI_ABIS: &[MpiAbi] = &[
+    MpiAbi {
+        name: "standard",
+        about: "the ABI of the standard itself, which libmpi_abi has",
+        handle_bytes: 8,
+        told_by: "MPI_Abi_get_version answers 1.0 or more",
+        source: "MPI 5.0, section 20 and appendix A",
+    },
+    MpiAbi {
+        name: "lam",
+        about: "LAM/MPI 7",
+        handle_bytes: 8,
+        told_by: "it exports lam_mpi_comm_world",
+        source: "mpi.h of LAM/MPI 7.1.4",
+    },
+    MpiAbi {
+        name: "openmpi",
+        about: "Open MPI 4 and 5, and what is built on them",
+        handle_bytes: 8,
+        told_by: "it exports ompi_mpi_comm_world",
+        source: "mpi.h of Open MPI 4.1 and 5.0",
+    },
+    MpiAbi {
+        name: "mpich",
+        about: "MPICH 3 and later, Intel MPI, MVAPICH, Cray MPICH",
+        handle_bytes: 4,
+        told_by: "its version has MPICH, Intel(R) MPI, MVAPICH or CRAY in it",
+        source: "MPICH ABI Compatibility Initiative, 2013; mpi.h of MPICH 4.0",
+    },
+];
+
+/// Words in a version by which the maker of an MPI is known, and the name that picks it.
+pub const MPI_MAKERS: &[(&str, &str)] = &[
+    ("Open MPI", "openmpi"),
+    ("Intel(R) MPI", "intel-mpi"),
+    ("MVAPICH", "mvapich"),
+    ("CRAY", "cray-mpich"),
+    ("MPICH", "mpich"),
+    ("LAM/MPI", "lam"),
+];
