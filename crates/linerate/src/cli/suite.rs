@@ -47,8 +47,9 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
 
 /// Whether everything that is drawn or tested can be computed.
 fn check_measures(suite: &Suite) -> Result<()> {
-    let drawn = suite.figures.iter().map(|figure| &figure.y);
-    let unknown = drawn.chain(suite.claims.iter().map(|claim| &claim.y)).find(|name| measure(name).is_none());
+    let drawn = suite.figures.iter().flat_map(|figure| figure.measures());
+    let tested = suite.claims.iter().map(|claim| claim.y.as_str());
+    let unknown = drawn.chain(tested).find(|name| measure(name).is_none());
     let Some(name) = unknown else { return Ok(()) };
     let what = format!("nothing that a figure can draw is called `{name}`");
     let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guides/plans.md");

@@ -187,6 +187,9 @@ pub struct Claim {
     /// What it is divided by, in the same pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<BTreeMap<String, String>>,
+    /// What is taken from it, in the same pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minus: Option<BTreeMap<String, String>>,
     /// The factor in whose power it grows: then the exponent is tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent: Option<Factor>,

@@ -5,7 +5,7 @@ use super::shape::{
     CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
 use super::text::wrapped;
-use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt};
+use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
 use crate::record::Unavailable;
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, percent, significant};
@@ -47,13 +47,17 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
 
 fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
     let claim = &outcome.claim;
+    let is_pure = claim.over.is_some() || claim.exponent.is_some();
+    let unit = measure(&claim.y).filter(|_| !is_pure).map_or("", |measure| measure.unit);
     let limits = [("above", claim.above), ("below", claim.below)];
-    let limit = limits.iter().find_map(|(side, limit)| limit.map(|limit| format!("{side} {limit}")));
+    let limit =
+        limits.iter().find_map(|(side, limit)| limit.map(|limit| format!("{side} {}", number(limit, unit))));
     ClaimEntry {
         says: claim.says.clone(),
         place: claim.place.clone(),
         holds: outcome.holds,
         value: outcome.value,
+        unit: unit.into(),
         limit: limit.unwrap_or_default(),
     }
 }
@@ -168,12 +172,17 @@ pub(super) fn said(holds: Holds) -> &'static str {
 
 /// `7.6 [7.4, 7.8], above 1.7`.
 pub(super) fn evidence(claim: &ClaimEntry) -> String {
-    let number = |value: f64| significant(value, 3);
+    let number = |value: f64| number(value, &claim.unit);
     let value = claim.value.map_or(String::new(), |value| match (value.low, value.high) {
         (Some(low), Some(high)) => format!("{} [{}, {}], ", number(value.median), number(low), number(high)),
         _ => format!("{} (n={}), ", number(value.median), value.n),
     });
     format!("{value}{} is asked for", claim.limit)
+}
+
+/// A ratio or an exponent as it is, all else in its unit.
+fn number(value: f64, unit: &str) -> String {
+    if unit.is_empty() { significant(value, 3) } else { written(value, unit) }
 }
 
 const VERDICT: usize = 15;

@@ -6,8 +6,10 @@ use super::road::Road;
 use super::roles;
 use crate::plan::{Beside, Case, Expanded, Plan};
 use crate::record::{Recording, Unavailable};
+use crate::unit::Bytes;
 use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// How long a search lasts where nothing else is said (RFC 9097, section 8.1).
 const SEARCH_NS: u64 = 10_000_000_000;
@@ -26,14 +28,11 @@ pub(super) fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Un
         let refusal = uncarried(transport, &one)
             .or_else(|| refused(plan, recording, rung, &one.case))
             .or_else(|| crowded(recording, &one.case));
-        match refusal {
-            Some(why) => {
-                let not = unavailable_of(rung, &one.case, why);
-                if !unavailable.contains(&not) {
-                    unavailable.push(not);
-                }
-            }
-            None => entries.extend(of_case(plan, (rung, transport), one)),
+        let not = refusal.clone().or_else(|| too_small_or_large(transport, &one));
+        let not = not.map(|why| unavailable_of(rung, &one.case, why));
+        unavailable.extend(not.filter(|not| !unavailable.contains(not)));
+        if refusal.is_none() {
+            entries.extend(of_case(plan, (rung, transport), one));
         }
     }
     (entries, unavailable)
@@ -65,6 +64,22 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
     Some((why, format!("load with {}", names(|entry| entry.loads))))
 }
 
+/// The sizes that a transport carries.
+fn carried(transport: &TransportEntry) -> RangeInclusive<u64> {
+    transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)
+}
+
+/// The sizes that it does not carry are left out, and the others measured.
+fn too_small_or_large(transport: &TransportEntry, one: &Expanded) -> Option<(String, String)> {
+    let range = carried(transport);
+    let outside: Vec<String> =
+        one.sizes.iter().filter(|size| !range.contains(size)).map(|size| Bytes(*size).to_string()).collect();
+    let most = transport.most_bytes.map_or("any size".into(), |most| Bytes(most).to_string());
+    let carries =
+        format!("{} carries messages of {} to {most}", transport.name, Bytes(transport.least_bytes));
+    (!outside.is_empty()).then(|| (format!("unavailable: {}", outside.join(", ")), carries))
+}
+
 /// The transports that can do this.
 fn names(can: impl Fn(&TransportEntry) -> bool) -> String {
     let names: Vec<&str> = TRANSPORTS.iter().filter(|entry| can(entry)).map(|entry| entry.name).collect();
@@ -91,8 +106,7 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
         Place::Network => Road::between(plan, from, to),
         Place::InHost => Road::default(),
     };
-    let carries = transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX);
-    let sizes: Vec<u64> = sizes.into_iter().filter(|size| carries.contains(size)).collect();
+    let sizes: Vec<u64> = sizes.into_iter().filter(|size| carried(transport).contains(size)).collect();
     let apart = case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches();
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {

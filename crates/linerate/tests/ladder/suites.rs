@@ -157,10 +157,16 @@ wait = "sleeping"
 sizes = "64"
 trial = "20ms"
 load = { rung = "network.udp" }
+[[case]]
+id = "size"
+rung = "network.udp"
+pattern = "stream"
+sizes = ["64", "100KiB"]
+trial = "20ms"
 [[figure]]
 id = "one"
 title = "What works"
-cases = ["works", "pattern", "load"]
+cases = ["works", "pattern", "load", "size"]
 x = "size"
 y = "throughput"
 "#;
@@ -173,9 +179,14 @@ fn what_a_transport_cannot_do_is_left_out_with_the_reason_and_the_rest_is_measur
     let (_, report) = drawn(&["lab", "--plan", plan.to_str().unwrap()]);
     let left_out = list(&list(&report, "suites")[0], "left_out");
     let whys: Vec<&str> = left_out.iter().map(|not| not["why"].as_str().unwrap()).collect();
-    let wanted = ["tls carries no ping-ping", "udp cannot run beside a measurement"];
+    let wanted = ["tls carries no ping-ping", "udp cannot run beside a measurement", "100 KiB"];
     assert_eq!(whys, wanted.map(|why| format!("unavailable: {why}")));
-    assert!(left_out.iter().all(|not| not["hint"].as_str().unwrap().contains("tcp")), "{left_out:?}");
+    let hints = left_out.iter().map(|not| not["hint"].as_str().unwrap());
+    for (hint, word) in hints.zip(["tcp", "tcp", "udp carries messages of 1 B to"]) {
+        assert!(hint.contains(word), "{hint}");
+    }
+    let sizes = points(&report, "one").into_iter().filter(|(_, at, _)| at == "64 B");
+    assert_eq!(sizes.count(), 1, "the size that fits is measured");
 }
 
 /// The trials of loads that count.

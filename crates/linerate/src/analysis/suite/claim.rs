@@ -39,7 +39,7 @@ pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: 
     let scene = Scene { recording, plan, suite, claim };
     let numbers = match claim.exponent {
         Some(factor) => scene.exponents(factor),
-        None => scene.ratios(),
+        None => scene.compared(),
     };
     let value = Estimate::of(numbers.into_values());
     ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
@@ -90,11 +90,16 @@ impl Scene<'_> {
         passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
     }
 
-    /// The number of each pass, over that of the same pass which it is compared with.
-    fn ratios(&self) -> BTreeMap<u32, f64> {
+    /// The number of each pass, over that of the same pass which it is compared with, or less that.
+    fn compared(&self) -> BTreeMap<u32, f64> {
         let of = self.numbers(&self.claim.of);
-        let Some(over) = self.claim.over.as_ref().map(|over| self.numbers(over)) else { return of };
-        of.into_iter().filter_map(|(pass, value)| Some((pass, value / over.get(&pass)?))).collect()
+        let with: (_, fn(f64, f64) -> f64) = match (&self.claim.over, &self.claim.minus) {
+            (Some(over), _) => (over, |value, over| value / over),
+            (None, Some(minus)) => (minus, |value, minus| value - minus),
+            (None, None) => return of,
+        };
+        let others = self.numbers(with.0);
+        of.into_iter().filter_map(|(pass, value)| Some((pass, with.1(value, *others.get(&pass)?)))).collect()
     }
 
     /// The exponent of each pass: the slope of the line on logarithmic axes.
@@ -128,7 +133,7 @@ mod tests {
 
     fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
         let (says, place, y) = (String::new(), String::new(), "throughput".to_owned());
-        Claim { says, place, y, of: BTreeMap::new(), over: None, exponent: None, above, below }
+        Claim { says, place, y, of: BTreeMap::new(), over: None, minus: None, exponent: None, above, below }
     }
 
     #[test]

@@ -86,8 +86,17 @@ impl Suite {
             let what = format!("{place}: it needs one limit");
             return Err(SuiteError::new(what, "say above = 1.0, or below = 1.0"));
         }
+        if [claim.over.is_some(), claim.minus.is_some(), claim.exponent.is_some()]
+            .iter()
+            .filter(|set| **set)
+            .count()
+            > 1
+        {
+            let what = format!("{place}: it has several of over, minus and exponent");
+            return Err(SuiteError::new(what, "make two claims of it"));
+        }
         self.check_levels(&place, &claim.of)?;
-        claim.over.iter().try_for_each(|over| self.check_levels(&place, over))
+        claim.over.iter().chain(&claim.minus).try_for_each(|levels| self.check_levels(&place, levels))
     }
 
     fn check_levels(&self, place: &str, levels: &BTreeMap<String, String>) -> Checked {

@@ -92,8 +92,11 @@ pub struct ClaimEntry {
     pub place: String,
     /// Whether it holds here.
     pub holds: Holds,
-    /// The number that was tested: a ratio, an exponent, or a value.
+    /// The number that was tested: a ratio, an exponent, a value or a difference.
     pub value: Option<Estimate>,
-    /// Its limit: `above 1.7`.
+    /// Its unit; empty of a ratio and of an exponent.
+    #[serde(default)]
+    pub unit: String,
+    /// Its limit: `above 1.7`, `below 1.00 ms`.
     pub limit: String,
 }
