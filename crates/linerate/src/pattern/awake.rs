@@ -105,9 +105,12 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
             put_off_ns
         };
-        let mut all: Vec<u64> = (0..60).map(put_off).collect();
-        all.sort_unstable();
-        // One in ten lost 4 ms. Others may take the CPU too, but not that often.
-        assert!(all[54] < 3_000_000, "{all:?}");
+        // One in ten lost 4 ms. Others may take the CPU too, but not three times over.
+        let ninth = |_| {
+            let mut all: Vec<u64> = (0..60).map(put_off).collect();
+            all.sort_unstable();
+            all[54]
+        };
+        assert!((0..3).map(ninth).any(|put_off_ns| put_off_ns < 3_000_000));
     }
 }
