@@ -23,7 +23,9 @@ impl Library {
         // gives it a process of its own.
         let opened = unsafe { Handle::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
         let refused = |error: libloading::Error| {
-            let why = error.to_string();
+            // Its own text says only that the call failed.
+            let why =
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Error::new("dlopen", path.display().to_string(), io::Error::other(why))
         };
         Ok(Library(ManuallyDrop::new(opened.map_err(refused)?)))

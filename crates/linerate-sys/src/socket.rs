@@ -184,6 +184,12 @@ pub fn limit_waits(socket: &impl AsFd, limit: Duration) -> Result<()> {
     socket.set_write_timeout(Some(limit)).map_err(set)
 }
 
+/// Ends both directions: whoever waits on the socket, in this process or at the other end, waits no longer.
+pub fn shut_down(socket: &impl AsFd) {
+    // One that is no socket, or has no other end any more, has nobody who waits.
+    let _ = SockRef::from(socket).shutdown(std::net::Shutdown::Both);
+}
+
 /// Waits until something can be read or accepted, or the time is over, or a signal came; says whether it can.
 pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     let mut waiting = [PollFd::new(source, PollFlags::IN)];

@@ -25,6 +25,7 @@ mod run;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use awake::Awake;
 pub use buffer::COLD_BYTES;
@@ -44,6 +45,7 @@ use crate::vocabulary::{Does, Sample};
 use buffer::Walk;
 use std::collections::BTreeMap;
 use std::io;
+use whole::{pull_all, push_all};
 
 /// What the kernel says it did for a block, by name.
 pub type Kernel = BTreeMap<String, u64>;
@@ -58,6 +60,8 @@ pub trait Link {
     fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
         Ok(())
     }
+    /// The block failed: what else goes over this connection need not wait any longer.
+    fn give_up(&mut self) {}
     /// Sends the first part of `bytes`, waiting until at least one byte went; says how many did.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// Receives the first part of `bytes`, waiting until at least one byte came; says how many did. An engine
@@ -107,6 +111,8 @@ pub trait Loops {
     fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
         Ok(())
     }
+    /// The block failed: what else goes over this connection need not wait any longer.
+    fn give_up(&mut self) {}
     /// Agrees with the other end that a block begins.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()>;
     /// Runs one block's loop.
@@ -127,6 +133,10 @@ impl<L: Link> Loops for L {
 
     fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         Link::account(self, kernel)
+    }
+
+    fn give_up(&mut self) {
+        Link::give_up(self);
     }
 
     /// The receiver says go, after it has taken the time and all of the block before. Without it the
@@ -173,24 +183,4 @@ impl<L: Link> Loops for L {
         }
         Ok(Moved { bytes, ..Moved::default() })
     }
-}
-
-/// Sends all of `bytes`.
-#[inline]
-fn push_all<L: Link>(link: &mut L, bytes: &[u8]) -> io::Result<u64> {
-    let mut moved = 0;
-    while moved < bytes.len() {
-        moved += link.push(&bytes[moved..])?;
-    }
-    Ok(moved as u64)
-}
-
-/// Fills all of `bytes`.
-#[inline]
-fn pull_all<L: Link>(link: &mut L, bytes: &mut [u8]) -> io::Result<u64> {
-    let mut moved = 0;
-    while moved < bytes.len() {
-        moved += link.pull(&mut bytes[moved..])?;
-    }
-    Ok(moved as u64)
 }

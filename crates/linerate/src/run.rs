@@ -180,7 +180,7 @@ impl<'r> Runner<'r> {
     fn trial(&mut self, step: &Step) -> Result<Vec<(String, TrialAnswer)>> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
         let limit =
-            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + 3 * PATIENCE;
+            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + 6 * PATIENCE;
         let mut calls: Vec<(usize, Call<TrialAnswer>)> = Vec::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];

@@ -30,9 +30,9 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
-pub use library::{LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MpiAbi};
+pub use library::{LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MpiAbi, MpiMaker};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
-pub use pattern::{Cache, Does, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Wait};
+pub use pattern::{Cache, Does, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait};
 pub use preset::{PRESETS, Preset};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,

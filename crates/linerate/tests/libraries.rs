@@ -1,5 +1,6 @@
 //! The message libraries of this host, the real ones and ones that are broken on purpose, as `linerate doctor` finds them.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -7,11 +8,20 @@ use tempfile::TempDir;
 
 /// The lines of `linerate doctor` about libraries, with folders of further ones.
 fn told(folder: Option<&Path>) -> Vec<String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    let state = TempDir::new().unwrap();
-    command.arg("doctor").env("LINERATE_STATE", state.path());
+    let mut command = doctor();
     command.env("LD_LIBRARY_PATH", folder.unwrap_or(Path::new("")));
-    let output = command.output().unwrap();
+    told_by(command)
+}
+
+fn doctor() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.arg("doctor").env("LD_LIBRARY_PATH", "");
+    command
+}
+
+fn told_by(mut command: Command) -> Vec<String> {
+    let state = TempDir::new().unwrap();
+    let output = command.env("LINERATE_STATE", state.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().filter(|line| line.contains("  library: ")).map(String::from).collect()
@@ -105,4 +115,21 @@ fn a_library_of_another_architecture_is_refused_with_the_loaders_words() {
     let folder = std::fs::canonicalize(folder.path()).unwrap();
     let line = line(&lines, &[folder.to_str().unwrap()]);
     assert!(line.starts_with("limited") && line.contains("cannot be loaded: "), "{line}");
+}
+
+/// What asks a launcher for its version is not kept by one that never answers.
+#[test]
+fn a_launcher_that_hangs_is_passed_over_in_time() {
+    let folder = TempDir::new().unwrap();
+    let launcher = folder.path().join("mpirun.openmpi");
+    std::fs::write(&launcher, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = doctor();
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", folder.path().display()));
+    let begun = Instant::now();
+    let lines = told_by(command);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    let line = line(&lines, &["openmpi ", "ABI openmpi"]);
+    assert!(line.contains("started by") && !line.contains(folder.path().to_str().unwrap()), "{line}");
 }

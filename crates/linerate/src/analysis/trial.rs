@@ -128,7 +128,7 @@ fn wire_audit<'r>(recording: &'r Recording, trial: &Trial) -> Option<&'r WireAud
 
 /// Whether a thread was put off its CPU for long, or moved.
 fn is_disturbed(flow: &Flow) -> bool {
-    let put_off = flow.run_delay_ns.unwrap_or(0) as f64 > FOREIGN * flow.duration_ns as f64;
+    let put_off = flow.put_off_ns().unwrap_or(0) as f64 > FOREIGN * flow.duration_ns as f64;
     flow.migrated || (put_off && flow.involuntary_switches > 0)
 }
 
@@ -182,12 +182,15 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     let all_begun = stamps.iter().map(Stamps::first).fold(f64::NEG_INFINITY, f64::max);
     let mut ends: Vec<f64> = stamps.iter().map(Stamps::last).collect();
     ends.sort_by(f64::total_cmp);
+    if ends.first().is_none_or(|first| *first <= all_begun) {
+        return None;
+    }
     // At the end of a flow, slices of the others are under way that do not count yet: so to the end that gives
-    // most, once all have begun and as long as half of the flows are under way or have just ended, for fewer may be quicker. Nothing is
+    // most, as long as half of the flows are under way or have just ended, for fewer may be quicker. Nothing is
     // drawn between two stamps: of flows that take turns on a link most bytes come just before the stamp, and a
     // line would count them before they came.
     let half = ends[ends.len().div_ceil(2) - 1];
-    ends.retain(|end| *end > all_begun && *end <= half + JUST_ENDED * (half - from));
+    ends.retain(|end| *end <= half + JUST_ENDED * (half - from));
     let to_end = |to: f64| {
         let bytes: f64 = stamps.iter().map(|flow| flow.received_by(to)).sum();
         8e9 * bytes / (to - from)

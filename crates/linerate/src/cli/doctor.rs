@@ -135,17 +135,18 @@ fn library_check(found: &Found) -> Check {
     let path = found.path.display();
     match &found.identity {
         Ok(identity) => {
-            let abi = identity.abi.as_ref().map_or(String::new(), |abi| format!(", ABI {abi}"));
+            let version = Some(identity.version.clone()).filter(|version| !version.is_empty());
+            let abi = identity.abi.as_ref().map(|abi| format!("ABI {abi}"));
+            let told: Vec<String> = version.into_iter().chain(abi).chain([path.to_string()]).collect();
             let launcher = found.launcher.as_ref();
             let launcher = launcher.map_or(String::new(), |by| format!(", started by {}", by.display()));
-            let version = if identity.version.is_empty() { found.kind } else { &identity.version };
             let needs_one =
                 LIBRARY_KINDS.iter().any(|kind| kind.name == found.kind && !kind.launchers.is_empty());
             let is_whole = found.launcher.is_some() || !needs_one;
             Check {
                 name: format!("library: {}", identity.name),
                 state: if is_whole { CheckState::Ok } else { CheckState::Limited },
-                found: format!("{version}{abi}, {path}{launcher}"),
+                found: format!("{}{launcher}", told.join(", ")),
                 matters: if is_whole { String::new() } else { "no launcher of it is on the path".into() },
                 hint: if is_whole { String::new() } else { "put the folder of its mpirun into PATH".into() },
             }

@@ -15,6 +15,7 @@ use super::journal::Book;
 use super::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
+use search::Ear;
 use std::io;
 use std::time::Duration;
 
@@ -81,12 +82,14 @@ pub struct Unreliable<L> {
     longest: Duration,
     /// What a receiver keeps of the block's datagrams.
     book: Book,
+    /// What one that searches for a rate keeps of them.
+    ear: Option<Ear>,
 }
 
 impl<L: Lossy> Unreliable<L> {
     /// The loops over this link.
     pub fn new(link: L) -> Self {
-        Unreliable { link, block: rand::random(), longest: Duration::ZERO, book: Book::Blank }
+        Unreliable { link, block: rand::random(), longest: Duration::ZERO, book: Book::Blank, ear: None }
     }
 
     /// Tells how many messages went, and rings until the other end has heard it.
@@ -213,6 +216,8 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Receives => Book::of(all, block.message_bytes as usize),
             _ => Book::Blank,
         };
+        self.ear =
+            matches!(does, Does::FindsCapacity | Does::FindsZeroLoss).then(|| Ear::new(block)).transpose()?;
         self.link.begin(block)
     }
 

@@ -11,7 +11,7 @@ use linerate_sys::clock;
 use linerate_sys::thread::{self, Scheduling};
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::Barrier;
+use std::sync::{Barrier, OnceLock};
 
 /// One thread's part.
 #[derive(Debug)]
@@ -46,13 +46,15 @@ pub fn play<L: Runs>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Resul
         barrier: Barrier::new(parts.len()),
         duplex: parts.iter().map(|part| part.does).collect::<BTreeSet<_>>().len() > 1,
         kept_awake: awake.is_some(),
+        failure: OnceLock::new(),
     };
-    let answers: Vec<Result<Vec<Measured>>> = std::thread::scope(|scope| {
+    let answers: Vec<Option<Vec<Measured>>> = std::thread::scope(|scope| {
         let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
-        let panicked = || Err(Error::peer("a measuring thread", "panicked", "please report it"));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
+        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
     });
-    answers.into_iter().collect()
+    let panicked = || Error::peer("a measuring thread", "panicked", "please report it");
+    let measured: Option<Vec<_>> = answers.into_iter().collect();
+    measured.ok_or_else(|| stage.failure.into_inner().unwrap_or_else(panicked))
 }
 
 /// What all threads of one end share.
@@ -62,37 +64,53 @@ struct Stage<'b> {
     /// Whether data flows both ways over each connection.
     duplex: bool,
     kept_awake: bool,
+    /// What failed first: of the others some failed because of it.
+    failure: OnceLock<Error>,
 }
 
 impl Stage<'_> {
-    /// A thread that failed still meets the others at every barrier, or they would wait for ever.
-    fn play<L: Runs>(&self, mut part: Part<L>) -> Result<Vec<Measured>> {
-        let mut prepared = prepare(&part, self.blocks);
+    /// What a thread measured of each block; none where it failed. Such a one still meets the others at every
+    /// barrier, or they would wait for ever.
+    fn play<L: Runs>(&self, mut part: Part<L>) -> Option<Vec<Measured>> {
+        let prepared = prepare(&part, self.blocks);
+        let mut ready = self.kept(&mut part, prepared);
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
-            prepared = prepared.and_then(|ready| {
-                part.link.ready(part.does, block).map_err(|error| broken(&error))?;
-                Ok(ready)
+            let begun = ready.and_then(|ready| {
+                let begun = part.link.ready(part.does, block).map_err(|error| broken(&error));
+                self.kept(&mut part, begun.map(|()| ready))
             });
             // Parallel flows begin a block together, or they might never be under way at once.
             self.barrier.wait();
-            let started = prepared.and_then(|ready| {
+            let met = begun.and_then(|ready| {
                 let start = Start::now();
-                part.link.meet(part.does, self.duplex).map_err(|error| broken(&error))?;
+                let met = part.link.meet(part.does, self.duplex).map_err(|error| broken(&error));
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
-                Ok((ready, if part.does.begins() { Start::now() } else { start }))
+                let start = if part.does.begins() { Start::now() } else { start };
+                self.kept(&mut part, met.map(|()| (ready, start)))
             });
             if self.duplex {
                 self.barrier.wait();
             }
-            prepared = started.and_then(|(mut ready, start)| {
-                let (flow, samples) = ready.play(&mut part, block, start).map_err(|error| broken(&error))?;
+            ready = met.and_then(|(mut ready, start)| {
+                let played = ready.play(&mut part, block, start).map_err(|error| broken(&error));
+                let (flow, samples) = self.kept(&mut part, played)?;
                 let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.kept_awake);
                 measured.push(Measured { flow, samples, timer_slack_lowered, kept_awake });
-                Ok(ready)
+                Some(ready)
             });
         }
-        prepared.map(|_| measured)
+        ready.map(|_| measured)
+    }
+
+    /// What came of it; where it failed, others may wait for what this connection will not bring any more.
+    fn kept<L: Runs, T>(&self, part: &mut Part<L>, outcome: Result<T>) -> Option<T> {
+        let failed = |error| {
+            // The first is told; others may have failed because of it.
+            let _ = self.failure.set(error);
+            part.link.forsake();
+        };
+        outcome.map_err(failed).ok()
     }
 }
 

@@ -21,6 +21,8 @@ pub trait Runs: Send {
     ) -> io::Result<Moved>;
     /// Says what the kernel did for the block, after its time has ended.
     fn told(&mut self, kernel: &mut Kernel) -> io::Result<()>;
+    /// The block failed: what else goes over this connection need not wait any longer.
+    fn forsake(&mut self);
 }
 
 impl<L: Loops + Send> Runs for L {
@@ -44,6 +46,10 @@ impl<L: Loops + Send> Runs for L {
 
     fn told(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         self.account(kernel)
+    }
+
+    fn forsake(&mut self) {
+        self.give_up();
     }
 }
 
@@ -75,6 +81,10 @@ impl Runs for Box<dyn Drive> {
     fn told(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         (**self).told(kernel)
     }
+
+    fn forsake(&mut self) {
+        (**self).forsake();
+    }
 }
 
 /// Whichever link it is as a link: what stands before it pays a call through a pointer for each message.
@@ -87,6 +97,10 @@ impl Link for Driven {
 
     fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         Link::account(&mut *self.0, kernel)
+    }
+
+    fn give_up(&mut self) {
+        Link::give_up(&mut *self.0);
     }
 
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {

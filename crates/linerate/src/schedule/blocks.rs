@@ -5,7 +5,7 @@ use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
-use crate::vocabulary::{CLOCK_READ, Cache, FEEDBACK_NS, Pattern, Place, RUNGS};
+use crate::vocabulary::{CLOCK_READ, Cache, FEEDBACK_NS, Pattern, Place, RUNGS, Search};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -211,10 +211,10 @@ impl Shape<'_> {
     /// As many messages as fit into the time, at so many nanoseconds each.
     fn lasting(&self, trial_ns: u64, ns: f64) -> Block {
         let case = &self.entry.case;
-        if let Some((parts, most_ns)) = search(case.pattern) {
-            let part_ns = (trial_ns / parts).min(most_ns);
+        if let Some(Search { least_parts, longest_part_ns, .. }) = case.pattern.search() {
+            let part_ns = (trial_ns / least_parts).min(longest_part_ns);
             let messages = part_ns.div_ceil(FEEDBACK_NS);
-            return self.block(messages, (trial_ns / (messages * FEEDBACK_NS)).max(parts), 0);
+            return self.block(messages, (trial_ns / (messages * FEEDBACK_NS)).max(least_parts), 0);
         }
         if case.pattern == Pattern::FixedCount {
             let most = (FIXED_COUNT_NS.max(trial_ns) as f64 / ns.max(1.0)) as u64;
@@ -266,16 +266,6 @@ impl Shape<'_> {
     fn warm_up(&self, warm_up_ns: u64, ns: f64) -> Block {
         let fitting = (warm_up_ns as f64 / ns.max(1.0)).max(1.0) as u64;
         self.block(fitting, 1, 1)
-    }
-}
-
-/// The fewest parts of a search, and how long one lasts at most: RFC 9097 has sub-intervals of a second; a bisection
-/// ends after sixteen trials, of any length.
-fn search(pattern: Pattern) -> Option<(u64, u64)> {
-    match pattern {
-        Pattern::Capacity => Some((3, 1_000_000_000)),
-        Pattern::ZeroLoss => Some((16, u64::MAX)),
-        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::roles;
 use crate::plan::{Beside, Case, Expanded, Plan};
 use crate::record::{Recording, Unavailable};
 use crate::unit::Bytes;
-use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -56,6 +56,11 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
         return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
     }
+    let flows = one.case.pairs().len() * one.case.flows as usize;
+    if pattern.searches() && flows > 1 {
+        let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");
+        return Some((why, "one pair of hosts, flows = [1]".into()));
+    }
     let cases = one.load.iter().flat_map(|load| &load.cases);
     let rungs = cases.filter_map(|case| RUNGS.iter().find(|rung| rung.id == case.rung));
     let loads = rungs.filter_map(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
@@ -64,19 +69,25 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
     Some((why, format!("load with {}", names(|entry| entry.loads))))
 }
 
-/// The sizes that a transport carries.
-fn carried(transport: &TransportEntry) -> RangeInclusive<u64> {
-    transport.least_bytes..=transport.most_bytes.unwrap_or(u64::MAX)
+/// The sizes that a transport carries in a pattern.
+fn carried(transport: &TransportEntry, pattern: Pattern) -> RangeInclusive<u64> {
+    let least = pattern.search().map_or(0, |search| search.least_bytes);
+    transport.least_bytes.max(least)..=transport.most_bytes.unwrap_or(u64::MAX)
 }
 
 /// The sizes that it does not carry are left out, and the others measured.
 fn too_small_or_large(transport: &TransportEntry, one: &Expanded) -> Option<(String, String)> {
-    let range = carried(transport);
+    let range = carried(transport, one.case.pattern);
     let outside: Vec<String> =
         one.sizes.iter().filter(|size| !range.contains(size)).map(|size| Bytes(*size).to_string()).collect();
     let most = transport.most_bytes.map_or("any size".into(), |most| Bytes(most).to_string());
-    let carries =
-        format!("{} carries messages of {} to {most}", transport.name, Bytes(transport.least_bytes));
+    let least = Bytes(*range.start());
+    let carries = match one.case.pattern {
+        pattern if pattern.searches() => {
+            format!("{pattern} over {} takes messages of {least} to {most}", transport.name)
+        }
+        _ => format!("{} carries messages of {least} to {most}", transport.name),
+    };
     (!outside.is_empty()).then(|| (format!("unavailable: {}", outside.join(", ")), carries))
 }
 
@@ -106,7 +117,8 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
         Place::Network => Road::between(plan, from, to),
         Place::InHost => Road::default(),
     };
-    let sizes: Vec<u64> = sizes.into_iter().filter(|size| carried(transport).contains(size)).collect();
+    let sizes: Vec<u64> =
+        sizes.into_iter().filter(|size| carried(transport, case.pattern).contains(size)).collect();
     let apart = case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches();
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {

@@ -1,24 +1,26 @@
 //! How bytes reach a connection: asked for again and again, or slept for in the kernel.
 
+mod link;
+
 use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
-use super::{Session, Spec, Task, by_task, no_load};
-use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, poll, run_beside};
-use crate::plan::Block;
+use super::{Session, Spec, Task, by_task, granted, no_load};
+use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, run_beside};
+use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket;
+pub(super) use link::came;
+use link::{Polling, Sleeping};
 use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-/// How often a polling end to which nothing moves asks before it looks at the clock.
-const ASKS_A_LOOK: u32 = 1 << 14;
+const PLACEMENT: &str = "cpu.placement";
 
 /// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
 pub trait Channel: AsFd + Send + Sync {
@@ -106,6 +108,10 @@ impl<C: Channel> Session for Connected<C> {
     fn granted(&self) -> Vec<Granted> {
         let mut all = self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec));
         all.extend(Faults::of(&self.spec).granted(&self.spec));
+        if self.is_by_queue() {
+            let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
+            all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));
+        }
         all
     }
 
@@ -161,10 +167,17 @@ impl<C: Channel> Session for Connected<C> {
 impl<C: Channel> Connected<C> {
     /// The CPU of one flow: that of the task, or that of the flow's receive queue.
     fn cpu(&self, task: &Task, flow: usize) -> Option<u32> {
-        match self.spec.value("cpu.placement") {
-            Some("queue") => socket::incoming_cpu(&self.flows[flow]).filter(|cpu| is_allowed(*cpu)),
-            _ => task.cpu(flow),
-        }
+        if self.is_by_queue() { self.queue_cpu(flow) } else { task.cpu(flow) }
+    }
+
+    fn is_by_queue(&self) -> bool {
+        self.spec.parsed(PLACEMENT) == Some(Placement::Queue)
+    }
+
+    /// Where the kernel receives the flow's packets, if this process may run there.
+    fn queue_cpu(&self, flow: usize) -> Option<u32> {
+        let allowed = linerate_sys::thread::allowed_cpus().ok()?;
+        socket::incoming_cpu(&self.flows[flow]).filter(|cpu| allowed.contains(cpu))
     }
 
     /// The parts of other engines; none where the usual one is in force.
@@ -240,11 +253,6 @@ impl<C: Channel> Connected<C> {
     }
 }
 
-/// Whether this process may run there.
-fn is_allowed(cpu: u32) -> bool {
-    linerate_sys::thread::allowed_cpus().is_ok_and(|cpus| cpus.contains(&cpu))
-}
-
 /// A connection among many.
 struct Seat<'s, C>(&'s C);
 
@@ -279,114 +287,5 @@ impl<C: Channel> Ready for Seat<'_, C> {
 
     fn pull_go(&self) -> io::Result<()> {
         receive_all(self.0, &mut [0])
-    }
-}
-
-/// Asks the kernel again and again.
-struct Polling<'s, C> {
-    flow: &'s C,
-    patience: Duration,
-    /// How often nothing moved since something did, and since when.
-    asked: u32,
-    since_ns: u64,
-}
-
-/// Sleeps in the kernel.
-struct Sleeping<'s, C> {
-    flow: &'s C,
-    patience: Duration,
-}
-
-impl<'s, C> Polling<'s, C> {
-    fn new(flow: &'s C, patience: Duration) -> Polling<'s, C> {
-        Polling { flow, patience, asked: 0, since_ns: 0 }
-    }
-}
-
-impl<C: Channel> Link for Polling<'_, C> {
-    #[inline]
-    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        poll(self.patience, || self.flow.send_now(bytes))
-    }
-
-    #[inline]
-    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        poll(self.patience, || came(self.flow.receive_now(bytes)?))
-    }
-
-    #[inline]
-    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        at_once::<C>()?;
-        let went = self.flow.send_now(bytes)?;
-        self.asked = if went > 0 { 0 } else { self.asked };
-        Ok(went)
-    }
-
-    #[inline]
-    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let came = came(self.flow.receive_now(bytes)?)?;
-        self.asked = if came > 0 { 0 } else { self.asked };
-        Ok(came)
-    }
-
-    /// Looks at the clock now and then, whether this lasts too long.
-    #[inline]
-    fn idle(&mut self, _out: bool, until_ns: u64) -> io::Result<()> {
-        self.asked += 1;
-        if until_ns != u64::MAX || !self.asked.is_multiple_of(ASKS_A_LOOK) {
-            return Ok(());
-        }
-        let now = linerate_sys::clock::monotonic_ns();
-        if self.asked == ASKS_A_LOOK {
-            self.since_ns = now;
-        }
-        let is_over = now - self.since_ns > self.patience.as_nanos() as u64;
-        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-    }
-}
-
-impl<C: Channel> Link for Sleeping<'_, C> {
-    #[inline]
-    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.flow.send_waiting(bytes)
-    }
-
-    #[inline]
-    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        came(self.flow.receive_waiting(bytes)?)
-    }
-
-    #[inline]
-    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        at_once::<C>()?;
-        self.flow.send_now(bytes)
-    }
-
-    #[inline]
-    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        came(self.flow.receive_now(bytes)?)
-    }
-
-    #[inline]
-    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
-        let left = Duration::from_nanos(until_ns.saturating_sub(linerate_sys::clock::monotonic_ns()));
-        let was_over = socket::wait_ready(self.flow, out, left.min(self.patience)).map_err(|e| e.source)?;
-        if was_over && until_ns == u64::MAX { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-    }
-}
-
-/// A channel whose calls would wait carries nothing that goes both ways at once.
-#[inline]
-fn at_once<C: Channel>() -> io::Result<()> {
-    if C::AT_ONCE { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
-}
-
-/// No byte yet is 0; the end of the stream in mid-trial is an error.
-#[inline]
-pub(super) fn came(received: Option<usize>) -> io::Result<usize> {
-    match received {
-        Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Some(count) => Ok(count),
-        None => Ok(0),
     }
 }

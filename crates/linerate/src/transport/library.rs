@@ -4,26 +4,22 @@
 //! |---|---|
 //! | [`find`](find) | the files and the launchers that there are |
 //! | [`identify`](identify) | what a file is, asked of it in a process of its own |
+//! | [`said`](said) | what a foreign program says, in bounds |
 
 mod find;
 mod identify;
+mod said;
 
 use crate::Error;
 use crate::vocabulary::{LIBRARY_KINDS, LibraryKind};
-use linerate_sys::child::Own;
-use linerate_sys::spawn;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::process::Command;
 
 /// The hidden command that loads a library and says what it is.
 const ROLE: &str = "library";
 
-/// What loading may take: a large one is loaded in a tenth of a second.
-const LIMIT: Duration = Duration::from_secs(10);
+const HINT: &str = "does a program that is linked with it run?";
 
 /// Variables of a job that this process may be in: a library would take itself for a part of it.
 const OF_A_JOB: &[&str] =
@@ -91,34 +87,20 @@ pub fn line(path: &Path, mark: &str) -> String {
 
 /// Has a process of its own load it.
 fn ask(program: &Path, path: &Path, around: &Surroundings) -> crate::Result<Identity> {
-    let who = path.display().to_string();
     let mut command = Command::new(program);
     let mark = format!("{:032x}", rand::random::<u128>());
-    command.arg(ROLE).arg(path).arg(&mark).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg(ROLE).arg(path).arg(&mark);
     let of_a_job = |name: &&String| OF_A_JOB.iter().any(|begin| name.starts_with(begin));
     for name in around.variables.iter().filter(of_a_job) {
         command.env_remove(name);
     }
-    spawn::end_with_parent(&mut command);
-    let child = Own::start(who.clone(), Duration::ZERO, command)?;
-    let (_input, output) = child.streams().ok_or_else(|| Error::peer(&who, "has no streams", ""))?;
-    let (tell, told) = channel();
-    // It reads until the child has ended, which is with this function.
-    std::thread::spawn(move || {
-        let mut lines = BufReader::new(output).lines().map_while(std::io::Result::ok);
-        let _ = tell.send(lines.find_map(|line| line.strip_prefix(&mark).map(String::from)));
-    });
-    let hint = "does a program that is linked with it run?";
-    match told.recv_timeout(LIMIT) {
-        Ok(Some(answer)) => {
-            let read: Result<Identity, String> = serde_json::from_str(&answer)
-                .unwrap_or_else(|error| Err(format!("gave no answer that can be read: {error}")));
-            read.map_err(|why| Error::unavailable(why, hint))
-        }
-        Ok(None) => {
-            let how = child.verdict().unwrap_or_else(|| "ended without an answer".into());
-            Err(Error::unavailable(format!("loading it failed: {how}"), hint))
-        }
-        Err(_) => Err(Error::unavailable(format!("loading it took more than {} s", LIMIT.as_secs()), hint)),
-    }
+    let begin = mark.clone();
+    let (lines, verdict) = said::lines(command, "loading it", move |line| line.starts_with(&begin))?;
+    let Some(answer) = lines.iter().find_map(|line| line.strip_prefix(&mark)) else {
+        let how = verdict.unwrap_or_else(|| "ended without an answer".into());
+        return Err(Error::unavailable(format!("loading it failed: {how}"), HINT));
+    };
+    let read: Result<Identity, String> = serde_json::from_str(answer)
+        .unwrap_or_else(|error| Err(format!("gave no answer that can be read: {error}")));
+    read.map_err(|why| Error::unavailable(why, HINT))
 }

@@ -139,6 +139,10 @@ impl<L: Link> Link for Shim<L> {
         self.link.account(kernel)
     }
 
+    fn give_up(&mut self) {
+        self.link.give_up();
+    }
+
     /// A push that could move only part of a message is followed by others; each pays for what it carries.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.slowdown.hold(bytes.len());

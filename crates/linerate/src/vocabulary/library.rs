@@ -109,12 +109,46 @@ pub const MPI_ABIS: &[MpiAbi] = &[
     },
 ];
 
-/// Words in a version by which the maker of an MPI is known, and the name that picks it.
-pub const MPI_MAKERS: &[(&str, &str)] = &[
-    ("Open MPI", "openmpi"),
-    ("Intel(R) MPI", "intel-mpi"),
-    ("MVAPICH", "mvapich"),
-    ("CRAY", "cray-mpich"),
-    ("MPICH", "mpich"),
-    ("LAM/MPI", "lam"),
+/// Who made an MPI.
+#[derive(Debug)]
+pub struct MpiMaker {
+    /// The name that picks it.
+    pub name: &'static str,
+    /// A word in the library's version.
+    pub version_word: &'static str,
+    /// Whether it has the ABI of MPICH.
+    pub has_mpich_abi: bool,
+    /// Words in the version of a launcher of its ranks.
+    pub launcher_words: &'static [&'static str],
+}
+
+/// Every maker that is known; of several whose word is there, the first.
+pub const MPI_MAKERS: &[MpiMaker] = &[
+    MpiMaker {
+        name: "openmpi",
+        version_word: "Open MPI",
+        has_mpich_abi: false,
+        launcher_words: &["Open MPI", "OpenRTE"],
+    },
+    MpiMaker {
+        name: "intel-mpi",
+        version_word: "Intel(R) MPI",
+        has_mpich_abi: true,
+        launcher_words: &["Intel(R) MPI"],
+    },
+    MpiMaker {
+        name: "mvapich",
+        version_word: "MVAPICH",
+        has_mpich_abi: true,
+        launcher_words: &["HYDRA", "MVAPICH"],
+    },
+    MpiMaker {
+        name: "cray-mpich",
+        version_word: "CRAY",
+        has_mpich_abi: true,
+        launcher_words: &["PALS", "HYDRA"],
+    },
+    MpiMaker { name: "mpich", version_word: "MPICH", has_mpich_abi: true, launcher_words: &["HYDRA"] },
+    // Its launcher has no word for its version, but a name of its own.
+    MpiMaker { name: "lam", version_word: "LAM/MPI", has_mpich_abi: false, launcher_words: &[] },
 ];

@@ -155,6 +155,17 @@ pub enum Cache {
     Cold,
 }
 
+/// How a receiving end looks for a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    /// The least message: a datagram carries its number and its time.
+    pub least_bytes: u64,
+    /// The fewest parts of a trial.
+    pub least_parts: u64,
+    /// How long a part lasts at most.
+    pub longest_part_ns: u64,
+}
+
 /// A pattern in the listing.
 #[derive(Debug)]
 pub struct PatternEntry {
@@ -171,8 +182,9 @@ pub struct PatternEntry {
     pub is_exchange: bool,
     /// Whether each step of it has connections of its own.
     pub connects_anew: bool,
-    /// Whether the receiving end looks for a rate: then a slice and a message are times, and more is sent than comes.
-    pub searches: bool,
+    /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
+    /// than comes.
+    pub search: Option<Search>,
 }
 
 /// Every pattern.
@@ -184,7 +196,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
         is_exchange: true,
         connects_anew: false,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::Stream,
@@ -193,7 +205,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 6349",
         is_exchange: false,
         connects_anew: false,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::Bidirectional,
@@ -202,7 +214,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 6349, with both directions at once",
         is_exchange: false,
         connects_anew: false,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::PingPing,
@@ -211,7 +223,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "Intel MPI Benchmarks, PingPing",
         is_exchange: true,
         connects_anew: false,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::FixedCount,
@@ -220,7 +232,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "NTTCP: 4096 messages of a size in Hurwitz and Feng 2005, 32768 in 2003",
         is_exchange: false,
         connects_anew: true,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::RequestResponse,
@@ -229,7 +241,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
         is_exchange: true,
         connects_anew: false,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::Connect,
@@ -238,7 +250,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
         is_exchange: true,
         connects_anew: true,
-        searches: false,
+        search: None,
     },
     PatternEntry {
         pattern: Pattern::Capacity,
@@ -247,7 +259,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 9097, section 8.1: type B",
         is_exchange: false,
         connects_anew: false,
-        searches: true,
+        search: Some(Search { least_bytes: 16, least_parts: 3, longest_part_ns: 1_000_000_000 }),
     },
     PatternEntry {
         pattern: Pattern::ZeroLoss,
@@ -256,7 +268,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "RFC 2544, section 26.1",
         is_exchange: false,
         connects_anew: false,
-        searches: true,
+        search: Some(Search { least_bytes: 16, least_parts: 16, longest_part_ns: u64::MAX }),
     },
 ];
 
@@ -271,9 +283,14 @@ impl Pattern {
         self.entry().is_some_and(|entry| entry.is_exchange)
     }
 
+    /// How the receiving end looks for a rate, where it does.
+    pub fn search(self) -> Option<Search> {
+        self.entry()?.search
+    }
+
     /// Whether the receiving end looks for a rate.
     pub fn searches(self) -> bool {
-        self.entry().is_some_and(|entry| entry.searches)
+        self.search().is_some()
     }
 
     /// Whether each step of it has connections of its own.

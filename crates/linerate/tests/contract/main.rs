@@ -228,6 +228,10 @@ fn a_flow_is_served_on_the_cpu_of_its_receive_queue() {
     play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(10_000, 5, 2)]);
     let wanted: Vec<Option<u32>> =
         ends.iter().map(|end| linerate_sys::socket::incoming_cpu(end.sockets()[0])).collect();
+    for end in &ends {
+        let granted = end.granted().into_iter().find(|one| one.knob == "cpu.placement");
+        assert_eq!(granted.and_then(|one| one.granted).as_deref(), Some("queue"));
+    }
     let answers =
         play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(10_000, 5, 2)]);
     for (answers, wanted) in answers.iter().zip(wanted) {

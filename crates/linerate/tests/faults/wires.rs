@@ -2,6 +2,7 @@
 
 use crate::measured::{Measured, measure, measure_round_trips, small, within};
 use crate::support::command;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const FAR: &str = "lab:delay=1ms";
@@ -81,10 +82,27 @@ fn a_black_hole_swallows_large_packets_and_small_ones_pass() {
     let fits = measure("lab", &["mtu-black-hole=1400"], &["tcp.mss=1340"]);
     assert!(fits.rate() > 100e6, "{}", fits.rate());
     assert_eq!(fits.link("a-b", |link| link.swallowed), 0);
+    fails_in_time(&["--only", "network.tcp", "--passes", "1"]);
+}
+
+/// The end that receives has waited long enough; the one that sends over the same connection need not wait as well.
+#[test]
+fn both_directions_over_one_connection_end_together_where_nothing_comes() {
     let folder = TempDir::new().unwrap();
-    let arguments = ["lab", "--fault", "mtu-black-hole=1400", "--only", "network.tcp", "--passes", "1"];
+    let plan = folder.path().join("both.toml");
+    let text = "name = \"both\"\nabout = \"both\"\n[[case]]\nid = \"both\"\nrung = \"network.tcp\"\n\
+                pattern = \"bidirectional\"\nsizes = [\"1MiB\"]\n";
+    std::fs::write(&plan, text).unwrap();
+    fails_in_time(&["--plan", plan.to_str().unwrap()]);
+}
+
+/// Ten seconds without a byte end a trial.
+fn fails_in_time(what: &[&str]) {
+    let (folder, begun) = (TempDir::new().unwrap(), Instant::now());
+    let arguments = [&["lab", "--fault", "mtu-black-hole=1400"], what].concat();
     let output = command(folder.path(), &arguments).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("moved no byte within the time limit"), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
 }

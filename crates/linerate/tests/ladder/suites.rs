@@ -23,13 +23,21 @@ fn points(report: &Value, figure: &str) -> Vec<(String, String, f64)> {
     list(one, "series").iter().flat_map(of_series).collect()
 }
 
+/// The recording, copied to where it outlives a test that failed.
+fn kept(run: &Run) -> std::path::PathBuf {
+    let copy = std::env::temp_dir().join(format!("linerate-empty-{}.jsonl", std::process::id()));
+    std::fs::copy(recording(run.folder.path()), &copy).unwrap();
+    copy
+}
+
 /// Runs a suite once and sees that every figure has points and every conclusion a number.
 fn drawn(arguments: &[&str]) -> (Run, Value) {
     let run = run(&[arguments, &["--profile", "quick", "--passes", "1"]].concat());
     let report = run.report();
     for suite in list(&report, "suites") {
         for figure in list(suite, "figures") {
-            assert!(!points(&report, figure["id"].as_str().unwrap()).is_empty(), "{} is empty", figure["id"]);
+            let is_drawn = !points(&report, figure["id"].as_str().unwrap()).is_empty();
+            assert!(is_drawn, "{figure} is empty: {}, {:?}", suite["left_out"], kept(&run));
         }
         for claim in list(suite, "claims") {
             assert!(claim["value"]["median"].is_number(), "{claim}");
@@ -163,10 +171,17 @@ rung = "network.udp"
 pattern = "stream"
 sizes = ["64", "100KiB"]
 trial = "20ms"
+[[case]]
+id = "search"
+rung = "network.udp"
+pattern = "capacity"
+sizes = ["8", "1400"]
+flows = [2]
+trial = "150ms"
 [[figure]]
 id = "one"
 title = "What works"
-cases = ["works", "pattern", "load", "size"]
+cases = ["works", "pattern", "load", "size", "search"]
 x = "size"
 y = "throughput"
 "#;
@@ -179,10 +194,15 @@ fn what_a_transport_cannot_do_is_left_out_with_the_reason_and_the_rest_is_measur
     let (_, report) = drawn(&["lab", "--plan", plan.to_str().unwrap()]);
     let left_out = list(&list(&report, "suites")[0], "left_out");
     let whys: Vec<&str> = left_out.iter().map(|not| not["why"].as_str().unwrap()).collect();
-    let wanted = ["tls carries no ping-ping", "udp cannot run beside a measurement", "100 KiB"];
+    let wanted = [
+        "tls carries no ping-ping",
+        "udp cannot run beside a measurement",
+        "100 KiB",
+        "capacity searches over one flow, not over 2",
+    ];
     assert_eq!(whys, wanted.map(|why| format!("unavailable: {why}")));
     let hints = left_out.iter().map(|not| not["hint"].as_str().unwrap());
-    for (hint, word) in hints.zip(["tcp", "tcp", "udp carries messages of 1 B to"]) {
+    for (hint, word) in hints.zip(["tcp", "tcp", "udp carries messages of 1 B to", "flows = [1]"]) {
         assert!(hint.contains(word), "{hint}");
     }
     let sizes = points(&report, "one").into_iter().filter(|(_, at, _)| at == "64 B");

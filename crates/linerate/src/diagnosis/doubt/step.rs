@@ -185,12 +185,14 @@ fn unpaced_bbr(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     yes(unpaced)
 }
 
-/// Whether each flow looked for its CPU itself.
+/// Whether each flow has the CPU of its receive queue: so say both ends of its session.
 fn is_by_queue(context: &Context, step: &StepRecord) -> bool {
-    let plan = context.recording.plan();
-    let set = plan.and_then(|plan| {
-        let settings = plan.settings_for(&step.case.rung, step.case.arm);
-        settings.filter(|setting| setting.knob == "cpu.placement").last()
-    });
-    set.is_some_and(|setting| setting.value == "queue")
+    let case = &step.case;
+    let sessions =
+        context.recording.sessions.iter().filter(|session| {
+            (&session.rung, session.flows, session.arm) == (&case.rung, case.flows, case.arm)
+        });
+    let mut placed = sessions.flat_map(|session| &session.granted).filter(|one| one.knob == "cpu.placement");
+    let first = placed.next();
+    first.into_iter().chain(placed).all(|one| one.granted.as_deref() == Some("queue")) && first.is_some()
 }

@@ -127,7 +127,7 @@ fn alone(trial: &Trial) -> impl Iterator<Item = &Flow> {
 /// The share of its block for which a thread could have run and another one did. The kernel counts a
 /// wait when it ends, so that one may be longer than the block that it ended in.
 fn run_delay(flow: &Flow) -> Option<f64> {
-    let delay = flow.run_delay_ns?;
+    let delay = flow.put_off_ns()?;
     let share = delay as f64 / delay.max(flow.duration_ns) as f64;
     share.is_finite().then_some(share)
 }

@@ -19,7 +19,8 @@ const MOST_DEBT_NS: f64 = 2e6;
 const MOST_NUMBERS: u64 = 1 << 26;
 
 /// What the receiving end knows of a search.
-struct Ear {
+#[derive(Debug)]
+pub(super) struct Ear {
     /// A bit for each number that came.
     seen: Vec<u64>,
     len: usize,
@@ -32,6 +33,7 @@ struct Ear {
 }
 
 /// Sums of one feedback interval.
+#[derive(Debug)]
 struct Interval {
     came: u64,
     expected_before: u64,
@@ -53,7 +55,7 @@ impl Ear {
         if block.message_bytes < STAMPED_BYTES as u64 { Err(short()) } else { Ok(()) }
     }
 
-    fn new(block: &Block) -> io::Result<Ear> {
+    pub(super) fn new(block: &Block) -> io::Result<Ear> {
         Ear::fits(block)?;
         let len = block.message_bytes as usize;
         let seen = vec![0; (MOST_NUMBERS / 64) as usize];
@@ -167,7 +169,7 @@ impl<L: Lossy> Unreliable<L> {
         block: &Block,
         walk: &mut Walk<'_>,
     ) -> io::Result<Moved> {
-        let mut ear = Ear::new(block)?;
+        let mut ear = self.ear.take().ok_or(io::ErrorKind::InvalidInput)?;
         let (mut search, mut found) = (TypeB::default(), Vec::with_capacity(block.slices as usize));
         let mut until = clock.now_ns();
         for _ in 0..block.slices {
@@ -195,7 +197,7 @@ impl<L: Lossy> Unreliable<L> {
         block: &Block,
         walk: &mut Walk<'_>,
     ) -> io::Result<Moved> {
-        let mut ear = Ear::new(block)?;
+        let mut ear = self.ear.take().ok_or(io::ErrorKind::InvalidInput)?;
         let (mut search, mut found) = (Bisection::default(), Vec::with_capacity(block.slices as usize));
         let mut sent_before = 0;
         for _ in 0..block.slices {

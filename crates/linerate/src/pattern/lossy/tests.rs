@@ -23,9 +23,11 @@ impl Lossy for Simulated {
             if !self.twice {
                 return Ok(());
             }
-            self.datagrams.0.send(datagram.to_vec()).map_err(|_| io::ErrorKind::ConnectionRefused)?;
+            let _ = self.datagrams.0.send(datagram.to_vec());
         }
-        self.datagrams.0.send(datagram.to_vec()).map_err(|_| io::ErrorKind::ConnectionRefused.into())
+        // The other end may have ended its block: then nobody receives what rings for it.
+        let _ = self.datagrams.0.send(datagram.to_vec());
+        Ok(())
     }
 
     fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {

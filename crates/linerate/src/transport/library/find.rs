@@ -1,10 +1,10 @@
 //! Where libraries are: in the loader's folders, in those of `LD_LIBRARY_PATH`, and beside the launchers on the path.
 
-use super::{Identity, Surroundings};
-use crate::vocabulary::LibraryKind;
+use super::{Identity, Surroundings, said};
+use crate::vocabulary::{LibraryKind, MPI_MAKERS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The loader's own folders, where there is no cache to be read.
 const FOLDERS: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64"];
@@ -29,15 +29,16 @@ fn is_of(kind: &LibraryKind, path: &Path) -> bool {
 /// What the loader finds by itself: `ldconfig -p` reads its cache.
 fn cache() -> Vec<PathBuf> {
     let said = ["ldconfig", "/sbin/ldconfig"].iter().find_map(|program| {
-        let output = Command::new(program).arg("-p").stdin(Stdio::null()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+        let mut command = Command::new(program);
+        command.arg("-p");
+        said::lines(command, program, |_| false).ok()
     });
-    said.as_deref().map(paths).unwrap_or_default()
+    said.map(|(lines, _)| paths(&lines)).unwrap_or_default()
 }
 
 /// `libmpi.so.40 (libc6,x86-64) => /usr/lib/x86_64-linux-gnu/libmpi.so.40`.
-fn paths(cache: &str) -> Vec<PathBuf> {
-    cache.lines().filter_map(|line| Some(PathBuf::from(line.split_once("=> ")?.1.trim()))).collect()
+fn paths(cache: &[String]) -> Vec<PathBuf> {
+    cache.iter().filter_map(|line| Some(PathBuf::from(line.split_once("=> ")?.1.trim()))).collect()
 }
 
 fn folders(kind: &LibraryKind, around: &Surroundings) -> Vec<PathBuf> {
@@ -78,27 +79,16 @@ pub fn launcher_of(
     candidates.into_iter().find(|program| starts(program, identity))
 }
 
-/// Words by which a launcher tells whose it is.
-const WORDS: &[(&str, &[&str])] = &[
-    ("openmpi", &["Open MPI", "OpenRTE"]),
-    ("intel-mpi", &["Intel(R) MPI"]),
-    ("mpich", &["HYDRA"]),
-    ("mvapich", &["HYDRA", "MVAPICH"]),
-    ("cray-mpich", &["PALS", "HYDRA"]),
-    ("lam", &["LAM"]),
-];
-
 fn starts(program: &Path, identity: &Identity) -> bool {
     // LAM's has no word for its version, but a name of its own.
     if identity.name == "lam" {
         return std::fs::canonicalize(program).is_ok_and(|real| real.to_string_lossy().contains("lam"));
     }
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
-    let Ok(output) = output else { return false };
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let words = WORDS.iter().find(|(name, _)| *name == identity.name).map(|(_, words)| *words);
-    words.is_some_and(|words| words.iter().any(|word| said.contains(word)))
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let Ok((lines, _)) = said::lines(command, "its launcher", |_| false) else { return false };
+    let words = MPI_MAKERS.iter().find(|maker| maker.name == identity.name).map(|maker| maker.launcher_words);
+    words.into_iter().flatten().any(|word| lines.iter().any(|line| line.contains(word)))
 }
 
 #[cfg(test)]
@@ -111,7 +101,8 @@ mod tests {
         let cache = "2 libs found in cache `/etc/ld.so.cache'\n\
                      \tlibmpi.so.40 (libc6,x86-64) => /usr/lib/x86_64-linux-gnu/libmpi.so.40\n\
                      \tlibm.so.6 (libc6,x86-64, OS ABI: Linux 3.2.0) => /lib/x86_64-linux-gnu/libm.so.6\n";
-        let paths = paths(cache);
+        let cache: Vec<String> = cache.lines().map(String::from).collect();
+        let paths = paths(&cache);
         assert_eq!(paths.len(), 2);
         assert!(is_of(&LIBRARY_KINDS[0], &paths[0]) && !is_of(&LIBRARY_KINDS[0], &paths[1]));
     }

@@ -1,7 +1,7 @@
 //! What a file is, by what it exports and says before anything of it is started.
 
 use super::Identity;
-use crate::vocabulary::MPI_MAKERS;
+use crate::vocabulary::{MPI_MAKERS, MpiMaker};
 use linerate_sys::library::Library;
 use std::path::Path;
 
@@ -54,13 +54,16 @@ fn mpi(library: &Library) -> Result<Identity, String> {
         }
         (_, version) => version.unwrap_or_default(),
     };
-    let maker = MPI_MAKERS.iter().find(|(words, _)| version.contains(words));
-    let name = maker.map_or("mpi", |(_, name)| name).into();
+    let name = maker(&version).map_or("mpi", |maker| maker.name).into();
     Ok(Identity { name, version, abi: Some(abi.into()) })
 }
 
+fn maker(version: &str) -> Option<&'static MpiMaker> {
+    MPI_MAKERS.iter().find(|maker| version.contains(maker.version_word))
+}
+
 fn is_mpich(version: &str) -> bool {
-    ["MPICH", "Intel(R) MPI", "MVAPICH", "CRAY"].iter().any(|word| version.contains(word))
+    maker(version).is_some_and(|maker| maker.has_mpich_abi)
 }
 
 /// The first line, and of it what stands before the build: `Open MPI v4.1.4`, `MPICH Version: 4.0.2`.
