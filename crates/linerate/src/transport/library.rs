@@ -2,9 +2,9 @@
 //!
 //! | file | duty |
 //! |---|---|
-//! | [`find`](find) | the files and the launchers that there are |
-//! | [`identify`](identify) | what a file is, asked of it in a process of its own |
-//! | [`said`](said) | what a foreign program says, in bounds |
+//! | `find` | the files and the launchers that there are |
+//! | `identify` | what a file is, asked of it in a process of its own |
+//! | `said` | what a foreign program says, in bounds |
 
 mod find;
 mod identify;
