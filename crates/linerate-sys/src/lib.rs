@@ -20,6 +20,7 @@ pub mod link;
 pub mod mapped_receive;
 pub mod memory_file;
 pub mod mount;
+pub mod mpi;
 pub mod mptcp;
 pub mod namespace;
 pub mod netlink;

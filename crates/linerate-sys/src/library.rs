@@ -37,6 +37,25 @@ impl Library {
         unsafe { self.0.get::<*const u8>(symbol.as_bytes()) }.is_ok()
     }
 
+    /// A function of it.
+    ///
+    /// # Safety
+    ///
+    /// `T` is the function's type.
+    pub(crate) unsafe fn function<T: Copy>(&self, symbol: &str) -> Result<T> {
+        // SAFETY: the caller knows the type; the library stays loaded, and so may the address.
+        let found = unsafe { self.0.get::<T>(symbol.as_bytes()) };
+        Ok(*found.map_err(|_| missing(symbol))?)
+    }
+
+    /// Where a variable of it lies.
+    pub(crate) fn address(&self, symbol: &str) -> Result<usize> {
+        // SAFETY: the address is not read from.
+        let found = unsafe { self.0.get::<*const u8>(symbol.as_bytes()) };
+        let found = found.map_err(|_| missing(symbol))?;
+        Ok(found.into_raw() as usize)
+    }
+
     /// The version of the MPI standard's own ABI: negative numbers say that this is another one (MPI 5.0, section 20).
     pub fn mpi_abi_version(&self) -> Option<(i32, i32)> {
         self.two_numbers("MPI_Abi_get_version")
@@ -103,6 +122,10 @@ impl Library {
         };
         Some((version >> 16, version & 0xffff))
     }
+}
+
+fn missing(symbol: &str) -> Error {
+    Error::new("dlsym", symbol, io::Error::from(io::ErrorKind::NotFound))
 }
 
 #[cfg(test)]

@@ -109,6 +109,11 @@ pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// Ends the calling process at once: no handler runs, for one of them may be what hangs.
+pub fn end_this() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

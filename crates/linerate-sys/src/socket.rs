@@ -190,6 +190,12 @@ pub fn shut_down(socket: &impl AsFd) {
     let _ = SockRef::from(socket).shutdown(std::net::Shutdown::Both);
 }
 
+/// The process at the other end of a Unix socket, where it is one of this one's user (SO_PEERCRED, unix(7)).
+pub fn own_peer(socket: &impl AsFd) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(socket).ok()?;
+    (peer.uid == rustix::process::geteuid()).then_some(peer.pid.as_raw_nonzero().get().cast_unsigned())
+}
+
 /// Waits until something can be read or accepted, or the time is over, or a signal came; says whether it can.
 pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
     let mut waiting = [PollFd::new(source, PollFlags::IN)];

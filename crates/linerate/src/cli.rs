@@ -32,6 +32,7 @@ use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
 use crate::transport::library;
+use crate::transport::mpi::rank;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
@@ -109,6 +110,10 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         }
         Command::Library { path, mark } => {
             print(&library::line(&path, &mark))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Rank { library, abi, homes } => {
+            rank::main(&library, &abi, &homes)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::LabBuilder => {

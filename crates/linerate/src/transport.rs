@@ -14,6 +14,7 @@ pub mod library;
 mod lossy;
 mod meeting;
 mod memory;
+pub mod mpi;
 mod mptcp;
 mod offer;
 mod pipe;
@@ -111,19 +112,19 @@ pub trait Session: Send {
     fn sockets(&self) -> Vec<&TcpStream> {
         Vec::new()
     }
+    /// The processes that work for it beside this one: their CPU time is its own.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
     /// Streams until `done`, or until the other end hangs up; gives what each flow moved.
     fn beside(&mut self, _: &Task, _bytes: u64, _: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
-        Err(no_load())
+        // Plans that ask for it are refused before, by the table.
+        Err(Error::unavailable("this transport as a load", "load with tcp or unix"))
     }
     /// Closes what [`beside`](Session::beside) streamed over: the other end of a load ends by this.
     fn hang_up(&mut self) {}
-}
-
-/// Plans that ask for it are refused before, by the table.
-fn no_load() -> Error {
-    Error::unavailable("this transport as a load", "load with tcp or unix")
 }
 
 /// Every transport, in the vocabulary's order.
@@ -144,6 +145,7 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &smc::SMC,
     &rdma::RDMA,
     &raw::RAW,
+    &mpi::MPI,
 ];
 
 /// What this host has not, in the vocabulary's order.
@@ -180,7 +182,7 @@ impl Spec {
     }
 }
 
-/// A lack of what the kernel did not give out; the error says by which call.
+/// What the kernel did not give out; the error says by which call.
 fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> Lack {
     let why = format!("unavailable: this kernel gives no {what}: {}: {}", error.call, error.source);
     Lack { transport: transport.into(), why, hint: hint.into() }

@@ -65,6 +65,16 @@ pub enum Command {
         /// What the answer begins with.
         mark: String,
     },
+    /// Play as a rank of a message library.
+    #[command(hide = true)]
+    Rank {
+        /// The library.
+        library: PathBuf,
+        /// Its ABI.
+        abi: String,
+        /// The sockets that the ranks call.
+        homes: Vec<String>,
+    },
     /// Build the namespaces of a lab and hand them over.
     #[command(hide = true)]
     LabBuilder,

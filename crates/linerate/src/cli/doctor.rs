@@ -104,21 +104,9 @@ fn transports() -> Vec<Check> {
     [has].into_iter().chain(lacks.into_iter().map(lack)).collect()
 }
 
-fn surroundings() -> Surroundings {
-    let folders = |name: &str| {
-        let set = std::env::var_os(name).unwrap_or_default();
-        std::env::split_paths(&set).filter(|path| !path.as_os_str().is_empty()).collect()
-    };
-    Surroundings {
-        programs: folders("PATH"),
-        libraries: folders("LD_LIBRARY_PATH"),
-        variables: std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect(),
-    }
-}
-
 /// Every message library of this host: what it is, or why it cannot be used.
 fn message_libraries() -> Result<Vec<Check>> {
-    let found = libraries(&this_program()?, &surroundings());
+    let found = libraries(&this_program()?, &Surroundings::of_this_process());
     if found.is_empty() {
         return Ok(vec![Check {
             name: "message libraries".into(),

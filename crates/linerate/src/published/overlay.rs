@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_model_reaches_over_all_sizes_and_says_that_it_is_one() {
-        let drawn = overlays(&[Layer::Message], Axis::Throughput, 1..=4 << 20);
+        let drawn = overlays(&[Layer::Mpi], Axis::Throughput, 1..=4 << 20);
         let model = drawn.iter().find(|one| one.shape == Shape::Model).unwrap();
         assert_eq!((model.points[0].0, model.points.len()), (1.0, 89));
         assert!((model.points[88].0 / f64::from(4 << 20) - 1.0).abs() < 1e-9);

@@ -87,8 +87,8 @@ pub enum Layer {
     #[serde(rename = "sockets-offload")]
     Offload,
     /// A message-passing library, MPI among them.
-    #[serde(rename = "mpi", alias = "mpl")]
-    Message,
+    #[serde(alias = "mpl")]
+    Mpi,
     /// A message-passing library as a plain application calls it.
     #[serde(rename = "mpi-app")]
     MessageApplication,
@@ -116,7 +116,7 @@ impl Layer {
             (Layer::Native, "past the kernel"),
             (Layer::Tcp, "TCP"),
             (Layer::Offload, "offloaded sockets"),
-            (Layer::Message, "message library"),
+            (Layer::Mpi, "message library"),
             (Layer::MessageApplication, "message library, plain calls"),
             (Layer::Application, "application"),
             (Layer::Filter, "packet filter"),

@@ -5,8 +5,8 @@
 //! for the other end of a connection that will not speak again.
 
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, JoinRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer,
-    TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, JoinRequest, Joined, OfferRequest, PROTOCOL, PartAnswer,
+    TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
@@ -62,7 +62,7 @@ pub fn main(
 struct Agent {
     cpus: Vec<u32>,
     reached: Option<(IpAddr, IpAddr)>,
-    processes: Vec<u32>,
+    processes: Mutex<Vec<u32>>,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
     children: Vec<Own>,
@@ -84,7 +84,7 @@ impl Agent {
         let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
-        Ok(Agent { cpus, reached, processes, workers, children })
+        Ok(Agent { cpus, reached, processes: Mutex::new(processes), workers, children })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
@@ -97,7 +97,9 @@ impl Agent {
             }
             "join" => {
                 let request: JoinRequest = read(params)?;
-                self.relay::<Value>(request.worker, method, &request)
+                let joined: Joined = self.relay(request.worker, method, &request)?;
+                lock(&self.processes)?.extend(&joined.processes);
+                answer(joined)
             }
             "close" => {
                 let request: CloseRequest = read(params)?;
@@ -151,9 +153,10 @@ impl Agent {
     fn trial(&self, request: &TrialRequest) -> Result<TrialAnswer> {
         let sampler =
             request.sample_ns.map(|interval| Sampler::of_host(&self.cpus, Duration::from_nanos(interval)));
-        let before = observer::snapshot(&self.cpus, &self.processes);
+        let processes = lock(&self.processes)?.clone();
+        let before = observer::snapshot(&self.cpus, &processes);
         let parts = self.play(request);
-        let after = observer::snapshot(&self.cpus, &self.processes);
+        let after = observer::snapshot(&self.cpus, &processes);
         let series = sampler.transpose()?.map(Sampler::finish).unwrap_or_default();
         Ok(TrialAnswer { host: before.delta(&after, ""), parts: parts?, series })
     }

@@ -63,6 +63,9 @@ pub struct Joined {
     pub granted: Vec<Granted>,
     /// Both addresses of each connection.
     pub endpoints: Vec<String>,
+    /// The processes that work for this end beside its worker.
+    #[serde(default)]
+    pub processes: Vec<u32>,
 }
 
 /// Close sessions.

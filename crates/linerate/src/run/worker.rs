@@ -68,7 +68,8 @@ impl Worker {
         let pending = lock(&self.pending)?.remove(&request.session);
         let pending = pending.ok_or_else(|| unknown(&request.session))?;
         let session = pending.join(&request.other)?;
-        let joined = Joined { granted: session.granted(), endpoints: session.endpoints() };
+        let (granted, endpoints) = (session.granted(), session.endpoints());
+        let joined = Joined { granted, endpoints, processes: session.processes() };
         lock(&self.open)?.insert(request.session.clone(), session);
         Ok(joined)
     }

@@ -151,8 +151,12 @@ fn visit(
     if pattern != Pattern::Stream && from > to {
         return;
     }
-    let waits: &[Wait] =
-        if pattern.is_exchange() { &[Wait::Polling, Wait::Sleeping] } else { &[Wait::Sleeping] };
+    let only_polls = TRANSPORTS.iter().any(|entry| entry.name == rung.transport && entry.only_polls);
+    let waits: &[Wait] = match pattern.is_exchange() {
+        _ if only_polls => &[Wait::Polling],
+        true => &[Wait::Polling, Wait::Sleeping],
+        false => &[Wait::Sleeping],
+    };
     // Parallel connections are a question to streams in one direction.
     let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
     let reverse = from > to;

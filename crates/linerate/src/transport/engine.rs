@@ -5,7 +5,7 @@ mod link;
 use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
-use super::{Session, Spec, Task, by_task, granted, no_load};
+use super::{Session, Spec, Task, by_task, granted};
 use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, run_beside};
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
@@ -149,7 +149,7 @@ impl<C: Channel> Session for Connected<C> {
 
     fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
         if !C::HANGS_UP {
-            return Err(no_load());
+            return Err(Error::unavailable("this transport as a load", "load with tcp or unix"));
         }
         self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
         let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());

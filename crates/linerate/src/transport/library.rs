@@ -62,11 +62,48 @@ pub struct Found {
 
 /// Every library on this host, by kind; `program` is this one, which loads each in a process of its own.
 pub fn libraries(program: &Path, around: &Surroundings) -> Vec<Found> {
-    let of_kind = |kind: &'static LibraryKind| {
-        let paths = find::files(kind, around);
-        paths.into_iter().map(|path| found((program, around), kind, path)).collect::<Vec<_>>()
-    };
-    LIBRARY_KINDS.iter().flat_map(of_kind).collect()
+    LIBRARY_KINDS.iter().flat_map(|kind| all_of((program, around), kind)).collect()
+}
+
+/// Every one of a kind.
+pub(super) fn of_kind(name: &str, program: &Path, around: &Surroundings) -> Vec<Found> {
+    let kinds = LIBRARY_KINDS.iter().filter(|kind| kind.name == name);
+    kinds.flat_map(|kind| all_of((program, around), kind)).collect()
+}
+
+/// Whether there is a file of a kind; nothing is loaded.
+pub(super) fn is_there(name: &str, around: &Surroundings) -> bool {
+    LIBRARY_KINDS.iter().any(|kind| kind.name == name && !find::files(kind, around).is_empty())
+}
+
+fn all_of(here: (&Path, &Surroundings), kind: &'static LibraryKind) -> Vec<Found> {
+    find::files(kind, here.1).into_iter().map(|path| found(here, kind, path)).collect()
+}
+
+/// A command that does not take itself for a part of the job that this process may be in.
+pub(super) fn outside_of_jobs(command: &mut Command, around: &Surroundings) {
+    let of_a_job = |name: &&String| OF_A_JOB.iter().any(|begin| name.starts_with(begin));
+    for name in around.variables.iter().filter(of_a_job) {
+        command.env_remove(name);
+    }
+}
+
+impl Surroundings {
+    /// Those that this process was started in.
+    pub fn of_this_process() -> Surroundings {
+        let environment = std::fs::read("/proc/self/environ").unwrap_or_default();
+        let pairs = environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
+        let pairs: Vec<(&str, &str)> = pairs.filter_map(|pair| pair.split_once('=')).collect();
+        let folders = |name: &str| {
+            let set = pairs.iter().find(|(variable, _)| *variable == name).map_or("", |(_, value)| *value);
+            set.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+        };
+        Surroundings {
+            programs: folders("PATH"),
+            libraries: folders("LD_LIBRARY_PATH"),
+            variables: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        }
+    }
 }
 
 fn found((program, around): (&Path, &Surroundings), kind: &'static LibraryKind, path: PathBuf) -> Found {
@@ -90,10 +127,7 @@ fn ask(program: &Path, path: &Path, around: &Surroundings) -> crate::Result<Iden
     let mut command = Command::new(program);
     let mark = format!("{:032x}", rand::random::<u128>());
     command.arg(ROLE).arg(path).arg(&mark);
-    let of_a_job = |name: &&String| OF_A_JOB.iter().any(|begin| name.starts_with(begin));
-    for name in around.variables.iter().filter(of_a_job) {
-        command.env_remove(name);
-    }
+    outside_of_jobs(&mut command, around);
     let begin = mark.clone();
     let (lines, verdict) = said::lines(command, "loading it", move |line| line.starts_with(&begin))?;
     let Some(answer) = lines.iter().find_map(|line| line.strip_prefix(&mark)) else {

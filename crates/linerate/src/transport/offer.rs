@@ -23,6 +23,11 @@ pub enum Offer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         certificate: Option<String>,
     },
+    /// Where the rank of the passive end calls.
+    Home {
+        /// An abstract Unix socket.
+        name: String,
+    },
     /// Two pipes, by process and by the descriptors there that the other end is to open.
     Pipes {
         /// The process that holds them.

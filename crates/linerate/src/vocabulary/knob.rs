@@ -226,6 +226,15 @@ pub const KNOBS: &[Knob] = &[
         hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
     },
     Knob {
+        name: "mpi.library",
+        kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich"]),
+        transports: &["mpi"],
+        default: "the first that `linerate doctor` lists with a launcher",
+        about: "the MPI that carries the messages, of those that this host has",
+        source: "linerate list mpi-abis",
+        hint: "each that doctor lists: they differ most where messages stop being sent at once",
+    },
+    Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
         transports: CARRIED,

@@ -120,7 +120,22 @@ pub struct MpiMaker {
     pub has_mpich_abi: bool,
     /// Words in the version of a launcher of its ranks.
     pub launcher_words: &'static [&'static str],
+    /// How it starts ranks; none where that is not known.
+    pub launch: Option<MpiLaunch>,
 }
+
+/// How a launcher starts two ranks on this host.
+#[derive(Debug)]
+pub struct MpiLaunch {
+    /// What stands before the program: two ranks, bound to no CPU, for they bind themselves.
+    pub arguments: &'static [&'static str],
+    /// Variables that it needs.
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+/// Hydra's.
+const HYDRA: Option<MpiLaunch> =
+    Some(MpiLaunch { arguments: &["-bind-to", "none", "-n", "2"], environment: &[] });
 
 /// Every maker that is known; of several whose word is there, the first.
 pub const MPI_MAKERS: &[MpiMaker] = &[
@@ -129,26 +144,48 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         version_word: "Open MPI",
         has_mpich_abi: false,
         launcher_words: &["Open MPI", "OpenRTE"],
+        launch: Some(MpiLaunch {
+            // Else it counts cores, of which two hardware threads are one.
+            arguments: &["--bind-to", "none", "-H", "localhost:2", "-np", "2"],
+            // Only for root, whom it refuses else.
+            environment: &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")],
+        }),
     },
     MpiMaker {
         name: "intel-mpi",
         version_word: "Intel(R) MPI",
         has_mpich_abi: true,
         launcher_words: &["Intel(R) MPI"],
+        launch: Some(MpiLaunch { arguments: &["-genv", "I_MPI_PIN", "0", "-n", "2"], environment: &[] }),
     },
     MpiMaker {
         name: "mvapich",
         version_word: "MVAPICH",
         has_mpich_abi: true,
         launcher_words: &["HYDRA", "MVAPICH"],
+        launch: HYDRA,
     },
     MpiMaker {
         name: "cray-mpich",
         version_word: "CRAY",
         has_mpich_abi: true,
         launcher_words: &["PALS", "HYDRA"],
+        launch: None,
     },
-    MpiMaker { name: "mpich", version_word: "MPICH", has_mpich_abi: true, launcher_words: &["HYDRA"] },
-    // Its launcher has no word for its version, but a name of its own.
-    MpiMaker { name: "lam", version_word: "LAM/MPI", has_mpich_abi: false, launcher_words: &[] },
+    MpiMaker {
+        name: "mpich",
+        version_word: "MPICH",
+        has_mpich_abi: true,
+        launcher_words: &["HYDRA"],
+        launch: HYDRA,
+    },
+    MpiMaker {
+        name: "lam",
+        version_word: "LAM/MPI",
+        has_mpich_abi: false,
+        // It has no word for its version, but a name of its own.
+        launcher_words: &[],
+        // It needs a daemon on each host, which refuses root.
+        launch: None,
+    },
 ];

@@ -32,6 +32,8 @@ pub struct TransportEntry {
     pub patterns: &'static [Pattern],
     /// Whether it can run beside another measurement.
     pub loads: bool,
+    /// Whether its ends ask again and again, and never sleep: then streams poll as well.
+    pub only_polls: bool,
     /// One line for `linerate list`.
     pub about: &'static str,
     /// Where it is defined.
@@ -53,6 +55,9 @@ const BOTH_WAYS_AT_ONCE: &[Pattern] =
 const CONNECTIONS: &[Pattern] =
     &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse, Connect];
 
+/// Whole messages between ranks.
+const PASSED: &[Pattern] = &[PingPong, Stream, PingPing];
+
 /// Every transport.
 pub const TRANSPORTS: &[TransportEntry] = &[
     TransportEntry {
@@ -68,6 +73,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: ALONE,
         loads: false,
+        only_polls: false,
         about: "memcpy by one thread; a byte copied counts once",
         source: "memcpy(3); J. D. McCalpin, STREAM",
     },
@@ -84,6 +90,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: ALONE,
         loads: false,
+        only_polls: false,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
         source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
     },
@@ -100,6 +107,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: IN_TURN,
         loads: false,
+        only_polls: false,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
         source: "mmap(2), futex(2)",
     },
@@ -116,6 +124,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: BOTH_WAYS,
         loads: true,
+        only_polls: false,
         about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
         source: "pipe(7)",
     },
@@ -132,6 +141,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
         source: "unix(7)",
     },
@@ -149,6 +159,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: BOTH_WAYS_AT_ONCE,
         loads: false,
+        only_polls: false,
         about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
         source: "unix(7)",
     },
@@ -166,6 +177,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
         source: "RFC 9293; tcp(7)",
     },
@@ -183,6 +195,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: false,
         patterns: LOSSY,
         loads: false,
+        only_polls: false,
         about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
         source: "RFC 768; udp(7)",
     },
@@ -201,6 +214,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: IN_TURN,
         loads: false,
+        only_polls: false,
         about: "TLS 1.3 over TCP by rustls, records of at most 16 KiB; a certificate of the session's own is pinned",
         source: "RFC 8446",
     },
@@ -219,6 +233,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: BOTH_WAYS,
         loads: false,
+        only_polls: false,
         about: "QUIC by quinn-proto over one UDP socket a flow, one stream; a certificate of the session's own is pinned",
         source: "RFC 9000; RFC 9001",
     },
@@ -236,6 +251,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "multipath TCP sockets, one write a message; where the way lets no MPTCP pass the kernel falls back to TCP",
         source: "RFC 8684; linux/Documentation/networking/mptcp.rst",
     },
@@ -252,6 +268,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "vsock stream sockets within this machine (context 1), where the kernel has its loopback",
         source: "vsock(7)",
     },
@@ -268,6 +285,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "SCTP sockets, one association a flow and one stream in it, where the kernel has SCTP",
         source: "RFC 9260; RFC 6458, section 4",
     },
@@ -284,6 +302,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: CONNECTIONS,
         loads: true,
+        only_polls: false,
         about: "SMC sockets, where the kernel has them: RDMA or shared memory below TCP's calls, or else TCP",
         source: "RFC 7609; smcss(8)",
     },
@@ -300,6 +319,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: true,
         patterns: IN_TURN,
         loads: false,
+        only_polls: false,
         about: "RDMA devices: looked for and told; driving them (rsockets of librdmacm) needs one to be tried on",
         source: "rsocket(7)",
     },
@@ -317,7 +337,26 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         reliable: false,
         patterns: LOSSY,
         loads: false,
+        only_polls: false,
         about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
         source: "packet(7); RFC 2544, section 9.1",
+    },
+    TransportEntry {
+        name: "mpi",
+        ends: 2,
+        crosses_hosts: false,
+        copies: 1,
+        traffic: 1,
+        least_bytes: 1,
+        // MPI counts bytes in an int.
+        most_bytes: Some(1 << 30),
+        header_bytes: 0,
+        has_window: false,
+        reliable: true,
+        patterns: PASSED,
+        loads: false,
+        only_polls: true,
+        about: "two ranks of an MPI of this host, loaded at run time and started by its own launcher",
+        source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 3",
     },
 ];

@@ -28,7 +28,7 @@ const ROOMS: &[(&str, Floor)] = &[
     ("observer", Level(3)),
     ("pattern", Level(3)),
     ("state", Level(3)),
-    ("control", Level(4)),
+    ("control", Level(3)),
     ("transport", Level(4)),
     ("calibration", Level(5)),
     ("workload", Level(5)),

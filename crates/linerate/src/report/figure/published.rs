@@ -5,8 +5,7 @@ use crate::published::{Axis, Layer, Overlay, Shape, overlays, papers};
 use crate::statistic::Estimate;
 
 /// The layers whose values are of two ends that exchange messages.
-const LAYERS: &[Layer] =
-    &[Layer::Native, Layer::Tcp, Layer::Offload, Layer::Message, Layer::MessageApplication];
+const LAYERS: &[Layer] = &[Layer::Native, Layer::Tcp, Layer::Offload, Layer::Mpi, Layer::MessageApplication];
 
 /// Where their colours begin: after those of the chain.
 const FIRST_STYLE: usize = 6;

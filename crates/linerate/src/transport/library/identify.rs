@@ -54,7 +54,7 @@ fn mpi(library: &Library) -> Result<Identity, String> {
         }
         (_, version) => version.unwrap_or_default(),
     };
-    let name = maker(&version).map_or("mpi", |maker| maker.name).into();
+    let name = maker(&version).map_or("other", |maker| maker.name).into();
     Ok(Identity { name, version, abi: Some(abi.into()) })
 }
 

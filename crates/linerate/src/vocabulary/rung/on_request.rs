@@ -123,3 +123,12 @@ pub const NETWORK_RAW: Rung = Rung {
 /// `network.rdma`.
 pub const NETWORK_RDMA: Rung =
     rung("network.rdma", "rdma", Network, None, "RDMA between the two hosts, where they have devices for it");
+
+/// `in-host.mpi`.
+pub const IN_HOST_MPI: Rung = rung(
+    "in-host.mpi",
+    "mpi",
+    InHost,
+    Some("in-host.shared-memory"),
+    "two ranks of an MPI of this host, by whatever it takes within a host",
+);

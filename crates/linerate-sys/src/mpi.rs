@@ -1,0 +1,358 @@
+//! MPI, loaded at run time: the calls that message passing needs, and the constants of each ABI that is known.
+//!
+//! A handle is an `int` in MPICH's ABI and a pointer in all others. That decides how far apart the elements of an
+//! array of them are, so all of this is compiled for both.
+
+use crate::library::Library;
+use crate::{Error, Result};
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::ptr::null_mut;
+use std::str::FromStr;
+
+/// The most messages that are under way at once.
+pub const WINDOW: usize = 64;
+
+/// The tag of every message.
+const TAG: c_int = 77;
+/// Room for a status; the largest of any ABI takes 32 bytes.
+const STATUS: usize = 64;
+/// What stands behind a status must not change.
+const CANARY: u8 = 0xa5;
+
+/// How an MPI's constants and structures lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    /// The standard's own (MPI 5.0, section 20).
+    Standard,
+    /// LAM/MPI 7.
+    Lam,
+    /// Open MPI 4 and 5.
+    OpenMpi,
+    /// MPICH 3 and later, and what is built on it.
+    Mpich,
+}
+
+impl FromStr for Abi {
+    type Err = ();
+
+    fn from_str(name: &str) -> std::result::Result<Self, ()> {
+        match name {
+            "standard" => Ok(Abi::Standard),
+            "lam" => Ok(Abi::Lam),
+            "openmpi" => Ok(Abi::OpenMpi),
+            "mpich" => Ok(Abi::Mpich),
+            _ => Err(()),
+        }
+    }
+}
+
+/// What a handle is: an `int`, or a pointer.
+pub trait Handle: Copy + Send + 'static {}
+impl Handle for c_int {}
+impl Handle for usize {}
+
+/// The constants of an ABI.
+struct Constants<H> {
+    world: H,
+    byte: H,
+    null_request: H,
+    /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+    no_status: usize,
+    /// Where a status has its source and its tag.
+    source_at: usize,
+    tag_at: usize,
+    /// `MPI_THREAD_SERIALIZED`.
+    serialized: c_int,
+}
+
+impl Constants<c_int> {
+    /// mpi.h of MPICH 4.0; the same in MPICH 5 and Intel MPI 2021.
+    fn mpich() -> Self {
+        Constants {
+            world: 0x4400_0000,
+            byte: 0x4c00_010d,
+            null_request: 0x2c00_0000,
+            no_status: 1,
+            source_at: 8,
+            tag_at: 12,
+            serialized: 2,
+        }
+    }
+}
+
+impl Constants<usize> {
+    /// MPI 5.0, appendix A.
+    fn standard() -> Self {
+        Constants {
+            world: 0x101,
+            byte: 0x247,
+            null_request: 0x180,
+            no_status: 0,
+            source_at: 0,
+            tag_at: 4,
+            serialized: 2048,
+        }
+    }
+
+    /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
+    fn open_mpi(library: &Library) -> Result<Self> {
+        Constants::by_address(library, ["ompi_mpi_comm_world", "ompi_mpi_byte", "ompi_request_null"])
+    }
+
+    /// mpi.h of LAM/MPI 7.1.4.
+    fn lam(library: &Library) -> Result<Self> {
+        let two = ["lam_mpi_comm_world", "lam_mpi_byte", "lam_mpi_byte"];
+        Ok(Constants { null_request: 0, ..Constants::by_address(library, two)? })
+    }
+
+    fn by_address(library: &Library, [world, byte, null_request]: [&str; 3]) -> Result<Self> {
+        Ok(Constants {
+            world: library.address(world)?,
+            byte: library.address(byte)?,
+            null_request: library.address(null_request)?,
+            no_status: 0,
+            source_at: 0,
+            tag_at: 4,
+            serialized: 2,
+        })
+    }
+}
+
+type Init = unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
+type Finalize = unsafe extern "C" fn() -> c_int;
+type OfComm<H> = unsafe extern "C" fn(H, *mut c_int) -> c_int;
+type SendTo<H> = unsafe extern "C" fn(*const c_void, c_int, H, c_int, c_int, H) -> c_int;
+type ReceiveFrom<H> = unsafe extern "C" fn(*mut c_void, c_int, H, c_int, c_int, H, *mut c_void) -> c_int;
+type StartSend<H> = unsafe extern "C" fn(*const c_void, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+type StartReceive<H> = unsafe extern "C" fn(*mut c_void, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+type WaitAll<H> = unsafe extern "C" fn(c_int, *mut H, *mut c_void) -> c_int;
+type Count<H> = unsafe extern "C" fn(*const c_void, H, *mut c_int) -> c_int;
+
+struct Calls<H> {
+    send: SendTo<H>,
+    receive: ReceiveFrom<H>,
+    start_send: StartSend<H>,
+    start_receive: StartReceive<H>,
+    wait_all: WaitAll<H>,
+    count: Count<H>,
+    finalize: Finalize,
+}
+
+/// One of two ranks, between `MPI_Init` and `MPI_Finalize`.
+pub struct Rank<H> {
+    calls: Calls<H>,
+    constants: Constants<H>,
+    rank: c_int,
+    requests: [H; WINDOW],
+}
+
+/// A rank of whichever ABI.
+pub enum Mpi {
+    /// Handles of an `int`.
+    Narrow(Box<Rank<c_int>>),
+    /// Handles of a pointer.
+    Wide(Box<Rank<usize>>),
+}
+
+impl Mpi {
+    /// `MPI_Init_thread`, so that threads may call one after the other; there must be two ranks.
+    pub fn init(library: &Library, abi: Abi) -> Result<Mpi> {
+        match abi {
+            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich())?))),
+            Abi::Standard => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::standard())?))),
+            Abi::OpenMpi => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::open_mpi(library)?)?))),
+            Abi::Lam => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::lam(library)?)?))),
+        }
+    }
+
+    /// Its number.
+    pub fn rank(&self) -> i32 {
+        match self {
+            Mpi::Narrow(rank) => rank.rank,
+            Mpi::Wide(rank) => rank.rank,
+        }
+    }
+
+    /// Sends a message that shows whether the constants are the library's own; both ranks call it.
+    pub fn check(&mut self) -> Result<()> {
+        let checked = match self {
+            Mpi::Narrow(rank) => rank.check(),
+            Mpi::Wide(rank) => rank.check(),
+        };
+        checked.map_err(|source| Error::new("MPI_Recv", "a first message", source))
+    }
+
+    /// `MPI_Finalize`, from the thread that called [`init`](Mpi::init).
+    pub fn finalize(&mut self) {
+        let finalize = match self {
+            Mpi::Narrow(rank) => rank.calls.finalize,
+            Mpi::Wide(rank) => rank.calls.finalize,
+        };
+        // SAFETY: the standard gives it this type. Nothing of MPI is called after it: the process ends.
+        unsafe { finalize() };
+    }
+}
+
+impl<H: Handle> Rank<H> {
+    fn init(library: &Library, constants: Constants<H>) -> Result<Rank<H>> {
+        // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles.
+        let (calls, init, rank_of, size_of) = unsafe {
+            let calls = Calls {
+                send: library.function::<SendTo<H>>("MPI_Send")?,
+                receive: library.function::<ReceiveFrom<H>>("MPI_Recv")?,
+                start_send: library.function::<StartSend<H>>("MPI_Isend")?,
+                start_receive: library.function::<StartReceive<H>>("MPI_Irecv")?,
+                wait_all: library.function::<WaitAll<H>>("MPI_Waitall")?,
+                count: library.function::<Count<H>>("MPI_Get_count")?,
+                finalize: library.function::<Finalize>("MPI_Finalize")?,
+            };
+            let init = library.function::<Init>("MPI_Init_thread")?;
+            let rank_of = library.function::<OfComm<H>>("MPI_Comm_rank")?;
+            (calls, init, rank_of, library.function::<OfComm<H>>("MPI_Comm_size")?)
+        };
+        let (mut rank, mut size, mut provided) = (0, 0, 0);
+        // SAFETY: null arguments are allowed since MPI 2; the others are written to for the time of the call.
+        let answers = unsafe {
+            let begun = init(null_mut(), null_mut(), constants.serialized, &mut provided);
+            [begun, rank_of(constants.world, &mut rank), size_of(constants.world, &mut size)]
+        };
+        let failed = |call| Error::new(call, "the library", io::Error::other("it failed"));
+        answers.iter().all(|answer| *answer == 0).then_some(()).ok_or_else(|| failed("MPI_Init_thread"))?;
+        if provided < constants.serialized {
+            let why = io::Error::other("it allows calls from one thread only");
+            return Err(Error::new("MPI_Init_thread", "the library", why));
+        }
+        if size != 2 {
+            // A launcher of another library starts each rank alone, and MPI says nothing of it.
+            let why = format!("{size} ranks know of each other, not 2: does its launcher belong to it?");
+            return Err(Error::new("MPI_Comm_size", "the library", io::Error::other(why)));
+        }
+        let requests = [constants.null_request; WINDOW];
+        Ok(Rank { calls, constants, rank, requests })
+    }
+
+    /// The other one.
+    fn peer(&self) -> c_int {
+        1 - self.rank
+    }
+
+    /// `MPI_Send` to the other rank.
+    #[inline]
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
+        // SAFETY: the buffer is there for the time of the call.
+        done(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer(), TAG, world) })
+    }
+
+    /// `MPI_Recv` from the other rank.
+    #[inline]
+    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<()> {
+        let ignored = self.constants.no_status as *mut c_void;
+        self.receive_with(room, ignored)
+    }
+
+    #[inline]
+    fn receive_with(&mut self, room: &mut [u8], status: *mut c_void) -> io::Result<()> {
+        let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
+        // SAFETY: the buffer is there for the time of the call, and the status is the ABI's word for none, or has
+        // more room than that of any ABI.
+        done(unsafe {
+            (self.calls.receive)(room.as_mut_ptr().cast(), count, byte, self.peer(), TAG, world, status)
+        })
+    }
+
+    /// Sends a message while it receives the other rank's: `MPI_Irecv`, `MPI_Isend`, `MPI_Waitall`.
+    #[inline]
+    pub fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()> {
+        let received = self.start_receive(room, 0);
+        let sent = received.and_then(|()| self.start_send(bytes, 1));
+        // Whatever was started ends before the buffers may go.
+        let waited = self.wait_all(2);
+        sent.and(waited)
+    }
+
+    /// Sends the same bytes as so many messages at once: `MPI_Isend` each, then `MPI_Waitall`.
+    #[inline]
+    pub fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
+        let messages = messages.min(WINDOW);
+        let started = (0..messages).try_for_each(|number| self.start_send(bytes, number));
+        let waited = self.wait_all(messages);
+        started.and(waited)
+    }
+
+    /// Receives a message into each of these rooms of `len` bytes, all of them posted before the first is waited for.
+    #[inline]
+    pub fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()> {
+        let messages = messages.min(WINDOW);
+        let mut rooms = rooms.chunks_exact_mut(len.max(1));
+        let started = (0..messages).try_for_each(|number| match rooms.next() {
+            Some(room) => self.start_receive(room, number),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        });
+        let waited = self.wait_all(messages);
+        started.and(waited)
+    }
+
+    /// Private: the buffer must stay until [`wait_all`](Rank::wait_all).
+    #[inline]
+    fn start_send(&mut self, bytes: &[u8], number: usize) -> io::Result<()> {
+        let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
+        let (peer, request) = (self.peer(), &mut self.requests[number]);
+        // SAFETY: every caller waits for all requests while it still borrows the buffer.
+        done(unsafe {
+            (self.calls.start_send)(bytes.as_ptr().cast(), count, byte, peer, TAG, world, request)
+        })
+    }
+
+    /// Private, for the same reason.
+    #[inline]
+    fn start_receive(&mut self, room: &mut [u8], number: usize) -> io::Result<()> {
+        let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
+        let (peer, request) = (self.peer(), &mut self.requests[number]);
+        // SAFETY: as with `start_send`.
+        done(unsafe {
+            (self.calls.start_receive)(room.as_mut_ptr().cast(), count, byte, peer, TAG, world, request)
+        })
+    }
+
+    /// Requests that were never started are null, which is waited for at once.
+    #[inline]
+    fn wait_all(&mut self, messages: usize) -> io::Result<()> {
+        let (requests, ignored) = (&mut self.requests[..messages], self.constants.no_status as *mut c_void);
+        // SAFETY: they are requests, or null; the call leaves them null.
+        done(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), ignored) })
+    }
+
+    /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched.
+    fn check(&mut self) -> io::Result<()> {
+        let mut room = [0u8; 64];
+        if self.rank == 0 {
+            return self.send(&[1, 2, 3, 4, 5]);
+        }
+        let mut status = [CANARY; STATUS];
+        self.receive_with(&mut room, status.as_mut_ptr().cast())?;
+        let word = |at: usize| c_int::from_ne_bytes([status[at], status[at + 1], status[at + 2], status[at + 3]]);
+        let mut count = 0;
+        // SAFETY: the library has just written the status.
+        done(unsafe { (self.calls.count)(status.as_ptr().cast(), self.constants.byte, &mut count) })?;
+        let told = (word(self.constants.source_at), word(self.constants.tag_at), count);
+        let is_whole = room[..6] == [1, 2, 3, 4, 5, 0] && status[32..].iter().all(|byte| *byte == CANARY);
+        match told == (0, TAG, 5) && is_whole {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("it is of another ABI: a first message came as {told:?}"))),
+        }
+    }
+}
+
+/// MPI counts in `int`.
+#[inline]
+fn count(bytes: &[u8]) -> io::Result<c_int> {
+    c_int::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Most errors end the process: `MPI_ERRORS_ARE_FATAL` is what a communicator begins with.
+#[inline]
+fn done(answer: c_int) -> io::Result<()> {
+    if answer == 0 { Ok(()) } else { Err(io::Error::other(format!("MPI error {answer}"))) }
+}

@@ -1,0 +1,261 @@
+//! The loops over message passing: a message is whole, and a receive is posted for each.
+//!
+//! Streams are windowed, as OSU and IMB have them: as many messages as fit into a window are under way at once, all of
+//! its receives are posted first, and a word closes it, so that what is not yet received stays bounded.
+
+use super::{Clock, Kernel, Loops, Moved, Walk};
+use crate::plan::Block;
+use crate::vocabulary::Does;
+use std::io;
+
+/// The most messages of a window.
+const MOST_MESSAGES: usize = 64;
+/// The most bytes of a window of large messages.
+const MOST_BYTES: usize = 16 << 20;
+/// The fewest messages of a window: one goes while another one is finished.
+const FEWEST_MESSAGES: usize = 2;
+
+/// One of two ranks.
+pub trait Passing {
+    /// Sends a message and returns when its buffer is free.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Waits for a message.
+    fn receive(&mut self, room: &mut [u8]) -> io::Result<()>;
+    /// Sends a message while it receives the other end's.
+    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()>;
+    /// Sends the same bytes so many times, all under way at once.
+    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()>;
+    /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for.
+    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()>;
+}
+
+/// A rank with the loops for it.
+#[derive(Debug)]
+pub struct Passed<P> {
+    link: P,
+    /// Where the messages of a window come.
+    rooms: Vec<u8>,
+}
+
+impl<P: Passing> Passed<P> {
+    /// The loops over this one.
+    pub fn new(link: P) -> Self {
+        Passed { link, rooms: Vec::new() }
+    }
+
+    fn ping<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<()> {
+        let len = block.message_bytes as usize;
+        for _ in 0..block.slices {
+            for _ in 0..block.messages {
+                let message = walk.next(len);
+                self.link.send(message)?;
+                self.link.receive(message)?;
+            }
+            stamps.push(clock.now_ns());
+        }
+        Ok(())
+    }
+
+    fn echo(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<()> {
+        let len = block.message_bytes as usize;
+        for _ in 0..u64::from(block.slices) * block.messages {
+            let message = walk.next(len);
+            self.link.receive(message)?;
+            self.link.send(message)?;
+        }
+        Ok(())
+    }
+
+    fn exchange<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<()> {
+        let len = block.message_bytes as usize;
+        for _ in 0..block.slices {
+            for _ in 0..block.messages {
+                let (message, room) = walk.next(2 * len).split_at_mut(len);
+                self.link.exchange(message, room)?;
+            }
+            stamps.push(clock.now_ns());
+        }
+        Ok(())
+    }
+
+    fn stream<K: Clock>(
+        &mut self,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<()> {
+        let (len, window) = (block.message_bytes as usize, window(block));
+        for _ in 0..block.slices {
+            let mut left = block.messages;
+            while left > 0 {
+                let messages = left.min(window as u64) as usize;
+                self.link.send_window(walk.next(len), messages)?;
+                self.link.receive(&mut [0])?;
+                left -= messages as u64;
+            }
+            stamps.push(clock.now_ns());
+        }
+        Ok(())
+    }
+
+    fn receive<K: Clock>(&mut self, clock: &K, block: &Block, stamps: &mut Vec<u64>) -> io::Result<()> {
+        let (len, window) = (block.message_bytes as usize, window(block));
+        for _ in 0..block.slices {
+            let mut left = block.messages;
+            while left > 0 {
+                let messages = left.min(window as u64) as usize;
+                self.link.receive_window(&mut self.rooms, len, messages)?;
+                self.link.send(&[0])?;
+                left -= messages as u64;
+            }
+            stamps.push(clock.now_ns());
+        }
+        Ok(())
+    }
+}
+
+/// How many messages are under way at once.
+fn window(block: &Block) -> usize {
+    let fitting = MOST_BYTES / (block.message_bytes as usize).max(1);
+    fitting.clamp(FEWEST_MESSAGES, MOST_MESSAGES)
+}
+
+impl<P: Passing> Loops for Passed<P> {
+    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        if does == Does::Receives {
+            let bytes = window(block).checked_mul(block.message_bytes as usize);
+            // Written to, so that no page of it is missing in the loop.
+            self.rooms.resize(bytes.ok_or(io::ErrorKind::InvalidInput)?, 1);
+        }
+        Ok(())
+    }
+
+    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The receiver says go, as over a connection.
+    fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        match does {
+            _ if duplex => Err(io::ErrorKind::Unsupported.into()),
+            Does::Receives => self.link.send(&[0]),
+            Does::Sends => self.link.receive(&mut [0]),
+            Does::Exchanges => self.link.exchange(&[0], &mut [0]),
+            _ => Ok(()),
+        }
+    }
+
+    fn run<K: Clock>(
+        &mut self,
+        does: Does,
+        clock: &K,
+        block: &Block,
+        walk: &mut Walk<'_>,
+        stamps: &mut Vec<u64>,
+    ) -> io::Result<Moved> {
+        match does {
+            Does::Pings => self.ping(clock, block, walk, stamps),
+            Does::Echoes => self.echo(block, walk),
+            Does::Exchanges => self.exchange(clock, block, walk, stamps),
+            Does::Sends => self.stream(clock, block, walk, stamps),
+            Does::Receives => self.receive(clock, block, stamps),
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        }?;
+        Ok(Moved { bytes: block.bytes(), ..Moved::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Monotonic;
+    use crate::pattern::buffer::Region;
+    use crate::vocabulary::Cache;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// Messages over channels, which keep each whole.
+    struct Simulated(Sender<Vec<u8>>, Receiver<Vec<u8>>);
+
+    impl Passing for Simulated {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn receive(&mut self, room: &mut [u8]) -> io::Result<()> {
+            let message = self.1.recv().map_err(|_| io::ErrorKind::UnexpectedEof)?;
+            assert_eq!(message.len(), room.len(), "a message was received as another one");
+            room.copy_from_slice(&message);
+            Ok(())
+        }
+
+        fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()> {
+            self.send(bytes)?;
+            self.receive(room)
+        }
+
+        fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
+            (0..messages).try_for_each(|_| self.send(bytes))
+        }
+
+        fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()> {
+            rooms.chunks_exact_mut(len).take(messages).try_for_each(|room| self.receive(room))
+        }
+    }
+
+    fn play(does: [Does; 2], block: &Block) -> [(Moved, usize); 2] {
+        let ((to_b, at_b), (to_a, at_a)) = (channel(), channel());
+        let end = |does, link| {
+            let mut end = Passed::new(link);
+            let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
+            let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
+            Loops::begin(&mut end, does, block).unwrap();
+            end.agree(does, false).unwrap();
+            (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps.len())
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| end(does[1], Simulated(to_a, at_b)));
+            [end(does[0], Simulated(to_b, at_a)), other.join().unwrap()]
+        })
+    }
+
+    fn block(message_bytes: u64, messages: u64) -> Block {
+        Block { message_bytes, messages, slices: 3, lead: 0, cache: Cache::Hot, ..Block::default() }
+    }
+
+    #[test]
+    fn both_ends_agree_on_every_message_of_every_pattern() {
+        let all =
+            [[Does::Pings, Does::Echoes], [Does::Exchanges, Does::Exchanges], [Does::Receives, Does::Sends]];
+        for does in all {
+            // More than a window, a window and part of one, and less than one.
+            for (size, messages) in [(1, 200), (100, 65), (1 << 20, 17), (9 << 20, 3)] {
+                let block = block(size, messages);
+                let [(first, stamps), (second, _)] = play(does, &block);
+                assert_eq!(
+                    (first.bytes, second.bytes, stamps),
+                    (block.bytes(), block.bytes(), 3),
+                    "{does:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_is_bounded_in_messages_and_in_bytes() {
+        let windows = [1, 64 << 10, 1 << 20, 8 << 20, 1 << 30].map(|size| window(&block(size, 1)));
+        assert_eq!(windows, [64, 64, 16, 2, 2]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a rank calls, and what it is asked.
+
+use crate::control::Client;
+use crate::pattern::Measured;
+use crate::plan::Block;
+use crate::record::Flow;
+use crate::vocabulary::{Does, Wait};
+use crate::{Error, Result};
+use linerate_sys::socket;
+use serde::{Deserialize, Serialize};
+use std::net::Shutdown;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+/// What a launch may take: the slowest known takes 1.1 s.
+const LAUNCH: Duration = Duration::from_secs(15);
+/// How often it is looked whether the launcher still goes on.
+const LOOK: Duration = Duration::from_millis(50);
+/// A rank plays in its session's time limits; this one only ends what hangs.
+const RANK_LIMIT: Duration = Duration::from_secs(1200);
+
+/// What a rank plays.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Play {
+    /// What it does.
+    pub does: Does,
+    /// Its CPU; none leaves it to the scheduler.
+    pub cpu: Option<u32>,
+    /// How it waits.
+    pub wait: Wait,
+    /// The blocks, one after the other.
+    pub blocks: Vec<Block>,
+}
+
+/// What it measured of one block.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Played {
+    flow: Flow,
+    timer_slack_lowered: bool,
+    kept_awake: bool,
+}
+
+impl Played {
+    /// For the journey. The patterns of message passing take no samples beside their stamps.
+    pub fn of(measured: Measured) -> Played {
+        let Measured { flow, timer_slack_lowered, kept_awake, .. } = measured;
+        Played { flow, timer_slack_lowered, kept_awake }
+    }
+
+    /// After it.
+    pub fn measured(self) -> Measured {
+        let Played { flow, timer_slack_lowered, kept_awake } = self;
+        Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake }
+    }
+}
+
+/// A socket that one rank is expected on. Its name is no secret: who calls must run as this user.
+#[derive(Debug)]
+pub struct Home {
+    name: String,
+    listener: UnixListener,
+}
+
+impl Home {
+    /// One with a name of its own, in this network namespace.
+    pub fn open() -> Result<Home> {
+        let name = format!("linerate-rank-{:032x}", rand::random::<u128>());
+        let bound = address(&name).and_then(|address| UnixListener::bind_addr(&address));
+        let listener = bound.map_err(|e| Error::io("bind", &name, e))?;
+        listener.set_nonblocking(true).map_err(|e| Error::io("fcntl", &name, e))?;
+        Ok(Home { name, listener })
+    }
+
+    /// What the rank is told.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits for the rank; `ended` says how its launcher ended, where it did.
+    pub fn welcome(self, ended: &dyn Fn() -> Option<String>) -> Result<Ranked> {
+        let deadline = Instant::now() + LAUNCH;
+        loop {
+            if let Some(how) = ended() {
+                return Err(Error::unavailable(how, "does a program that is linked with it run?"));
+            }
+            if Instant::now() > deadline {
+                let what = format!("the ranks were not there after {} s", LAUNCH.as_secs());
+                return Err(Error::unavailable(what, "does a program that is linked with it run?"));
+            }
+            socket::wait_readable(&self.listener, LOOK)?;
+            if let Ok((stream, _)) = self.listener.accept()
+                && let Some(process) = socket::own_peer(&stream)
+            {
+                return Ranked::over(stream, process);
+            }
+        }
+    }
+}
+
+fn address(name: &str) -> std::io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(name)
+}
+
+/// Calls home from the rank.
+pub fn call(name: &str) -> Result<UnixStream> {
+    let called = address(name).and_then(|address| UnixStream::connect_addr(&address));
+    called.map_err(|e| Error::io("connect", name, e))
+}
+
+/// A rank that has called. It ends when this is dropped.
+pub struct Ranked {
+    /// Its process.
+    pub process: u32,
+    client: Client,
+    stream: UnixStream,
+}
+
+impl Ranked {
+    fn over(stream: UnixStream, process: u32) -> Result<Ranked> {
+        let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
+        stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "rank", e))?;
+        let client = Client::new("a rank", copy()?, copy()?);
+        Ok(Ranked { process, client, stream })
+    }
+
+    /// Has it play, as long as `gone` finds nothing wrong.
+    pub fn play(
+        &mut self,
+        (does, cpu, wait): (Does, Option<u32>, Wait),
+        blocks: &[Block],
+        gone: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<Played>> {
+        let play = Play { does, cpu, wait, blocks: blocks.to_vec() };
+        self.client.call("play", &play, RANK_LIMIT, gone)
+    }
+}
+
+impl Drop for Ranked {
+    fn drop(&mut self) {
+        // The thread that reads from it holds the socket open.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
