@@ -98,10 +98,11 @@ impl<'r> Runner<'r> {
     fn close(&mut self, sessions: Option<Vec<String>>) -> Result<()> {
         self.open.retain(|name| sessions.as_ref().is_some_and(|closed| !closed.contains(name)));
         let request = CloseRequest { sessions };
-        for host in &mut self.hosts.all {
-            host.client.call::<()>("close", &request, PATIENCE, &|| self.watch.check())?;
+        let mut calls: Vec<(usize, Call<()>)> = Vec::new();
+        for (index, host) in self.hosts.all.iter_mut().enumerate() {
+            calls.push((index, host.client.begin("close", &request)?));
         }
-        Ok(())
+        self.gather(calls, PATIENCE).map(drop)
     }
 
     /// The passive end is asked first and is bound when it answers; then both join at once.

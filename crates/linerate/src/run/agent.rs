@@ -102,10 +102,7 @@ impl Agent {
                 answer(joined)
             }
             "close" => {
-                let request: CloseRequest = read(params)?;
-                for worker in 0..self.workers.len() as u32 {
-                    self.relay::<()>(worker, method, &request)?;
-                }
+                self.close(&read(params)?)?;
                 Ok(Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
@@ -147,6 +144,19 @@ impl Agent {
     fn worker(&self, worker: u32) -> Result<MutexGuard<'_, Client>> {
         let client = self.workers.get(worker as usize);
         lock(client.ok_or_else(|| Error::usage(format!("no worker {worker} here"), ""))?)
+    }
+
+    /// At once: ranks take leave of each other, and one that is let go alone waits for the other.
+    fn close(&self, request: &CloseRequest) -> Result<()> {
+        let numbers = 0..self.workers.len() as u32;
+        let mut workers: Vec<_> = numbers.map(|number| self.worker(number)).collect::<Result<_>>()?;
+        let calls: Result<Vec<(usize, Call<()>)>> = workers
+            .iter_mut()
+            .enumerate()
+            .map(|(at, worker)| Ok((at, worker.begin("close", request)?)))
+            .collect();
+        let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
+        gather(&mut workers, calls?, WORKER_LIMIT, &|| self.check()).map(drop)
     }
 
     /// Runs all of this host's parts at once, between two readings of the host's counters.
