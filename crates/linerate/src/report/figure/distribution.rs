@@ -29,7 +29,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         kind: Kind::Points,
         x: Axis::new("percentile", Unit::Tail, Scale::Log10),
         y: Axis::new("half round trip", Unit::Nanoseconds, Scale::Log10),
-        series,
+        series: style::not_empty(series),
         marks: Vec::<Mark>::new(),
     }]
 }
@@ -43,7 +43,7 @@ fn one(sheet: &Sheet, entry: &DistributionEntry) -> Series {
     let points: Vec<Point> = entry.percentiles.iter().map(point).collect();
     Series {
         dashed: entry.wait == Wait::Sleeping,
-        shown: style::is_on_chain(&entry.id),
+        shown: style::is_drawn(&entry.id),
         lines: vec![points.iter().map(|point| [point.x, point.y]).collect()],
         points,
         ..style::of_sheet(sheet, &name, &entry.id)

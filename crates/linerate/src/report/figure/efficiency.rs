@@ -24,7 +24,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         kind: Kind::Points,
         x: Axis::new("message size", Unit::Bytes, Scale::Log2),
         y: Axis::new("kept of the layer below", Unit::Share, Scale::Linear),
-        series,
+        series: style::not_empty(series),
         marks: Vec::<Mark>::new(),
     }]
 }
@@ -38,7 +38,7 @@ fn one(sheet: &Sheet, layer: &Layer, kept: &[Kept]) -> Series {
         raw: raw.collect(),
         lines: vec![points.iter().map(|point| [point.x, point.y]).collect()],
         points,
-        shown: style::is_on_chain(&layer.rung) && layer.flows == 1 && layer.from.as_ref() == first,
+        shown: style::is_drawn(&layer.rung) && layer.flows == 1 && layer.from.as_ref() == first,
         ..style::of_sheet(sheet, &format!("{} over {below}", layer.name()), &layer.rung)
     }
 }

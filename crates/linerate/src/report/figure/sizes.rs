@@ -57,6 +57,7 @@ fn with_published(mut figure: Figure, published: Vec<Series>) -> Vec<Figure> {
     if figure.series.is_empty() {
         return Vec::new();
     }
+    figure.series = style::not_empty(figure.series);
     figure.series.extend(published);
     vec![figure]
 }
@@ -111,11 +112,11 @@ fn add(figure: &mut Figure, sheet: &Sheet, layer: &Layer, curve: &Curve, view: &
     figure.series.push(series);
 }
 
-/// The chain from memory to the network, one way and over one connection; the rest on request.
+/// The chain from memory to the network and what was named, one way and over one connection; the rest on request.
 fn is_shown(layer: &Layer, sheet: &Sheet) -> bool {
     let first = sheet.recording.hosts.first().map(|host| &host.host);
     let forward = layer.from.is_none() || layer.from.as_ref() == first;
-    style::is_on_chain(&layer.rung) && layer.flows == 1 && !layer.both_ways && forward
+    style::is_drawn(&layer.rung) && layer.flows == 1 && !layer.both_ways && forward
 }
 
 /// A fitted line, in even steps of the logarithm of size.

@@ -53,6 +53,19 @@ fn height(rung: &str) -> usize {
     order.map(|rung| rung.id).position(|id| id == rung).unwrap_or(RUNGS.len())
 }
 
+/// Whether a rung is drawn at once: the chain, and what is measured only when it is named.
+pub(super) fn is_drawn(rung: &str) -> bool {
+    RUNGS.iter().any(|known| known.id == rung && (!known.sibling || known.on_request))
+}
+
+/// Where nothing of what was measured would be drawn at once, all of it is: an empty figure tells nothing.
+pub(super) fn not_empty(mut series: Vec<Series>) -> Vec<Series> {
+    if !series.iter().any(|one| one.shown) {
+        series.iter_mut().for_each(|one| one.shown = true);
+    }
+    series
+}
+
 /// Whether a rung stands on the chain from memory to the network.
 pub(super) fn is_on_chain(rung: &str) -> bool {
     RUNGS.iter().any(|known| known.id == rung && !known.sibling)

@@ -1,6 +1,7 @@
 //! What the figures show of a made-up run, and that each can be drawn.
 
 use super::*;
+use crate::record::Trial;
 use crate::record::synthetic::{Bend, Synthetic};
 use crate::report::draw;
 use crate::vocabulary::Pattern;
@@ -85,4 +86,28 @@ fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden()
         published.clone().all(|series| !series.shown && series.points.iter().all(|it| !it.note.is_empty()))
     );
     assert_eq!(named(&figures, "ladder").y.categories[0], "A · memory.copy a");
+}
+
+/// A rung beside the chain is hidden where the chain is drawn, and drawn where it is all there is.
+#[test]
+fn no_figure_of_something_that_was_measured_is_empty() {
+    let is_drawn = |recording: &Recording, id: &str| {
+        let figures = figures(&[Sheet::of(recording, "")]);
+        let of_rung = |series: &&Series| series.name.starts_with("network.udp");
+        named(&figures, id).series.iter().filter(of_rung).any(|series| series.shown)
+    };
+    let mut recording = stepped();
+    let udp = |trials: &[Trial]| {
+        let tcp = trials.iter().filter(|trial| trial.case.rung == "network.tcp").cloned();
+        let moved = tcp.map(|mut trial| {
+            trial.case.rung = "network.udp".into();
+            trial
+        });
+        moved.collect::<Vec<_>>()
+    };
+    let beside = udp(&recording.trials);
+    recording.trials.extend(beside.clone());
+    assert!(!is_drawn(&recording, "throughput") && !is_drawn(&recording, "half-round-trip"));
+    recording.trials = beside;
+    assert!(is_drawn(&recording, "throughput") && is_drawn(&recording, "half-round-trip"));
 }
