@@ -332,7 +332,8 @@ impl<H: Handle> Rank<H> {
         }
         let mut status = [CANARY; STATUS];
         self.receive_with(&mut room, status.as_mut_ptr().cast())?;
-        let word = |at: usize| c_int::from_ne_bytes([status[at], status[at + 1], status[at + 2], status[at + 3]]);
+        let word =
+            |at: usize| c_int::from_ne_bytes([status[at], status[at + 1], status[at + 2], status[at + 3]]);
         let mut count = 0;
         // SAFETY: the library has just written the status.
         done(unsafe { (self.calls.count)(status.as_ptr().cast(), self.constants.byte, &mut count) })?;
