@@ -15,7 +15,7 @@ fn linerate(folder: &Path, library: &str, how: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     command
         .args(["run", "lab", "--only", "in-host.mpi", "--no-page", "--set"])
-        .arg(format!("mpi.library={library}"));
+        .arg(format!("mpi.implementation={library}"));
     command.args(how).arg("--output").arg(folder.join("o")).env("LINERATE_STATE", folder.join("state"));
     command.env("LINERATE_CONFIG", "").env("LD_LIBRARY_PATH", "").stdin(Stdio::null());
     command

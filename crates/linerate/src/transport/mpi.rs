@@ -24,7 +24,7 @@ use home::{Home, Played, Ranked};
 use launch::Launched;
 
 /// The knob that picks the library.
-const LIBRARY: &str = "mpi.library";
+const LIBRARY: &str = "mpi.implementation";
 
 /// The transport.
 pub struct Mpi;

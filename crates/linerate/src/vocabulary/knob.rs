@@ -226,7 +226,7 @@ pub const KNOBS: &[Knob] = &[
         hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
     },
     Knob {
-        name: "mpi.library",
+        name: "mpi.implementation",
         kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich"]),
         transports: &["mpi"],
         default: "the first that `linerate doctor` lists with a launcher",

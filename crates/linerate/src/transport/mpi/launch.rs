@@ -39,7 +39,7 @@ impl Launched {
     pub fn start(found: &Found, homes: [&str; 2]) -> Result<Launched> {
         let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
         let unknown = || {
-            let hint = "take another one with --set mpi.library=…: `linerate doctor` lists them";
+            let hint = "take another one with --set mpi.implementation=…: `linerate doctor` lists them";
             Error::unavailable(format!("how {} starts its ranks is not known", identity.name), hint)
         };
         let recipe = recipe(&identity.name).ok_or_else(unknown)?;
