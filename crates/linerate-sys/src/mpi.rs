@@ -59,7 +59,8 @@ struct Constants<H> {
     null_request: H,
     /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
     no_status: usize,
-    /// Where a status has its source and its tag.
+    /// How long a status is, and where it has its source and its tag.
+    status_bytes: usize,
     source_at: usize,
     tag_at: usize,
     /// `MPI_THREAD_SERIALIZED`.
@@ -74,6 +75,7 @@ impl Constants<c_int> {
             byte: 0x4c00_010d,
             null_request: 0x2c00_0000,
             no_status: 1,
+            status_bytes: 20,
             source_at: 8,
             tag_at: 12,
             serialized: 2,
@@ -89,6 +91,7 @@ impl Constants<usize> {
             byte: 0x247,
             null_request: 0x180,
             no_status: 0,
+            status_bytes: 32,
             source_at: 0,
             tag_at: 4,
             serialized: 2048,
@@ -103,7 +106,7 @@ impl Constants<usize> {
     /// mpi.h of LAM/MPI 7.1.4.
     fn lam(library: &Library) -> Result<Self> {
         let two = ["lam_mpi_comm_world", "lam_mpi_byte", "lam_mpi_byte"];
-        Ok(Constants { null_request: 0, ..Constants::by_address(library, two)? })
+        Ok(Constants { null_request: 0, status_bytes: 16, ..Constants::by_address(library, two)? })
     }
 
     fn by_address(library: &Library, [world, byte, null_request]: [&str; 3]) -> Result<Self> {
@@ -112,6 +115,7 @@ impl Constants<usize> {
             byte: library.address(byte)?,
             null_request: library.address(null_request)?,
             no_status: 0,
+            status_bytes: 24,
             source_at: 0,
             tag_at: 4,
             serialized: 2,
@@ -145,6 +149,8 @@ pub struct Rank<H> {
     constants: Constants<H>,
     rank: c_int,
     requests: [H; WINDOW],
+    /// What the library says of what came.
+    statuses: [u64; WINDOW * STATUS / 8],
 }
 
 /// A rank of whichever ABI.
@@ -229,7 +235,7 @@ impl<H: Handle> Rank<H> {
             return Err(Error::new("MPI_Comm_size", "the library", io::Error::other(why)));
         }
         let requests = [constants.null_request; WINDOW];
-        Ok(Rank { calls, constants, rank, requests })
+        Ok(Rank { calls, constants, rank, requests, statuses: [0; WINDOW * STATUS / 8] })
     }
 
     /// The other one.
@@ -245,11 +251,25 @@ impl<H: Handle> Rank<H> {
         done(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer(), TAG, world) })
     }
 
-    /// `MPI_Recv` from the other rank.
+    /// `MPI_Recv` from the other rank; how many bytes came.
     #[inline]
-    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<()> {
-        let ignored = self.constants.no_status as *mut c_void;
-        self.receive_with(room, ignored)
+    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let status = self.statuses.as_mut_ptr().cast();
+        self.receive_with(room, status)?;
+        self.came(0)
+    }
+
+    /// How many bytes the library says that a message had: `MPI_Get_count`.
+    #[inline]
+    fn came(&self, number: usize) -> io::Result<usize> {
+        let (mut bytes, at) = (0, number * self.constants.status_bytes);
+        // SAFETY: the library has written so many statuses, each as long as its ABI has it, and there is room for
+        // WINDOW of them.
+        done(unsafe {
+            let status = self.statuses.as_ptr().cast::<u8>().add(at).cast();
+            (self.calls.count)(status, self.constants.byte, &mut bytes)
+        })?;
+        usize::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
     #[inline]
@@ -262,14 +282,15 @@ impl<H: Handle> Rank<H> {
         })
     }
 
-    /// Sends a message while it receives the other rank's: `MPI_Irecv`, `MPI_Isend`, `MPI_Waitall`.
+    /// Sends a message while it receives the other rank's: `MPI_Irecv`, `MPI_Isend`, `MPI_Waitall`. How many bytes came.
     #[inline]
-    pub fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()> {
+    pub fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
         let received = self.start_receive(room, 0);
         let sent = received.and_then(|()| self.start_send(bytes, 1));
         // Whatever was started ends before the buffers may go.
-        let waited = self.wait_all(2);
-        sent.and(waited)
+        let waited = self.wait_all(2, true);
+        sent.and(waited)?;
+        self.came(0)
     }
 
     /// Sends the same bytes as so many messages at once: `MPI_Isend` each, then `MPI_Waitall`.
@@ -277,21 +298,23 @@ impl<H: Handle> Rank<H> {
     pub fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
         let messages = messages.min(WINDOW);
         let started = (0..messages).try_for_each(|number| self.start_send(bytes, number));
-        let waited = self.wait_all(messages);
+        let waited = self.wait_all(messages, false);
         started.and(waited)
     }
 
     /// Receives a message into each of these rooms of `len` bytes, all of them posted before the first is waited for.
+    /// How many bytes came.
     #[inline]
-    pub fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()> {
+    pub fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {
         let messages = messages.min(WINDOW);
         let mut rooms = rooms.chunks_exact_mut(len.max(1));
         let started = (0..messages).try_for_each(|number| match rooms.next() {
             Some(room) => self.start_receive(room, number),
             None => Err(io::ErrorKind::InvalidInput.into()),
         });
-        let waited = self.wait_all(messages);
-        started.and(waited)
+        let waited = self.wait_all(messages, true);
+        started.and(waited)?;
+        (0..messages).try_fold(0, |bytes, number| Ok(bytes + self.came(number)?))
     }
 
     /// Private: the buffer must stay until [`wait_all`](Rank::wait_all).
@@ -318,10 +341,14 @@ impl<H: Handle> Rank<H> {
 
     /// Requests that were never started are null, which is waited for at once.
     #[inline]
-    fn wait_all(&mut self, messages: usize) -> io::Result<()> {
-        let (requests, ignored) = (&mut self.requests[..messages], self.constants.no_status as *mut c_void);
-        // SAFETY: they are requests, or null; the call leaves them null.
-        done(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), ignored) })
+    fn wait_all(&mut self, messages: usize, receives: bool) -> io::Result<()> {
+        let requests = &mut self.requests[..messages];
+        let statuses = match receives {
+            true => self.statuses.as_mut_ptr().cast(),
+            false => self.constants.no_status as *mut c_void,
+        };
+        // SAFETY: they are requests, or null; the call leaves them null. There is room for as many statuses.
+        done(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), statuses) })
     }
 
     /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched.

@@ -12,7 +12,8 @@ mod ssh;
 mod step;
 pub mod worker;
 
-pub use host::{Means, this_program};
+pub use crate::transport::library::this_program;
+pub use host::Means;
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Case, Plan, Role, Step};

@@ -3,7 +3,7 @@
 //! Streams are windowed, as OSU and IMB have them: as many messages as fit into a window are under way at once, all of
 //! its receives are posted first, and a word closes it, so that what is not yet received stays bounded.
 
-use super::{Clock, Kernel, Loops, Moved, Walk};
+use super::{Clock, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use std::io;
@@ -19,14 +19,15 @@ const FEWEST_MESSAGES: usize = 2;
 pub trait Passing {
     /// Sends a message and returns when its buffer is free.
     fn send(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Waits for a message.
-    fn receive(&mut self, room: &mut [u8]) -> io::Result<()>;
-    /// Sends a message while it receives the other end's.
-    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()>;
+    /// Waits for a message; says how many bytes came.
+    fn receive(&mut self, room: &mut [u8]) -> io::Result<usize>;
+    /// Sends a message while it receives the other end's; says how many bytes came.
+    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize>;
     /// Sends the same bytes so many times, all under way at once.
     fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()>;
-    /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for.
-    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()>;
+    /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for; says how many
+    /// bytes came.
+    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize>;
 }
 
 /// A rank with the loops for it.
@@ -49,27 +50,29 @@ impl<P: Passing> Passed<P> {
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
+        let mut came = 0;
         let len = block.message_bytes as usize;
         for _ in 0..block.slices {
             for _ in 0..block.messages {
                 let message = walk.next(len);
                 self.link.send(message)?;
-                self.link.receive(message)?;
+                came += self.link.receive(message)? as u64;
             }
             stamps.push(clock.now_ns());
         }
-        Ok(())
+        Ok(came)
     }
 
-    fn echo(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<()> {
+    fn echo(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<u64> {
+        let mut came = 0;
         let len = block.message_bytes as usize;
         for _ in 0..u64::from(block.slices) * block.messages {
             let message = walk.next(len);
-            self.link.receive(message)?;
+            came += self.link.receive(message)? as u64;
             self.link.send(message)?;
         }
-        Ok(())
+        Ok(came)
     }
 
     fn exchange<K: Clock>(
@@ -78,16 +81,17 @@ impl<P: Passing> Passed<P> {
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
+        let mut came = 0;
         let len = block.message_bytes as usize;
         for _ in 0..block.slices {
             for _ in 0..block.messages {
                 let (message, room) = walk.next(2 * len).split_at_mut(len);
-                self.link.exchange(message, room)?;
+                came += self.link.exchange(message, room)? as u64;
             }
             stamps.push(clock.now_ns());
         }
-        Ok(())
+        Ok(came)
     }
 
     fn stream<K: Clock>(
@@ -96,7 +100,7 @@ impl<P: Passing> Passed<P> {
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
         let (len, window) = (block.message_bytes as usize, window(block));
         for _ in 0..block.slices {
             let mut left = block.messages;
@@ -108,22 +112,22 @@ impl<P: Passing> Passed<P> {
             }
             stamps.push(clock.now_ns());
         }
-        Ok(())
+        Ok(block.bytes())
     }
 
-    fn receive<K: Clock>(&mut self, clock: &K, block: &Block, stamps: &mut Vec<u64>) -> io::Result<()> {
-        let (len, window) = (block.message_bytes as usize, window(block));
+    fn receive<K: Clock>(&mut self, clock: &K, block: &Block, stamps: &mut Vec<u64>) -> io::Result<u64> {
+        let (mut came, len, window) = (0, block.message_bytes as usize, window(block));
         for _ in 0..block.slices {
             let mut left = block.messages;
             while left > 0 {
                 let messages = left.min(window as u64) as usize;
-                self.link.receive_window(&mut self.rooms, len, messages)?;
+                came += self.link.receive_window(&mut self.rooms, len, messages)? as u64;
                 self.link.send(&[0])?;
                 left -= messages as u64;
             }
             stamps.push(clock.now_ns());
         }
-        Ok(())
+        Ok(came)
     }
 }
 
@@ -143,17 +147,13 @@ impl<P: Passing> Loops for Passed<P> {
         Ok(())
     }
 
-    fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
-        Ok(())
-    }
-
     /// The receiver says go, as over a connection.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
         match does {
             _ if duplex => Err(io::ErrorKind::Unsupported.into()),
             Does::Receives => self.link.send(&[0]),
-            Does::Sends => self.link.receive(&mut [0]),
-            Does::Exchanges => self.link.exchange(&[0], &mut [0]),
+            Does::Sends => self.link.receive(&mut [0]).map(drop),
+            Does::Exchanges => self.link.exchange(&[0], &mut [0]).map(drop),
             _ => Ok(()),
         }
     }
@@ -166,7 +166,7 @@ impl<P: Passing> Loops for Passed<P> {
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
-        match does {
+        let bytes = match does {
             Does::Pings => self.ping(clock, block, walk, stamps),
             Does::Echoes => self.echo(block, walk),
             Does::Exchanges => self.exchange(clock, block, walk, stamps),
@@ -174,7 +174,7 @@ impl<P: Passing> Loops for Passed<P> {
             Does::Receives => self.receive(clock, block, stamps),
             _ => Err(io::ErrorKind::Unsupported.into()),
         }?;
-        Ok(Moved { bytes: block.bytes(), ..Moved::default() })
+        Ok(Moved { bytes, ..Moved::default() })
     }
 }
 
@@ -194,14 +194,14 @@ mod tests {
             self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
 
-        fn receive(&mut self, room: &mut [u8]) -> io::Result<()> {
+        fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
             let message = self.1.recv().map_err(|_| io::ErrorKind::UnexpectedEof)?;
             assert_eq!(message.len(), room.len(), "a message was received as another one");
             room.copy_from_slice(&message);
-            Ok(())
+            Ok(message.len())
         }
 
-        fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<()> {
+        fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
             self.send(bytes)?;
             self.receive(room)
         }
@@ -210,8 +210,11 @@ mod tests {
             (0..messages).try_for_each(|_| self.send(bytes))
         }
 
-        fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<()> {
-            rooms.chunks_exact_mut(len).take(messages).try_for_each(|room| self.receive(room))
+        fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {
+            rooms
+                .chunks_exact_mut(len)
+                .take(messages)
+                .try_fold(0, |came, room| Ok(came + self.receive(room)?))
         }
     }
 

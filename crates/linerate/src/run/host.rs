@@ -11,7 +11,7 @@ use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -215,10 +215,4 @@ impl Host {
             (Place::Network, Family::V6) => self.address6,
         }
     }
-}
-
-/// The program itself, to be started again.
-pub fn this_program() -> Result<PathBuf> {
-    let path = Path::new("/proc/self/exe");
-    std::fs::read_link(path).map_err(|e| Error::io("readlink", "/proc/self/exe", e))
 }

@@ -56,6 +56,10 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
         return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
     }
+    if transport.only_polls && one.case.wait != Wait::Polling {
+        let why = format!("unavailable: {} only polls", transport.name);
+        return Some((why, "wait = \"polling\"".into()));
+    }
     let flows = one.case.pairs().len() * one.case.flows as usize;
     if pattern.searches() && flows > 1 {
         let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");

@@ -60,6 +60,12 @@ pub struct Found {
     pub launcher: Option<PathBuf>,
 }
 
+/// The program itself, to be started again.
+pub fn this_program() -> crate::Result<PathBuf> {
+    let path = Path::new("/proc/self/exe");
+    std::fs::read_link(path).map_err(|e| Error::io("readlink", "/proc/self/exe", e))
+}
+
 /// Every library on this host, by kind; `program` is this one, which loads each in a process of its own.
 pub fn libraries(program: &Path, around: &Surroundings) -> Vec<Found> {
     LIBRARY_KINDS.iter().flat_map(|kind| all_of((program, around), kind)).collect()

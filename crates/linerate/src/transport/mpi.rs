@@ -13,7 +13,7 @@ mod home;
 mod launch;
 pub mod rank;
 
-use super::library::{self, Found, Surroundings};
+use super::library::{self, Found, Surroundings, this_program};
 use super::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::pattern::Measured;
 use crate::plan::Block;
@@ -86,8 +86,7 @@ impl Pending for End {
 /// The library that was asked for, or the first one that can be started.
 fn pick(spec: &Spec) -> Result<Found> {
     let around = Surroundings::of_this_process();
-    let program =
-        std::fs::read_link("/proc/self/exe").map_err(|e| Error::io("readlink", "/proc/self/exe", e))?;
+    let program = this_program()?;
     let asked = spec.value(LIBRARY);
     let is_asked = |found: &Found| match (&found.identity, asked) {
         (Ok(identity), Some(asked)) => identity.name == asked,

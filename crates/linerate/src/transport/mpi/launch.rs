@@ -1,6 +1,6 @@
 //! A library's own launcher: its arguments, its last words, its end.
 
-use super::library::{Found, Surroundings, outside_of_jobs};
+use super::library::{Found, Surroundings, outside_of_jobs, this_program};
 use crate::vocabulary::{MPI_MAKERS, MpiLaunch};
 use crate::{Error, Result};
 use linerate_sys::child::Own;
@@ -46,10 +46,8 @@ impl Launched {
         let no_launcher =
             || Error::unavailable("no launcher of it is on the path", "put its mpirun into PATH");
         let launcher = found.launcher.as_ref().ok_or_else(no_launcher)?;
-        let program =
-            std::fs::read_link("/proc/self/exe").map_err(|e| Error::io("readlink", "/proc/self/exe", e))?;
         let mut command = Command::new(launcher);
-        command.args(recipe.arguments).arg(program).arg(ROLE).arg(&found.path);
+        command.args(recipe.arguments).arg(this_program()?).arg(ROLE).arg(&found.path);
         command.arg(identity.abi.as_deref().unwrap_or_default()).args(homes);
         command.envs(recipe.environment.iter().copied());
         outside_of_jobs(&mut command, &Surroundings::of_this_process());

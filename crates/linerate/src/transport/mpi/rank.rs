@@ -94,12 +94,12 @@ impl<H: Handle> Passing for Own<'_, H> {
     }
 
     #[inline]
-    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<()> {
+    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         self.0.receive(room)
     }
 
     #[inline]
-    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<()> {
+    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
         self.0.exchange(bytes, room)
     }
 
@@ -109,7 +109,7 @@ impl<H: Handle> Passing for Own<'_, H> {
     }
 
     #[inline]
-    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<()> {
+    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
         self.0.receive_window(rooms, len, messages)
     }
 }
