@@ -163,10 +163,24 @@ fn a_rank_that_is_killed_ends_the_run_and_leaves_nothing_behind() {
             assert!(begun.elapsed() < Duration::from_secs(30), "{library}: no ranks: {all:?}");
             std::thread::sleep(Duration::from_millis(20));
         };
-        std::thread::sleep(Duration::from_millis(500));
-        let all = below(run.id());
-        let of_ranks = || all.keys().filter(|pid| ranks.contains(*pid)).max();
-        let victim = *of_ranks().expect("the ranks play");
+        // Only a rank that plays has a thread that is bound to one CPU.
+        let plays = |pid: &&u32| {
+            let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+            let statuses =
+                threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+            let is_bound = |status: String| {
+                let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+                list.is_some_and(|list| list.trim().parse::<u32>().is_ok())
+            };
+            statuses.map(is_bound).any(|bound| bound)
+        };
+        let victim = loop {
+            if let Some(rank) = ranks.iter().find(plays) {
+                break *rank;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(40), "{library}: no rank plays");
+            std::thread::sleep(Duration::from_millis(5));
+        };
         let killed = Command::new("kill").args(["-9", &victim.to_string()]).status().unwrap();
         assert!(killed.success());
         let status = run.wait().unwrap();

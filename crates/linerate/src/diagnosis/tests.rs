@@ -251,17 +251,21 @@ fn knobs_faults_and_unpinned_threads_are_named() {
         steps.for_each(|step| step.roles[0].cpus.clear());
     });
     assert_eq!(unpinned, network_only("unpinned"));
-    let by_queue = added(|recording| {
-        let steps = recording.steps.iter_mut().filter(|step| is_plain(&step.case));
-        steps.for_each(|step| step.roles[0].cpus.clear());
-        let queue = |value: &str| Granted {
-            knob: "cpu.placement".into(),
-            asked: Some("queue".into()),
-            granted: Some(value.into()),
-        };
-        recording.push(session(1, 0, queue("queue")));
-    });
-    assert_eq!(by_queue, [], "each flow has looked for its CPU itself");
+    let placed = |granted: [&str; 2]| {
+        added(|recording| {
+            let steps = recording.steps.iter_mut().filter(|step| is_plain(&step.case));
+            steps.for_each(|step| step.roles[0].cpus.clear());
+            let queue = |value: &str| Granted {
+                knob: "cpu.placement".into(),
+                asked: Some("queue".into()),
+                granted: Some(value.into()),
+            };
+            granted.iter().for_each(|value| recording.push(session(1, 0, queue(value))));
+        })
+    };
+    assert_eq!(placed(["queue", "queue"]), [], "each flow has looked for its CPU itself");
+    let refused = placed(["queue", "none"]);
+    assert!(refused.iter().any(|(code, _)| *code == "unpinned"), "{refused:?}");
 }
 
 #[test]

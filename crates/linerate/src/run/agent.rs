@@ -19,7 +19,7 @@ use linerate_sys::spawn;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv6Addr, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -62,7 +62,10 @@ pub fn main(
 struct Agent {
     cpus: Vec<u32>,
     reached: Option<(IpAddr, IpAddr)>,
-    processes: Mutex<Vec<u32>>,
+    /// Its own and its workers'.
+    processes: Vec<u32>,
+    /// Those that work for each open session beside them.
+    helpers: Mutex<HashMap<String, Vec<u32>>>,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
     children: Vec<Own>,
@@ -84,7 +87,7 @@ impl Agent {
         let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
-        Ok(Agent { cpus, reached, processes: Mutex::new(processes), workers, children })
+        Ok(Agent { cpus, reached, processes, helpers: Mutex::default(), workers, children })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
@@ -98,7 +101,10 @@ impl Agent {
             "join" => {
                 let request: JoinRequest = read(params)?;
                 let joined: Joined = self.relay(request.worker, method, &request)?;
-                lock(&self.processes)?.extend(&joined.processes);
+                // Both ends of a session may be here.
+                let mut helpers = lock(&self.helpers)?;
+                helpers.entry(request.session).or_default().extend(&joined.processes);
+                drop(helpers);
                 answer(joined)
             }
             "close" => {
@@ -148,6 +154,8 @@ impl Agent {
 
     /// At once: ranks take leave of each other, and one that is let go alone waits for the other.
     fn close(&self, request: &CloseRequest) -> Result<()> {
+        // The kernel gives the number of a process that has gone to another one.
+        lock(&self.helpers)?.retain(|name, _| request.spares(name));
         let numbers = 0..self.workers.len() as u32;
         let mut workers: Vec<_> = numbers.map(|number| self.worker(number)).collect::<Result<_>>()?;
         let calls: Result<Vec<(usize, Call<()>)>> = workers
@@ -163,7 +171,8 @@ impl Agent {
     fn trial(&self, request: &TrialRequest) -> Result<TrialAnswer> {
         let sampler =
             request.sample_ns.map(|interval| Sampler::of_host(&self.cpus, Duration::from_nanos(interval)));
-        let processes = lock(&self.processes)?.clone();
+        let helpers: Vec<u32> = lock(&self.helpers)?.values().flatten().copied().collect();
+        let processes = [self.processes.as_slice(), &helpers].concat();
         let before = observer::snapshot(&self.cpus, &processes);
         let parts = self.play(request);
         let after = observer::snapshot(&self.cpus, &processes);

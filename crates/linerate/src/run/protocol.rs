@@ -75,6 +75,13 @@ pub struct CloseRequest {
     pub sessions: Option<Vec<String>>,
 }
 
+impl CloseRequest {
+    /// Whether the session stays open.
+    pub fn spares(&self, name: &String) -> bool {
+        self.sessions.as_ref().is_some_and(|closed| !closed.contains(name))
+    }
+}
+
 /// Run one step's part on one host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialRequest {

@@ -76,9 +76,8 @@ impl Worker {
 
     fn close(&self, request: &CloseRequest) -> Result<()> {
         let (mut pending, mut open) = (lock(&self.pending)?, lock(&self.open)?);
-        let closed = |name: &String| request.sessions.as_ref().is_none_or(|sessions| sessions.contains(name));
-        pending.retain(|name, _| !closed(name));
-        open.retain(|name, _| !closed(name));
+        pending.retain(|name, _| request.spares(name));
+        open.retain(|name, _| request.spares(name));
         Ok(())
     }
 

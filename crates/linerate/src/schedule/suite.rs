@@ -65,6 +65,10 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
         let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");
         return Some((why, "one pair of hosts, flows = [1]".into()));
     }
+    if let Some(most) = transport.most_flows.filter(|most| one.case.flows > *most) {
+        let why = format!("unavailable: {} flows of {}, which has {most}", one.case.flows, transport.name);
+        return Some((why, format!("flows = [{most}]")));
+    }
     let cases = one.load.iter().flat_map(|load| &load.cases);
     let rungs = cases.filter_map(|case| RUNGS.iter().find(|rung| rung.id == case.rung));
     let loads = rungs.filter_map(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));

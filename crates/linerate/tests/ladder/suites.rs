@@ -178,10 +178,24 @@ pattern = "capacity"
 sizes = ["8", "1400"]
 flows = [2]
 trial = "150ms"
+[[case]]
+id = "flows"
+rung = "in-host.shared-memory"
+pattern = "stream"
+sizes = ["64"]
+flows = [2]
+trial = "20ms"
+[[case]]
+id = "sleeps"
+rung = "in-host.mpi"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = ["64"]
+trial = "20ms"
 [[figure]]
 id = "one"
 title = "What works"
-cases = ["works", "pattern", "load", "size", "search"]
+cases = ["works", "pattern", "load", "size", "search", "flows", "sleeps"]
 x = "size"
 y = "throughput"
 "#;
@@ -199,10 +213,13 @@ fn what_a_transport_cannot_do_is_left_out_with_the_reason_and_the_rest_is_measur
         "udp cannot run beside a measurement",
         "100 KiB",
         "capacity searches over one flow, not over 2",
+        "2 flows of shared-memory, which has 1",
+        "mpi only polls",
     ];
     assert_eq!(whys, wanted.map(|why| format!("unavailable: {why}")));
     let hints = left_out.iter().map(|not| not["hint"].as_str().unwrap());
-    for (hint, word) in hints.zip(["tcp", "tcp", "udp carries messages of 1 B to", "flows = [1]"]) {
+    let words = ["tcp", "tcp", "udp carries messages of 1 B to", "flows = [1]", "flows = [1]", "polling"];
+    for (hint, word) in hints.zip(words) {
         assert!(hint.contains(word), "{hint}");
     }
     let sizes = points(&report, "one").into_iter().filter(|(_, at, _)| at == "64 B");

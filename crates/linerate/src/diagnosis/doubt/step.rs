@@ -192,7 +192,7 @@ fn is_by_queue(context: &Context, step: &StepRecord) -> bool {
         context.recording.sessions.iter().filter(|session| {
             (&session.rung, session.flows, session.arm) == (&case.rung, case.flows, case.arm)
         });
-    let mut placed = sessions.flat_map(|session| &session.granted).filter(|one| one.knob == "cpu.placement");
-    let first = placed.next();
-    first.into_iter().chain(placed).all(|one| one.granted.as_deref() == Some("queue")) && first.is_some()
+    let granted = sessions.flat_map(|session| &session.granted).filter(|one| one.knob == "cpu.placement");
+    let mut granted = granted.peekable();
+    granted.peek().is_some() && granted.all(|one| one.granted.as_deref() == Some("queue"))
 }
