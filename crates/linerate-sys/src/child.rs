@@ -1,9 +1,10 @@
 //! A process that this one started and is responsible for: whether it goes on, how it ended, and its end.
 
-use crate::process::Process;
+use crate::process::{Process, Signal};
 use crate::{Error, Result};
+use rustix::process::{Pid, kill_process_group};
 use std::io::ErrorKind;
-use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -64,12 +65,29 @@ impl Own {
         self.0.process.wait(longest).unwrap_or(false)
     }
 
-    /// How it ended, once nobody answers for it any more; none where it goes on.
-    pub fn verdict(&self) -> Option<String> {
+    /// Its exit status, once it has ended.
+    pub fn status(&self) -> Option<ExitStatus> {
         if !self.wait(VERDICT) {
             return None;
         }
-        let status = self.0.child.lock().unwrap_or_else(PoisonError::into_inner).wait().ok()?;
+        self.0.child.lock().unwrap_or_else(PoisonError::into_inner).wait().ok()
+    }
+
+    /// Sends a signal to its process group, where it leads one: to what it started as well.
+    pub fn signal_group(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.pid()).ok().and_then(Pid::from_raw) {
+            let signal = match signal {
+                Signal::Terminate => rustix::process::Signal::TERM,
+                Signal::Kill => rustix::process::Signal::KILL,
+            };
+            // Nobody of it may be left. Its number is nobody else's before it has been waited for.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// How it ended, once nobody answers for it any more; none where it goes on.
+    pub fn verdict(&self) -> Option<String> {
+        let status = self.status()?;
         Some(format!("{}, process {}, ended with {status}", self.0.role, self.pid()))
     }
 }

@@ -1,7 +1,8 @@
 //! Mounting a file system that a process of ours serves (FUSE), and what is mounted where.
 
 use crate::{Error, Result};
-use rustix::mount::MountFlags;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount_bind};
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -35,6 +36,22 @@ pub fn mount_fuse(device: impl AsFd, kind: &str, source: &str, folder: &Path) ->
     let options = CString::new(options).map_err(|_| fail(ErrorKind::InvalidInput.into()))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount(source, folder, kind, flags, options.as_c_str()).map_err(|errno| fail(errno.into()))
+}
+
+/// Shows the interfaces of the present network namespace where programs look for them: what sysfs shows is chosen when
+/// it is mounted. It belongs in a mount namespace of its own; all else of `/sys` stays as it is.
+pub fn show_own_interfaces() -> Result<()> {
+    const CLASS: &str = "/sys/class/net";
+    const DEVICES: &str = "/sys/devices/virtual/net";
+    let fail = |path: &str| {
+        let path = path.to_owned();
+        move |errno: Errno| Error::new("mount", path, io::Error::from(errno))
+    };
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    // Over the folder that it is to give in the end: no other place is needed for it.
+    rustix::mount::mount("sysfs", CLASS, "sysfs", flags, None).map_err(fail(CLASS))?;
+    mount_bind(format!("{CLASS}/devices/virtual/net"), DEVICES).map_err(fail(DEVICES))?;
+    mount_bind(format!("{CLASS}/class/net"), CLASS).map_err(fail(CLASS))
 }
 
 /// What is mounted at a folder of the present mount namespace; none where nothing is.

@@ -31,7 +31,7 @@ use crate::analysis::Verdict;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
-use crate::transport::library;
+use crate::transport::library::{self, shell};
 use crate::transport::mpi::rank;
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -41,6 +41,9 @@ use std::process::ExitCode;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    if let Some(code) = as_remote_shell() {
+        return code;
+    }
     let args = match asked() {
         Ok(args) => args,
         Err(error) => return failed(&error),
@@ -57,6 +60,17 @@ pub fn main() -> ExitCode {
             failed(&error)
         }
     }
+}
+
+/// A launcher takes the path of a remote shell and says nothing of its own to it: a variable tells what this program is
+/// to it. The ranks inherit that, and are something else.
+fn as_remote_shell() -> Option<ExitCode> {
+    let access = std::env::var(shell::ACCESS).ok()?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| rank::is_role(word)) {
+        return None;
+    }
+    Some(shell::call::main(&access, &words).map_or_else(|error| failed(&error), ExitCode::from))
 }
 
 /// Says what went wrong and what to try, and answers with its code.

@@ -35,7 +35,7 @@ pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::Plan;
+use crate::plan::{Case, Plan};
 
 /// The version of the lines; readers accept every earlier one.
 pub const SCHEMA: &str = "linerate.recording/1";
@@ -89,7 +89,13 @@ impl Recording {
         earlier.steps.retain(|step| kept(step.step));
         earlier.trials.retain(|trial| kept(trial.step));
         earlier.series.retain(|series| kept(series.step));
+        earlier.unavailable.retain(|not| not.after_steps.is_none_or(|after| after as usize <= steps));
         earlier
+    }
+
+    /// Whether a case failed on the way.
+    pub fn lost(&self, case: &Case) -> bool {
+        self.unavailable.iter().any(|not| not.lost(case))
     }
 
     /// The plan in the header.

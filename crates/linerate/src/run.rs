@@ -6,6 +6,7 @@
 
 pub mod agent;
 mod calibrate;
+mod crossing;
 mod host;
 mod protocol;
 mod ssh;
@@ -26,7 +27,7 @@ use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, Tri
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use step::{Sitting, events, parts, rung, sittings};
+use step::{Sitting, events, is_foreign, lost, parts, rung, sittings};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,8 +67,22 @@ impl<'r> Runner<'r> {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    /// Runs one step and emits what came of it: nothing at all when it failed.
+    /// Runs one step and emits what came of it: nothing at all when it failed, but for that another program's code
+    /// did.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+        let ended = self.played(step, emit);
+        match ended {
+            Err(error) if is_foreign(step) && !matches!(error, Error::Interrupted) => {
+                self.watch.check()?;
+                let sessions = sittings(step).into_iter().map(|sitting| sitting.name).collect();
+                self.close(Some(sessions))?;
+                emit(Event::Unavailable(lost(self.plan, step, &error)))
+            }
+            ended => ended,
+        }
+    }
+
+    fn played(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         if step.pass != self.pass {
             self.close(None)?;
             self.pass = step.pass;
@@ -86,6 +101,9 @@ impl<'r> Runner<'r> {
         let answers = self.trial(step).map_err(|error| error.during(&step.case))?;
         let duration_ns = begun.elapsed().as_nanos() as u64;
         let wire = self.hosts.audit()?;
+        if is_foreign(step) {
+            crossing::check(rung(&step.case.rung)?, &answers)?;
+        }
         // What ran beside the step is spent.
         let spent: Vec<String> =
             sittings.into_iter().filter(|sitting| sitting.beside).map(|sitting| sitting.name).collect();
@@ -103,7 +121,8 @@ impl<'r> Runner<'r> {
         for (index, host) in self.hosts.all.iter_mut().enumerate() {
             calls.push((index, host.client.begin("close", &request)?));
         }
-        self.gather(calls, PATIENCE).map(drop)
+        // An end that still waits for the other one to come closes after it.
+        self.gather(calls, 3 * PATIENCE).map(drop)
     }
 
     /// The passive end is asked first and is bound when it answers; then both join at once.

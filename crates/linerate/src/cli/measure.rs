@@ -42,7 +42,8 @@ pub fn finished(recording: &Recording, ended: Result<()>) -> Result<Result<()>> 
         return Ok(ended);
     }
     // There is nothing to report, but for the reason.
-    ended.and(Err(Error::usage("nothing was measured", "see --only and --skip")))
+    let why = recording.unavailable.iter().map(|not| Error::unavailable(&not.why, &not.hint)).next();
+    ended.and(Err(why.unwrap_or_else(|| Error::usage("nothing was measured", "see --only and --skip"))))
 }
 
 fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: Choose) -> Result<()> {

@@ -295,6 +295,8 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
             host: Some("a".into()),
             why: "one CPU".into(),
             hint: "two".into(),
+            arm: None,
+            after_steps: None,
         }));
     };
     let polling = added(|recording| refuse(recording, Wait::Polling));

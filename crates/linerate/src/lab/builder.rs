@@ -10,10 +10,12 @@ use crate::plan::Topology;
 use crate::unit::BitRate;
 use crate::{Error, Result};
 use linerate_sys::handover;
+use linerate_sys::mount;
 use linerate_sys::namespace::{self, Kind};
 use linerate_sys::netlink::{Netem, Qdisc};
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
+use std::slice;
 
 /// The hidden subcommand under which [`main`] is reached.
 pub const SUBCOMMAND: &str = "lab-builder";
@@ -77,7 +79,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
         hosts.push(Ground::new(&wiring::name_of(number))?);
     }
     let (mut sites, switch) = wiring::wire(topology, &mut hosts)?;
-    let mounts = own_mounts(topology, &mut sites)?;
+    let mounts = own_mounts(topology, &hosts, &mut sites)?;
     let layout = Layout { hosts: sites, user_namespace: ordinary, faults: Vec::new(), abilities: None };
     for ground in hosts {
         descriptors.extend([ground.network, ground.host_name]);
@@ -87,13 +89,26 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
     Ok(Building { layout, descriptors })
 }
 
-/// A mount namespace for each host that has a fault in one; all others have the machine's.
-fn own_mounts(topology: &Topology, sites: &mut [Site]) -> linerate_sys::Result<Vec<OwnedFd>> {
+/// A mount namespace for each host, in which `/sys` has its interfaces: message libraries look for them there. Where the
+/// system allows none, a host has the machine's, but for one that has a fault in its own.
+fn own_mounts(
+    topology: &Topology,
+    hosts: &[Ground],
+    sites: &mut [Site],
+) -> linerate_sys::Result<Vec<OwnedFd>> {
     let mut mounts = Vec::new();
-    for site in sites {
-        site.has_mounts = topology.faults.iter().any(|fault| fault.is_disk_of(&site.name));
-        if site.has_mounts {
-            mounts.push(namespace::take_own_mounts()?);
+    for (host, site) in hosts.iter().zip(sites) {
+        let must = topology.faults.iter().any(|fault| fault.is_disk_of(&site.name));
+        let own =
+            namespace::enter(slice::from_ref(&host.network)).and_then(|()| namespace::take_own_mounts());
+        let shown = own.is_ok().then(mount::show_own_interfaces);
+        match own {
+            Ok(own) if must || shown.is_some_and(|shown| shown.is_ok()) => {
+                site.has_mounts = true;
+                mounts.push(own);
+            }
+            Err(error) if must => return Err(error),
+            _ => {}
         }
     }
     Ok(mounts)

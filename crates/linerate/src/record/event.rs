@@ -363,6 +363,20 @@ pub struct Unavailable {
     pub why: String,
     /// What to try; empty where nothing helps.
     pub hint: String,
+    /// Which of the plan's arms; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<u32>,
+    /// How many steps were on record when it failed; none where it was known before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_steps: Option<u32>,
+}
+
+impl Unavailable {
+    /// Whether this case failed on the way, and is not tried again.
+    pub fn lost(&self, case: &Case) -> bool {
+        let is_here = self.host.as_ref().is_none_or(|host| *host == case.from);
+        self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
+    }
 }
 
 /// The last line.

@@ -42,6 +42,8 @@ fn the_text_begins_with_the_answer_and_shows_the_ladder() {
         host: None,
         why: "64 MiB were refused".into(),
         hint: "free some memory".into(),
+        arm: None,
+        after_steps: None,
     });
     let expected = "\
 The sender's CPU binds: the sender spends 0.14 ns on a byte and its CPU was 100 % busy, so network.tcp a>b
@@ -107,6 +109,8 @@ fn notes_say_a_thing_once() {
             host: None,
             why: "token bucket".into(),
             hint: "no rate".into(),
+            arm: None,
+            after_steps: None,
         });
     }
     let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,10 +1,12 @@
 //! A step's names, its parts by host, and the events that come of it.
 
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
-use crate::plan::{Block, Case, Role, Step};
-use crate::record::{Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit};
+use crate::plan::{Block, Case, Plan, Role, Step};
+use crate::record::{
+    Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, Unavailable, WireAudit,
+};
 use crate::transport::Task;
-use crate::vocabulary::{RUNGS, Rung};
+use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -57,6 +59,30 @@ fn name(case: &Case, roles: &[&Role], beside: Option<u32>) -> String {
 pub fn rung(id: &str) -> Result<&'static Rung> {
     let found = RUNGS.iter().find(|rung| rung.id == id);
     found.ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
+}
+
+/// Whether another program's code does the work of a step.
+pub fn is_foreign(step: &Step) -> bool {
+    let of_rung =
+        |entry: &&TransportEntry| rung(&step.case.rung).is_ok_and(|rung| rung.transport == entry.name);
+    TRANSPORTS.iter().find(of_rung).is_some_and(|entry| entry.foreign)
+}
+
+/// What is on record of a step that failed: its case is not tried again.
+pub fn lost(plan: &Plan, step: &Step, error: &Error) -> Unavailable {
+    let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
+    let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
+    let is_here = rung(&step.case.rung).is_ok_and(|rung| rung.place == Place::InHost);
+    Unavailable {
+        rung: step.case.rung.clone(),
+        pattern: None,
+        wait: None,
+        host: is_here.then(|| step.case.from.clone()),
+        why: format!("failed{with}: {error}"),
+        hint: error.hint().unwrap_or_default().into(),
+        arm: Some(step.case.arm),
+        after_steps: Some(step.number),
+    }
 }
 
 /// What each session of one host's workers does in a step.

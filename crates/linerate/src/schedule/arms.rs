@@ -196,6 +196,10 @@ impl Planner for Arms {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        // Nothing can be compared with what failed.
+        if self.entries.iter().any(|entry| recording.lost(&entry.case)) {
+            return Vec::new();
+        }
         let Some(last) = self.visits.last() else { return self.probes() };
         let last = self.comparison.block_of(last.pass);
         let next = last + 1;

@@ -186,6 +186,8 @@ fn visit(
                     host: (rung.place == Place::InHost).then(|| from.into()),
                     why,
                     hint,
+                    arm: None,
+                    after_steps: None,
                 }),
                 None => entries.extend(of_case(plan, far, rung, case)),
             }

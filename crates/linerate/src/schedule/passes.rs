@@ -245,6 +245,11 @@ impl Planner for Passes {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        self.entries.retain(|entry| !recording.lost(&entry.case));
+        self.timelines.retain(|entry| !recording.lost(&entry.case));
+        if self.entries.is_empty() && self.timelines.is_empty() {
+            return Vec::new();
+        }
         let Some(Visit { pass, why, .. }) = self.visits.last().cloned() else { return self.probes() };
         // What follows the passes is not interrupted by another one.
         let in_passes = matches!(why, Why::Probe | Why::Pass);

@@ -46,6 +46,8 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         host: (rung.place == Place::InHost).then(|| case.from.clone()),
         why,
         hint,
+        arm: None,
+        after_steps: None,
     }
 }
 

@@ -29,17 +29,35 @@ pub(super) trait Planner {
 pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<Step> {
     let number = recording.steps.len();
     loop {
+        leave_out_lost(planner.visits(), recording);
         let planned = planner.visits().len();
         if let Some(visit) = planner.visits().get(number).cloned() {
             return Some(planner.step(number, &visit, recording));
         }
         let further = match planned == number {
-            true => planner.further(recording),
-            false => planner.further(&recording.until(planned)),
+            true => not_lost(planner.further(recording), recording),
+            false => {
+                let known = recording.until(planned);
+                not_lost(planner.further(&known), &known)
+            }
         };
         if further.is_empty() {
             return None;
         }
         planner.visits().extend(further);
+    }
+}
+
+fn not_lost(mut visits: Vec<Visit>, recording: &Recording) -> Vec<Visit> {
+    visits.retain(|visit| !recording.lost(&visit.entry.case));
+    visits
+}
+
+/// What failed is not visited again: those that were planned after it are left out, in the order of the failures.
+fn leave_out_lost(visits: &mut Vec<Visit>, recording: &Recording) {
+    for not in &recording.unavailable {
+        let Some(after) = not.after_steps else { continue };
+        let mut planned = 0..;
+        visits.retain(|visit| planned.next() < Some(after) || !not.lost(&visit.entry.case));
     }
 }

@@ -30,9 +30,12 @@ const CIPHERS: [(&str, CipherSuite); 3] = [
     ("chacha20-poly1305", CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
 ];
 
+/// The cipher where none is asked for.
+pub const DEFAULT: &str = CIPHERS[0].0;
+
 /// The cipher that a session is to have: its value of the knob.
 pub fn asked(spec: &Spec) -> &str {
-    spec.value(CIPHER).unwrap_or(CIPHERS[0].0)
+    spec.value(CIPHER).unwrap_or(DEFAULT)
 }
 
 /// A cipher's value of the knob, or the standard's name for another one.
@@ -61,8 +64,8 @@ impl Identity {
     }
 
     /// The serving end: TLS 1.3 and the one cipher, no client certificate, no tickets.
-    pub fn server(&self, spec: &Spec) -> Result<ServerConfig> {
-        let builder = ServerConfig::builder_with_provider(provider(spec)?.into())
+    pub fn server(&self, cipher: &str) -> Result<ServerConfig> {
+        let builder = ServerConfig::builder_with_provider(provider(cipher)?.into())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(|e| failed(&e))?;
         let config = builder
@@ -75,8 +78,8 @@ impl Identity {
 }
 
 /// The end that connects, and takes nobody but the holder of this fingerprint's certificate.
-pub fn client(spec: &Spec, fingerprint: &str) -> Result<ClientConfig> {
-    let provider = provider(spec)?;
+pub fn client(cipher: &str, fingerprint: &str) -> Result<ClientConfig> {
+    let provider = provider(cipher)?;
     let pin = Pin { fingerprint: fingerprint.into(), algorithms: provider.signature_verification_algorithms };
     let builder = ClientConfig::builder_with_provider(provider.into())
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -88,8 +91,7 @@ pub fn client(spec: &Spec, fingerprint: &str) -> Result<ClientConfig> {
 }
 
 /// ring's provider with the asked cipher alone.
-fn provider(spec: &Spec) -> Result<CryptoProvider> {
-    let asked = asked(spec);
+fn provider(asked: &str) -> Result<CryptoProvider> {
     let wanted = CIPHERS.iter().find(|(name, _)| *name == asked).map(|(_, suite)| *suite);
     let mut provider = ring::default_provider();
     provider.cipher_suites.retain(|suite| Some(suite.suite()) == wanted);

@@ -5,10 +5,12 @@
 //! | `find` | the files and the launchers that there are |
 //! | `identify` | what a file is, asked of it in a process of its own |
 //! | `said` | what a foreign program says, in bounds |
+//! | [`shell`] | the remote shell of their launchers |
 
 mod find;
 mod identify;
 mod said;
+pub mod shell;
 
 use crate::Error;
 use crate::vocabulary::{LIBRARY_KINDS, LibraryKind};

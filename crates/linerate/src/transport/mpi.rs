@@ -3,16 +3,21 @@
 //! A rank is a process of its own, which loads the library, calls home to the end that it works for, and plays blocks
 //! until that end goes away. One launch serves all trials of a session.
 //!
+//! Between two hosts the launcher stands at the active end, and starts the other rank by a remote shell of this program.
+//!
 //! | file | duty |
 //! |---|---|
+//! | `elsewhere` | what a launcher must know of the other host |
 //! | `home` | where a rank calls, and what it is asked |
 //! | `launch` | the library's launcher: its arguments, its last words, its end |
 //! | [`rank`] | the rank's side |
 
+mod elsewhere;
 mod home;
 mod launch;
 pub mod rank;
 
+use super::library::shell::Served;
 use super::library::{self, Found, Surroundings, this_program};
 use super::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::pattern::Measured;
@@ -20,8 +25,11 @@ use crate::plan::Block;
 use crate::record::{Granted, Lack};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
+pub use elsewhere::Elsewhere;
+use elsewhere::interface_of;
 use home::{Home, Played, Ranked};
-use launch::Launched;
+use launch::{Launched, Seat};
+use std::net::{IpAddr, Ipv4Addr};
 
 /// The knob that picks the library.
 const LIBRARY: &str = "mpi.implementation";
@@ -54,8 +62,26 @@ impl Transport for Mpi {
             return Err(Error::unavailable("several flows between two ranks", "flows = [1]"));
         }
         let home = Home::open()?;
-        let offer = if spec.passive { Offer::Home { name: home.name().into() } } else { Offer::Nothing };
-        Ok((Box::new(End { spec: spec.clone(), home }), offer))
+        let (mut served, mut offer) = (None, Offer::Nothing);
+        if spec.passive {
+            let other = own_address(spec)?.map(Elsewhere::here).transpose()?;
+            let (shell, elsewhere) = other.unzip();
+            served = shell;
+            offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
+        }
+        Ok((Box::new(End { spec: spec.clone(), home, served }), offer))
+    }
+}
+
+/// The address of this end towards another host; none where both ends are on one. There an end's address is loopback's.
+fn own_address(spec: &Spec) -> Result<Option<Ipv4Addr>> {
+    match spec.address {
+        None => Ok(None),
+        Some(address) if address.is_loopback() => Ok(None),
+        Some(IpAddr::V4(address)) => Ok(Some(address)),
+        Some(address) => {
+            Err(Error::unavailable(format!("ranks at {address}"), "launchers are told IPv4 addresses"))
+        }
     }
 }
 
@@ -63,24 +89,58 @@ impl Transport for Mpi {
 struct End {
     spec: Spec,
     home: Home,
+    /// The remote shell of the other end's launcher.
+    served: Option<Served>,
 }
 
 impl Pending for End {
     /// The active end launches both ranks; the other one waits for its own.
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
-        let End { spec, home } = *self;
+        let End { spec, home, served } = *self;
         if spec.passive {
             let rank = home.welcome(&|| None)?;
-            return Ok(Box::new(Open { spec, rank, launched: None }));
+            return Ok(Box::new(Open { spec, rank, launched: None, _served: served }));
         }
-        let Offer::Home { name } = other else {
+        let Offer::Home { name, elsewhere } = other else {
             return Err(Error::peer("the other end", "offered no home for a rank", ""));
         };
         let found = pick(&spec)?;
-        let launched = Launched::start(&found, [home.name(), name])?;
+        let seats = seats(&spec, &found, elsewhere.as_deref())?;
+        let shell = elsewhere.as_ref().map(|elsewhere| &elsewhere.shell);
+        let launched = Launched::start(&found, &seats, [home.name(), name], shell)?;
         let rank = home.welcome(&|| launched.last_words())?;
-        Ok(Box::new(Open { spec, rank, launched: Some((launched, found)) }))
+        Ok(Box::new(Open { spec, rank, launched: Some((launched, found)), _served: None }))
     }
+}
+
+/// Where both ranks are started: this end's first, which is the launcher's own host.
+fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[Seat; 2]> {
+    let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
+    let abi = identity.abi.clone().unwrap_or_default();
+    let at = own_address(spec)?.map(|address| Ok::<_, Error>((address, interface_of(address.into())?)));
+    let near = Seat { program: this_program()?, library: found.path.clone(), abi, at: at.transpose()? };
+    let far = match elsewhere {
+        None => Seat {
+            program: near.program.clone(),
+            library: near.library.clone(),
+            abi: near.abi.clone(),
+            at: None,
+        },
+        Some(other) => {
+            let library = other.library(&identity.name, &identity.version)?;
+            let IpAddr::V4(address) = other.shell.address.ip() else {
+                return Err(Error::peer("the other end", "is at no IPv4 address", ""));
+            };
+            let at = Some((address, other.interface.clone()));
+            Seat {
+                program: other.program.clone(),
+                library: library.path.clone(),
+                abi: library.abi.clone(),
+                at,
+            }
+        }
+    };
+    Ok([near, far])
 }
 
 /// The library that was asked for, or the first one that can be started.
@@ -110,6 +170,8 @@ struct Open {
     // Before the launcher, which ends when both ranks have been let go.
     rank: Ranked,
     launched: Option<(Launched, Found)>,
+    /// Ends what the other end's launcher started here.
+    _served: Option<Served>,
 }
 
 impl Session for Open {

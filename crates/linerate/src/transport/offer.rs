@@ -1,6 +1,7 @@
 //! What an end is told of the other one before they meet.
 
 use super::certificate::Identity;
+use super::mpi::Elsewhere;
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub enum Offer {
     Home {
         /// An abstract Unix socket.
         name: String,
+        /// How it is started there; none where both ends are on one host.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        elsewhere: Option<Box<Elsewhere>>,
     },
     /// Two pipes, by process and by the descriptors there that the other end is to open.
     Pipes {

@@ -2,7 +2,7 @@
 //!
 //! The TCP connection presents the session's secret first, as every other; then the passive end is the server.
 
-use super::certificate::{CIPHER, Identity, NAME, client, name_of};
+use super::certificate::{CIPHER, Identity, NAME, asked, client, name_of};
 use super::engine::Channel;
 use super::meeting::Meeting;
 use super::shim::Faults;
@@ -68,14 +68,14 @@ impl Pending for Binding {
 }
 
 fn server(identity: &Identity, spec: &Spec) -> Result<Connection> {
-    let state = ServerConnection::new(Arc::new(identity.server(spec)?));
+    let state = ServerConnection::new(Arc::new(identity.server(asked(spec))?));
     Ok(Connection::Server(state.map_err(|e| Error::unavailable(format!("TLS: {e}"), ""))?))
 }
 
 fn connecting(spec: &Spec, fingerprint: &str) -> Result<Connection> {
     let failed = |e: &dyn std::fmt::Display| Error::unavailable(format!("TLS: {e}"), "");
     let name = ServerName::try_from(NAME).map_err(|e| failed(&e))?;
-    let state = ClientConnection::new(Arc::new(client(spec, fingerprint)?), name);
+    let state = ClientConnection::new(Arc::new(client(asked(spec), fingerprint)?), name);
     Ok(Connection::Client(state.map_err(|e| failed(&e))?))
 }
 

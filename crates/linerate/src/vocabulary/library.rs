@@ -124,18 +124,71 @@ pub struct MpiMaker {
     pub launch: Option<MpiLaunch>,
 }
 
-/// How a launcher starts two ranks on this host.
+/// How a launcher starts two ranks.
 #[derive(Debug)]
 pub struct MpiLaunch {
-    /// What stands before the program: two ranks, bound to no CPU, for they bind themselves.
+    /// On one host.
+    pub within: Ranks,
+    /// On two, by TCP alone; `{near}` and `{far}` are their addresses, `{interface}` has the near one, `{shell}` is the
+    /// remote shell.
+    pub across: Ranks,
+}
+
+/// The words of a launcher. Ranks are bound to no CPU, for they bind themselves.
+#[derive(Debug)]
+pub struct Ranks {
+    /// What stands before the first rank.
     pub arguments: &'static [&'static str],
-    /// Variables that it needs.
+    /// What stands before the program of each; between two hosts `{address}` is its own, and `{interface}` has that.
+    pub each: &'static [&'static str],
+    /// Variables that the launcher needs.
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Hydra's.
-const HYDRA: Option<MpiLaunch> =
-    Some(MpiLaunch { arguments: &["-bind-to", "none", "-n", "2"], environment: &[] });
+/// Hydra's words.
+const HYDRA: MpiLaunch = MpiLaunch {
+    within: Ranks { arguments: &["-bind-to", "none"], each: &["-n", "1"], environment: &[] },
+    across: Ranks {
+        arguments: &[
+            "-bind-to",
+            "none",
+            "-launcher",
+            "ssh",
+            "-launcher-exec",
+            "{shell}",
+            "-iface",
+            "{interface}",
+            "-hosts",
+            "{near},{far}",
+            "-ppn",
+            "1",
+        ],
+        each: &["-n", "1", "-env", "UCX_NET_DEVICES", "{interface}", "-env", "FI_TCP_IFACE", "{interface}"],
+        // UCX looks at the machine and not at the host's name: untold, it takes shared memory between virtual hosts.
+        environment: &[("UCX_TLS", "tcp,self"), ("FI_PROVIDER", "tcp")],
+    },
+};
+
+/// Hydra's as Intel has them.
+const INTEL_HYDRA: MpiLaunch = MpiLaunch {
+    within: Ranks { arguments: &["-genv", "I_MPI_PIN", "0"], each: &["-n", "1"], environment: &[] },
+    across: Ranks {
+        arguments: &[
+            "-bootstrap",
+            "ssh",
+            "-bootstrap-exec",
+            "{shell}",
+            "-iface",
+            "{interface}",
+            "-hosts",
+            "{near},{far}",
+            "-ppn",
+            "1",
+        ],
+        each: &["-n", "1", "-env", "FI_TCP_IFACE", "{interface}"],
+        environment: &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("I_MPI_OFI_PROVIDER", "tcp")],
+    },
+};
 
 /// Every maker that is known; of several whose word is there, the first.
 pub const MPI_MAKERS: &[MpiMaker] = &[
@@ -145,10 +198,32 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         has_mpich_abi: false,
         launcher_words: &["Open MPI", "OpenRTE"],
         launch: Some(MpiLaunch {
-            // Else it counts cores, of which two hardware threads are one.
-            arguments: &["--bind-to", "none", "-H", "localhost:2", "-np", "2"],
-            // Only for root, whom it refuses else.
-            environment: &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")],
+            within: Ranks {
+                arguments: &["--bind-to", "none"],
+                // Else it counts cores, of which two hardware threads are one.
+                each: &["-np", "1", "-H", "localhost:2"],
+                // Only for root, whom it refuses else.
+                environment: &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")],
+            },
+            across: Ranks {
+                arguments: &["--bind-to", "none"],
+                each: &["-np", "1", "-H", "{address}:1"],
+                // By variables: those of version 4 mean nothing to version 5, and the other way round. A daemon that
+                // leaves its remote shell could not be ended with it. Of /32 version 4 makes a mask of nothing.
+                environment: &[
+                    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+                    ("OMPI_MCA_plm_rsh_agent", "{shell}"),
+                    ("PRTE_MCA_plm_ssh_agent", "{shell}"),
+                    ("OMPI_MCA_orte_leave_session_attached", "1"),
+                    ("PRTE_MCA_prte_leave_session_attached", "1"),
+                    ("OMPI_MCA_oob_tcp_if_include", "{near}/31,{far}/31"),
+                    ("PRTE_MCA_prte_if_include", "{near}/31,{far}/31"),
+                    ("OMPI_MCA_pml", "ob1"),
+                    ("OMPI_MCA_btl", "tcp,self"),
+                    ("OMPI_MCA_btl_tcp_if_include", "{near}/31,{far}/31"),
+                ],
+            },
         }),
     },
     MpiMaker {
@@ -156,14 +231,14 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         version_word: "Intel(R) MPI",
         has_mpich_abi: true,
         launcher_words: &["Intel(R) MPI"],
-        launch: Some(MpiLaunch { arguments: &["-genv", "I_MPI_PIN", "0", "-n", "2"], environment: &[] }),
+        launch: Some(INTEL_HYDRA),
     },
     MpiMaker {
         name: "mvapich",
         version_word: "MVAPICH",
         has_mpich_abi: true,
         launcher_words: &["HYDRA", "MVAPICH"],
-        launch: HYDRA,
+        launch: Some(HYDRA),
     },
     MpiMaker {
         name: "cray-mpich",
@@ -177,7 +252,7 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         version_word: "MPICH",
         has_mpich_abi: true,
         launcher_words: &["HYDRA"],
-        launch: HYDRA,
+        launch: Some(HYDRA),
     },
     MpiMaker {
         name: "lam",

@@ -321,6 +321,7 @@ pub const RUNGS: &[Rung] = &[
     on_request::IN_HOST_SCTP,
     on_request::IN_HOST_SMC,
     on_request::IN_HOST_MPI,
+    on_request::NETWORK_MPI,
     on_request::NETWORK_TLS,
     on_request::NETWORK_QUIC,
     on_request::NETWORK_MPTCP,

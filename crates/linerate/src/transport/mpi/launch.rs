@@ -1,19 +1,35 @@
 //! A library's own launcher: its arguments, its last words, its end.
 
-use super::library::{Found, Surroundings, outside_of_jobs, this_program};
+use super::library::shell::{ACCESS, Access};
+use super::library::{Found, Surroundings, outside_of_jobs};
 use crate::vocabulary::{MPI_MAKERS, MpiLaunch};
 use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::spawn;
 use std::collections::VecDeque;
 use std::io::Read;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// A rank that is to be started.
+#[derive(Debug)]
+pub struct Seat {
+    /// This program, on the rank's host.
+    pub program: PathBuf,
+    /// The library there, and its ABI.
+    pub library: PathBuf,
+    /// Its ABI.
+    pub abi: String,
+    /// The host's address and the interface that has it; none where both ranks are on one host.
+    pub at: Option<(Ipv4Addr, String)>,
+}
+
 /// The hidden command that is a rank.
-const ROLE: &str = "rank";
+pub const ROLE: &str = "rank";
 /// What a launcher has to end its ranks and itself.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How much of what it wrote last is kept.
@@ -35,8 +51,13 @@ fn recipe(name: &str) -> Option<&'static MpiLaunch> {
 }
 
 impl Launched {
-    /// Starts two ranks, which call these homes.
-    pub fn start(found: &Found, homes: [&str; 2]) -> Result<Launched> {
+    /// Starts two ranks, which call these homes; between two hosts by this remote shell.
+    pub fn start(
+        found: &Found,
+        seats: &[Seat; 2],
+        homes: [&str; 2],
+        shell: Option<&Access>,
+    ) -> Result<Launched> {
         let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
         let unknown = || {
             let hint = "take another one with --set mpi.implementation=…: `linerate doctor` lists them";
@@ -47,10 +68,21 @@ impl Launched {
             || Error::unavailable("no launcher of it is on the path", "put its mpirun into PATH");
         let launcher = found.launcher.as_ref().ok_or_else(no_launcher)?;
         let mut command = Command::new(launcher);
-        command.args(recipe.arguments).arg(this_program()?).arg(ROLE).arg(&found.path);
-        command.arg(identity.abi.as_deref().unwrap_or_default()).args(homes);
-        command.envs(recipe.environment.iter().copied());
         outside_of_jobs(&mut command, &Surroundings::of_this_process());
+        let [near, _] = seats;
+        let ranks = if near.at.is_some() { &recipe.across } else { &recipe.within };
+        let fill = |seat: &Seat, template: &str| filled(template, seats, seat);
+        command.args(ranks.arguments.iter().map(|word| fill(near, word)));
+        command.envs(ranks.environment.iter().map(|(name, value)| (name, fill(near, value))));
+        for (number, seat) in seats.iter().enumerate() {
+            command.args((number > 0).then_some(":"));
+            command.args(ranks.each.iter().map(|word| fill(seat, word)));
+            command.arg(&seat.program).arg(ROLE).arg(&seat.library).arg(&seat.abi).args(homes);
+        }
+        if let Some(access) = shell {
+            let access = serde_json::to_string(access);
+            command.env(ACCESS, access.map_err(|e| Error::usage(format!("{ACCESS}: {e}"), ""))?);
+        }
         run(command, identity.name.clone())
     }
 
@@ -77,6 +109,20 @@ impl Launched {
             found.launcher.as_ref().map_or(String::new(), |by| format!(", started by {}", by.display()));
         format!("{version}, {}{launcher}", found.path.display())
     }
+}
+
+/// A launcher's word, with what it needs to know of the hosts.
+fn filled(template: &str, [near, far]: &[Seat; 2], own: &Seat) -> String {
+    let address = |seat: &Seat| seat.at.as_ref().map_or(String::new(), |(address, _)| address.to_string());
+    let interface = own.at.as_ref().map_or("", |(_, interface)| interface);
+    let marks = [
+        ("{near}", address(near)),
+        ("{far}", address(far)),
+        ("{address}", address(own)),
+        ("{interface}", interface.into()),
+        ("{shell}", near.program.display().to_string()),
+    ];
+    marks.iter().fold(template.to_owned(), |word, (mark, value)| word.replace(mark, value))
 }
 
 /// A child is killed when the thread ends that started it: this one reads what it says until it has ended.

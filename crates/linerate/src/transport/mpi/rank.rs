@@ -1,6 +1,7 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
 use super::home::{Play, Played, call};
+use super::launch::ROLE;
 use crate::control::serve;
 use crate::pattern::{Part, Passed, Passing, play};
 use crate::{Error, Result};
@@ -15,6 +16,11 @@ use std::time::{Duration, Instant};
 /// What `MPI_Init` may take before it is said to hang, and a trial to end when nobody waits for it any more.
 const INIT: Duration = Duration::from_secs(20);
 const END: Duration = Duration::from_secs(2);
+
+/// Whether this is the command that a launcher calls for a rank.
+pub fn is_role(word: &str) -> bool {
+    word == ROLE
+}
 
 /// Plays until the end that it works for goes away. What fails before it has called home is told by the launcher, whose
 /// output this process's is.

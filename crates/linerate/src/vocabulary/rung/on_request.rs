@@ -132,3 +132,12 @@ pub const IN_HOST_MPI: Rung = rung(
     Some("in-host.shared-memory"),
     "two ranks of an MPI of this host, by whatever it takes within a host",
 );
+
+/// `network.mpi`.
+pub const NETWORK_MPI: Rung = rung(
+    "network.mpi",
+    "mpi",
+    Network,
+    Some("network.tcp"),
+    "two ranks of an MPI, one on each host, by TCP: what crossed is counted, and refused where it took another way",
+);

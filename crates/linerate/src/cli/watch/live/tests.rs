@@ -59,6 +59,8 @@ fn before_a_long_stream() -> Scene {
         host: None,
         why: "no IPv6 address is known for host b".into(),
         hint: String::new(),
+        arm: None,
+        after_steps: None,
     }));
     scene.elapsed_ns = 34_000_000_000;
     scene.begin(Now {

@@ -1,0 +1,91 @@
+//! The program that a launcher calls as it would call ssh: `[options] host [options] command…`.
+
+use super::{Access, LONGEST, Request, Said};
+use crate::transport::certificate::{DEFAULT, NAME, client};
+use crate::{Error, Result};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Options of ssh and rsh that a value follows.
+const WITH_VALUE: &[&str] = &["-l", "-p", "-i", "-o", "-F", "-b", "-c"];
+
+/// Has the command run, passes on what it says, and gives its exit code.
+pub fn main(access: &str, words: &[String]) -> Result<u8> {
+    let broken = |e| Error::usage(format!("{}: {e}", super::ACCESS), "linerate sets it itself");
+    let access: Access = serde_json::from_str(access).map_err(broken)?;
+    let nothing = || Error::usage("no command for the other host", "linerate starts this by itself");
+    let command = command(words).ok_or_else(nothing)?;
+    let at = access.address.to_string();
+    let failed = |call: &'static str| {
+        let at = at.clone();
+        move |error| Error::io(call, at, error)
+    };
+    let stream = TcpStream::connect_timeout(&access.address, CONNECT).map_err(failed("connect"))?;
+    let refused = |e: &dyn std::fmt::Display| Error::unavailable(format!("TLS: {e}"), "");
+    let name = ServerName::try_from(NAME).map_err(|e| refused(&e))?;
+    let config = client(DEFAULT, &access.fingerprint)?;
+    let state = ClientConnection::new(Arc::new(config), name).map_err(|e| refused(&e))?;
+    let mut stream = StreamOwned::new(state, stream);
+    let request = Request { secret: access.secret, command };
+    let mut line = serde_json::to_vec(&request).map_err(broken)?;
+    line.push(b'\n');
+    if line.len() > LONGEST {
+        return Err(Error::usage("the command for the other host is too long", ""));
+    }
+    stream.write_all(&line).and_then(|()| stream.flush()).map_err(failed("write"))?;
+    loop {
+        match Said::read(&mut stream).map_err(failed("read"))? {
+            Said::Output(bytes) => say(std::io::stdout(), &bytes),
+            Said::Errors(bytes) => say(std::io::stderr(), &bytes),
+            Said::Ended(code) => return Ok(code),
+        }
+    }
+}
+
+/// The launcher may have stopped listening.
+fn say(mut to: impl Write, bytes: &[u8]) {
+    let _ = to.write_all(bytes).and_then(|()| to.flush());
+}
+
+/// What stands behind the host, as one line for a shell, as ssh makes it.
+fn command(words: &[String]) -> Option<String> {
+    let behind_host = &without_options(words).get(1..)?;
+    let command = without_options(behind_host).join(" ");
+    (!command.is_empty()).then_some(command)
+}
+
+fn without_options(mut words: &[String]) -> &[String] {
+    while let Some(word) = words.first().filter(|word| word.starts_with('-')) {
+        let count = 1 + usize::from(WITH_VALUE.contains(&word.as_str()));
+        words = words.get(count..).unwrap_or_default();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_stands_behind_the_host_and_its_options() {
+        let cases = [
+            ("-x 10.0.0.2 orted -mca a b", Some("orted -mca a b")),
+            ("-o A=b -p 22 host -l me -n true", Some("true")),
+            ("host cd /; ls", Some("cd /; ls")),
+            ("host", None),
+            ("-x", None),
+            ("-p", None),
+        ];
+        for (words, wanted) in cases {
+            let words: Vec<String> = words.split(' ').map(String::from).collect();
+            assert_eq!(command(&words).as_deref(), wanted, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The end that runs the commands: while its session lasts, and for nobody who has not proved itself.
+
+use super::super::{Surroundings, outside_of_jobs};
+use super::{Access, LONGEST, Request, Said};
+use crate::transport::certificate::{DEFAULT, Identity};
+use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::process::Signal;
+use linerate_sys::{socket, spawn};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use sha2::{Digest, Sha256};
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// How often it is looked whether a command is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long who asks may be silent, and a command's words may take to be taken.
+const SILENT: Duration = Duration::from_secs(2);
+const TAKEN: Duration = Duration::from_secs(10);
+/// What a command has to end of its own accord.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How many go on at once.
+const MOST: usize = 16;
+
+/// Serves until it is dropped; then every command is ended.
+#[derive(Debug)]
+pub struct Served {
+    over: Arc<AtomicBool>,
+}
+
+/// What all connections share.
+struct Keeper {
+    config: Arc<ServerConfig>,
+    secret: [u8; 32],
+    over: Arc<AtomicBool>,
+    going: AtomicUsize,
+}
+
+impl Served {
+    /// At a port of the kernel's choice.
+    pub fn at(address: IpAddr) -> Result<(Served, Access)> {
+        let failed = |e| Error::io("bind", address.to_string(), e);
+        let listener = TcpListener::bind(SocketAddr::new(address, 0)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let identity = Identity::new()?;
+        let access = Access {
+            address: listener.local_addr().map_err(failed)?,
+            secret: format!("{:032x}", rand::random::<u128>()),
+            fingerprint: identity.fingerprint(),
+        };
+        let over = Arc::new(AtomicBool::new(false));
+        let keeper = Arc::new(Keeper {
+            config: Arc::new(identity.server(DEFAULT)?),
+            secret: Sha256::digest(&access.secret).into(),
+            over: over.clone(),
+            going: AtomicUsize::new(0),
+        });
+        std::thread::spawn(move || accept(&listener, &keeper));
+        Ok((Served { over }, access))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn accept(listener: &TcpListener, keeper: &Arc<Keeper>) {
+    while !keeper.over.load(Ordering::Relaxed) {
+        let Ok(true) = socket::wait_readable(listener, LOOK) else { continue };
+        let Ok((stream, _)) = listener.accept() else { continue };
+        if keeper.going.fetch_add(1, Ordering::Relaxed) >= MOST {
+            keeper.going.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let keeper = keeper.clone();
+        // A command is killed when the thread ends that started it.
+        std::thread::spawn(move || {
+            let _ = serve(stream, &keeper);
+            keeper.going.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+/// One command. Who does not prove itself is told nothing.
+fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(SILENT))?;
+    stream.set_write_timeout(Some(TAKEN))?;
+    let state = ServerConnection::new(keeper.config.clone()).map_err(io::Error::other)?;
+    let mut stream = StreamOwned::new(state, stream);
+    let mut line = Vec::new();
+    BufReader::with_capacity(1, (&mut stream).take(LONGEST as u64)).read_until(b'\n', &mut line)?;
+    let request: Request = serde_json::from_slice(&line)?;
+    // Compared as hashes: the time that it takes says nothing of the secret.
+    if <[u8; 32]>::from(Sha256::digest(&request.secret)) != keeper.secret {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let (tell, told) = sync_channel(MOST);
+    let command = match start(&request.command, &tell) {
+        Ok(command) => command,
+        Err(error) => {
+            Said::Errors(format!("{error}\n").into_bytes()).write(&mut stream)?;
+            return Said::Ended(127).write(&mut stream);
+        }
+    };
+    drop(tell);
+    while !keeper.over.load(Ordering::Relaxed) && !has_gone(&stream.sock) {
+        match told.recv_timeout(LOOK) {
+            Ok(said) if said.write(&mut stream).is_err() => break,
+            Ok(_) => {}
+            // What it left behind may hold its streams open.
+            Err(RecvTimeoutError::Timeout) if !command.has_ended() => {}
+            Err(_) => {
+                let code = command.status().and_then(|status| status.code());
+                let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(255);
+                return Said::Ended(code).write(&mut stream);
+            }
+        }
+    }
+    end(&command);
+    Ok(())
+}
+
+/// It asks once and says nothing more: what comes is the end.
+fn has_gone(stream: &TcpStream) -> bool {
+    socket::wait_readable(stream, Duration::ZERO).unwrap_or(true)
+}
+
+fn start(command: &str, tell: &SyncSender<Said>) -> Result<Own> {
+    let pipe = || io::pipe().map_err(|e| Error::io("pipe2", "command", e));
+    let (output, errors) = (pipe()?, pipe()?);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(output.1).stderr(errors.1);
+    outside_of_jobs(&mut shell, &Surroundings::of_this_process());
+    spawn::tie_to_parent(&mut shell);
+    let own = Own::start("the remote command", PATIENCE, shell)?;
+    pass_on(output.0, Said::Output, tell.clone());
+    pass_on(errors.0, Said::Errors, tell.clone());
+    Ok(own)
+}
+
+fn pass_on(mut from: impl Read + Send + 'static, said: fn(Vec<u8>) -> Said, tell: SyncSender<Said>) {
+    std::thread::spawn(move || {
+        let mut part = vec![0; LONGEST];
+        while let Ok(count @ 1..) = from.read(&mut part) {
+            if tell.send(said(part[..count].to_vec())).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+/// With all that it started and that did not leave its group.
+fn end(command: &Own) {
+    command.signal_group(Signal::Terminate);
+    command.wait(PATIENCE);
+    command.signal_group(Signal::Kill);
+}

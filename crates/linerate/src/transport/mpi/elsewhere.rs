@@ -1,0 +1,85 @@
+//! What a launcher must know of the host where it does not run itself.
+
+use crate::transport::library::shell::{Access, Served};
+use crate::transport::library::{Found, Surroundings, of_kind, this_program};
+use crate::{Error, Result};
+use linerate_sys::link;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+/// The other host, as its own end tells of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Elsewhere {
+    /// How commands are run there.
+    pub shell: Access,
+    /// What a rank there is.
+    pub program: PathBuf,
+    /// The libraries that it has.
+    pub libraries: Vec<Placed>,
+    /// The interface that has its address.
+    pub interface: String,
+}
+
+/// A library on a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Placed {
+    /// The name that picks it.
+    pub name: String,
+    /// Its version, as it says it.
+    pub version: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its ABI.
+    pub abi: String,
+}
+
+impl Elsewhere {
+    /// This host, for a launcher on the other one: commands are served as long as the first answer lives.
+    pub fn here(address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
+        let (served, shell) = Served::at(address.into())?;
+        let program = this_program()?;
+        let found = of_kind("mpi", &program, &Surroundings::of_this_process());
+        let libraries = found.iter().filter_map(placed).collect();
+        Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))
+    }
+
+    /// Its library of this name and, where it has it, of this version: two versions need not understand each other.
+    pub fn library(&self, name: &str, version: &str) -> Result<&Placed> {
+        let of_name = || self.libraries.iter().filter(|library| library.name == name);
+        let same = of_name().find(|library| library.version == version);
+        let names: Vec<&str> = self.libraries.iter().map(|library| library.name.as_str()).collect();
+        same.or_else(|| of_name().next()).ok_or_else(|| {
+            let hint = match names.is_empty() {
+                true => "no MPI was found there".into(),
+                false => format!("it has {}", names.join(", ")),
+            };
+            Error::unavailable(format!("the other host has no {name}"), hint)
+        })
+    }
+}
+
+fn placed(found: &Found) -> Option<Placed> {
+    let identity = found.identity.as_ref().ok()?;
+    let abi = identity.abi.clone()?;
+    Some(Placed {
+        name: identity.name.clone(),
+        version: identity.version.clone(),
+        path: found.path.clone(),
+        abi,
+    })
+}
+
+/// The interface with this address.
+pub fn interface_of(address: IpAddr) -> Result<String> {
+    let has = |written: &String| {
+        written.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(address)
+    };
+    let found = link::links()?.into_iter().find(|link| link.addresses.iter().any(has));
+    let missing = || {
+        let hint = "behind a translated address ranks do not find each other: --address with one of its own";
+        Error::unavailable(format!("no interface of this host has {address}"), hint)
+    };
+    Ok(found.ok_or_else(missing)?.name)
+}
