@@ -89,7 +89,7 @@ impl Recording {
         earlier.steps.retain(|step| kept(step.step));
         earlier.trials.retain(|trial| kept(trial.step));
         earlier.series.retain(|series| kept(series.step));
-        earlier.unavailable.retain(|not| not.after_steps.is_none_or(|after| after as usize <= steps));
+        earlier.unavailable.retain(|not| not.after_steps.is_none_or(kept));
         earlier
     }
 

@@ -8,6 +8,7 @@ pub mod agent;
 mod calibrate;
 mod crossing;
 mod host;
+mod open;
 mod protocol;
 mod ssh;
 mod step;
@@ -17,17 +18,15 @@ pub use crate::transport::library::this_program;
 pub use host::Means;
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Case, Plan, Role, Step};
-use crate::record::{Event, SessionRecord};
-use crate::transport::{Offer, Spec};
-use crate::vocabulary::Rung;
+use crate::plan::{Plan, Step};
+use crate::record::Event;
 use crate::{Error, Result};
-use host::{Host, Hosts, Watch};
-use protocol::{CloseRequest, JoinRequest, Joined, OfferRequest, TrialAnswer, TrialRequest};
+use host::{Hosts, Watch};
+use protocol::{CloseRequest, TrialAnswer, TrialRequest};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use step::{Sitting, events, is_foreign, lost, parts, rung, sittings};
+use step::{events, is_foreign, lost, parts, rung, sittings};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,12 +40,6 @@ pub struct Runner<'r> {
     begun: Instant,
     pass: u32,
     open: BTreeSet<String>,
-}
-
-/// One end of a session.
-struct End {
-    host: usize,
-    worker: u32,
 }
 
 impl<'r> Runner<'r> {
@@ -125,38 +118,6 @@ impl<'r> Runner<'r> {
         self.gather(calls, 3 * PATIENCE).map(drop)
     }
 
-    /// The passive end is asked first and is bound when it answers; then both join at once.
-    fn open(&mut self, pass: u32, sitting: &Sitting) -> Result<Vec<SessionRecord>> {
-        let rung = rung(&sitting.case.rung)?;
-        let ends = self.ends(sitting)?;
-        let session = sitting.name.clone();
-        let mut offers = Vec::new();
-        for (index, end) in ends.iter().enumerate() {
-            let spec = self.spec(sitting.case, rung, end, index == 0 && ends.len() > 1);
-            let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
-            let client = &mut self.hosts.all[end.host].client;
-            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
-        }
-        let mut calls: Vec<(usize, Call<Joined>)> = Vec::new();
-        for (index, end) in ends.iter().enumerate() {
-            let other = offers[(index + 1) % offers.len()].clone();
-            let request = JoinRequest { worker: end.worker, session: session.clone(), other };
-            calls.push((end.host, self.hosts.all[end.host].client.begin("join", &request)?));
-        }
-        let joined = self.gather(calls, 3 * PATIENCE)?;
-        let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
-            pass,
-            rung: sitting.case.rung.clone(),
-            flows: sitting.case.flows,
-            arm: sitting.case.arm,
-            host: self.hosts.all[end.host].facts.host.clone(),
-            worker: end.worker,
-            granted: joined.granted,
-            endpoints: joined.endpoints,
-        });
-        Ok(records.collect())
-    }
-
     fn gather<T: DeserializeOwned>(
         &mut self,
         calls: Vec<(usize, Call<T>)>,
@@ -164,37 +125,6 @@ impl<'r> Runner<'r> {
     ) -> Result<Vec<T>> {
         let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
         gather(&mut clients, calls, limit, &|| self.watch.check())
-    }
-
-    /// The ends of a session, the passive one first; a session serves both directions, so the order must not
-    /// follow the roles.
-    fn ends(&self, sitting: &Sitting) -> Result<Vec<End>> {
-        let mut ends: Vec<End> = Vec::new();
-        for role in &sitting.roles {
-            let host = self.host(role)?;
-            if !ends.iter().any(|end| (end.host, end.worker) == (host, role.worker)) {
-                ends.push(End { host, worker: role.worker });
-            }
-        }
-        ends.sort_by_key(|end| std::cmp::Reverse((end.host, end.worker)));
-        Ok(ends)
-    }
-
-    fn host(&self, role: &Role) -> Result<usize> {
-        let index = self.hosts.all.iter().position(|host| host.facts.host == role.host);
-        index.ok_or_else(|| Error::usage(format!("no host is called `{}`", role.host), ""))
-    }
-
-    fn spec(&self, case: &Case, rung: &Rung, end: &End, passive: bool) -> Spec {
-        let host: &Host = &self.hosts.all[end.host];
-        Spec {
-            transport: rung.transport.into(),
-            flows: case.flows,
-            passive,
-            address: host.end_of(rung),
-            settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),
-            patience_ms: PATIENCE.as_millis() as u64,
-        }
     }
 
     /// Asks every host that has a role, then waits for all answers.

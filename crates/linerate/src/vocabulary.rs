@@ -30,7 +30,10 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
-pub use library::{LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MpiAbi, MpiLaunch, MpiMaker, Ranks};
+pub use library::{
+    LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_VARIABLES, MpiAbi, MpiLaunch, MpiMaker,
+    MpiVariable, Ranks,
+};
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait};
 pub use preset::{PRESETS, Preset};

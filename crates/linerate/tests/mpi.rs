@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -12,12 +12,24 @@ use tempfile::TempDir;
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn linerate(folder: &Path, library: &str, how: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    on_rung(folder, "in-host.mpi", library, how)
+}
+
+fn on_rung(folder: &Path, rung: &str, library: &str, how: &[&str]) -> Command {
+    let mut command = program(folder);
+    command.args(["--only", rung, "--set"]).arg(format!("mpi.implementation={library}"));
+    command.args(how);
     command
-        .args(["run", "lab", "--only", "in-host.mpi", "--no-page", "--set"])
-        .arg(format!("mpi.implementation={library}"));
-    command.args(how).arg("--output").arg(folder.join("o")).env("LINERATE_STATE", folder.join("state"));
-    command.env("LINERATE_CONFIG", "").env("LD_LIBRARY_PATH", "").stdin(Stdio::null());
+}
+
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(["run", "lab", "--no-page", "--output"]).arg(folder.join("o"));
+    command
+        .env("LINERATE_STATE", folder.join("state"))
+        .env("LINERATE_CONFIG", "")
+        .env("LD_LIBRARY_PATH", "")
+        .stdin(Stdio::null());
     command
 }
 
@@ -60,41 +72,160 @@ fn below(ancestor: u32) -> BTreeMap<u32, String> {
     parents.keys().filter(|pid| is_below(**pid)).map(|pid| (*pid, arguments(*pid))).collect()
 }
 
+const BOTH: [(&str, &str); 2] = [("openmpi", "Open MPI v"), ("mpich", "MPICH Version: ")];
+
 #[test]
 fn each_mpi_carries_every_byte_and_says_what_it_is() {
-    for (library, version) in [("openmpi", "Open MPI v"), ("mpich", "MPICH Version: ")] {
-        let folder = TempDir::new().unwrap();
-        let output = linerate(folder.path(), library, &QUICK).output().unwrap();
-        assert!(output.status.success(), "{}", words(&output));
-        let lines = recorded(folder.path());
-        let sessions: Vec<&Value> = lines
-            .iter()
-            .filter(|line| line["event"] == "session" && line["endpoints"][0].is_string())
-            .collect();
-        assert!(!sessions.is_empty());
-        for session in sessions {
-            let about = session["endpoints"][0].as_str().unwrap();
-            assert!(about.starts_with(version) && about.contains("started by"), "{about}");
-            assert_eq!(session["granted"][0]["granted"], *library);
-        }
-        let trials: Vec<&Value> =
-            lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
-        for pattern in ["ping-pong", "stream"] {
-            let of_pattern = trials.iter().filter(|trial| trial["case"]["pattern"] == pattern);
-            assert!(of_pattern.clone().count() > 0, "{library}: no {pattern}");
-            for trial in of_pattern {
-                assert_eq!(trial["case"]["wait"], "polling");
-                let block = &trial["block"];
-                let number = |name: &str| block[name].as_u64().unwrap();
-                let all = number("message_bytes") * number("messages") * number("slices");
-                let roles = trial["roles"].as_array().unwrap();
-                assert_eq!(roles.len(), 2);
-                assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
+    for (library, version) in BOTH {
+        carries_every_byte("in-host.mpi", library, version);
+    }
+}
+
+#[test]
+fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
+    for (library, version) in BOTH {
+        let lines = carries_every_byte("network.mpi", library, version);
+        let steps = lines.iter().filter(|line| line["event"] == "step" && line["pass"] == 1);
+        for step in steps {
+            let trials = lines.iter().filter(|line| line["event"] == "trial" && line["step"] == step["step"]);
+            let roles = trials.flat_map(|trial| trial["roles"].as_array().unwrap());
+            let receives = roles.filter(|role| role["does"] != "sends");
+            let came: u64 = receives.map(|role| role["flows"][0]["bytes"].as_u64().unwrap()).sum();
+            for host in step["hosts"].as_array().unwrap() {
+                let moved = host["interfaces"].as_array().unwrap().iter();
+                let moved = moved.filter(|interface| interface["name"] != "lo");
+                let moved: u64 = moved
+                    .map(|one| one["rx_bytes"].as_u64().unwrap() + one["tx_bytes"].as_u64().unwrap())
+                    .sum();
+                assert!(moved > came, "{library}: {moved} of {came}: {step}");
             }
         }
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        assert!(stdout.contains("in-host.mpi"), "{stdout}");
+        nobody_is_left(library);
     }
+}
+
+/// Ranks, and the daemons of launchers, have the names of ranks' homes among their arguments.
+fn nobody_is_left(library: &str) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        let left: Vec<String> = lines
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .filter(|line| {
+                ["linerate-rank-", "hydra_pmi_proxy", "orted"].iter().any(|word| line.contains(word))
+            })
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{library}: {left:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_library_that_goes_past_the_network_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let past = ["--set", "mpi.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
+    let output =
+        on_rung(folder.path(), "network.mpi", "mpich", &[&QUICK[..], &past].concat()).output().unwrap();
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
+    nobody_is_left("mpich");
+}
+
+const TWO: &str = r#"
+name = "two"
+[[case]]
+id = "both"
+rung = "network.mpi"
+pattern = "ping-pong"
+wait = "polling"
+sizes = ["64", "8KiB"]
+trial = "20ms"
+[case.vary]
+"mpi.implementation" = ["openmpi", "mpich"]
+"mpi.eager-limit" = ["4KiB", "64KiB"]
+[[figure]]
+id = "both"
+title = "Both"
+cases = ["both"]
+x = "size"
+y = "half-round-trip"
+"#;
+
+/// The median half round trip of a recording, of those trials.
+fn median(lines: &[Value], library: &str, limit: &str, size: u64) -> f64 {
+    let arms = lines[0]["plan"]["arms"].as_array().unwrap();
+    let is_asked = |arm: &Value| {
+        let name = arm["name"].as_str().unwrap();
+        name.contains(library) && name.contains(&format!("mpi.eager-limit={limit}"))
+    };
+    let arm = 1 + arms.iter().position(is_asked).unwrap() as u64;
+    let trials = lines.iter().filter(|line| line["event"] == "trial" && line["case"]["arm"] == arm);
+    let trials = trials.filter(|line| line["pass"] != 0 && line["block"]["message_bytes"] == size);
+    let mut times: Vec<f64> = trials
+        .map(|trial| {
+            let flow = &trial["roles"][1]["flows"][0];
+            let messages =
+                trial["block"]["messages"].as_f64().unwrap() * trial["block"]["slices"].as_f64().unwrap();
+            flow["duration_ns"].as_f64().unwrap() / messages / 2.0
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+#[test]
+fn the_threshold_of_each_mpi_moves_with_the_knob() {
+    let folder = TempDir::new().unwrap();
+    let plan = folder.path().join("two.toml");
+    std::fs::write(&plan, TWO).unwrap();
+    let mut command = program(folder.path());
+    let output = command.args(["--profile", "quick", "--passes", "5", "--plan"]).arg(&plan).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    for (library, _) in BOTH {
+        let [asked, at_once] = ["4KiB", "64KiB"].map(|limit| median(&lines, library, limit, 8192));
+        assert!(asked > 1.4 * at_once, "{library}: {asked} and {at_once} ns at 8 KiB");
+        let [one, other] = ["4KiB", "64KiB"].map(|limit| median(&lines, library, limit, 64));
+        assert!(one < 1.4 * other && other < 1.4 * one, "{library}: {one} and {other} ns at 64 B");
+    }
+}
+
+/// Runs a rung by a library, and gives what is on record.
+fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
+    let folder = TempDir::new().unwrap();
+    let output = on_rung(folder.path(), rung, library, &QUICK).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    let sessions: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
+    assert!(!sessions.is_empty());
+    for session in sessions {
+        let about = session["endpoints"][0].as_str().unwrap();
+        assert!(about.starts_with(version) && about.contains("started by"), "{about}");
+        assert_eq!(session["granted"][0]["granted"], *library);
+    }
+    let trials: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
+    for pattern in ["ping-pong", "stream"] {
+        let of_pattern = trials.iter().filter(|trial| trial["case"]["pattern"] == pattern);
+        assert!(of_pattern.clone().count() > 0, "{library}: no {pattern}");
+        for trial in of_pattern {
+            assert_eq!(trial["case"]["wait"], "polling");
+            let block = &trial["block"];
+            let number = |name: &str| block[name].as_u64().unwrap();
+            let all = number("message_bytes") * number("messages") * number("slices");
+            let roles = trial["roles"].as_array().unwrap();
+            assert_eq!(roles.len(), 2);
+            assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
+        }
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains(rung), "{stdout}");
+    lines
 }
 
 #[test]
@@ -109,7 +240,15 @@ fn a_library_that_is_not_there_is_told_with_those_that_are() {
 /// Open MPI in a folder of its own, with a launcher of this script.
 fn with_launcher(script: &str) -> (Output, Duration) {
     let folder = TempDir::new().unwrap();
-    let [lib, bin] = ["lib", "bin"].map(|name| folder.path().join(name));
+    let lib = with_open_mpi(folder.path(), script);
+    let mut command = linerate(folder.path(), "openmpi", &QUICK);
+    command.env("LD_LIBRARY_PATH", lib);
+    let begun = Instant::now();
+    (command.output().unwrap(), begun.elapsed())
+}
+
+fn with_open_mpi(folder: &Path, script: &str) -> PathBuf {
+    let [lib, bin] = ["lib", "bin"].map(|name| folder.join(name));
     std::fs::create_dir(&lib).unwrap();
     std::fs::create_dir(&bin).unwrap();
     let cache = Command::new("/sbin/ldconfig").arg("-p").output().unwrap();
@@ -121,10 +260,30 @@ fn with_launcher(script: &str) -> (Output, Duration) {
         format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 'mpirun (Open MPI) 0'; exit; }}\n{script}\n");
     std::fs::write(&launcher, text).unwrap();
     std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = linerate(folder.path(), "openmpi", &QUICK);
-    command.env("LD_LIBRARY_PATH", lib);
-    let begun = Instant::now();
-    (command.output().unwrap(), begun.elapsed())
+    lib
+}
+
+#[test]
+fn one_that_fails_is_on_record_and_the_other_is_measured() {
+    let folder = TempDir::new().unwrap();
+    let lib = with_open_mpi(folder.path(), "echo 'there are no slots here' >&2; exit 3");
+    let plan = folder.path().join("two.toml");
+    std::fs::write(&plan, TWO).unwrap();
+    let mut command = program(folder.path());
+    command.env("LD_LIBRARY_PATH", lib).args(["--profile", "quick", "--passes", "2", "--plan"]).arg(&plan);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    let not: Vec<&Value> = lines.iter().filter(|line| line["event"] == "unavailable").collect();
+    assert_eq!(not.len(), 2, "each of its arms fails once: {not:?}");
+    for one in not {
+        let why = one["why"].as_str().unwrap();
+        assert!(why.starts_with("failed with mpi.") && why.contains("mpi.implementation=openmpi"), "{why}");
+        assert!(why.contains("there are no slots here"), "{why}");
+    }
+    assert!(median(&lines, "mpich", "4KiB", 64) > 0.0 && median(&lines, "mpich", "64KiB", 8192) > 0.0);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("there are no slots here"), "{stdout}");
 }
 
 #[test]
@@ -145,7 +304,7 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
 }
 
 #[test]
-fn a_rank_that_is_killed_ends_the_run_and_leaves_nothing_behind() {
+fn a_rank_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     for library in ["openmpi", "mpich"] {
         let folder = TempDir::new().unwrap();
         let mut command = linerate(folder.path(), library, &["--budget", "60s"]);
@@ -174,7 +333,19 @@ fn a_rank_that_is_killed_ends_the_run_and_leaves_nothing_behind() {
             };
             statuses.map(is_bound).any(|bound| bound)
         };
+        let measures = || {
+            let files = std::fs::read_dir(folder.path().join("o")).into_iter().flatten().flatten();
+            let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+            texts.any(|text| {
+                text.lines().any(|line| line.contains("\"trial\"") && line.contains("\"pass\":1,"))
+            })
+        };
         let victim = loop {
+            if !measures() {
+                std::thread::sleep(Duration::from_millis(5));
+                assert!(begun.elapsed() < Duration::from_secs(40), "{library}: nothing is measured");
+                continue;
+            }
             if let Some(rank) = ranks.iter().find(plays) {
                 break *rank;
             }
@@ -184,7 +355,12 @@ fn a_rank_that_is_killed_ends_the_run_and_leaves_nothing_behind() {
         let killed = Command::new("kill").args(["-9", &victim.to_string()]).status().unwrap();
         assert!(killed.success());
         let status = run.wait().unwrap();
-        assert!(!status.success(), "{library}");
+        // What came before stays, and the run ends as one that had nothing more to do.
+        assert!(status.success(), "{library}");
+        let lines = recorded(folder.path());
+        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
+        let why = not["why"].as_str().unwrap();
+        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
         assert!(begun.elapsed() < Duration::from_secs(60), "{library}: {:?}", begun.elapsed());
         let left = |pid: &&u32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -103,8 +103,15 @@ fn is_value(knob: &Knob, value: &str) -> bool {
             (1..16).contains(&value.len()) && value.chars().all(legal)
         }
         KnobKind::OneOf(words) => words.contains(&value),
+        KnobKind::Variables => value.split_ascii_whitespace().all(is_variable) && !value.trim().is_empty(),
         KnobKind::Placement => value.parse::<Placement>().is_ok(),
     }
+}
+
+/// `NAME=VALUE`.
+fn is_variable(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(legal))
 }
 
 fn wanted(kind: KnobKind) -> String {
@@ -116,6 +123,7 @@ fn wanted(kind: KnobKind) -> String {
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name".into(),
         KnobKind::OneOf(words) => words.join(" or "),
+        KnobKind::Variables => "variables (try UCX_TLS=tcp,self)".into(),
         KnobKind::Placement => "a placement (try 0/1, 0,2/1,3, queue or none)".into(),
     }
 }

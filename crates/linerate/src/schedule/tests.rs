@@ -5,6 +5,7 @@ use crate::plan::{Plan, Profile, Step};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
     Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
+    Unavailable,
 };
 use crate::vocabulary::{CLOCK_READ, Pattern, Place, Wait};
 use std::collections::BTreeMap;
@@ -238,4 +239,60 @@ fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
     assert!(of_tls.iter().all(|it| (&it.why, &it.hint) == (&lack.why, &lack.hint)), "{of_tls:?}");
     let (steps, _) = run(&plan, recording, 5);
     assert!(!steps.is_empty() && steps.iter().all(|step| step.case.rung == "network.tcp"));
+}
+
+/// Runs to the end, or for so many steps; sessions of UDP fail from this step on.
+fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) -> (Vec<Step>, Recording) {
+    let mut schedule = Passes::new(plan, &recording);
+    let mut steps = Vec::new();
+    while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
+        if step.number >= from && step.case.rung == "in-host.udp" {
+            recording.push(Event::Unavailable(Unavailable {
+                rung: step.case.rung.clone(),
+                pattern: None,
+                wait: None,
+                host: None,
+                why: "failed".into(),
+                hint: String::new(),
+                arm: Some(step.case.arm),
+                after_steps: Some(step.number),
+            }));
+            continue;
+        }
+        answer(&step).into_iter().for_each(|event| recording.push(event));
+        steps.push(step);
+    }
+    (steps, recording)
+}
+
+#[test]
+fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
+    let (plan, recording) = begun(|plan| {
+        plan.profile.passes = 2;
+        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+    });
+    let (whole, _) = run(&plan, recording.clone(), usize::MAX);
+    let of = |steps: &[Step], rung: &str| steps.iter().filter(|step| step.case.rung == rung).count();
+    for from in [0, 7, whole.len() as u32 / 2] {
+        let (steps, ended) = run_failing(&plan, recording.clone(), from, usize::MAX);
+        assert_eq!(ended.unavailable.len(), 1, "it is tried once");
+        let after = ended.unavailable[0].after_steps.unwrap() as usize;
+        assert_eq!(of(&steps[after..], "in-host.udp"), 0);
+        let passes = |steps: &[Step]| steps.iter().filter(|step| step.pass > 0).count();
+        assert!(passes(&steps) > 0 && of(&steps, "in-host.unix") >= of(&whole, "in-host.unix") / 2);
+        assert!(steps.iter().any(|step| step.pass == 2), "from {from}");
+        // A run that was cut goes on as it would have.
+        for cut in [1, after, after + 1, steps.len() / 2] {
+            let (first, cut_off) = run_failing(&plan, recording.clone(), from, cut);
+            let (rest, _) = run_failing(&plan, cut_off, from, usize::MAX);
+            assert_eq!(steps, first.into_iter().chain(rest).collect::<Vec<_>>(), "from {from}, cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn where_everything_fails_the_run_ends() {
+    let (plan, recording) = begun(|plan| plan.rungs = vec!["in-host.udp".into()]);
+    let (steps, ended) = run_failing(&plan, recording, 0, usize::MAX);
+    assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
 }

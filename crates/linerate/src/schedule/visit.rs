@@ -34,23 +34,19 @@ pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<
         if let Some(visit) = planner.visits().get(number).cloned() {
             return Some(planner.step(number, &visit, recording));
         }
-        let further = match planned == number {
-            true => not_lost(planner.further(recording), recording),
-            false => {
-                let known = recording.until(planned);
-                not_lost(planner.further(&known), &known)
-            }
+        // What failed before the first of the further visits, and what failed at it, look the same on record.
+        let failed_now =
+            recording.unavailable.iter().any(|not| not.after_steps == u32::try_from(planned).ok());
+        let further = match planned == number && !failed_now {
+            true => planner.further(recording),
+            false => planner.further(&recording.until(planned)),
         };
-        if further.is_empty() {
+        planner.visits().extend(further);
+        leave_out_lost(planner.visits(), recording);
+        if planner.visits().len() == planned {
             return None;
         }
-        planner.visits().extend(further);
     }
-}
-
-fn not_lost(mut visits: Vec<Visit>, recording: &Recording) -> Vec<Visit> {
-    visits.retain(|visit| !recording.lost(&visit.entry.case));
-    visits
 }
 
 /// What failed is not visited again: those that were planned after it are left out, in the order of the failures.

@@ -11,11 +11,13 @@
 //! | `home` | where a rank calls, and what it is asked |
 //! | `launch` | the library's launcher: its arguments, its last words, its end |
 //! | [`rank`] | the rank's side |
+//! | `settings` | knobs, as the variables that each maker has for them |
 
 mod elsewhere;
 mod home;
 mod launch;
 pub mod rank;
+mod settings;
 
 use super::library::shell::Served;
 use super::library::{self, Found, Surroundings, this_program};
@@ -64,7 +66,8 @@ impl Transport for Mpi {
         let home = Home::open()?;
         let (mut served, mut offer) = (None, Offer::Nothing);
         if spec.passive {
-            let other = own_address(spec)?.map(Elsewhere::here).transpose()?;
+            let other =
+                own_address(spec)?.map(|address| Elsewhere::here(self.name(), address)).transpose()?;
             let (shell, elsewhere) = other.unzip();
             served = shell;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
@@ -98,19 +101,49 @@ impl Pending for End {
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let End { spec, home, served } = *self;
         if spec.passive {
-            let rank = home.welcome(&|| None)?;
+            let forsaken = || served.as_ref().is_some_and(Served::is_forsaken);
+            let rank = home.welcome(&|| forsaken().then(|| "the other end started no rank".into()))?;
             return Ok(Box::new(Open { spec, rank, launched: None, _served: served }));
         }
         let Offer::Home { name, elsewhere } = other else {
             return Err(Error::peer("the other end", "offered no home for a rank", ""));
         };
-        let found = pick(&spec)?;
-        let seats = seats(&spec, &found, elsewhere.as_deref())?;
-        let shell = elsewhere.as_ref().map(|elsewhere| &elsewhere.shell);
-        let launched = Launched::start(&found, &seats, [home.name(), name], shell)?;
-        let rank = home.welcome(&|| launched.last_words())?;
-        Ok(Box::new(Open { spec, rank, launched: Some((launched, found)), _served: None }))
+        let begun = begin(&spec, home, name, elsewhere.as_deref());
+        if begun.is_err() {
+            forsake(name, elsewhere.as_deref());
+        }
+        let (rank, launched) = begun?;
+        Ok(Box::new(Open { spec, rank, launched: Some(launched), _served: None }))
     }
+}
+
+/// Starts both ranks and waits for this end's own.
+fn begin(
+    spec: &Spec,
+    home: Home,
+    other: &str,
+    elsewhere: Option<&Elsewhere>,
+) -> Result<(Ranked, (Launched, Found))> {
+    let found = pick(spec)?;
+    let seats = seats(spec, &found, elsewhere)?;
+    let shell = elsewhere.map(|elsewhere| &elsewhere.shell);
+    let variables = settings::variables(spec, name_of(&found))?;
+    let launched = Launched::start(&found, &seats, [home.name(), other], shell, &variables)?;
+    let rank = home.welcome(&|| launched.last_words())?;
+    Ok((rank, (launched, found)))
+}
+
+/// Tells the other end that no rank will come: it waits for one, and what is told of this end's failure waits for it.
+fn forsake(home: &str, elsewhere: Option<&Elsewhere>) {
+    match elsewhere {
+        Some(elsewhere) => drop(elsewhere.shell.forsake()),
+        None => drop(home::call(home)),
+    }
+}
+
+/// The name that picks it; it has one, for it was picked.
+fn name_of(found: &Found) -> &str {
+    found.identity.as_ref().map_or("", |identity| identity.name.as_str())
 }
 
 /// Where both ranks are started: this end's first, which is the launcher's own host.
@@ -176,8 +209,9 @@ struct Open {
 
 impl Session for Open {
     fn granted(&self) -> Vec<Granted> {
-        let name = self.launched.iter().filter_map(|(_, found)| Some(&found.identity.as_ref().ok()?.name));
-        name.map(|name| granted(&self.spec, LIBRARY, name)).collect()
+        let Some((_, found)) = &self.launched else { return Vec::new() };
+        let library = granted(&self.spec, LIBRARY, name_of(found));
+        std::iter::once(library).chain(settings::granted(&self.spec)).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {

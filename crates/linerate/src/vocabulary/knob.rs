@@ -17,6 +17,8 @@ pub enum KnobKind {
     Name,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// `NAME=VALUE NAME=VALUE`, of a process's environment.
+    Variables,
     /// CPUs of the two ends: `0/1`, `0,2/1,3`, or `none`.
     Placement,
 }
@@ -233,6 +235,51 @@ pub const KNOBS: &[Knob] = &[
         about: "the MPI that carries the messages, of those that this host has",
         source: "linerate list mpi-abis",
         hint: "each that doctor lists: they differ most where messages stop being sent at once",
+    },
+    Knob {
+        name: "mpi.eager-limit",
+        kind: KnobKind::Bytes,
+        transports: &["mpi"],
+        default: "the library's own",
+        about: "the largest message that is sent at once, whether or not it is waited for; of a larger one the receiver is asked first",
+        source: "btl_tcp_eager_limit(Open MPI), UCX_RNDV_THRESH(UCX): some count their headers, some call the first size that asks",
+        hint: "several around the dip: it moves with the limit",
+    },
+    Knob {
+        name: "mpi.socket-buffer",
+        kind: KnobKind::Bytes,
+        transports: &["mpi"],
+        default: "the library's own, or the kernel's automatic one",
+        about: "the send and receive buffers of the library's TCP sockets",
+        source: "socket(7), SO_SNDBUF, SO_RCVBUF; btl_tcp_sndbuf(Open MPI), UCX_TCP_SNDBUF(UCX)",
+        hint: "the product of rate and round trip on a long path",
+    },
+    Knob {
+        name: "mpi.progress-thread",
+        kind: KnobKind::Switch,
+        transports: &["mpi"],
+        default: "the library's own, mostly off",
+        about: "a thread that moves messages while the application computes",
+        source: "btl_tcp_progress_thread(Open MPI), MPIR_CVAR_ASYNC_PROGRESS(MPICH), I_MPI_ASYNC_PROGRESS(Intel)",
+        hint: "on with a spare CPU: without one it costs latency",
+    },
+    Knob {
+        name: "mpi.yield",
+        kind: KnobKind::Switch,
+        transports: &["mpi"],
+        default: "the library's own, mostly off",
+        about: "whether a rank that waits gives its CPU to others",
+        source: "mpi_yield_when_idle(Open MPI), I_MPI_THREAD_YIELD(Intel); sched_yield(2)",
+        hint: "on where there are more ranks than CPUs",
+    },
+    Knob {
+        name: "mpi.environment",
+        kind: KnobKind::Variables,
+        transports: &["mpi"],
+        default: "none",
+        about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
+        source: "mpirun(1), option -x; MCA parameters, CVARs, I_MPI_ and UCX_ variables",
+        hint: "what ompi_info --all, mpivars and ucx_info -cf list",
     },
     Knob {
         name: "cache.mode",

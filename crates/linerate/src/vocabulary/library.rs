@@ -109,6 +109,49 @@ pub const MPI_ABIS: &[MpiAbi] = &[
     },
 ];
 
+/// A knob as one maker has it.
+#[derive(Debug)]
+pub struct MpiVariable {
+    /// The knob.
+    pub knob: &'static str,
+    /// Whose variables these are.
+    pub maker: &'static str,
+    /// All of them get the knob's value: a size in bytes, a switch as 1 or 0.
+    pub variables: &'static [&'static str],
+}
+
+const fn variable(
+    knob: &'static str,
+    maker: &'static str,
+    variables: &'static [&'static str],
+) -> MpiVariable {
+    MpiVariable { knob, maker, variables }
+}
+
+/// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference.
+pub const MPI_VARIABLES: &[MpiVariable] = &[
+    // The head of a large message may be no larger than a small one. Version 5 calls vader sm.
+    variable(
+        "mpi.eager-limit",
+        "openmpi",
+        &[
+            "OMPI_MCA_btl_tcp_eager_limit",
+            "OMPI_MCA_btl_tcp_rndv_eager_limit",
+            "OMPI_MCA_btl_vader_eager_limit",
+            "OMPI_MCA_btl_sm_eager_limit",
+        ],
+    ),
+    variable("mpi.eager-limit", "mpich", &["UCX_RNDV_THRESH"]),
+    variable("mpi.eager-limit", "intel-mpi", &["I_MPI_EAGER_THRESHOLD"]),
+    variable("mpi.socket-buffer", "openmpi", &["OMPI_MCA_btl_tcp_sndbuf", "OMPI_MCA_btl_tcp_rcvbuf"]),
+    variable("mpi.socket-buffer", "mpich", &["UCX_TCP_SNDBUF", "UCX_TCP_RCVBUF"]),
+    variable("mpi.progress-thread", "openmpi", &["OMPI_MCA_btl_tcp_progress_thread"]),
+    variable("mpi.progress-thread", "mpich", &["MPIR_CVAR_ASYNC_PROGRESS"]),
+    variable("mpi.progress-thread", "intel-mpi", &["I_MPI_ASYNC_PROGRESS"]),
+    variable("mpi.yield", "openmpi", &["OMPI_MCA_mpi_yield_when_idle"]),
+    variable("mpi.yield", "intel-mpi", &["I_MPI_THREAD_YIELD"]),
+];
+
 /// Who made an MPI.
 #[derive(Debug)]
 pub struct MpiMaker {
@@ -143,11 +186,13 @@ pub struct Ranks {
     pub each: &'static [&'static str],
     /// Variables that the launcher needs.
     pub environment: &'static [(&'static str, &'static str)],
+    /// What passes a variable on to the ranks, before its name; none where all are passed on.
+    pub export: Option<&'static str>,
 }
 
 /// Hydra's words.
 const HYDRA: MpiLaunch = MpiLaunch {
-    within: Ranks { arguments: &["-bind-to", "none"], each: &["-n", "1"], environment: &[] },
+    within: Ranks { arguments: &["-bind-to", "none"], each: &["-n", "1"], environment: &[], export: None },
     across: Ranks {
         arguments: &[
             "-bind-to",
@@ -166,12 +211,18 @@ const HYDRA: MpiLaunch = MpiLaunch {
         each: &["-n", "1", "-env", "UCX_NET_DEVICES", "{interface}", "-env", "FI_TCP_IFACE", "{interface}"],
         // UCX looks at the machine and not at the host's name: untold, it takes shared memory between virtual hosts.
         environment: &[("UCX_TLS", "tcp,self"), ("FI_PROVIDER", "tcp")],
+        export: None,
     },
 };
 
 /// Hydra's as Intel has them.
 const INTEL_HYDRA: MpiLaunch = MpiLaunch {
-    within: Ranks { arguments: &["-genv", "I_MPI_PIN", "0"], each: &["-n", "1"], environment: &[] },
+    within: Ranks {
+        arguments: &["-genv", "I_MPI_PIN", "0"],
+        each: &["-n", "1"],
+        environment: &[],
+        export: None,
+    },
     across: Ranks {
         arguments: &[
             "-bootstrap",
@@ -187,6 +238,7 @@ const INTEL_HYDRA: MpiLaunch = MpiLaunch {
         ],
         each: &["-n", "1", "-env", "FI_TCP_IFACE", "{interface}"],
         environment: &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("I_MPI_OFI_PROVIDER", "tcp")],
+        export: None,
     },
 };
 
@@ -204,6 +256,7 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
                 each: &["-np", "1", "-H", "localhost:2"],
                 // Only for root, whom it refuses else.
                 environment: &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")],
+                export: Some("-x"),
             },
             across: Ranks {
                 arguments: &["--bind-to", "none"],
@@ -223,6 +276,7 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
                     ("OMPI_MCA_btl", "tcp,self"),
                     ("OMPI_MCA_btl_tcp_if_include", "{near}/31,{far}/31"),
                 ],
+                export: Some("-x"),
             },
         }),
     },

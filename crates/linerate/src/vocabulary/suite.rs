@@ -25,6 +25,13 @@ pub const SUITES: &[SuiteEntry] = &[
         plan: include_str!("../../data/suites/san.toml"),
     },
     SuiteEntry {
+        name: "libraries",
+        paper: "S001",
+        about: "message-passing libraries against raw TCP, as shipped and tuned, and their threshold moved",
+        figures: "001-F1 to 001-F3 in one, 001-F4 and 001-F5 within a host, 001-T",
+        plan: include_str!("../../data/suites/libraries.toml"),
+    },
+    SuiteEntry {
         name: "adapter",
         paper: "S002",
         about: "one setting after the other on top of those before, the window of a connection, and which side binds",

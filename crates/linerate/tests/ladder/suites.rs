@@ -77,6 +77,14 @@ fn the_suite_of_sockets_is_drawn_on_five_hosts() {
 }
 
 #[test]
+fn the_suite_of_libraries_is_drawn() {
+    let (_, report) = drawn(&["lab", "--suite", "libraries"]);
+    let curves: std::collections::BTreeSet<String> =
+        points(&report, "001-F2").into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(curves.len(), 3, "TCP and two libraries: {curves:?}");
+}
+
+#[test]
 fn the_suites_of_adapter_and_san_are_drawn() {
     let (_, report) = drawn(&["lab", "--suite", "adapter,san"]);
     let names: Vec<&Value> = list(&report, "suites").iter().map(|suite| &suite["name"]).collect();

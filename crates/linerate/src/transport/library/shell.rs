@@ -16,6 +16,7 @@ mod serve;
 
 pub use serve::Served;
 
+use crate::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -38,12 +39,19 @@ pub struct Access {
     pub fingerprint: String,
 }
 
+impl Access {
+    /// Says that no command will come any more.
+    pub fn forsake(&self) -> Result<()> {
+        call::ask(self, None).map(drop)
+    }
+}
+
 /// What is asked for.
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
     secret: String,
-    /// For the other host's shell.
-    command: String,
+    /// For the other host's shell; none says that no more will come.
+    command: Option<String>,
 }
 
 /// What comes of a command.

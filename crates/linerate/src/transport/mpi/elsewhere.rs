@@ -37,10 +37,10 @@ pub struct Placed {
 
 impl Elsewhere {
     /// This host, for a launcher on the other one: commands are served as long as the first answer lives.
-    pub fn here(address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
+    pub fn here(kind: &str, address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
         let (served, shell) = Served::at(address.into())?;
         let program = this_program()?;
-        let found = of_kind("mpi", &program, &Surroundings::of_this_process());
+        let found = of_kind(kind, &program, &Surroundings::of_this_process());
         let libraries = found.iter().filter_map(placed).collect();
         Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))
     }

@@ -57,6 +57,7 @@ impl Launched {
         seats: &[Seat; 2],
         homes: [&str; 2],
         shell: Option<&Access>,
+        variables: &[(String, String)],
     ) -> Result<Launched> {
         let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
         let unknown = || {
@@ -77,8 +78,11 @@ impl Launched {
         for (number, seat) in seats.iter().enumerate() {
             command.args((number > 0).then_some(":"));
             command.args(ranks.each.iter().map(|word| fill(seat, word)));
+            let names = variables.iter().map(|(name, _)| name);
+            command.args(names.flat_map(|name| ranks.export.map(|word| [word, name])).flatten());
             command.arg(&seat.program).arg(ROLE).arg(&seat.library).arg(&seat.abi).args(homes);
         }
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         if let Some(access) = shell {
             let access = serde_json::to_string(access);
             command.env(ACCESS, access.map_err(|e| Error::usage(format!("{ACCESS}: {e}"), ""))?);

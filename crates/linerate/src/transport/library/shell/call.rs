@@ -21,7 +21,11 @@ pub fn main(access: &str, words: &[String]) -> Result<u8> {
     let broken = |e| Error::usage(format!("{}: {e}", super::ACCESS), "linerate sets it itself");
     let access: Access = serde_json::from_str(access).map_err(broken)?;
     let nothing = || Error::usage("no command for the other host", "linerate starts this by itself");
-    let command = command(words).ok_or_else(nothing)?;
+    ask(&access, Some(command(words).ok_or_else(nothing)?))
+}
+
+/// Asks for a command, or says that none will come.
+pub fn ask(access: &Access, command: Option<String>) -> Result<u8> {
     let at = access.address.to_string();
     let failed = |call: &'static str| {
         let at = at.clone();
@@ -33,8 +37,8 @@ pub fn main(access: &str, words: &[String]) -> Result<u8> {
     let config = client(DEFAULT, &access.fingerprint)?;
     let state = ClientConnection::new(Arc::new(config), name).map_err(|e| refused(&e))?;
     let mut stream = StreamOwned::new(state, stream);
-    let request = Request { secret: access.secret, command };
-    let mut line = serde_json::to_vec(&request).map_err(broken)?;
+    let request = Request { secret: access.secret.clone(), command };
+    let mut line = serde_json::to_vec(&request).map_err(|e| Error::usage(e.to_string(), ""))?;
     line.push(b'\n');
     if line.len() > LONGEST {
         return Err(Error::usage("the command for the other host is too long", ""));

@@ -31,6 +31,7 @@ const MOST: usize = 16;
 #[derive(Debug)]
 pub struct Served {
     over: Arc<AtomicBool>,
+    forsaken: Arc<AtomicBool>,
 }
 
 /// What all connections share.
@@ -38,6 +39,7 @@ struct Keeper {
     config: Arc<ServerConfig>,
     secret: [u8; 32],
     over: Arc<AtomicBool>,
+    forsaken: Arc<AtomicBool>,
     going: AtomicUsize,
 }
 
@@ -53,15 +55,21 @@ impl Served {
             secret: format!("{:032x}", rand::random::<u128>()),
             fingerprint: identity.fingerprint(),
         };
-        let over = Arc::new(AtomicBool::new(false));
+        let [over, forsaken] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let keeper = Arc::new(Keeper {
             config: Arc::new(identity.server(DEFAULT)?),
             secret: Sha256::digest(&access.secret).into(),
             over: over.clone(),
+            forsaken: forsaken.clone(),
             going: AtomicUsize::new(0),
         });
         std::thread::spawn(move || accept(&listener, &keeper));
-        Ok((Served { over }, access))
+        Ok((Served { over, forsaken }, access))
+    }
+
+    /// Whether the other end has said that it has no more commands.
+    pub fn is_forsaken(&self) -> bool {
+        self.forsaken.load(Ordering::Relaxed)
     }
 }
 
@@ -102,8 +110,12 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
     if <[u8; 32]>::from(Sha256::digest(&request.secret)) != keeper.secret {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
+    let Some(command) = request.command else {
+        keeper.forsaken.store(true, Ordering::Relaxed);
+        return Said::Ended(0).write(&mut stream);
+    };
     let (tell, told) = sync_channel(MOST);
-    let command = match start(&request.command, &tell) {
+    let command = match start(&command, &tell) {
         Ok(command) => command,
         Err(error) => {
             Said::Errors(format!("{error}\n").into_bytes()).write(&mut stream)?;

@@ -1,3 +1,5 @@
+//! The remote shell, over loopback, with real commands.
+
 use super::*;
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -20,6 +22,15 @@ fn a_command_runs_with_its_exit_code() {
     assert_eq!(asked(&access, &format!("echo 1 > {}; exit 7", file.display())).unwrap(), 7);
     assert_eq!(std::fs::read_to_string(file).unwrap(), "1\n");
     assert_eq!(asked(&access, "kill -9 $$").unwrap(), 255);
+}
+
+#[test]
+fn who_serves_is_told_that_no_command_will_come() {
+    let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let stranger = Access { secret: "0".repeat(32), ..access.clone() };
+    assert!(stranger.forsake().is_err() && !served.is_forsaken());
+    access.forsake().unwrap();
+    assert!(served.is_forsaken());
 }
 
 #[test]

@@ -1,0 +1,83 @@
+//! Opens a session: both ends offer, the offers travel, both join.
+
+use super::host::Host;
+use super::protocol::{JoinRequest, Joined, OfferRequest};
+use super::step::{Sitting, rung};
+use super::{PATIENCE, Runner};
+use crate::control::Call;
+use crate::plan::{Case, Role};
+use crate::record::SessionRecord;
+use crate::transport::{Offer, Spec};
+use crate::vocabulary::Rung;
+use crate::{Error, Result};
+
+/// One end of a session.
+struct End {
+    host: usize,
+    worker: u32,
+}
+
+impl Runner<'_> {
+    /// The passive end is asked first and is bound when it answers; then both join at once.
+    pub(super) fn open(&mut self, pass: u32, sitting: &Sitting) -> Result<Vec<SessionRecord>> {
+        let rung = rung(&sitting.case.rung)?;
+        let ends = self.ends(sitting)?;
+        let session = sitting.name.clone();
+        let mut offers = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            let spec = self.spec(sitting.case, rung, end, index == 0 && ends.len() > 1);
+            let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
+            let client = &mut self.hosts.all[end.host].client;
+            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
+        }
+        let mut calls: Vec<(usize, Call<Joined>)> = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            let other = offers[(index + 1) % offers.len()].clone();
+            let request = JoinRequest { worker: end.worker, session: session.clone(), other };
+            calls.push((end.host, self.hosts.all[end.host].client.begin("join", &request)?));
+        }
+        let joined = self.gather(calls, 3 * PATIENCE)?;
+        let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
+            pass,
+            rung: sitting.case.rung.clone(),
+            flows: sitting.case.flows,
+            arm: sitting.case.arm,
+            host: self.hosts.all[end.host].facts.host.clone(),
+            worker: end.worker,
+            granted: joined.granted,
+            endpoints: joined.endpoints,
+        });
+        Ok(records.collect())
+    }
+
+    /// The ends of a session, the passive one first; a session serves both directions, so the order must not
+    /// follow the roles.
+    fn ends(&self, sitting: &Sitting) -> Result<Vec<End>> {
+        let mut ends: Vec<End> = Vec::new();
+        for role in &sitting.roles {
+            let host = self.host(role)?;
+            if !ends.iter().any(|end| (end.host, end.worker) == (host, role.worker)) {
+                ends.push(End { host, worker: role.worker });
+            }
+        }
+        ends.sort_by_key(|end| std::cmp::Reverse((end.host, end.worker)));
+        Ok(ends)
+    }
+
+    fn host(&self, role: &Role) -> Result<usize> {
+        let index = self.hosts.all.iter().position(|host| host.facts.host == role.host);
+        index.ok_or_else(|| Error::usage(format!("no host is called `{}`", role.host), ""))
+    }
+
+    fn spec(&self, case: &Case, rung: &Rung, end: &End, passive: bool) -> Spec {
+        let host: &Host = &self.hosts.all[end.host];
+        Spec {
+            transport: rung.transport.into(),
+            flows: case.flows,
+            passive,
+            address: host.end_of(rung),
+            settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),
+            patience_ms: PATIENCE.as_millis() as u64,
+        }
+    }
+}
