@@ -99,10 +99,7 @@ pub fn receive_parts_now(socket: &impl AsFd, parts: &mut [IoSliceMut<'_>]) -> io
 
 /// The same, waiting in the kernel until something is there; none after an interruption.
 #[inline]
-pub fn receive_parts_waiting(
-    socket: &impl AsFd,
-    parts: &mut [IoSliceMut<'_>],
-) -> io::Result<Option<usize>> {
+pub fn receive_parts_waiting(socket: &impl AsFd, parts: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
     match recvmsg(socket, parts, &mut RecvAncillaryBuffer::default(), RecvFlags::empty()) {
         Err(Errno::INTR) => Ok(None),
         answer => Ok(Some(answer?.bytes)),

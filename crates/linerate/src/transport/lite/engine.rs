@@ -315,7 +315,8 @@ impl Engine {
     /// Decides where the message goes whose header came.
     #[inline]
     fn find_room(&mut self, other: Unexpected) -> io::Result<()> {
-        let Some(Coming { header: Header { tag, len }, room: room @ Room::None, .. }) = &mut self.coming else {
+        let Some(Coming { header: Header { tag, len }, room: room @ Room::None, .. }) = &mut self.coming
+        else {
             return Ok(());
         };
         if let Some(posted) = self.matching.take(*tag, *len)? {
@@ -325,7 +326,8 @@ impl Engine {
                 Some(bytes) => *room = Room::Held(bytes),
                 None if other == Unexpected::InTheWay => {
                     let most = self.matching.most_bytes();
-                    let why = format!("a message of {len} bytes with tag {tag}, for which no receive is posted");
+                    let why =
+                        format!("a message of {len} bytes with tag {tag}, for which no receive is posted");
                     return Err(io::Error::other(format!("{why}: with it more than {most} bytes were held")));
                 }
                 None => {}
@@ -346,8 +348,7 @@ impl Engine {
                 let rest = coming.rest(lent);
                 let (room, spare) = (rest.len(), self.ahead.spare(is_large));
                 let mut parts = [IoSliceMut::new(rest), IoSliceMut::new(spare)];
-                let receive =
-                    if waits { socket::receive_parts_waiting } else { socket::receive_parts_now };
+                let receive = if waits { socket::receive_parts_waiting } else { socket::receive_parts_now };
                 let came = receive(socket, &mut parts)?;
                 let filled = came.unwrap_or(0).min(room);
                 coming.filled += filled;

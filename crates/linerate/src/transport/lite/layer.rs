@@ -70,7 +70,8 @@ impl Layer {
         socket::limit_waits(shared.socket(), patience)?;
         let moves = shared.clone();
         let spawn = || std::thread::Builder::new().name("progress".into()).spawn(move || moves.progress());
-        let thread = threaded.then(spawn).transpose().map_err(|e| Error::io("clone", "progress thread", e))?;
+        let thread =
+            threaded.then(spawn).transpose().map_err(|e| Error::io("clone", "progress thread", e))?;
         Ok(Layer { shared, thread, waits: Waits::Sleeping, patience })
     }
 

@@ -4,7 +4,7 @@ use super::layer::{Done, Layer, Waits};
 use super::wire::Header;
 use linerate_sys::socket;
 use std::io::{ErrorKind, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -168,7 +168,8 @@ fn many_requests_are_done_in_any_order_and_tags_pass_each_other() {
                 assert_eq!(near.receive(99, &mut [0; 1]).unwrap(), 1);
             });
             // The last first: those before it are in its way.
-            let receives = (0..30).rev().map(|tag| far.start_receive(tag, vec![0; 100_000]).unwrap()).collect();
+            let receives =
+                (0..30).rev().map(|tag| far.start_receive(tag, vec![0; 100_000]).unwrap()).collect();
             let done = far.wait_all(receives).unwrap();
             for (done, tag) in done.iter().zip((0..30).rev()) {
                 assert!(done.came == 100_000 && done.bytes == pattern(100_000, tag), "tag {tag}");
@@ -224,6 +225,7 @@ fn what_is_in_the_way_is_held_up_to_its_bound_and_then_an_error() {
 fn told(bytes: &[u8]) -> (std::io::Error, Layer) {
     let (mut near, far) = tcp();
     near.write_all(bytes).unwrap();
+    near.shutdown(Shutdown::Write).unwrap();
     let mut far = open(far, true);
     let error = far.receive(TAG, &mut [0; 100]).unwrap_err();
     (error, far)
