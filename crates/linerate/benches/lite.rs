@@ -25,8 +25,10 @@ const MESSAGE: usize = 16 << 20;
 const OVERLAPS: usize = 9;
 const TAG: u32 = 1;
 
-/// The rows: pattern's ends, wait, size, settings.
-const ROWS: &[(&str, [Does; 2], Wait, u64, &[&str])] = &[
+/// Pattern, what its ends do, wait, size, settings.
+type Row = (&'static str, [Does; 2], Wait, u64, &'static [&'static str]);
+
+const ROWS: &[Row] = &[
     ("ping-pong polling", [Does::Echoes, Does::Pings], Wait::Polling, 64, &[]),
     ("ping-pong sleeping", [Does::Echoes, Does::Pings], Wait::Sleeping, 64, &[]),
     ("ping-pong polling", [Does::Echoes, Does::Pings], Wait::Polling, 1 << 20, &[]),

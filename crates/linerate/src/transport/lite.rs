@@ -9,12 +9,14 @@
 //! | `progress` | who moves the bytes: a call, else a thread |
 //! | `engine` | moves messages over the socket |
 //! | `matching` | which receive takes which message |
+//! | `leaving` | a message on its way out |
 //! | `ahead` | what was read and not yet sorted |
 //! | `wire` | the header |
 
 mod ahead;
 mod engine;
 pub mod layer;
+mod leaving;
 mod matching;
 mod progress;
 #[cfg(test)]

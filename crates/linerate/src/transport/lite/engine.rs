@@ -5,11 +5,12 @@
 //! header that follows it.
 
 use super::ahead::Ahead;
+use super::leaving::Leaving;
 use super::matching::{Matching, Posted};
-use super::wire::{HEADER_BYTES, Header};
+use super::wire::Header;
 use linerate_sys::socket;
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSliceMut};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -67,42 +68,6 @@ impl<'c> Lent<'c> {
 
     fn room(&mut self, at: usize) -> &mut [u8] {
         &mut self.bytes[at * self.each..][..self.each]
-    }
-}
-
-/// A message that a call sends from where it lies, or that the layer was given.
-#[derive(Debug)]
-pub struct Leaving<B> {
-    header: [u8; HEADER_BYTES],
-    payload: B,
-    went: usize,
-}
-
-impl<B: AsRef<[u8]>> Leaving<B> {
-    /// Nothing of it went yet; an error where it is longer than a message may be.
-    pub fn new(tag: u32, payload: B) -> io::Result<Leaving<B>> {
-        let header = Header::of(tag, payload.as_ref())?.to_wire();
-        Ok(Leaving { header, payload, went: 0 })
-    }
-
-    /// Whether all of it went.
-    #[inline]
-    pub fn is_gone(&self) -> bool {
-        self.went == HEADER_BYTES + self.payload.as_ref().len()
-    }
-
-    /// Sends what goes at once; says how much.
-    #[inline]
-    fn go(&mut self, socket: &OwnedFd) -> io::Result<usize> {
-        let payload = self.payload.as_ref();
-        let went = match self.header.get(self.went..) {
-            Some(header) if !header.is_empty() => {
-                socket::send_parts_now(socket, &[IoSlice::new(header), IoSlice::new(payload)])?
-            }
-            _ => socket::send_now(socket, &payload[self.went - HEADER_BYTES..])?,
-        };
-        self.went += went;
-        Ok(went)
     }
 }
 
@@ -257,7 +222,7 @@ impl Engine {
             if message.is_gone()
                 && let Some((ticket, message)) = self.leaving.pop_front()
             {
-                self.done.push((ticket, message.payload, 0));
+                self.done.push((ticket, message.into_payload(), 0));
             }
         }
         match own {

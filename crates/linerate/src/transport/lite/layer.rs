@@ -3,7 +3,8 @@
 //! A blocking call takes its bytes from where they lie and returns when they are sent or there. An asynchronous one is
 //! given its bytes, moves them whether or not another call is made, and gives them back when it is waited for.
 
-use super::engine::{Engine, Leaving, Lent, Ticket, Unexpected};
+use super::engine::{Engine, Lent, Ticket, Unexpected};
+use super::leaving::Leaving;
 use super::progress::Shared;
 use crate::pattern::poll;
 use crate::{Error, Result};

@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// How often the thread looks up while it rests: a caller that computes for longer has its progress made.
+/// When the thread looks up that rests: a caller that computes for longer has its progress made. While it finds that calls
+/// were made it rests twice as long each time, up to a bound, for each look puts a caller that polls off its CPU.
 const LOOK_UP: Duration = Duration::from_millis(2);
+const LOOK_UP_AT_LAST: Duration = Duration::from_millis(32);
 
 /// How long it sleeps at the socket at most.
 const WATCH: Duration = Duration::from_secs(1);
@@ -83,14 +85,17 @@ impl Shared {
 
     /// The thread: gives way to calls until the connection or the layer ends.
     pub fn progress(&self) {
-        let mut seen = None;
+        let (mut seen, mut rest) = (None, LOOK_UP);
         while !self.ends.load(SeqCst) {
-            let Ok(is_rung) = self.bell.wait_beside(&*self.socket, [false, false], LOOK_UP) else { return };
+            let Ok(is_rung) = self.bell.wait_beside(&*self.socket, [false, false], rest) else { return };
             let calls = self.calls.load(SeqCst);
             let is_quiet = seen.replace(calls) == Some(calls) && calls.is_multiple_of(2);
-            if (is_rung || is_quiet) && self.watch().is_err() {
-                self.watched.store(0, SeqCst);
-                return;
+            rest = (2 * rest).min(LOOK_UP_AT_LAST);
+            if is_rung || is_quiet {
+                if self.watch().is_err() {
+                    return self.watched.store(0, SeqCst);
+                }
+                rest = LOOK_UP;
             }
         }
     }
