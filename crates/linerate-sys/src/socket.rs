@@ -1,8 +1,9 @@
 //! Sockets: their options, and how long their calls wait. What moves bytes is in [`crate::transfer`].
 
 pub use crate::transfer::{
-    discard_now, discard_waiting, receive_all, receive_now, receive_waiting, send_datagram,
-    send_datagram_now, send_now, send_parts_now, send_parts_waiting, send_waiting,
+    discard_now, discard_waiting, receive_all, receive_now, receive_parts_now, receive_parts_waiting,
+    receive_waiting, send_datagram, send_datagram_now, send_now, send_parts_now, send_parts_waiting,
+    send_waiting,
 };
 
 use crate::bound;
@@ -210,7 +211,15 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
 /// Waits until something can be read, or also sent where `out`, or the time is over, or a signal came; says
 /// whether the time was over.
 pub fn wait_ready(socket: &impl AsFd, out: bool, limit: Duration) -> Result<bool> {
-    let events = if out { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    wait_events(socket, if out { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }, limit)
+}
+
+/// Waits until something can be sent, or the time is over, or a signal came; says whether the time was over.
+pub fn wait_writable(socket: &impl AsFd, limit: Duration) -> Result<bool> {
+    wait_events(socket, PollFlags::OUT, limit)
+}
+
+fn wait_events(socket: &impl AsFd, events: PollFlags, limit: Duration) -> Result<bool> {
     let mut waiting = [PollFd::new(socket, events)];
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     match poll(&mut waiting, Some(&limit)) {

@@ -1,8 +1,10 @@
 //! Calls that move bytes over a socket: at once, or waiting in the kernel.
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
-use std::io::{self, IoSlice};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, recv, recvmsg, send, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 
@@ -86,6 +88,24 @@ pub fn receive_waiting(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Optio
     }
 }
 
+/// Receives what is there into parts, one after the other; none when there is nothing now, `Some(0)` at the end.
+#[inline]
+pub fn receive_parts_now(socket: &impl AsFd, parts: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
+    match recvmsg(socket, parts, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.bytes)),
+    }
+}
+
+/// The same, waiting in the kernel until something is there; none after an interruption.
+#[inline]
+pub fn receive_parts_waiting(socket: &impl AsFd, parts: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
+    match recvmsg(socket, parts, &mut RecvAncillaryBuffer::default(), RecvFlags::empty()) {
+        Err(Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?.bytes)),
+    }
+}
+
 /// Receives, waiting in the kernel until `bytes` are full (`MSG_WAITALL`), or the end or an error came; none
 /// after an interruption.
 #[inline]
@@ -133,6 +153,19 @@ mod tests {
         assert_eq!(receive_waiting(&server, &mut [0; 8]).unwrap(), Some(3));
         drop(client);
         assert_eq!(receive_waiting(&server, &mut [0; 8]).unwrap(), Some(0));
+    }
+
+    #[test]
+    fn parts_are_filled_one_after_the_other() {
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (mut first, mut second) = ([0; 2], [0; 4]);
+        let mut parts = [IoSliceMut::new(&mut first), IoSliceMut::new(&mut second)];
+        assert_eq!(receive_parts_now(&far, &mut parts).unwrap(), None);
+        assert_eq!(send_parts_now(&near, &[IoSlice::new(b"ab"), IoSlice::new(b"c")]).unwrap(), 3);
+        assert_eq!(receive_parts_waiting(&far, &mut parts).unwrap(), Some(3));
+        drop(near);
+        assert_eq!(receive_parts_now(&far, &mut parts).unwrap(), Some(0));
+        assert_eq!((first, second), (*b"ab", *b"c\0\0\0"));
     }
 
     #[test]

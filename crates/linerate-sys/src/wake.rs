@@ -1,9 +1,10 @@
 //! One thread wakes another: the kernel's cheapest way, `eventfd`.
 
 use crate::{Error, Result};
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, read, write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 /// Rung by one thread, waited for by another.
 #[derive(Debug)]
@@ -41,6 +42,34 @@ impl Bell {
     }
 }
 
+impl Bell {
+    /// Sleeps until it is rung, or `socket` can be read or written where that is waited for, or the time is over, or
+    /// a signal came; says whether it was rung. A socket of which nothing is waited for wakes nobody, not even when
+    /// its other end goes.
+    pub fn wait_beside(
+        &self,
+        socket: &impl AsFd,
+        [readable, writable]: [bool; 2],
+        limit: Duration,
+    ) -> Result<bool> {
+        let mut events = PollFlags::empty();
+        events.set(PollFlags::IN, readable);
+        events.set(PollFlags::OUT, writable);
+        let mut waiting = [PollFd::new(&self.counter, PollFlags::IN), PollFd::new(socket, events)];
+        let count = if events.is_empty() { 1 } else { 2 };
+        let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+        match poll(&mut waiting[..count], Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(Error::new("poll", "eventfd and socket", error)),
+        }
+        let is_rung = !waiting[0].revents().is_empty();
+        if is_rung {
+            self.wait()?;
+        }
+        Ok(is_rung)
+    }
+}
+
 /// A system call that does nothing but enter and leave the kernel: `getppid`.
 #[inline]
 pub fn enter_kernel() {
@@ -50,6 +79,22 @@ pub fn enter_kernel() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_socket_beside_wakes_where_it_is_waited_for() {
+        let (bell, limit) = (Bell::new().unwrap(), Duration::from_secs(5));
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert!(!bell.wait_beside(&far, [false, true], limit).unwrap());
+        crate::socket::send_now(&near, b"x").unwrap();
+        assert!(!bell.wait_beside(&far, [true, false], limit).unwrap());
+        drop(near);
+        let begun = std::time::Instant::now();
+        assert!(!bell.wait_beside(&far, [false, false], Duration::from_millis(30)).unwrap());
+        assert!(begun.elapsed() >= Duration::from_millis(30), "who hung up woke nobody");
+        bell.ring().unwrap();
+        assert!(bell.wait_beside(&far, [false, false], limit).unwrap());
+        assert!(!bell.wait_beside(&far, [false, false], Duration::ZERO).unwrap());
+    }
 
     #[test]
     fn a_waiting_thread_is_woken_as_often_as_it_waits() {

@@ -11,6 +11,7 @@ mod engine;
 mod half;
 mod kernel_stream;
 pub mod library;
+pub mod lite;
 mod lossy;
 mod meeting;
 mod memory;
@@ -145,6 +146,7 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &smc::SMC,
     &rdma::RDMA,
     &raw::RAW,
+    &lite::LITE,
     &mpi::MPI,
 ];
 
@@ -156,9 +158,8 @@ pub fn lacking() -> Vec<Lack> {
 /// The transport with this name.
 pub fn named(name: &str) -> Result<&'static dyn Transport> {
     let found = TRANSPORTS.iter().find(|transport| transport.name() == name);
-    found
-        .copied()
-        .ok_or_else(|| Error::usage(format!("no transport is called `{name}`"), "see `linerate list`"))
+    let missing = || Error::usage(format!("no transport is called `{name}`"), "see `linerate list`");
+    found.copied().ok_or_else(missing)
 }
 
 impl Spec {

@@ -42,16 +42,16 @@ pub struct Knob {
     pub hint: &'static str,
 }
 
-const TCP: &[&str] = &["tcp", "tls"];
+const TCP: &[&str] = &["tcp", "tls", "lite"];
 const UDP: &[&str] = &["udp"];
 /// Engines are of plain sockets.
 const PLAIN_TCP: &[&str] = &["tcp"];
 /// What can be bound to an interface.
-const BOUND: &[&str] = &["tcp", "udp"];
-const PATHS: &[&str] = &["tcp", "tls", "mptcp"];
-const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp"];
+const BOUND: &[&str] = &["tcp", "udp", "lite"];
+const PATHS: &[&str] = &["tcp", "tls", "mptcp", "lite"];
+const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp", "lite"];
 const SOCKETS: &[&str] =
-    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
+    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc", "lite"];
 /// What has a cipher.
 const SEALED: &[&str] = &["tls", "quic"];
 /// Where a shim can stand between a pattern and a link.
@@ -82,6 +82,7 @@ const CARRIED: &[&str] = &[
     "vsock",
     "sctp",
     "smc",
+    "lite",
 ];
 
 const SEND_ENGINES: &[&str] =
@@ -280,6 +281,15 @@ pub const KNOBS: &[Knob] = &[
         about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
         source: "mpirun(1), option -x; MCA parameters, CVARs, I_MPI_ and UCX_ variables",
         hint: "what ompi_info --all, mpivars and ucx_info -cf list",
+    },
+    Knob {
+        name: "lite.progress",
+        kind: KnobKind::OneOf(&["thread", "none"]),
+        transports: &["lite"],
+        default: "thread",
+        about: "who moves messages while a rank computes: a thread of the layer's own, or nobody",
+        source: "D. Turner, X. Chen, IEEE Cluster 2002 (MP_Lite: a signal handler did)",
+        hint: "none: what a library without a progress engine gives away where communication and computation overlap",
     },
     Knob {
         name: "cache.mode",

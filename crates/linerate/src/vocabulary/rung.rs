@@ -320,6 +320,7 @@ pub const RUNGS: &[Rung] = &[
     on_request::IN_HOST_VSOCK,
     on_request::IN_HOST_SCTP,
     on_request::IN_HOST_SMC,
+    on_request::IN_HOST_LITE,
     on_request::IN_HOST_MPI,
     on_request::NETWORK_MPI,
     on_request::NETWORK_TLS,
@@ -327,6 +328,7 @@ pub const RUNGS: &[Rung] = &[
     on_request::NETWORK_MPTCP,
     on_request::NETWORK_SCTP,
     on_request::NETWORK_SMC,
+    on_request::NETWORK_LITE,
     on_request::NETWORK_RAW,
     on_request::NETWORK_RDMA,
 ];

@@ -61,6 +61,8 @@ const CONNECTIONS: &[Pattern] =
 
 /// Whole messages between ranks.
 const PASSED: &[Pattern] = &[PingPong, Stream, PingPing];
+/// The same over a connection, which can be made anew.
+const PASSED_OVER: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing];
 
 /// Every transport.
 pub const TRANSPORTS: &[TransportEntry] = &[
@@ -376,6 +378,26 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         foreign: false,
         about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
         source: "packet(7); RFC 2544, section 9.1",
+    },
+    TransportEntry {
+        name: "lite",
+        ends: 2,
+        crosses_hosts: true,
+        copies: 1,
+        traffic: 1,
+        least_bytes: 1,
+        most_bytes: None,
+        // TCP's with timestamps; each message has 16 more.
+        header_bytes: 32,
+        has_window: true,
+        reliable: true,
+        patterns: PASSED_OVER,
+        loads: false,
+        most_flows: Some(1),
+        only_polls: false,
+        foreign: false,
+        about: "the program's own message layer over TCP: matched by tag, large ones without a copy of its own",
+        source: "D. Turner, X. Chen: Protocol-dependent message-passing performance on Linux clusters, IEEE Cluster 2002 (MP_Lite)",
     },
     TransportEntry {
         name: "mpi",

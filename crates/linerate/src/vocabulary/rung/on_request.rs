@@ -124,6 +124,24 @@ pub const NETWORK_RAW: Rung = Rung {
 pub const NETWORK_RDMA: Rung =
     rung("network.rdma", "rdma", Network, None, "RDMA between the two hosts, where they have devices for it");
 
+/// `in-host.lite`.
+pub const IN_HOST_LITE: Rung = rung(
+    "in-host.lite",
+    "lite",
+    InHost,
+    Some("in-host.tcp"),
+    "the program's own message layer over the loopback interface: what messages cost above a stream",
+);
+
+/// `network.lite`.
+pub const NETWORK_LITE: Rung = rung(
+    "network.lite",
+    "lite",
+    Network,
+    Some("network.tcp"),
+    "the program's own message layer between the two hosts: what message passing must cost at least",
+);
+
 /// `in-host.mpi`.
 pub const IN_HOST_MPI: Rung = rung(
     "in-host.mpi",
