@@ -3,6 +3,10 @@
 //! A handle is an `int` in MPICH's ABI and a pointer in all others. That decides how far apart the elements of an
 //! array of them are, so all of this is compiled for both.
 
+mod reference;
+
+pub use reference::Reference;
+
 use crate::library::Library;
 use crate::{Error, Result};
 use std::ffi::{c_int, c_void};

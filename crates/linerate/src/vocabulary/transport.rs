@@ -1,5 +1,7 @@
 //! What carries the bytes.
 
+mod message;
+
 use super::Pattern::{
     self, Bidirectional, Capacity, Connect, FixedCount, PingPing, PingPong, RequestResponse, Stream, ZeroLoss,
 };
@@ -58,11 +60,6 @@ const BOTH_WAYS_AT_ONCE: &[Pattern] =
 /// The same, and a connection for each request.
 const CONNECTIONS: &[Pattern] =
     &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse, Connect];
-
-/// Whole messages between ranks.
-const PASSED: &[Pattern] = &[PingPong, Stream, PingPing];
-/// The same over a connection, which can be made anew.
-const PASSED_OVER: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing];
 
 /// Every transport.
 pub const TRANSPORTS: &[TransportEntry] = &[
@@ -379,44 +376,6 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
         source: "packet(7); RFC 2544, section 9.1",
     },
-    TransportEntry {
-        name: "lite",
-        ends: 2,
-        crosses_hosts: true,
-        copies: 1,
-        traffic: 1,
-        least_bytes: 1,
-        most_bytes: None,
-        // TCP's with timestamps; each message has 16 more.
-        header_bytes: 32,
-        has_window: true,
-        reliable: true,
-        patterns: PASSED_OVER,
-        loads: false,
-        most_flows: Some(1),
-        only_polls: false,
-        foreign: false,
-        about: "the program's own message layer over TCP: matched by tag, large ones without a copy of its own",
-        source: "D. Turner, X. Chen: Protocol-dependent message-passing performance on Linux clusters, IEEE Cluster 2002 (MP_Lite)",
-    },
-    TransportEntry {
-        name: "mpi",
-        ends: 2,
-        crosses_hosts: true,
-        copies: 1,
-        traffic: 1,
-        least_bytes: 1,
-        // MPI counts bytes in an int.
-        most_bytes: Some(1 << 30),
-        header_bytes: 0,
-        has_window: false,
-        reliable: true,
-        patterns: PASSED,
-        loads: false,
-        most_flows: Some(1),
-        only_polls: true,
-        foreign: true,
-        about: "two ranks of an MPI of this host, loaded at run time and started by its own launcher",
-        source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 3",
-    },
+    message::LITE,
+    message::MPI,
 ];

@@ -94,7 +94,17 @@ impl Fixture {
     fn run(&self, target: &str) -> std::process::Output {
         let mut command = self.lab.hosts()[0].command(PROGRAM);
         command
-            .args(["run", target, "--profile", "quick", "--passes", "1", "--only", "network.tcp", "--quiet"])
+            .args([
+                "run",
+                target,
+                "--profile",
+                "quick",
+                "--passes",
+                "1",
+                "--only",
+                "network.tcp,network.mpi",
+                "--quiet",
+            ])
             .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
             .arg(self.folder.path().join("out"));
         command.env("LINERATE_STATE", self.folder.path().join("state"));
@@ -121,6 +131,9 @@ fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
     let report = report(&path);
     let rung = entry(&report, "network.tcp", Some("a>b"), 1);
     assert!(rung["throughput_bps"]["median"].as_f64().unwrap() > 0.0);
+    // The program lies at another place on the host that it was copied to.
+    let ranks = entry(&report, "network.mpi", Some("a>b"), 1);
+    assert!(ranks["throughput_bps"]["median"].as_f64().unwrap() > 0.0, "{ranks}");
     assert!(!crate::support::warnings(&report).contains(&"bytes-not-crossed".to_owned()));
     let wire = text.lines().find(|line| line.contains(r#""name":"wire0""#));
     assert!(wire.is_some(), "the bytes did not cross the wire between the hosts");

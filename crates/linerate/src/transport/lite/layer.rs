@@ -51,11 +51,18 @@ pub struct Layer {
     patience: Duration,
 }
 
+/// How often who polls for room to send looks at what comes meanwhile: each look holds up the kernel, which takes in the
+/// other end's acknowledgements on the same socket.
+const LOOK_EVERY: u32 = 64;
+
 /// What a call waits for.
+#[derive(Default)]
 struct Call<'c> {
     own: Option<Leaving<&'c [u8]>>,
     lent: Lent<'c>,
     request: Option<&'c Request>,
+    /// How often there was no room to send.
+    full: u32,
 }
 
 impl Layer {
@@ -85,7 +92,7 @@ impl Layer {
     #[inline]
     pub fn send(&mut self, tag: u32, bytes: &[u8]) -> io::Result<()> {
         let own = Some(Leaving::new(tag, bytes)?);
-        self.call(tag, Call { own, lent: Lent::default(), request: None }).map(drop)
+        self.call(tag, Call { own, ..Call::default() }).map(drop)
     }
 
     /// Waits for the next message of this tag; says how many bytes it has. One that is longer than the room is an error.
@@ -106,14 +113,14 @@ impl Layer {
         messages: usize,
     ) -> io::Result<usize> {
         let lent = Lent::new(rooms, each, messages)?;
-        self.call(tag, Call { own: None, lent, request: None })
+        self.call(tag, Call { lent, ..Call::default() })
     }
 
     /// Sends a message while it receives another one, both of this tag; says how many bytes came.
     #[inline]
     pub fn exchange(&mut self, tag: u32, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
         let (own, each) = (Some(Leaving::new(tag, bytes)?), room.len());
-        self.call(tag, Call { own, lent: Lent::new(room, each, 1)?, request: None })
+        self.call(tag, Call { own, lent: Lent::new(room, each, 1)?, ..Call::default() })
     }
 
     /// Begins to send a message; behind all that were begun before.
@@ -136,7 +143,7 @@ impl Layer {
     /// Waits for a request.
     pub fn wait(&mut self, request: Request) -> io::Result<Done> {
         let (waits, patience) = (self.waits, self.patience);
-        let mut call = Call { own: None, lent: Lent::default(), request: Some(&request) };
+        let mut call = Call { request: Some(&request), ..Call::default() };
         self.shared.call(self.thread.is_some(), |engine| {
             call.wait(engine, self.shared.socket(), waits, patience)?;
             let (bytes, came) = engine.take_done(request.ticket).ok_or(io::ErrorKind::NotFound)?;
@@ -205,6 +212,13 @@ impl Call<'_> {
     fn step(&mut self, engine: &mut Engine, sleeps: bool) -> io::Result<bool> {
         if engine.push(self.own.as_mut())? {
             return Ok(true);
+        }
+        // Who only sends looks seldom at what comes: it must, for the other end may wait for room as well.
+        if !self.is_sent() && self.lent.is_full() && self.request.is_none() && !sleeps {
+            self.full = self.full.wrapping_add(1);
+            if !self.full.is_multiple_of(LOOK_EVERY) {
+                return Ok(false);
+            }
         }
         let receives = !self.lent.is_full() || self.request.is_some_and(|request| request.receives);
         let other = if receives { Unexpected::InTheWay } else { Unexpected::Held };

@@ -91,7 +91,7 @@ fn played<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
 }
 
 /// A rank as the loops see it.
-struct Own<'r, H>(&'r mut Rank<H>);
+pub struct Own<'r, H>(pub &'r mut Rank<H>);
 
 impl<H: Handle> Passing for Own<'_, H> {
     #[inline]

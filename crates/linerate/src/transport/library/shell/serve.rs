@@ -15,14 +15,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often it is looked whether a command is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long who asks may be silent, and a command's words may take to be taken.
 const SILENT: Duration = Duration::from_secs(2);
 const TAKEN: Duration = Duration::from_secs(10);
-/// What a command has to end of its own accord.
+/// What a command has to end of its own accord when its session is over, and when it was told to.
+const FAREWELL: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How many go on at once.
 const MOST: usize = 16;
@@ -123,7 +124,14 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
         }
     };
     drop(tell);
-    while !keeper.over.load(Ordering::Relaxed) && !has_gone(&stream.sock) {
+    let mut until = None;
+    while !has_gone(&stream.sock) {
+        // With the session it is asked for nothing more, and may end by itself: its ranks take leave of each other.
+        if keeper.over.load(Ordering::Relaxed)
+            && *until.get_or_insert_with(|| Instant::now() + FAREWELL) < Instant::now()
+        {
+            break;
+        }
         match told.recv_timeout(LOOK) {
             Ok(said) if said.write(&mut stream).is_err() => break,
             Ok(_) => {}

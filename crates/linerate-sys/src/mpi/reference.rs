@@ -1,0 +1,26 @@
+//! A loop that a library's own compiler made, to hold ours against in the same process.
+
+use crate::Result;
+use crate::library::Library;
+use std::ffi::{c_int, c_longlong, c_void};
+
+type Ping = unsafe extern "C" fn(*mut c_void, c_int, c_longlong) -> c_longlong;
+
+/// `long long linerate_reference(void *room, int bytes, long long messages)`: so many round trips over
+/// `MPI_COMM_WORLD`, which rank 0 begins; the nanoseconds that they took.
+pub struct Reference(Ping);
+
+impl Reference {
+    /// The one that is in this library, which must have it as above.
+    pub fn of(library: &Library) -> Result<Reference> {
+        // SAFETY: the symbol's name is this crate's own, and its type is told above.
+        Ok(Reference(unsafe { library.function::<Ping>("linerate_reference")? }))
+    }
+
+    /// Plays; MPI is under way in this process, and the other rank plays as well.
+    pub fn ping(&self, room: &mut [u8], messages: i64) -> i64 {
+        let bytes = c_int::try_from(room.len()).unwrap_or(c_int::MAX);
+        // SAFETY: the room is there for the time of the call, and as long as it is told.
+        unsafe { (self.0)(room.as_mut_ptr().cast(), bytes, messages) }
+    }
+}

@@ -1,0 +1,213 @@
+//! Our loops against one that each MPI's own compiler made, in the same ranks, block by block in turns.
+//!
+//!     cargo bench --bench mpi [-- [--json FILE] [--pairs N] [NAME]...]
+//!
+//! Prints ours over the reference's time of a round trip: the median of the ratios of adjacent blocks, with its 95 %
+//! interval by the signs of its order statistics, and their number; last the geometric mean of all rows. A NAME,
+//! `openmpi` or `mpich`, picks a library. Nothing here decides a test.
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+use linerate::pattern::{Part, Passed, play};
+use linerate::plan::Block;
+use linerate::statistic::Estimate;
+use linerate::transport::library::{Found, Surroundings, libraries};
+use linerate::transport::mpi::rank::Own;
+use linerate::vocabulary::{Cache, Does, MPI_MAKERS, Wait};
+use linerate_sys::library::Library;
+use linerate_sys::mpi::{Handle, Mpi, Rank, Reference};
+use linerate_sys::thread;
+use serde_json::json;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+const PAIRS: usize = 40;
+const BLOCK_NS: f64 = 5e6;
+/// Bytes, and about what a round trip takes.
+const SIZES: [(u64, f64); 4] = [(1, 6e2), (1 << 10, 1.5e3), (64 << 10, 2.3e4), (1 << 20, 2e5)];
+/// What an answer begins with: a launcher and a library may say what they like.
+const MARK: &str = "linerate-bench-mpi";
+
+const REFERENCE: &str = r#"
+#include <mpi.h>
+#include <time.h>
+long long linerate_reference(void *room, int bytes, long long messages) {
+    int rank;
+    struct timespec a, b;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (long long i = 0; i < messages; i++) {
+        if (rank == 0) {
+            MPI_Send(room, bytes, MPI_BYTE, 1, 78, MPI_COMM_WORLD);
+            MPI_Recv(room, bytes, MPI_BYTE, 1, 78, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(room, bytes, MPI_BYTE, 0, 78, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(room, bytes, MPI_BYTE, 0, 78, MPI_COMM_WORLD);
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+}
+"#;
+
+/// The rank's side: every pair of blocks of every size, and what rank 0 found.
+fn rank(arguments: &[String]) -> Result<(), String> {
+    let [library, abi, reference, pairs] = arguments else { return Err("four arguments".into()) };
+    let told = |error: linerate_sys::Error| format!("{error}: {}", error.source);
+    let library = Library::open(Path::new(library)).map_err(told)?;
+    let mut mpi = Mpi::init(&library, abi.parse().map_err(|()| "no such ABI")?).map_err(told)?;
+    let own = Library::open(Path::new(reference)).map_err(told)?;
+    let reference = Reference::of(&own).map_err(told)?;
+    let pairs: usize = pairs.parse().map_err(|_| "no number of pairs")?;
+    let number = mpi.rank();
+    let cpus = thread::allowed_cpus().map_err(told)?;
+    let cpu = cpus[number as usize % cpus.len()];
+    thread::pin(&[cpu]).map_err(told)?;
+    for (size, about_ns) in SIZES {
+        let messages = (BLOCK_NS / about_ns).max(8.0) as u64;
+        let mut room = vec![1; size as usize];
+        let mut ratios = Vec::new();
+        // The first pair finds its way.
+        for pair in 0..=pairs {
+            let mut one = || {
+                let ours = match &mut mpi {
+                    Mpi::Narrow(rank) => ours(rank, number, cpu, (size, messages)),
+                    Mpi::Wide(rank) => ours(rank, number, cpu, (size, messages)),
+                };
+                ours.map_err(|error| error.to_string())
+            };
+            let (ours, theirs) = match pair % 2 {
+                0 => (one()?, reference.ping(&mut room, messages as i64)),
+                _ => {
+                    let theirs = reference.ping(&mut room, messages as i64);
+                    (one()?, theirs)
+                }
+            };
+            if pair > 0 {
+                ratios.push((ours, theirs));
+            }
+        }
+        if number == 0 {
+            println!("\n{MARK} {}", json!({ "bytes": size, "messages": messages, "pairs": ratios }));
+        }
+    }
+    mpi.finalize();
+    Ok(())
+}
+
+/// The nanoseconds of a block by our loops.
+fn ours<H: Handle>(
+    rank: &mut Rank<H>,
+    number: i32,
+    cpu: u32,
+    (message_bytes, messages): (u64, u64),
+) -> linerate::Result<i64> {
+    let block = Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot, ..Block::default() };
+    let does = if number == 0 { Does::Pings } else { Does::Echoes };
+    let parts = vec![Part { link: Passed::new(Own(rank)), does, cpu: Some(cpu) }];
+    let measured = play(parts, Wait::Polling, &[block])?;
+    let flow = measured.into_iter().flatten().next().map(|measured| measured.flow);
+    Ok(flow.map_or(0, |flow| flow.duration_ns as i64))
+}
+
+/// Its reference, by its own compiler: beside the launcher, under the like name.
+fn compiled(launcher: &Path, folder: &Path) -> Option<std::path::PathBuf> {
+    let name = launcher.file_name()?.to_str()?;
+    let compiler =
+        name.replace("mpirun", "mpicc").replace("mpiexec.hydra", "mpicc").replace("mpiexec", "mpicc");
+    let (source, library) = (folder.join("reference.c"), folder.join(format!("reference-{name}.so")));
+    std::fs::write(&source, REFERENCE).ok()?;
+    let mut command = Command::new(launcher.with_file_name(compiler));
+    command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    command.status().ok()?.success().then_some(library)
+}
+
+/// Ours over the reference's, a row a size.
+fn measured(found: &Found, folder: &Path, pairs: usize) -> Result<Vec<(u64, Estimate)>, String> {
+    let identity = found.identity.as_ref().map_err(Clone::clone)?;
+    let launcher = found.launcher.as_ref().ok_or("it has no launcher")?;
+    let maker = MPI_MAKERS.iter().find(|maker| maker.name == identity.name);
+    let launch = maker.and_then(|maker| maker.launch.as_ref()).ok_or("how it starts ranks is not known")?;
+    let reference = compiled(launcher, folder).ok_or("its compiler made no reference: is it installed?")?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(launcher);
+    command.args(launch.within.arguments).envs(launch.within.environment.iter().copied());
+    for number in 0..2 {
+        command.args((number > 0).then_some(":")).args(launch.within.each).arg(&program).arg("rank");
+        command.arg(&found.path).arg(identity.abi.as_deref().unwrap_or_default());
+        command.arg(&reference).arg(pairs.to_string());
+    }
+    let output = command.output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let answers = said.lines().filter_map(|line| line.strip_prefix(MARK));
+    let rows: Vec<(u64, Estimate)> = answers.filter_map(row).collect();
+    match rows.is_empty() {
+        true => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        false => Ok(rows),
+    }
+}
+
+fn row(answer: &str) -> Option<(u64, Estimate)> {
+    let answer: serde_json::Value = serde_json::from_str(answer).ok()?;
+    let pairs = answer["pairs"].as_array()?.iter();
+    let ratios: Option<Vec<f64>> = pairs.map(|pair| Some(pair[0].as_f64()? / pair[1].as_f64()?)).collect();
+    Some((answer["bytes"].as_u64()?, Estimate::of(ratios?)?))
+}
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if arguments.first().is_some_and(|word| word == "rank") {
+        return match rank(&arguments.split_off(1)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                eprintln!("{why}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let value = |flag: &str| {
+        let at = arguments.iter().position(|word| word == flag)?;
+        arguments.get(at + 1).cloned()
+    };
+    let pairs = value("--pairs").and_then(|text| text.parse().ok()).unwrap_or(PAIRS);
+    let json = value("--json").map(|path| File::create(path).expect("the file can be written"));
+    let wanted = |name: &str| {
+        let makers = || MPI_MAKERS.iter().map(|maker| maker.name);
+        let mut named = arguments.iter().filter(|word| makers().any(|maker| maker == *word)).peekable();
+        named.peek().is_none() || named.any(|word| word == name)
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_linerate"));
+    let folder = std::env::temp_dir().join(format!("linerate-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the references");
+    let (mut logs, mut json) = (Vec::new(), json);
+    for found in libraries(program, &Surroundings::of_this_process()) {
+        let Ok(identity) = &found.identity else { continue };
+        if identity.abi.is_none() || !wanted(&identity.name) {
+            continue;
+        }
+        match measured(&found, &folder, pairs) {
+            Err(why) => println!("{:<28} missing: {why}", identity.version),
+            Ok(rows) => {
+                for (bytes, ratio) in rows {
+                    let Estimate { median, low, high, n } = ratio;
+                    let [low, high] =
+                        [low, high].map(|end| end.map_or("?".into(), |end| format!("{end:.3}")));
+                    println!("{:<28} {bytes:>8} B   {median:.3} [{low}, {high}] n={n}", identity.version);
+                    logs.push(ratio.median.ln());
+                    if let Some(file) = &mut json {
+                        let line = json!({ "library": identity.version, "bytes": bytes, "ratio": ratio.median,
+                            "low": ratio.low, "high": ratio.high, "n": ratio.n });
+                        writeln!(file, "{line}").expect("the file can be written");
+                    }
+                }
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    if !logs.is_empty() {
+        let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        println!("geometric mean of {} rows: {mean:.3}", logs.len());
+    }
+    ExitCode::SUCCESS
+}
