@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, mount_bind};
+use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -50,8 +50,14 @@ pub fn show_own_interfaces() -> Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     // Over the folder that it is to give in the end: no other place is needed for it.
     rustix::mount::mount("sysfs", CLASS, "sysfs", flags, None).map_err(fail(CLASS))?;
-    mount_bind(format!("{CLASS}/devices/virtual/net"), DEVICES).map_err(fail(DEVICES))?;
-    mount_bind(format!("{CLASS}/class/net"), CLASS).map_err(fail(CLASS))
+    let shown = mount_bind(format!("{CLASS}/devices/virtual/net"), DEVICES)
+        .map_err(fail(DEVICES))
+        .and_then(|()| mount_bind(format!("{CLASS}/class/net"), CLASS).map_err(fail(CLASS)));
+    if shown.is_err() {
+        // Half of it is worse than nothing.
+        let _ = unmount(CLASS, UnmountFlags::DETACH);
+    }
+    shown
 }
 
 /// What is mounted at a folder of the present mount namespace; none where nothing is.

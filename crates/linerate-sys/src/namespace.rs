@@ -1,6 +1,6 @@
 //! Namespaces: made by leaving the present ones, and held by a file descriptor alone.
 //!
-//! Nothing is mounted or named anywhere: a namespace lives as long as a process is in it or holds its
+//! Nothing is mounted or named outside them: a namespace lives as long as a process is in it or holds its
 //! descriptor, so that the death of the processes is its removal.
 
 use crate::{Error, Result};

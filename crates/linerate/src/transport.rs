@@ -117,6 +117,8 @@ pub trait Session: Send {
     fn processes(&self) -> Vec<u32> {
         Vec::new()
     }
+    /// What the next trial may take: for a session whose work another program does, which may hang.
+    fn limit(&mut self, _: Duration) {}
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
     /// Streams until `done`, or until the other end hangs up; gives what each flow moved.
@@ -181,12 +183,6 @@ impl Spec {
     fn patience(&self) -> Duration {
         Duration::from_millis(self.patience_ms.clamp(100, 600_000))
     }
-}
-
-/// What the kernel did not give out; the error says by which call.
-fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> Lack {
-    let why = format!("unavailable: this kernel gives no {what}: {}: {}", error.call, error.source);
-    Lack { transport: transport.into(), why, hint: hint.into() }
 }
 
 /// A knob's record, from what was asked and what was read back.

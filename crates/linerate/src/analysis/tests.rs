@@ -209,6 +209,7 @@ fn what_could_not_be_measured_keeps_its_place() {
         why: "one CPU".into(),
         hint: "two".into(),
         arm: None,
+        between: None,
         after_steps: None,
     };
     for _ in 0..2 {

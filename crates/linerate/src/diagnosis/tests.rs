@@ -296,6 +296,7 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
             why: "one CPU".into(),
             hint: "two".into(),
             arm: None,
+            between: None,
             after_steps: None,
         }));
     };

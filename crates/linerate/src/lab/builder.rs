@@ -97,8 +97,9 @@ fn own_mounts(
     sites: &mut [Site],
 ) -> linerate_sys::Result<Vec<OwnedFd>> {
     let mut mounts = Vec::new();
-    for (host, site) in hosts.iter().zip(sites) {
-        let must = topology.faults.iter().any(|fault| fault.is_disk_of(&site.name));
+    let must = |site: &Site| topology.faults.iter().any(|fault| fault.is_disk_of(&site.name));
+    let musts: Vec<bool> = sites.iter().map(must).collect();
+    for ((host, site), must) in hosts.iter().zip(sites.iter_mut()).zip(musts.iter().copied()) {
         let own =
             namespace::enter(slice::from_ref(&host.network)).and_then(|()| namespace::take_own_mounts());
         let shown = own.is_ok().then(mount::show_own_interfaces);
@@ -107,8 +108,10 @@ fn own_mounts(
                 site.has_mounts = true;
                 mounts.push(own);
             }
-            Err(error) if must => return Err(error),
-            _ => {}
+            // The next host would get what was refused to this one: one that must have its own says so.
+            Err(_) if !musts.iter().any(|must| *must) => break,
+            Err(error) => return Err(error),
+            Ok(_) => {}
         }
     }
     Ok(mounts)

@@ -366,6 +366,9 @@ pub struct Unavailable {
     /// Which of the plan's arms; none for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<u32>,
+    /// The hosts between which it failed; none for a failure within one, or what was known before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
     /// How many steps were on record when it failed; none where it was known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_steps: Option<u32>,
@@ -374,7 +377,11 @@ pub struct Unavailable {
 impl Unavailable {
     /// Whether this case failed on the way, and is not tried again.
     pub fn lost(&self, case: &Case) -> bool {
-        let is_here = self.host.as_ref().is_none_or(|host| *host == case.from);
+        let ends = [&case.from, &case.to];
+        // A session serves both directions.
+        let is_between = |[one, other]: &[String; 2]| ends == [one, other] || ends == [other, one];
+        let is_here = self.host.as_ref().is_none_or(|host| *host == case.from)
+            && self.between.as_ref().is_none_or(is_between);
         self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
     }
 }

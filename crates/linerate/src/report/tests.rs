@@ -43,6 +43,7 @@ fn the_text_begins_with_the_answer_and_shows_the_ladder() {
         why: "64 MiB were refused".into(),
         hint: "free some memory".into(),
         arm: None,
+        between: None,
         after_steps: None,
     });
     let expected = "\
@@ -110,6 +111,7 @@ fn notes_say_a_thing_once() {
             why: "token bucket".into(),
             hint: "no rate".into(),
             arm: None,
+            between: None,
             after_steps: None,
         });
     }

@@ -11,7 +11,8 @@ use super::protocol::{
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, gather, serve};
-use crate::observer::{self, Sampler};
+use crate::observer::{self, Sampler, Snapshot};
+use crate::record::HostDelta;
 use crate::transport;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
@@ -66,6 +67,8 @@ struct Agent {
     processes: Vec<u32>,
     /// Those that work for each open session beside them.
     helpers: Mutex<HashMap<String, Vec<u32>>>,
+    /// The host's counters as the last trial began.
+    before: Mutex<Option<Snapshot>>,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
     children: Vec<Own>,
@@ -87,7 +90,15 @@ impl Agent {
         let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
-        Ok(Agent { cpus, reached, processes, helpers: Mutex::default(), workers, children })
+        Ok(Agent {
+            cpus,
+            reached,
+            processes,
+            helpers: Mutex::default(),
+            before: Mutex::default(),
+            workers,
+            children,
+        })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
@@ -112,6 +123,7 @@ impl Agent {
                 Ok(Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
+            "recount" => answer(self.recount()?),
             "calibrate" => {
                 let request: CalibrateRequest = read(params)?;
                 answer(calibration::calibrate(&self.cpus, &request.settings)?)
@@ -177,7 +189,16 @@ impl Agent {
         let parts = self.play(request);
         let after = observer::snapshot(&self.cpus, &processes);
         let series = sampler.transpose()?.map(Sampler::finish).unwrap_or_default();
-        Ok(TrialAnswer { host: before.delta(&after, ""), parts: parts?, series })
+        let host = before.delta(&after, "");
+        *lock(&self.before)? = Some(before);
+        Ok(TrialAnswer { host, parts: parts?, series })
+    }
+
+    /// What the host's counters did since the last trial began.
+    fn recount(&self) -> Result<HostDelta> {
+        let none = || Error::usage("no trial was made yet", "");
+        let before = lock(&self.before)?.take().ok_or_else(none)?;
+        Ok(before.delta(&observer::snapshot(&self.cpus, &self.processes), ""))
     }
 
     /// Every worker plays its own parts.

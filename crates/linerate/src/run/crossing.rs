@@ -2,53 +2,78 @@
 //! is to be measured, and its numbers would be those of memory.
 
 use super::protocol::TrialAnswer;
+use super::step::rung;
+use crate::plan::Step;
+use crate::record::InterfaceDelta;
 use crate::unit::Bytes;
-use crate::vocabulary::{Does, Place, Rung};
+use crate::vocabulary::{Does, Place};
 use crate::{Error, Result};
+use std::time::Duration;
 
-/// What may be missing: counters are read a moment early, and a library may compress nothing.
+/// What may be missing: counters are read a moment early.
 const LEAST_SHARE: f64 = 0.9;
 
-/// The bytes that all roles received of one step's blocks, against those that the hosts' interfaces moved meanwhile.
-pub fn check(rung: &Rung, answers: &[(String, TrialAnswer)]) -> Result<()> {
-    if rung.place != Place::Network {
+/// How old the counters of an adapter may be: several tell them once a second.
+pub const COUNTERS_AGE: Duration = Duration::from_millis(1200);
+
+/// What was received in a step between hosts, in bytes and in packets at least, against what the busiest interface of
+/// each host moved meanwhile. A host's interfaces may count the same bytes several times, as those of a bond do.
+pub fn check(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<()> {
+    if rung(&step.case.rung)?.place != Place::Network {
         return Ok(());
     }
-    let received: u64 = answers.iter().map(|(_, answer)| received(answer)).sum();
-    let crossed = answers.iter().map(|(_, answer)| crossed(answer)).max().unwrap_or(0);
-    if crossed as f64 >= LEAST_SHARE * received as f64 {
+    let came = (received(step, answers)?, packets(step) as f64);
+    let moved = |of: fn(&InterfaceDelta) -> u64| {
+        let of_host = |answer: &TrialAnswer| {
+            // The loopback interface counts each packet as sent and as received.
+            let once = |it: &InterfaceDelta| of(it) as f64 / if it.name == "lo" { 2.0 } else { 1.0 };
+            answer.host.interfaces.iter().map(once).fold(0.0, f64::max)
+        };
+        // Each is counted at both hosts.
+        answers.iter().map(|(_, answer)| of_host(answer)).sum::<f64>() / 2.0
+    };
+    let bytes = moved(|it| it.rx_bytes + it.tx_bytes);
+    let frames = moved(|it| it.rx_packets + it.tx_packets);
+    if bytes >= LEAST_SHARE * came.0 && frames >= LEAST_SHARE * came.1 {
         return Ok(());
     }
     let what = format!(
-        "{} came, but the interfaces moved {}: it took another way than the network",
-        Bytes(received),
-        Bytes(crossed)
+        "{} came, but the interfaces moved {} in {frames:.0} packets: it took another way than the network",
+        Bytes(came.0 as u64),
+        Bytes(bytes as u64)
     );
-    let hint = "a library that finds shared memory takes it: are both ranks in one machine?";
-    Err(Error::unavailable(what, hint))
+    Err(Error::unavailable(
+        what,
+        "a library that finds shared memory takes it: are both ranks in one machine?",
+    ))
 }
 
-/// Of a step's pairs each byte is received once: a ping's answer is received as well.
-fn received(answer: &TrialAnswer) -> u64 {
-    let tasks = answer.parts.iter().filter(|part| !part.beside).flat_map(|part| &part.tasks);
-    let receiving = tasks.filter(|task| !matches!(task.does, Does::Sends));
-    receiving.flat_map(|task| &task.blocks).flat_map(|block| &block.flows).map(|flow| flow.bytes).sum()
+/// Bytes, those of what ran beside it included where they crossed as well.
+fn received(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<f64> {
+    let beside = step.beside.as_ref().map(|load| rung(&load.case.rung)).transpose()?;
+    let beside = beside.is_some_and(|rung| rung.place == Place::Network);
+    let parts = answers.iter().flat_map(|(_, answer)| &answer.parts).filter(|part| beside || !part.beside);
+    let receiving = parts.flat_map(|part| &part.tasks).filter(|task| task.does != Does::Sends);
+    let flows = receiving.flat_map(|task| &task.blocks).flat_map(|block| &block.flows);
+    Ok(flows.map(|flow| flow.bytes as f64).sum())
 }
 
-/// What this host's interfaces received and sent.
-fn crossed(answer: &TrialAnswer) -> u64 {
-    answer.host.interfaces.iter().map(|interface| interface.rx_bytes + interface.tx_bytes).sum()
+/// The fewest packets: who waits for an answer cannot join two messages in one.
+fn packets(step: &Step) -> u64 {
+    let answered = step.roles.iter().filter(|role| matches!(role.does, Does::Pings | Does::Echoes)).count();
+    let messages: u64 = step.blocks.iter().map(|block| block.messages * u64::from(block.slices)).sum();
+    answered as u64 * messages
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Flow, HostDelta, InterfaceDelta};
+    use crate::plan::{Block, Case, Role, Why};
+    use crate::record::{Flow, HostDelta};
     use crate::run::protocol::{BlockAnswer, PartAnswer, TaskAnswer};
-    use crate::vocabulary::RUNGS;
 
-    fn answer(does: Does, bytes: u64, moved: u64) -> (String, TrialAnswer) {
-        let flows = vec![Flow { bytes, ..Flow::default() }];
+    fn answer(does: Does, interfaces: &[(&str, u64, u64)]) -> (String, TrialAnswer) {
+        let flows = vec![Flow { bytes: 1000, ..Flow::default() }];
         let block = BlockAnswer { flows, histogram: None, samples: Default::default() };
         let tasks = vec![TaskAnswer { does, blocks: vec![block] }];
         let part = PartAnswer {
@@ -61,25 +86,58 @@ mod tests {
             sockets: Vec::new(),
             series: Vec::new(),
         };
-        let interface = InterfaceDelta { name: "eth0".into(), rx_bytes: moved, ..InterfaceDelta::default() };
-        let host = HostDelta { interfaces: vec![interface], ..HostDelta::default() };
+        let moved = |(name, rx_bytes, rx_packets): &(&str, u64, u64)| InterfaceDelta {
+            name: (*name).into(),
+            rx_bytes: *rx_bytes,
+            rx_packets: *rx_packets,
+            ..InterfaceDelta::default()
+        };
+        let host = HostDelta { interfaces: interfaces.iter().map(moved).collect(), ..HostDelta::default() };
         (String::new(), TrialAnswer { host, parts: vec![part], series: Vec::new() })
     }
 
-    fn checked(rung: &str, does: [Does; 2], bytes: u64, moved: u64) -> Option<String> {
-        let rung = RUNGS.iter().find(|one| one.id == rung).unwrap();
-        let answers = does.map(|does| answer(does, bytes, moved));
-        check(rung, &answers).err().map(|error| error.to_string())
+    /// Two hosts with the same counters; ten messages of 100 B each way that there is.
+    fn checked(rung: &str, does: [Does; 2], interfaces: &[(&str, u64, u64)]) -> Option<String> {
+        let role = |does| Role { host: String::new(), worker: 0, does, cpus: Vec::new(), pair: 0 };
+        let block = Block { message_bytes: 100, messages: 10, slices: 1, ..Block::default() };
+        let step = Step {
+            number: 0,
+            pass: 1,
+            why: Why::Pass,
+            case: Case { rung: rung.into(), ..Case::default() },
+            roles: does.map(role).to_vec(),
+            blocks: vec![block],
+            predicted_ns: 0,
+            sample_ns: None,
+            beside: None,
+        };
+        let answers = does.map(|does| answer(does, interfaces));
+        check(&step, &answers).err().map(|error| error.to_string())
     }
+
+    const STREAM: [Does; 2] = [Does::Receives, Does::Sends];
+    const PINGS: [Does; 2] = [Does::Echoes, Does::Pings];
 
     #[test]
     fn what_went_past_the_network_is_refused() {
-        let (streams, pings) = ([Does::Receives, Does::Sends], [Does::Echoes, Does::Pings]);
-        assert_eq!(checked("network.mpi", streams, 1000, 1050), None);
-        assert_eq!(checked("network.mpi", pings, 1000, 2100), None, "there and back");
-        let why = checked("network.mpi", streams, 1000, 10).unwrap();
-        assert!(why.contains("1000 B came, but the interfaces moved 10 B"), "{why}");
-        assert!(checked("network.mpi", pings, 1000, 1050).is_some());
-        assert_eq!(checked("in-host.mpi", streams, 1000, 0), None, "no interface has a part in it");
+        assert_eq!(checked("network.mpi", STREAM, &[("eth0", 1050, 2)]), None);
+        assert_eq!(checked("network.mpi", PINGS, &[("eth0", 2100, 20)]), None, "there and back");
+        let why = checked("network.mpi", STREAM, &[("eth0", 10, 1)]).unwrap();
+        assert!(why.contains("came, but the interfaces moved 10 B in 1 packets"), "{why}");
+        assert!(checked("network.mpi", PINGS, &[("eth0", 1050, 20)]).is_some(), "only one way");
+        assert!(
+            checked("network.mpi", PINGS, &[("eth0", 5000, 8)]).is_some(),
+            "others' bytes, too few packets"
+        );
+        assert!(checked("network.mpi", STREAM, &[]).is_some());
+        assert_eq!(checked("in-host.mpi", STREAM, &[]), None, "no interface has a part in it");
+    }
+
+    #[test]
+    fn bytes_that_are_counted_several_times_cross_once() {
+        let half = [("bond0", 510, 2), ("eth0", 510, 2), ("eth0.7", 510, 2)];
+        assert!(checked("network.mpi", STREAM, &half).is_some());
+        assert!(checked("network.mpi", STREAM, &[("lo", 1050, 4)]).is_some(), "sent and received");
+        assert_eq!(checked("network.mpi", STREAM, &[("lo", 2100, 4)]), None);
     }
 }

@@ -89,6 +89,8 @@ pub struct TrialRequest {
     pub parts: Vec<WorkerPart>,
     /// How long what runs beside the others goes alone first.
     pub lead_ns: u64,
+    /// What it may take, for sessions whose work another program does.
+    pub limit_ns: u64,
     /// How often sockets and CPUs are sampled.
     pub sample_ns: Option<u64>,
 }

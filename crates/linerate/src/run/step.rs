@@ -78,6 +78,7 @@ pub fn lost(plan: &Plan, step: &Step, error: &Error) -> Unavailable {
         pattern: None,
         wait: None,
         host: is_here.then(|| step.case.from.clone()),
+        between: (!is_here).then(|| [step.case.from.clone(), step.case.to.clone()]),
         why: format!("failed{with}: {error}"),
         hint: error.hint().unwrap_or_default().into(),
         arm: Some(step.case.arm),

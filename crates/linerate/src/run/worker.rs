@@ -75,9 +75,14 @@ impl Worker {
     }
 
     fn close(&self, request: &CloseRequest) -> Result<()> {
-        let (mut pending, mut open) = (lock(&self.pending)?, lock(&self.open)?);
-        pending.retain(|name, _| request.spares(name));
-        open.retain(|name, _| request.spares(name));
+        lock(&self.pending)?.retain(|name, _| request.spares(name));
+        let closed: Vec<_> = lock(&self.open)?.extract_if(|name, _| !request.spares(name)).collect();
+        // All at once: one may wait for its other end, which another worker lets go in an order of its own.
+        std::thread::scope(|scope| {
+            for (_, session) in closed {
+                scope.spawn(move || drop(session));
+            }
+        });
         Ok(())
     }
 
@@ -88,6 +93,8 @@ impl Worker {
             let session = lock(&self.open)?.remove(&part.session);
             sessions.push((session.ok_or_else(|| unknown(&part.session))?, part));
         }
+        let limit = Duration::from_nanos(request.limit_ns);
+        sessions.iter_mut().for_each(|(session, _): &mut (Box<dyn Session>, _)| session.limit(limit));
         let answers = play_all(&mut sessions, request);
         lock(&self.open)?.extend(sessions.into_iter().map(|(session, part)| (part.session.clone(), session)));
         answers

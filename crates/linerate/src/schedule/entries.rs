@@ -187,6 +187,7 @@ fn visit(
                     why,
                     hint,
                     arm: None,
+                    between: None,
                     after_steps: None,
                 }),
                 None => entries.extend(of_case(plan, far, rung, case)),

@@ -154,6 +154,7 @@ pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reaso
         },
         hint: reasons.hint.clone(),
         arm: None,
+        between: None,
         after_steps: None,
     };
     let is_kept = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);

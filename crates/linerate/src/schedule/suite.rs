@@ -47,6 +47,7 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         why,
         hint,
         arm: None,
+        between: None,
         after_steps: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Whole runs without time passing: a made-up machine answers each step at once.
 
 use super::{Passes, Schedule};
-use crate::plan::{Plan, Profile, Step};
+use crate::plan::{Plan, Profile, Step, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
     Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
@@ -255,6 +255,7 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
                 why: "failed".into(),
                 hint: String::new(),
                 arm: Some(step.case.arm),
+                between: None,
                 after_steps: Some(step.number),
             }));
             continue;
@@ -295,4 +296,19 @@ fn where_everything_fails_the_run_ends() {
     let (plan, recording) = begun(|plan| plan.rungs = vec!["in-host.udp".into()]);
     let (steps, ended) = run_failing(&plan, recording, 0, usize::MAX);
     assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
+}
+
+#[test]
+fn what_is_studied_goes_on_where_all_of_a_batch_has_failed() {
+    let (plan, recording) = begun(|plan| {
+        plan.profile.passes = 6;
+        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+    });
+    let (whole, _) = run(&plan, recording.clone(), usize::MAX);
+    let passes = whole.iter().filter(|step| matches!(step.why, Why::Probe | Why::Pass)).count();
+    assert!(passes < whole.len(), "something is studied");
+    let (steps, _) = run_failing(&plan, recording, passes as u32, usize::MAX);
+    let studied =
+        |steps: &[Step]| steps[passes..].iter().filter(|step| step.case.rung == "in-host.unix").count();
+    assert_eq!(studied(&steps) > 0, studied(&whole) > 0);
 }

@@ -3,7 +3,7 @@
 use super::engine::Channel;
 use super::meeting::Family;
 use super::unix::{granted_buffers, set_buffers};
-use super::{Address, Spec, lack};
+use super::{Address, Spec};
 use crate::record::{Granted, Lack};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -12,6 +12,12 @@ use linerate_sys::stream_socket::{Kind, Listener, Place, StreamSocket};
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
+
+/// What the kernel did not give out; the error says by which call.
+pub fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> Lack {
+    let why = format!("unavailable: this kernel gives no {what}: {}: {}", error.call, error.source);
+    Lack { transport: transport.into(), why, hint: hint.into() }
+}
 
 /// One such family.
 pub trait Foreign: Send + Sync + 'static {

@@ -23,9 +23,20 @@ const ROLE: &str = "library";
 
 const HINT: &str = "does a program that is linked with it run?";
 
-/// Variables of a job that this process may be in: a library would take itself for a part of it.
-const OF_A_JOB: &[&str] =
-    &["PMI", "PMIX_", "OMPI_", "PRTE_", "HYD", "MPI_LOCAL", "LAM", "TROLLIUS", "SLURM_"];
+/// Variables of a job that this process may be in: a library would take itself for a part of it. And what nobody else is
+/// to know, for launchers pass their variables on to other hosts in the clear.
+const OF_A_JOB: &[&str] = &[
+    "PMI",
+    "PMIX_",
+    "OMPI_",
+    "PRTE_",
+    "HYD",
+    "MPI_LOCAL",
+    "LAM",
+    "TROLLIUS",
+    "SLURM_",
+    "LINERATE_WORKER_SECRET",
+];
 
 /// What a library is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

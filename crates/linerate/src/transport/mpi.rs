@@ -19,7 +19,7 @@ mod launch;
 pub mod rank;
 mod settings;
 
-use super::library::shell::Served;
+use super::library::shell::{Lent, Served};
 use super::library::{self, Found, Surroundings, this_program};
 use super::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::pattern::Measured;
@@ -32,6 +32,8 @@ use elsewhere::interface_of;
 use home::{Home, Played, Ranked};
 use launch::{Launched, Seat};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The knob that picks the library.
 const LIBRARY: &str = "mpi.implementation";
@@ -63,11 +65,12 @@ impl Transport for Mpi {
         if spec.flows != 1 {
             return Err(Error::unavailable("several flows between two ranks", "flows = [1]"));
         }
+        // Before the other end waits for a rank.
+        all()?;
         let home = Home::open()?;
         let (mut served, mut offer) = (None, Offer::Nothing);
         if spec.passive {
-            let other =
-                own_address(spec)?.map(|address| Elsewhere::here(self.name(), address)).transpose()?;
+            let other = own_address(spec)?.map(|address| Elsewhere::here(all()?, address)).transpose()?;
             let (shell, elsewhere) = other.unzip();
             served = shell;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
@@ -103,7 +106,7 @@ impl Pending for End {
         if spec.passive {
             let forsaken = || served.as_ref().is_some_and(Served::is_forsaken);
             let rank = home.welcome(&|| forsaken().then(|| "the other end started no rank".into()))?;
-            return Ok(Box::new(Open { spec, rank, launched: None, _served: served }));
+            return Ok(Box::new(Open { spec, limit: Duration::ZERO, rank, launched: None, _served: served }));
         }
         let Offer::Home { name, elsewhere } = other else {
             return Err(Error::peer("the other end", "offered no home for a rank", ""));
@@ -113,7 +116,7 @@ impl Pending for End {
             forsake(name, elsewhere.as_deref());
         }
         let (rank, launched) = begun?;
-        Ok(Box::new(Open { spec, rank, launched: Some(launched), _served: None }))
+        Ok(Box::new(Open { spec, limit: Duration::ZERO, rank, launched: Some(launched), _served: None }))
     }
 }
 
@@ -124,11 +127,12 @@ fn begin(
     other: &str,
     elsewhere: Option<&Elsewhere>,
 ) -> Result<(Ranked, (Launched, Found))> {
-    let found = pick(spec)?;
+    let found = pick(spec, elsewhere)?;
     let seats = seats(spec, &found, elsewhere)?;
-    let shell = elsewhere.map(|elsewhere| &elsewhere.shell);
+    // Until both ranks are there nobody else needs it.
+    let shell = elsewhere.map(|elsewhere| Lent::to_own_user(&elsewhere.shell)).transpose()?;
     let variables = settings::variables(spec, name_of(&found))?;
-    let launched = Launched::start(&found, &seats, [home.name(), other], shell, &variables)?;
+    let launched = Launched::start(&found, &seats, [home.name(), other], shell.as_ref(), &variables)?;
     let rank = home.welcome(&|| launched.last_words())?;
     Ok((rank, (launched, found)))
 }
@@ -151,14 +155,10 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
     let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
     let abi = identity.abi.clone().unwrap_or_default();
     let at = own_address(spec)?.map(|address| Ok::<_, Error>((address, interface_of(address.into())?)));
-    let near = Seat { program: this_program()?, library: found.path.clone(), abi, at: at.transpose()? };
+    let (program, library, version) = (this_program()?, found.path.clone(), identity.version.clone());
+    let near = Seat { program, library, abi, version, at: at.transpose()? };
     let far = match elsewhere {
-        None => Seat {
-            program: near.program.clone(),
-            library: near.library.clone(),
-            abi: near.abi.clone(),
-            at: None,
-        },
+        None => Seat { at: None, ..near.clone() },
         Some(other) => {
             let library = other.library(&identity.name, &identity.version)?;
             let IpAddr::V4(address) = other.shell.address.ip() else {
@@ -169,6 +169,7 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
                 program: other.program.clone(),
                 library: library.path.clone(),
                 abi: library.abi.clone(),
+                version: library.version.clone(),
                 at,
             }
         }
@@ -176,17 +177,26 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
     Ok([near, far])
 }
 
-/// The library that was asked for, or the first one that can be started.
-fn pick(spec: &Spec) -> Result<Found> {
-    let around = Surroundings::of_this_process();
+/// Every MPI of this host. Looked for once: each is loaded for it, and may hang.
+fn all() -> Result<&'static [Found]> {
+    static ALL: OnceLock<Vec<Found>> = OnceLock::new();
     let program = this_program()?;
+    Ok(ALL.get_or_init(|| library::of_kind(MPI.name(), &program, &Surroundings::of_this_process())))
+}
+
+/// The library that was asked for, or the first one that can be started and that the other host has as well.
+fn pick(spec: &Spec, elsewhere: Option<&Elsewhere>) -> Result<Found> {
     let asked = spec.value(LIBRARY);
     let is_asked = |found: &Found| match (&found.identity, asked) {
         (Ok(identity), Some(asked)) => identity.name == asked,
-        (Ok(identity), None) => found.launcher.is_some() && launch::is_known(&identity.name),
+        (Ok(identity), None) => {
+            let is_there =
+                elsewhere.is_none_or(|other| other.library(&identity.name, &identity.version).is_ok());
+            found.launcher.is_some() && launch::is_known(&identity.name) && is_there
+        }
         (Err(_), _) => false,
     };
-    let all = library::of_kind("mpi", &program, &around);
+    let all = all()?;
     let names: Vec<&str> =
         all.iter().filter_map(|found| Some(found.identity.as_ref().ok()?.name.as_str())).collect();
     let hint = match names.is_empty() {
@@ -194,12 +204,14 @@ fn pick(spec: &Spec) -> Result<Found> {
         false => format!("this host has {}; `linerate doctor` says more", names.join(", ")),
     };
     let missing = || Error::unavailable(format!("no {} that can be started", asked.unwrap_or("MPI")), hint);
-    all.into_iter().find(is_asked).ok_or_else(missing)
+    all.iter().find(|found| is_asked(found)).cloned().ok_or_else(missing)
 }
 
 /// A session of two ranks, at one end.
 struct Open {
     spec: Spec,
+    /// What a trial may take.
+    limit: Duration,
     // Before the launcher, which ends when both ranks have been let go.
     rank: Ranked,
     launched: Option<(Launched, Found)>,
@@ -222,6 +234,10 @@ impl Session for Open {
         vec![self.rank.process]
     }
 
+    fn limit(&mut self, limit: Duration) {
+        self.limit = limit;
+    }
+
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
         let [task] = tasks else {
             return Err(Error::unavailable("both directions at once between two ranks", "take ping-ping"));
@@ -233,7 +249,7 @@ impl Session for Open {
             Some((launched, _)) => launched.last_words().map_or(Ok(()), |how| Err(Error::died(how))),
             None => Ok(()),
         };
-        let played = self.rank.play((task.does, task.cpu(0), wait), blocks, &gone)?;
+        let played = self.rank.play((task.does, task.cpu(0), wait), blocks, self.limit, &gone)?;
         Ok(vec![vec![played.into_iter().map(Played::measured).collect()]])
     }
 }

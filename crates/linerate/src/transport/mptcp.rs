@@ -2,9 +2,10 @@
 //! way does not let it pass, the kernel falls back to TCP, and what was granted says so.
 
 use super::engine::Channel;
+use super::kernel_stream::lack;
 use super::meeting::{Family, Streams};
 use super::tcp::{DSCP, options};
-use super::{Address, Spec, granted, lack};
+use super::{Address, Spec, granted};
 use crate::record::{Granted, Lack};
 use crate::{Error, Result};
 use linerate_sys::mptcp;

@@ -8,9 +8,10 @@
 //! A frame: both addresses, the EtherType, the receiver's key, what it is, the message's tag, then filling.
 
 use super::datagram::{Datagrams, Ports};
+use super::kernel_stream::lack;
 use super::lossy::{Connected, Port};
 use super::unix::granted_buffers;
-use super::{Session, Spec, lack};
+use super::{Session, Spec};
 use crate::pattern::STAMPED_BYTES;
 use crate::record::{Granted, Lack};
 use crate::{Error, Result};

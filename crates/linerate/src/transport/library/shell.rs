@@ -8,12 +8,15 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | `lend` | what opens it, for the launcher's processes |
 //! | `serve` | the end that runs the commands |
 //! | [`call`] | the program that a launcher calls |
 
 pub mod call;
+mod lend;
 mod serve;
 
+pub use lend::Lent;
 pub use serve::Served;
 
 use crate::Result;
@@ -22,7 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 
-/// The variable that makes this program a remote shell: a launcher takes the path of one and no arguments.
+/// The variable that makes this program a remote shell: a launcher takes the path of one and no arguments. It names
+/// the socket where what opens the shell is lent.
 pub const ACCESS: &str = "LINERATE_REMOTE_SHELL";
 
 /// The longest command, and the longest part of its output that travels at once.

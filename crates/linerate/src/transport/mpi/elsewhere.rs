@@ -1,7 +1,7 @@
 //! What a launcher must know of the host where it does not run itself.
 
 use crate::transport::library::shell::{Access, Served};
-use crate::transport::library::{Found, Surroundings, of_kind, this_program};
+use crate::transport::library::{Found, this_program};
 use crate::{Error, Result};
 use linerate_sys::link;
 use schemars::JsonSchema;
@@ -36,11 +36,10 @@ pub struct Placed {
 }
 
 impl Elsewhere {
-    /// This host, for a launcher on the other one: commands are served as long as the first answer lives.
-    pub fn here(kind: &str, address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
+    /// This host with what was found on it, for a launcher on the other one: commands are served as long as the first answer lives.
+    pub fn here(found: &[Found], address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
         let (served, shell) = Served::at(address.into())?;
         let program = this_program()?;
-        let found = of_kind(kind, &program, &Surroundings::of_this_process());
         let libraries = found.iter().filter_map(placed).collect();
         Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))
     }

@@ -6,6 +6,7 @@ use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
+use linerate_sys::process::{Process, Signal};
 use linerate_sys::socket;
 use serde::{Deserialize, Serialize};
 use std::net::Shutdown;
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 const LAUNCH: Duration = Duration::from_secs(15);
 /// How often it is looked whether the launcher still goes on.
 const LOOK: Duration = Duration::from_millis(50);
-/// A rank plays in its session's time limits; this one only ends what hangs.
-const RANK_LIMIT: Duration = Duration::from_secs(1200);
+/// What a rank has to take leave of the other one before it is killed: it may hang in its library.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// What a rank plays.
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,6 +115,8 @@ pub struct Ranked {
     pub process: u32,
     client: Client,
     stream: UnixStream,
+    /// By a descriptor: its number may be another one's by its end.
+    own: Option<Process>,
 }
 
 impl Ranked {
@@ -121,18 +124,19 @@ impl Ranked {
         let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
         stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "rank", e))?;
         let client = Client::new("a rank", copy()?, copy()?);
-        Ok(Ranked { process, client, stream })
+        Ok(Ranked { process, client, stream, own: Process::open(process)? })
     }
 
-    /// Has it play, as long as `gone` finds nothing wrong.
+    /// Has it play within the limit, as long as `gone` finds nothing wrong.
     pub fn play(
         &mut self,
         (does, cpu, wait): (Does, Option<u32>, Wait),
         blocks: &[Block],
+        limit: Duration,
         gone: &dyn Fn() -> Result<()>,
     ) -> Result<Vec<Played>> {
         let play = Play { does, cpu, wait, blocks: blocks.to_vec() };
-        self.client.call("play", &play, RANK_LIMIT, gone)
+        self.client.call("play", &play, limit, gone)
     }
 }
 
@@ -140,5 +144,11 @@ impl Drop for Ranked {
     fn drop(&mut self) {
         // The thread that reads from it holds the socket open.
         let _ = self.stream.shutdown(Shutdown::Both);
+        if let Some(own) = &self.own
+            && !own.wait(FAREWELL).unwrap_or(false)
+        {
+            // It is no child of this process, and its launcher may be gone.
+            let _ = own.signal(Signal::Kill);
+        }
     }
 }

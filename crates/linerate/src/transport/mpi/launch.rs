@@ -1,6 +1,6 @@
 //! A library's own launcher: its arguments, its last words, its end.
 
-use super::library::shell::{ACCESS, Access};
+use super::library::shell::{ACCESS, Lent};
 use super::library::{Found, Surroundings, outside_of_jobs};
 use crate::vocabulary::{MPI_MAKERS, MpiLaunch};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A rank that is to be started.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Seat {
     /// This program, on the rank's host.
     pub program: PathBuf,
@@ -24,6 +24,8 @@ pub struct Seat {
     pub library: PathBuf,
     /// Its ABI.
     pub abi: String,
+    /// Its version, as it says it.
+    pub version: String,
     /// The host's address and the interface that has it; none where both ranks are on one host.
     pub at: Option<(Ipv4Addr, String)>,
 }
@@ -37,6 +39,8 @@ const KEPT: usize = 2000;
 
 /// A launcher that goes on.
 pub struct Launched {
+    /// The library's version on the other host, where it is another one.
+    other_version: Option<String>,
     launcher: Own,
     said: Arc<Mutex<VecDeque<u8>>>,
 }
@@ -56,7 +60,7 @@ impl Launched {
         found: &Found,
         seats: &[Seat; 2],
         homes: [&str; 2],
-        shell: Option<&Access>,
+        shell: Option<&Lent>,
         variables: &[(String, String)],
     ) -> Result<Launched> {
         let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
@@ -73,21 +77,21 @@ impl Launched {
         let [near, _] = seats;
         let ranks = if near.at.is_some() { &recipe.across } else { &recipe.within };
         let fill = |seat: &Seat, template: &str| filled(template, seats, seat);
-        command.args(ranks.arguments.iter().map(|word| fill(near, word)));
+        let unsaid = |words| unsaid(words, variables);
+        command.args(unsaid(ranks.arguments).iter().map(|word| fill(near, word)));
         command.envs(ranks.environment.iter().map(|(name, value)| (name, fill(near, value))));
         for (number, seat) in seats.iter().enumerate() {
             command.args((number > 0).then_some(":"));
-            command.args(ranks.each.iter().map(|word| fill(seat, word)));
+            command.args(unsaid(ranks.each).iter().map(|word| fill(seat, word)));
             let names = variables.iter().map(|(name, _)| name);
             command.args(names.flat_map(|name| ranks.export.map(|word| [word, name])).flatten());
             command.arg(&seat.program).arg(ROLE).arg(&seat.library).arg(&seat.abi).args(homes);
         }
         command.envs(variables.iter().map(|(name, value)| (name, value)));
-        if let Some(access) = shell {
-            let access = serde_json::to_string(access);
-            command.env(ACCESS, access.map_err(|e| Error::usage(format!("{ACCESS}: {e}"), ""))?);
-        }
-        run(command, identity.name.clone())
+        command.envs(shell.map(|lent| (ACCESS, lent.name())));
+        let [near, far] = seats;
+        let other_version = (near.version != far.version).then(|| far.version.clone());
+        Ok(Launched { other_version, ..run(command, identity.name.clone())? })
     }
 
     /// How it ended and what it said last; none while it goes on.
@@ -111,8 +115,24 @@ impl Launched {
         let version = found.identity.as_ref().map_or("", |identity| identity.version.as_str());
         let launcher =
             found.launcher.as_ref().map_or(String::new(), |by| format!(", started by {}", by.display()));
-        format!("{version}, {}{launcher}", found.path.display())
+        let other =
+            self.other_version.as_ref().map_or(String::new(), |other| format!(", {other} on the other host"));
+        format!("{version}, {}{launcher}{other}", found.path.display())
     }
+}
+
+/// A launcher's words without the variables that were said as they are: by such words they would lose.
+fn unsaid(words: &[&'static str], variables: &[(String, String)]) -> Vec<&'static str> {
+    let mut left = Vec::new();
+    let mut words = words.iter().copied();
+    while let Some(word) = words.next() {
+        let is_said = |name: &str| variables.iter().any(|(said, _)| said == name);
+        match word {
+            "-env" | "-genv" if words.clone().next().is_some_and(is_said) => drop(words.nth(1)),
+            _ => left.push(word),
+        }
+    }
+    left
 }
 
 /// A launcher's word, with what it needs to know of the hosts.
@@ -153,7 +173,7 @@ fn run(mut command: Command, name: String) -> Result<Launched> {
         }
     });
     let lost = |_| Error::peer("the launcher", "was not started", "please report it");
-    Ok(Launched { launcher: told.recv().map_err(lost)??, said })
+    Ok(Launched { other_version: None, launcher: told.recv().map_err(lost)??, said })
 }
 
 fn keep_last(mut reader: impl Read, said: &Mutex<VecDeque<u8>>) {
@@ -163,5 +183,22 @@ fn keep_last(mut reader: impl Read, said: &Mutex<VecDeque<u8>>) {
         said.extend(&part[..count]);
         let surplus = said.len().saturating_sub(KEPT);
         said.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_was_said_is_not_said_again_by_the_launcher() {
+        let words = ["-n", "1", "-env", "A", "1", "-genv", "B", "2"];
+        let said = |names: &[&str]| {
+            let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), String::new())).collect();
+            unsaid(&words, &variables).join(" ")
+        };
+        assert_eq!(said(&[]), "-n 1 -env A 1 -genv B 2");
+        assert_eq!(said(&["A"]), "-n 1 -genv B 2");
+        assert_eq!(said(&["A", "B", "C"]), "-n 1");
     }
 }

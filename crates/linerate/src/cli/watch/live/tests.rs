@@ -60,6 +60,7 @@ fn before_a_long_stream() -> Scene {
         why: "no IPv6 address is known for host b".into(),
         hint: String::new(),
         arm: None,
+        between: None,
         after_steps: None,
     }));
     scene.elapsed_ns = 34_000_000_000;

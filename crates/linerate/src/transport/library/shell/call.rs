@@ -1,12 +1,15 @@
 //! The program that a launcher calls as it would call ssh: `[options] host [options] command…`.
 
+use super::lend::address;
 use super::{Access, LONGEST, Request, Said};
 use crate::transport::certificate::{DEFAULT, NAME, client};
 use crate::{Error, Result};
+use linerate_sys::socket;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +20,25 @@ const CONNECT: Duration = Duration::from_secs(10);
 const WITH_VALUE: &[&str] = &["-l", "-p", "-i", "-o", "-F", "-b", "-c"];
 
 /// Has the command run, passes on what it says, and gives its exit code.
-pub fn main(access: &str, words: &[String]) -> Result<u8> {
-    let broken = |e| Error::usage(format!("{}: {e}", super::ACCESS), "linerate sets it itself");
-    let access: Access = serde_json::from_str(access).map_err(broken)?;
+pub fn main(lender: &str, words: &[String]) -> Result<u8> {
+    let access = borrowed(lender)?;
     let nothing = || Error::usage("no command for the other host", "linerate starts this by itself");
     ask(&access, Some(command(words).ok_or_else(nothing)?))
+}
+
+/// What opens the shell, from who lends it on this host.
+pub fn borrowed(lender: &str) -> Result<Access> {
+    let failed = |e| Error::io("connect", lender, e);
+    let stream = address(lender).and_then(|address| UnixStream::connect_addr(&address)).map_err(failed)?;
+    stream.set_read_timeout(Some(CONNECT)).map_err(failed)?;
+    // Another user could have taken the name meanwhile.
+    if socket::own_peer(&stream).is_none() {
+        return Err(Error::usage(format!("{lender} is another user's"), "linerate starts this by itself"));
+    }
+    let mut said = Vec::new();
+    stream.take(LONGEST as u64).read_to_end(&mut said).map_err(failed)?;
+    serde_json::from_slice(&said)
+        .map_err(|e| Error::usage(format!("{lender}: {e}"), "linerate sets it itself"))
 }
 
 /// Asks for a command, or says that none will come.

@@ -10,17 +10,17 @@ use linerate_sys::{socket, spawn};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, BufReader, Read};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 /// How often it is looked whether a command is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long who asks may be silent, and a command's words may take to be taken.
-const SILENT: Duration = Duration::from_secs(2);
+/// What proving itself may take, and what a command says to be taken.
+const STRANGER: Duration = Duration::from_secs(5);
 const TAKEN: Duration = Duration::from_secs(10);
 /// What a command has to end of its own accord when its session is over, and when it was told to.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -100,8 +100,8 @@ fn accept(listener: &TcpListener, keeper: &Arc<Keeper>) {
 /// One command. Who does not prove itself is told nothing.
 fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(SILENT))?;
     stream.set_write_timeout(Some(TAKEN))?;
+    let proven = watch(stream.try_clone()?, keeper.over.clone());
     let state = ServerConnection::new(keeper.config.clone()).map_err(io::Error::other)?;
     let mut stream = StreamOwned::new(state, stream);
     let mut line = Vec::new();
@@ -111,6 +111,7 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
     if <[u8; 32]>::from(Sha256::digest(&request.secret)) != keeper.secret {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
+    drop(proven);
     let Some(command) = request.command else {
         keeper.forsaken.store(true, Ordering::Relaxed);
         return Said::Ended(0).write(&mut stream);
@@ -135,17 +136,33 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
         match told.recv_timeout(LOOK) {
             Ok(said) if said.write(&mut stream).is_err() => break,
             Ok(_) => {}
-            // What it left behind may hold its streams open.
-            Err(RecvTimeoutError::Timeout) if !command.has_ended() => {}
-            Err(_) => {
+            // What it left behind may hold its streams open; it ends with it, but for daemons, which have left its group.
+            Err(_) if command.has_ended() => {
+                end(&command);
                 let code = command.status().and_then(|status| status.code());
                 let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(255);
                 return Said::Ended(code).write(&mut stream);
             }
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+            Err(RecvTimeoutError::Timeout) => {}
         }
     }
     end(&command);
     Ok(())
+}
+
+/// Hangs up on who has not proved itself in time, whatever it says meanwhile; until what is given is dropped.
+fn watch(stream: TcpStream, over: Arc<AtomicBool>) -> Sender<()> {
+    let (keep, kept) = channel::<()>();
+    let until = Instant::now() + STRANGER;
+    std::thread::spawn(move || {
+        while kept.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if over.load(Ordering::Relaxed) || Instant::now() > until {
+                return drop(stream.shutdown(Shutdown::Both));
+            }
+        }
+    });
+    keep
 }
 
 /// It asks once and says nothing more: what comes is the end.

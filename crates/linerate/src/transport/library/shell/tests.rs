@@ -11,7 +11,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn asked(access: &Access, command: &str) -> crate::Result<u8> {
-    call::main(&serde_json::to_string(access).unwrap(), &words(command))
+    let lent = Lent::to_own_user(access)?;
+    call::main(lent.name(), &words(command))
 }
 
 #[test]
@@ -73,6 +74,46 @@ fn with_the_session_every_command_ends_and_all_that_it_started() {
     while goes_on() {
         assert!(Instant::now() < deadline, "it was left behind");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_a_command_leaves_behind_ends_with_it() {
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    assert_eq!(asked(&access, &format!("sleep 600 & echo $! > {}; exit 3", file.display())).unwrap(), 3);
+    let pid = std::fs::read_to_string(&file).unwrap();
+    let line = || std::fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while line().contains("sleep") {
+        assert!(Instant::now() < deadline, "it was left behind");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn who_says_nothing_is_hung_up_on() {
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let mut silent = std::net::TcpStream::connect(access.address).unwrap();
+    silent.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let begun = Instant::now();
+    // The end, or a reset: it is told nothing before.
+    assert!(matches!(silent.read(&mut [0; 100]), Ok(0) | Err(_)));
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn what_opens_it_is_lent_to_the_own_user_by_name() {
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let lent = Lent::to_own_user(&access).unwrap();
+    assert!(!lent.name().contains(&access.secret));
+    assert_eq!(call::borrowed(lent.name()).unwrap(), access);
+    let name = lent.name().to_owned();
+    drop(lent);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while call::borrowed(&name).is_ok() {
+        assert!(Instant::now() < deadline, "it is lent for ever");
     }
 }
 
