@@ -208,9 +208,7 @@ fn what_could_not_be_measured_keeps_its_place() {
         host: None,
         why: "one CPU".into(),
         hint: "two".into(),
-        arm: None,
-        between: None,
-        after_steps: None,
+        ..Unavailable::default()
     };
     for _ in 0..2 {
         let polling = unavailable("network.tcp", Some(Pattern::PingPong), Some(Wait::Polling));

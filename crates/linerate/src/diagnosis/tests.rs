@@ -295,9 +295,7 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
             host: Some("a".into()),
             why: "one CPU".into(),
             hint: "two".into(),
-            arm: None,
-            between: None,
-            after_steps: None,
+            ..Unavailable::default()
         }));
     };
     let polling = added(|recording| refuse(recording, Wait::Polling));

@@ -349,7 +349,7 @@ pub struct Series {
 }
 
 /// Something that cannot be measured here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// The rung.
     pub rung: String,

@@ -42,9 +42,7 @@ fn the_text_begins_with_the_answer_and_shows_the_ladder() {
         host: None,
         why: "64 MiB were refused".into(),
         hint: "free some memory".into(),
-        arm: None,
-        between: None,
-        after_steps: None,
+        ..Unavailable::default()
     });
     let expected = "\
 The sender's CPU binds: the sender spends 0.14 ns on a byte and its CPU was 100 % busy, so network.tcp a>b
@@ -110,9 +108,7 @@ fn notes_say_a_thing_once() {
             host: None,
             why: "token bucket".into(),
             hint: "no rate".into(),
-            arm: None,
-            between: None,
-            after_steps: None,
+            ..Unavailable::default()
         });
     }
     let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -186,9 +186,7 @@ fn visit(
                     host: (rung.place == Place::InHost).then(|| from.into()),
                     why,
                     hint,
-                    arm: None,
-                    between: None,
-                    after_steps: None,
+                    ..Unavailable::default()
                 }),
                 None => entries.extend(of_case(plan, far, rung, case)),
             }

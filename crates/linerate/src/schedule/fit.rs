@@ -153,9 +153,7 @@ pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reaso
             Place::InHost => format!("left out{what}: {}", reasons.near),
         },
         hint: reasons.hint.clone(),
-        arm: None,
-        between: None,
-        after_steps: None,
+        ..Unavailable::default()
     };
     let is_kept = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
     let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =

@@ -46,9 +46,7 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         host: (rung.place == Place::InHost).then(|| case.from.clone()),
         why,
         hint,
-        arm: None,
-        between: None,
-        after_steps: None,
+        ..Unavailable::default()
     }
 }
 

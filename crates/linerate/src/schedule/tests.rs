@@ -1,6 +1,7 @@
 //! Whole runs without time passing: a made-up machine answers each step at once.
 
-use super::{Passes, Schedule};
+use super::visit::{self, Planner, Visit};
+use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Step, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
@@ -298,17 +299,57 @@ fn where_everything_fails_the_run_ends() {
     assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
 }
 
+/// Plans batches that are given.
+struct Batches(Vec<Visit>, Vec<Vec<Visit>>);
+
+impl Planner for Batches {
+    fn visits(&mut self) -> &mut Vec<Visit> {
+        &mut self.0
+    }
+
+    fn further(&mut self, _: &Recording) -> Vec<Visit> {
+        self.1.pop().unwrap_or_default()
+    }
+
+    fn step(&self, number: usize, visit: &Visit, _: &Recording) -> Step {
+        Step {
+            number: number as u32,
+            pass: visit.pass,
+            why: visit.why,
+            case: visit.entry.case.clone(),
+            roles: Vec::new(),
+            blocks: Vec::new(),
+            predicted_ns: 0,
+            sample_ns: None,
+            beside: None,
+        }
+    }
+}
+
 #[test]
-fn what_is_studied_goes_on_where_all_of_a_batch_has_failed() {
-    let (plan, recording) = begun(|plan| {
-        plan.profile.passes = 6;
+fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
+    let (plan, mut recording) = begun(|plan| {
         plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
     });
-    let (whole, _) = run(&plan, recording.clone(), usize::MAX);
-    let passes = whole.iter().filter(|step| matches!(step.why, Why::Probe | Why::Pass)).count();
-    assert!(passes < whole.len(), "something is studied");
-    let (steps, _) = run_failing(&plan, recording, passes as u32, usize::MAX);
-    let studied =
-        |steps: &[Step]| steps[passes..].iter().filter(|step| step.case.rung == "in-host.unix").count();
-    assert_eq!(studied(&steps) > 0, studied(&whole) > 0);
+    let entries = Passes::new(&plan, &recording).entries().to_vec();
+    let visits = |rung: &str| {
+        let of_rung = entries.iter().filter(|entry| entry.case.rung == rung);
+        let visit = |entry: &Entry| Visit { pass: 1, why: Why::Pass, entry: entry.clone(), probe: None };
+        of_rung.take(2).map(visit).collect::<Vec<_>>()
+    };
+    let lost = visits("in-host.udp")[0].entry.case.clone();
+    let (host, arm) = (Some(lost.from.clone()), Some(lost.arm));
+    recording.push(Event::Unavailable(Unavailable {
+        rung: lost.rung,
+        host,
+        arm,
+        after_steps: Some(0),
+        ..Unavailable::default()
+    }));
+    let mut planner =
+        Batches(Vec::new(), vec![visits("in-host.unix"), visits("in-host.udp"), visits("in-host.udp")]);
+    let step = visit::next(&mut planner, &recording).expect("the third batch has what has not failed");
+    assert_eq!((step.number, step.case.rung.as_str()), (0, "in-host.unix"));
+    let mut planner = Batches(Vec::new(), vec![visits("in-host.udp")]);
+    assert_eq!(visit::next(&mut planner, &recording), None);
 }

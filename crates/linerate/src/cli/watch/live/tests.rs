@@ -59,9 +59,7 @@ fn before_a_long_stream() -> Scene {
         host: None,
         why: "no IPv6 address is known for host b".into(),
         hint: String::new(),
-        arm: None,
-        between: None,
-        after_steps: None,
+        ..Unavailable::default()
     }));
     scene.elapsed_ns = 34_000_000_000;
     scene.begin(Now {
