@@ -17,6 +17,7 @@ pub mod handover;
 pub mod library;
 pub mod limit;
 pub mod link;
+pub mod local;
 pub mod mapped_receive;
 pub mod memory_file;
 pub mod mount;

@@ -9,6 +9,7 @@ use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteHeader, Rou
 use netlink_packet_route::tc::{TcAttribute, TcMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::net::IpAddr;
 
 /// Messages after which a dump is not read on: a router's table may have a million.
 const MOST: usize = 20_000;
@@ -87,6 +88,14 @@ pub fn links() -> Result<Vec<Link>> {
         }
     }
     Ok(links)
+}
+
+/// The interface that has this address; none where no interface has it.
+pub fn with_address(wanted: IpAddr) -> Result<Option<Link>> {
+    let has = |written: &String| {
+        written.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(wanted)
+    };
+    Ok(links()?.into_iter().find(|link| link.addresses.iter().any(has)))
 }
 
 /// The queueing disciplines: index of the interface and kind, the root of each interface first.

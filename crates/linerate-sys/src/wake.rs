@@ -40,9 +40,7 @@ impl Bell {
             }
         }
     }
-}
 
-impl Bell {
     /// Sleeps until it is rung, or `socket` can be read or written where that is waited for, or the time is over, or
     /// a signal came; says whether it was rung. A socket of which nothing is waited for wakes nobody, not even when
     /// its other end goes.

@@ -2,6 +2,8 @@
 
 mod remedy;
 
+use serde::{Deserialize, Serialize};
+
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,14 @@ pub enum Error {
         /// What to try.
         hint: String,
     },
+    /// The other end hung up: a peer's failure that nearly always follows from another one.
+    #[error("{who}: {what}")]
+    HungUp {
+        /// The host or process that tells of it.
+        who: String,
+        /// What was under way.
+        what: String,
+    },
     /// A process of ours ended before its time: a peer's failure whose cause is known.
     #[error("{what}")]
     Died {
@@ -51,6 +61,19 @@ pub enum Error {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// How near a failure is to the cause of those that came with it, the nearest last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It follows from another one: who is hung up on seldom knows why.
+    Follows,
+    /// It may be the cause.
+    #[default]
+    Own,
+    /// A process ended: whatever else fails then, fails for it.
+    Death,
 }
 
 /// A result of anything that can fail.
@@ -77,9 +100,18 @@ impl Error {
         Error::Died { what: what.into() }
     }
 
-    /// Whether it is that a process ended: what else fails then, fails for it.
-    pub fn is_death(&self) -> bool {
-        matches!(self, Error::Died { .. })
+    /// A connection that the other end closed.
+    pub fn hung_up(who: impl Into<String>, what: impl Into<String>) -> Self {
+        Error::HungUp { who: who.into(), what: what.into() }
+    }
+
+    /// How near it is to the cause, of failures that come together.
+    pub fn standing(&self) -> Standing {
+        match self {
+            Error::Died { .. } => Standing::Death,
+            Error::HungUp { .. } => Standing::Follows,
+            _ => Standing::Own,
+        }
     }
 
     /// A failed call of the standard library, with what it was applied to.
@@ -93,6 +125,7 @@ impl Error {
             Error::Peer { who, what, hint } => {
                 Error::Peer { who, what: format!("{what} (during {activity})"), hint }
             }
+            Error::HungUp { who, what } => Error::HungUp { who, what: format!("{what} (during {activity})") },
             Error::Died { what } => Error::Died { what: format!("{what} (during {activity})") },
             other => other,
         }
@@ -103,7 +136,7 @@ impl Error {
         match self {
             Error::Usage { .. } => 2,
             Error::Unavailable { .. } => 3,
-            Error::Peer { .. } | Error::Died { .. } => 4,
+            Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } => 4,
             Error::System(_) => 5,
             Error::Record { .. } => 6,
             Error::Interrupted => 130,
@@ -116,6 +149,7 @@ impl Error {
             Error::Usage { hint, .. } | Error::Unavailable { hint, .. } | Error::Peer { hint, .. } => {
                 Some(hint.as_str()).filter(|hint| !hint.is_empty())
             }
+            Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
             Error::System(error) => remedy::of(error),
             Error::Record { .. } => {

@@ -20,6 +20,7 @@ mod environment;
 mod fact;
 mod host;
 mod interface;
+pub mod reassembly;
 mod sampler;
 mod snapshot;
 mod stack;

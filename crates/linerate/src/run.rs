@@ -23,13 +23,17 @@ use crate::record::{Event, HostDelta};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use protocol::{CloseRequest, TrialAnswer, TrialRequest};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use step::{events, is_foreign, lost, parts, sittings};
+use step::{events, is_foreign, lost, may_be_cut, parts, sittings};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long hosts may take until what earlier steps left there is gone.
+const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
 
 /// The hosts of a run and the sessions of the current pass.
 pub struct Runner<'r> {
@@ -91,6 +95,9 @@ impl<'r> Runner<'r> {
                 self.open.insert(sitting.name.clone());
             }
         }
+        if may_be_cut(step) {
+            self.ask_all("settle", &(), SETTLED)?;
+        }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
@@ -129,12 +136,17 @@ impl<'r> Runner<'r> {
     fn close(&mut self, sessions: Option<Vec<String>>) -> Result<()> {
         self.open.retain(|name| sessions.as_ref().is_some_and(|closed| !closed.contains(name)));
         let request = CloseRequest { sessions };
+        // An end that still waits for the other one to come closes after it.
+        self.ask_all("close", &request, 3 * PATIENCE)
+    }
+
+    /// Has every host do something that has no answer.
+    fn ask_all(&mut self, method: &str, request: &impl Serialize, limit: Duration) -> Result<()> {
         let mut calls: Vec<(usize, Call<()>)> = Vec::new();
         for (index, host) in self.hosts.all.iter_mut().enumerate() {
-            calls.push((index, host.client.begin("close", &request)?));
+            calls.push((index, host.client.begin(method, request)?));
         }
-        // An end that still waits for the other one to come closes after it.
-        self.gather(calls, 3 * PATIENCE).map(drop)
+        self.gather(calls, limit).map(drop)
     }
 
     fn gather<T: DeserializeOwned>(

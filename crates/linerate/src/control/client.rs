@@ -1,10 +1,11 @@
 //! The asking side: any number of calls under way, answered in any order, by one server or by several.
 //!
-//! Where a process dies, several ends fail, each in its own words and in any order. A wait for all of them goes
-//! on for a moment after the first failure, so that the death is told and not what followed from it.
+//! Where a process dies or an end gives up, several ends fail, each in its own words and in any order. A wait for all
+//! of them goes on for a moment after the first failure, so that the cause is told and not what followed from it.
 
 use super::message::{Answer, Request};
 use super::read_line;
+use crate::error::Standing;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -145,8 +146,12 @@ impl Client {
     }
 }
 
+fn is_death(error: &Error) -> bool {
+    error.standing() == Standing::Death
+}
+
 /// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
-/// `check` fails. The first failure ends it; of failures that come together, a death before what followed from it.
+/// `check` fails. The first failure ends it; of failures that come together, the one that is nearest to the cause.
 pub fn gather<T: DeserializeOwned>(
     clients: &mut [&mut Client],
     calls: Vec<(usize, Call<T>)>,
@@ -163,10 +168,12 @@ pub fn gather<T: DeserializeOwned>(
             match clients[*client].look(call) {
                 None => under_way.push(place),
                 Some(Ok(answer)) => answers[place] = Some(answer),
-                Some(Err(error)) if error.is_death() => return Err(error),
+                Some(Err(error)) if is_death(&error) => return Err(error),
                 Some(Err(error)) => {
                     deadline = deadline.min(Instant::now() + GRACE);
-                    failure.get_or_insert(error);
+                    if failure.as_ref().is_none_or(|first| first.standing() < error.standing()) {
+                        failure = Some(error);
+                    }
                 }
             }
         }
@@ -174,7 +181,7 @@ pub fn gather<T: DeserializeOwned>(
         let is_over = under_way.is_empty() || checked.is_err() || Instant::now() > deadline;
         match (failure.take(), under_way.first()) {
             (Some(error), _) if is_over => {
-                return Err(checked.err().filter(Error::is_death).unwrap_or(error));
+                return Err(checked.err().filter(is_death).unwrap_or(error));
             }
             (None, Some(place)) if is_over => {
                 checked?;
@@ -224,7 +231,7 @@ mod tests {
     }
 
     fn closed() -> Result<Value> {
-        Err(Error::peer("the other end", "closed its connection", ""))
+        Err(Error::hung_up("the other end", "closed its connection"))
     }
 
     #[test]
@@ -248,10 +255,23 @@ mod tests {
     }
 
     #[test]
+    fn who_gave_up_is_told_before_who_was_hung_up_on() {
+        let silent = || Err(Error::peer("the other end", "moved no byte", ""));
+        for clients in
+            [[client("a", closed), client("b", silent)], [client("b", silent), client("a", closed)]]
+        {
+            let error = together(clients, &|| Ok(())).unwrap_err();
+            assert_eq!(error.to_string(), "b: the other end: moved no byte");
+        }
+        let error = together([client("a", closed), client("b", closed)], &|| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "a: the other end: closed its connection");
+    }
+
+    #[test]
     fn a_death_keeps_its_kind_on_its_way() {
         let died = || Err(Error::died("worker 1, process 9, ended with signal: 9"));
         let error = together([client("host a", closed), client("host b", died)], &|| Ok(())).unwrap_err();
-        assert!(error.is_death(), "{error:?}");
+        assert!(is_death(&error), "{error:?}");
         assert_eq!(error.to_string(), "host b: worker 1, process 9, ended with signal: 9");
     }
 

@@ -1,6 +1,7 @@
 //! Requests and answers, and how an [`Error`] travels.
 
 use crate::Error;
+use crate::error::Standing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -43,9 +44,9 @@ pub struct Failure {
     /// The hint.
     #[serde(default)]
     pub data: Option<String>,
-    /// Whether it is that a process died.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub died: bool,
+    /// How near it is to the cause of what failed with it.
+    #[serde(default)]
+    pub standing: Standing,
 }
 
 impl From<&Error> for Failure {
@@ -54,7 +55,7 @@ impl From<&Error> for Failure {
             code: i64::from(error.exit_code()),
             message: chain(error),
             data: error.hint().map(String::from),
-            died: error.is_death(),
+            standing: error.standing(),
         }
     }
 }
@@ -64,11 +65,12 @@ impl Failure {
     /// is a failure of the other side.
     pub fn into_error(self, who: &str) -> Error {
         let hint = self.data.unwrap_or_default();
-        match self.code {
-            _ if self.died => Error::died(format!("{who}: {}", self.message)),
-            2 => Error::usage(self.message, hint),
-            3 => Error::unavailable(self.message, hint),
-            _ => Error::peer(who, self.message, hint),
+        match (self.standing, self.code) {
+            (Standing::Death, _) => Error::died(format!("{who}: {}", self.message)),
+            (Standing::Follows, _) => Error::hung_up(who, self.message),
+            (Standing::Own, 2) => Error::usage(self.message, hint),
+            (Standing::Own, 3) => Error::unavailable(self.message, hint),
+            (Standing::Own, _) => Error::peer(who, self.message, hint),
         }
     }
 }

@@ -15,13 +15,18 @@ use std::os::unix::fs::FileExt;
 const ROOM: usize = 16 << 10;
 
 /// The files that are read. `thread-self` leads to the calling thread's network namespace.
-const FILES: [&str; 4] =
-    ["/proc/stat", "/proc/thread-self/net/dev", "/proc/net/softnet_stat", "/proc/thread-self/net/snmp"];
+const FILES: [&str; 5] = [
+    "/proc/stat",
+    "/proc/thread-self/net/dev",
+    "/proc/net/softnet_stat",
+    "/proc/thread-self/net/snmp",
+    "/proc/thread-self/net/snmp6",
+];
 
 /// The files, kept open, and a buffer: to read again costs half of opening again.
 #[derive(Debug)]
 pub(super) struct Reader {
-    files: [Option<File>; 4],
+    files: [Option<File>; FILES.len()],
     buffer: Vec<u8>,
 }
 
@@ -36,6 +41,7 @@ pub struct Snapshot {
     interfaces: Vec<InterfaceDelta>,
     softnet: Softnet,
     tcp_retransmitted_segments: u64,
+    reassembly_failures: u64,
 }
 
 /// Sums over the CPUs' receive queues; the kernel's counters are 32 bits wide and so are the sums.
@@ -84,7 +90,10 @@ impl Snapshot {
         snapshot.own_ns = own.filter_map(|pid| Some((pid, cpu_time::process_ns(pid).ok()?))).collect();
         snapshot.interfaces = interfaces(&reader.text(1));
         snapshot.softnet = softnet(&reader.text(2));
-        snapshot.tcp_retransmitted_segments = retransmitted(&reader.text(3));
+        let snmp = reader.text(3);
+        snapshot.tcp_retransmitted_segments = of_snmp(&snmp, "Tcp:", "RetransSegs");
+        snapshot.reassembly_failures = of_snmp(&snmp, "Ip:", "ReasmFails");
+        snapshot.reassembly_failures += of_snmp6(&reader.text(4), "Ip6ReasmFails");
         snapshot
     }
 
@@ -113,6 +122,7 @@ impl Snapshot {
             tcp_retransmitted_segments: later
                 .tcp_retransmitted_segments
                 .saturating_sub(self.tcp_retransmitted_segments),
+            reassembly_failures: later.reassembly_failures.saturating_sub(self.reassembly_failures),
         }
     }
 
@@ -222,12 +232,18 @@ fn softnet(text: &str) -> Softnet {
     sum
 }
 
-/// `RetransSegs` of `/proc/net/snmp`: a line of names and a line of numbers, both after `Tcp:`.
-fn retransmitted(text: &str) -> u64 {
-    let mut rows = text.lines().filter_map(|line| line.strip_prefix("Tcp:"));
+/// A counter of `/proc/net/snmp`: a line of names and a line of numbers, both after the protocol's.
+fn of_snmp(text: &str, protocol: &str, wanted: &str) -> u64 {
+    let mut rows = text.lines().filter_map(|line| line.strip_prefix(protocol));
     let (names, numbers) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
     let mut pairs = names.split_ascii_whitespace().zip(numbers.split_ascii_whitespace());
-    pairs.find(|(name, _)| *name == "RetransSegs").map_or(0, |(_, value)| number(value))
+    pairs.find(|(name, _)| *name == wanted).map_or(0, |(_, value)| number(value))
+}
+
+/// A counter of `/proc/net/snmp6`: a line each.
+fn of_snmp6(text: &str, wanted: &str) -> u64 {
+    let value = |line: &str| line.strip_prefix(wanted)?.trim().parse().ok();
+    text.lines().find_map(value).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -214,9 +214,7 @@ fn broken(error: &io::Error) -> Error {
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionRefused
-        | io::ErrorKind::BrokenPipe => {
-            Error::peer("the other end", "closed its connection in mid-trial", "see what ended its worker")
-        }
+        | io::ErrorKind::BrokenPipe => Error::hung_up("the other end", "closed its connection in mid-trial"),
         _ => Error::peer("the connection", error.to_string(), ""),
     }
 }

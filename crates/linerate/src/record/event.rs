@@ -282,6 +282,9 @@ pub struct HostDelta {
     pub softnet_squeezed: u64,
     /// Segments sent again by the network namespace.
     pub tcp_retransmitted_segments: u64,
+    /// Times that it could not put a fragmented datagram together; older recordings have none.
+    #[serde(default, skip_serializing_if = "super::wire::is_zero")]
+    pub reassembly_failures: u64,
 }
 
 /// Reads a map whose keys are numbers. In a tagged line serde sees them as text only, as JSON has them.

@@ -76,7 +76,7 @@ pub struct LinkAudit {
     pub queue_bytes_max: u64,
 }
 
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -11,20 +11,19 @@ use super::protocol::{
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, gather, serve};
-use crate::observer::{self, Sampler, Snapshot};
+use crate::observer::{self, Sampler, Snapshot, reassembly};
 use crate::record::HostDelta;
 use crate::transport;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
-use linerate_sys::spawn;
+use linerate_sys::{local, spawn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv6Addr, UdpSocket};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -38,6 +37,9 @@ const WORKER_LIMIT: Duration = Duration::from_secs(1200);
 
 /// How long a worker may take to call home, and how often it is looked whether it still may.
 const WELCOME: Duration = Duration::from_secs(20);
+
+/// How long at most what earlier trials left in the kernel is waited for: what is cut at IPv6 stays a minute.
+pub const SETTLES: Duration = Duration::from_secs(65);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Starts the workers and answers the controller until it goes away. Where they cannot be started, that is the
@@ -79,8 +81,7 @@ impl Agent {
         let cpus = linerate_sys::thread::allowed_cpus()?;
         let secret = format!("{:032x}", rand::random::<u128>());
         let home = format!("linerate-{}-{:016x}", std::process::id(), rand::random::<u64>());
-        let address = SocketAddr::from_abstract_name(&home).map_err(|e| Error::io("bind", &home, e))?;
-        let listener = UnixListener::bind_addr(&address).map_err(|e| Error::io("bind", &home, e))?;
+        let listener = local::listen(&home)?;
         let (mut workers, mut children) = (Vec::new(), Vec::new());
         for number in 0..WORKERS {
             let child = start_worker(program, number, &home, &secret)?;
@@ -123,6 +124,10 @@ impl Agent {
                 Ok(Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
+            "settle" => {
+                self.settle()?;
+                Ok(Value::Null)
+            }
             "recount" => answer(self.recount()?),
             "calibrate" => {
                 let request: CalibrateRequest = read(params)?;
@@ -194,6 +199,17 @@ impl Agent {
         Ok(TrialAnswer { host, parts: parts?, series })
     }
 
+    /// Waits until what earlier trials left in the kernel is gone, or it is no use.
+    fn settle(&self) -> Result<()> {
+        let begun = Instant::now();
+        let limit = reassembly::lifetime().min(SETTLES);
+        while !reassembly::has_room() && begun.elapsed() < limit {
+            self.check()?;
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
     /// What the host's counters did since the last trial began.
     fn recount(&self) -> Result<HostDelta> {
         let none = || Error::usage("no trial was made yet", "");
@@ -228,7 +244,6 @@ fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result
 /// Waits for a worker to call home; a stranger on the socket is turned away.
 fn welcome(listener: &UnixListener, secret: &str, worker: &Own) -> Result<Client> {
     let deadline = Instant::now() + WELCOME;
-    listener.set_nonblocking(true).map_err(|e| Error::io("fcntl", "worker socket", e))?;
     loop {
         if worker.has_ended()
             && let Some(how) = worker.verdict()

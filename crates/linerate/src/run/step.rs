@@ -10,6 +10,9 @@ use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
+/// A packet of so many bytes crosses every network of IPv6 whole (RFC 8200, section 5).
+const NEVER_CUT: u64 = 1280;
+
 /// One session of a step: two ends that meet, or one that works alone.
 pub struct Sitting<'s> {
     /// Its name.
@@ -61,11 +64,22 @@ pub fn rung(id: &str) -> Result<&'static Rung> {
     found.ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
 }
 
-/// Whether another program's code does the work of a step.
-pub fn is_foreign(step: &Step) -> bool {
+/// What carries the bytes of a step.
+fn transport(step: &Step) -> Option<&'static TransportEntry> {
     let of_rung =
         |entry: &&TransportEntry| rung(&step.case.rung).is_ok_and(|rung| rung.transport == entry.name);
-    TRANSPORTS.iter().find(of_rung).is_some_and(|entry| entry.foreign)
+    TRANSPORTS.iter().find(of_rung)
+}
+
+/// Whether another program's code does the work of a step.
+pub fn is_foreign(step: &Step) -> bool {
+    transport(step).is_some_and(|entry| entry.foreign)
+}
+
+/// Whether its messages may cross as fragments that are put together at the other end.
+pub fn may_be_cut(step: &Step) -> bool {
+    let is_long = step.blocks.iter().any(|block| block.message_bytes > NEVER_CUT);
+    is_long && transport(step).is_some_and(|entry| !entry.reliable)
 }
 
 /// What is on record of a step that failed: its case is not tried again.

@@ -15,13 +15,12 @@ use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
 use crate::{Error, Result};
+use linerate_sys::local;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -32,8 +31,7 @@ pub const SECRET: &str = "LINERATE_WORKER_SECRET";
 
 /// Calls home and answers until the agent goes away.
 pub fn main(home: &str, secret: &str) -> Result<()> {
-    let address = SocketAddr::from_abstract_name(home).map_err(|e| Error::io("bind", home, e))?;
-    let mut stream = UnixStream::connect_addr(&address).map_err(|e| Error::io("connect", home, e))?;
+    let mut stream = local::connect(home)?;
     stream.write_all(format!("{secret}\n").as_bytes()).map_err(|e| Error::io("write", home, e))?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
     let worker = Worker::default();

@@ -31,6 +31,7 @@ pub use elsewhere::Elsewhere;
 use elsewhere::interface_of;
 use home::{Home, Played, Ranked};
 use launch::{Launched, Seat};
+use linerate_sys::local;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -141,7 +142,7 @@ fn begin(
 fn forsake(home: &str, elsewhere: Option<&Elsewhere>) {
     match elsewhere {
         Some(elsewhere) => drop(elsewhere.shell.forsake()),
-        None => drop(home::call(home)),
+        None => drop(local::connect(home)),
     }
 }
 
@@ -155,21 +156,21 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
     let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
     let abi = identity.abi.clone().unwrap_or_default();
     let at = own_address(spec)?.map(|address| Ok::<_, Error>((address, interface_of(address.into())?)));
-    let (program, library, version) = (this_program()?, found.path.clone(), identity.version.clone());
-    let near = Seat { program, library, abi, version, at: at.transpose()? };
+    let (program, file, version) = (this_program()?, found.path.clone(), identity.version.clone());
+    let near = Seat { program, file, abi, version, at: at.transpose()? };
     let far = match elsewhere {
         None => Seat { at: None, ..near.clone() },
         Some(other) => {
-            let library = other.library(&identity.name, &identity.version)?;
+            let placed = other.placed(&identity.name, &identity.version)?;
             let IpAddr::V4(address) = other.shell.address.ip() else {
                 return Err(Error::peer("the other end", "is at no IPv4 address", ""));
             };
             let at = Some((address, other.interface.clone()));
             Seat {
                 program: other.program.clone(),
-                library: library.path.clone(),
-                abi: library.abi.clone(),
-                version: library.version.clone(),
+                file: placed.path.clone(),
+                abi: placed.abi.clone(),
+                version: placed.version.clone(),
                 at,
             }
         }
@@ -191,7 +192,7 @@ fn pick(spec: &Spec, elsewhere: Option<&Elsewhere>) -> Result<Found> {
         (Ok(identity), Some(asked)) => identity.name == asked,
         (Ok(identity), None) => {
             let is_there =
-                elsewhere.is_none_or(|other| other.library(&identity.name, &identity.version).is_ok());
+                elsewhere.is_none_or(|other| other.placed(&identity.name, &identity.version).is_ok());
             found.launcher.is_some() && launch::is_known(&identity.name) && is_there
         }
         (Err(_), _) => false,

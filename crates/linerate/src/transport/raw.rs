@@ -97,12 +97,8 @@ impl Datagrams for Frames {
 
 /// The interface with this address.
 fn interface_of(address: IpAddr) -> Result<(u32, String)> {
-    let has = |written: &String| {
-        written.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(address)
-    };
-    let links = link::links()?;
-    let found = links.into_iter().find(|link| link.addresses.iter().any(has));
-    let found = found.ok_or_else(|| Error::unavailable(format!("no interface has {address}"), ""))?;
+    let missing = || Error::unavailable(format!("no interface has {address}"), "");
+    let found = link::with_address(address)?.ok_or_else(missing)?;
     match found.mtu {
         Some(mtu) if (mtu as usize) < LONGEST - ETHERNET => Err(Error::unavailable(
             format!("{} carries packets of at most {mtu} B", found.name),

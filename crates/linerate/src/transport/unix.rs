@@ -7,11 +7,10 @@ use crate::record::Granted;
 use crate::unit::Bytes;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::socket;
+use linerate_sys::{local, socket};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 
 /// The transport.
 pub const UNIX: Streams<UnixStream> = Streams::new();
@@ -22,10 +21,7 @@ impl Family for UnixStream {
 
     fn listen(_spec: &Spec) -> Result<(UnixListener, Address)> {
         let name = abstract_name();
-        let fail = |call| move |e| Error::io(call, "Unix socket", e);
-        let listener = UnixListener::bind_addr(&named(&name)?).map_err(fail("bind"))?;
-        listener.set_nonblocking(true).map_err(fail("fcntl"))?;
-        Ok((listener, Address::Abstract(name)))
+        Ok((local::listen(&name)?, Address::Abstract(name)))
     }
 
     fn accept(listener: &UnixListener) -> io::Result<UnixStream> {
@@ -34,9 +30,7 @@ impl Family for UnixStream {
 
     fn connect(_spec: &Spec, address: &Address, _flow: u32) -> Result<UnixStream> {
         match address {
-            Address::Abstract(name) => {
-                UnixStream::connect_addr(&named(name)?).map_err(|e| Error::io("connect", name, e))
-            }
+            Address::Abstract(name) => Ok(local::connect(name)?),
             other => Err(Error::peer("the other end", format!("offered {other} for a Unix socket"), "")),
         }
     }
@@ -61,11 +55,6 @@ impl Channel for UnixStream {
 /// A name that nobody guesses.
 pub fn abstract_name() -> String {
     format!("linerate-{:032x}", rand::random::<u128>())
-}
-
-/// The abstract address of this name.
-pub fn named(name: &str) -> Result<SocketAddr> {
-    SocketAddr::from_abstract_name(name).map_err(|e| Error::io("bind", name, e))
 }
 
 /// Asks for the buffers that are set.

@@ -2,11 +2,11 @@
 
 use super::datagram::{Datagrams, Ports};
 use super::engine::{Channel, Connected};
-use super::unix::{abstract_name, granted_buffers, named, set_buffers};
+use super::unix::{abstract_name, granted_buffers, set_buffers};
 use super::{Session, Spec};
+use crate::Result;
 use crate::record::Granted;
-use crate::{Error, Result};
-use linerate_sys::socket;
+use linerate_sys::{local, socket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 
@@ -19,14 +19,14 @@ impl Datagrams for UnixDatagram {
 
     fn bind(spec: &Spec, _beside: &UnixStream) -> Result<(UnixDatagram, String)> {
         let name = abstract_name();
-        let port = UnixDatagram::bind_addr(&named(&name)?).map_err(|e| Error::io("bind", &name, e))?;
+        let port = local::bind_datagrams(&name)?;
         set_buffers(&port, spec);
         socket::limit_waits(&port, spec.patience())?;
         Ok((port, name))
     }
 
     fn connect(&self, _beside: &UnixStream, name: &str) -> Result<()> {
-        self.connect_addr(&named(name)?).map_err(|e| Error::io("connect", name, e))
+        Ok(local::connect_datagrams(self, name)?)
     }
 
     fn session(spec: Spec, flows: Vec<(UnixDatagram, UnixStream)>) -> Result<Box<dyn Session>> {

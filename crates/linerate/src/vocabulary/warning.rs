@@ -123,6 +123,13 @@ pub const WARNINGS: &[Warning] = &[
         hint: "look for loss: softnet drops, interface drops, a small queue",
     },
     Warning {
+        code: "reassembly-failed",
+        meaning: "fragmented datagrams were lost at the receiver, for want of a fragment or of memory to wait for it",
+        rule: "any failed reassembly in a step",
+        source: "/proc/net/snmp and snmp6, ReasmFails; net/ipv4/inet_fragment.c",
+        hint: "send datagrams that fit the MTU; a host takes no new fragments while net.ipv4.ipfrag_high_thresh is full of what is incomplete",
+    },
+    Warning {
         code: "softnet-drops",
         meaning: "the kernel dropped packets between the driver and the stack",
         rule: "any packet in a step",

@@ -103,8 +103,6 @@ fn fails_in_time(what: &[&str]) {
     let output = command(folder.path(), &arguments).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");
-    // Both ends wait as long: whose patience ends first hangs up, and either may be told first.
-    let told = ["moved no byte within the time limit", "closed its connection in mid-trial"];
-    assert!(told.iter().any(|words| text.contains(words)), "{text}");
+    assert!(text.contains("moved no byte within the time limit"), "{text}");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
 }

@@ -81,6 +81,14 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         say: |ratio| format!("{} times the MTU", significant(ratio, 2)),
     },
     Check {
+        code: "reassembly-failed",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, step| step.hosts.iter().map(|host| host.reassembly_failures as f64).reduce(f64::max),
+        worst: "failures",
+        say: |failures| format!("{} failures", count(failures)),
+    },
+    Check {
         code: "softnet-drops",
         limit: 0.0,
         tolerated: 0.0,

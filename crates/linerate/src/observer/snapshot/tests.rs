@@ -29,8 +29,8 @@ fffffff0 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000
 ";
 
 const SNMP: &str = "\
-Ip: Forwarding DefaultTTL
-Ip: 1 64
+Ip: Forwarding DefaultTTL ReasmReqds ReasmFails
+Ip: 1 64 400 9
 Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens InSegs OutSegs RetransSegs InErrs OutRsts InCsumErrors
 Tcp: 1 200 120000 -1 34 7206 6613 17 0 24 0
 Udp: InDatagrams NoPorts
@@ -67,9 +67,12 @@ fn softnet_is_hexadecimal_and_wraps() {
 }
 
 #[test]
-fn retransmitted_segments_are_found_by_name() {
-    assert_eq!(retransmitted(SNMP), 17);
-    assert_eq!(retransmitted("Tcp: RetransSegs\n"), 0);
+fn counters_of_protocols_are_found_by_name() {
+    assert_eq!(of_snmp(SNMP, "Tcp:", "RetransSegs"), 17);
+    assert_eq!(of_snmp(SNMP, "Ip:", "ReasmFails"), 9);
+    assert_eq!(of_snmp("Tcp: RetransSegs\n", "Tcp:", "RetransSegs"), 0);
+    let lines = "Ip6ReasmReqds                   \t3\nIp6ReasmFails                   \t2\n";
+    assert_eq!((of_snmp6(lines, "Ip6ReasmFails"), of_snmp6("Ip6ReasmFails", "Ip6ReasmFails")), (2, 0));
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn text_that_is_cut_off_anywhere_is_read_without_a_panic() {
             let (mut one, two) = (stat(cut, &[0, 1]), stat(STAT, &[0, 1]));
             one.interfaces = interfaces(cut);
             one.softnet = softnet(cut);
-            one.tcp_retransmitted_segments = retransmitted(cut);
+            one.tcp_retransmitted_segments = of_snmp(cut, "Tcp:", "RetransSegs");
             one.delta(&two, "a");
             two.delta(&one, "a");
         }

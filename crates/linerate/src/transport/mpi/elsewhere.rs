@@ -40,12 +40,12 @@ impl Elsewhere {
     pub fn here(found: &[Found], address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
         let (served, shell) = Served::at(address.into())?;
         let program = this_program()?;
-        let libraries = found.iter().filter_map(placed).collect();
+        let libraries = found.iter().filter_map(of_this_host).collect();
         Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))
     }
 
     /// Its library of this name and, where it has it, of this version: two versions need not understand each other.
-    pub fn library(&self, name: &str, version: &str) -> Result<&Placed> {
+    pub fn placed(&self, name: &str, version: &str) -> Result<&Placed> {
         let of_name = || self.libraries.iter().filter(|library| library.name == name);
         let same = of_name().find(|library| library.version == version);
         let names: Vec<&str> = self.libraries.iter().map(|library| library.name.as_str()).collect();
@@ -59,7 +59,7 @@ impl Elsewhere {
     }
 }
 
-fn placed(found: &Found) -> Option<Placed> {
+fn of_this_host(found: &Found) -> Option<Placed> {
     let identity = found.identity.as_ref().ok()?;
     let abi = identity.abi.clone()?;
     Some(Placed {
@@ -72,13 +72,9 @@ fn placed(found: &Found) -> Option<Placed> {
 
 /// The interface with this address.
 pub fn interface_of(address: IpAddr) -> Result<String> {
-    let has = |written: &String| {
-        written.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(address)
-    };
-    let found = link::links()?.into_iter().find(|link| link.addresses.iter().any(has));
     let missing = || {
         let hint = "behind a translated address ranks do not find each other: --address with one of its own";
         Error::unavailable(format!("no interface of this host has {address}"), hint)
     };
-    Ok(found.ok_or_else(missing)?.name)
+    Ok(link::with_address(address)?.ok_or_else(missing)?.name)
 }

@@ -7,11 +7,10 @@ use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
-use linerate_sys::socket;
+use linerate_sys::{local, socket};
 use serde::{Deserialize, Serialize};
 use std::net::Shutdown;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 /// What a launch may take: the slowest known takes 1.1 s.
@@ -67,9 +66,7 @@ impl Home {
     /// One with a name of its own, in this network namespace.
     pub fn open() -> Result<Home> {
         let name = format!("linerate-rank-{:032x}", rand::random::<u128>());
-        let bound = address(&name).and_then(|address| UnixListener::bind_addr(&address));
-        let listener = bound.map_err(|e| Error::io("bind", &name, e))?;
-        listener.set_nonblocking(true).map_err(|e| Error::io("fcntl", &name, e))?;
+        let listener = local::listen(&name)?;
         Ok(Home { name, listener })
     }
 
@@ -97,16 +94,6 @@ impl Home {
             }
         }
     }
-}
-
-fn address(name: &str) -> std::io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(name)
-}
-
-/// Calls home from the rank.
-pub fn call(name: &str) -> Result<UnixStream> {
-    let called = address(name).and_then(|address| UnixStream::connect_addr(&address));
-    called.map_err(|e| Error::io("connect", name, e))
 }
 
 /// A rank that has called. It ends when this is dropped.

@@ -21,7 +21,7 @@ pub struct Seat {
     /// This program, on the rank's host.
     pub program: PathBuf,
     /// The library there, and its ABI.
-    pub library: PathBuf,
+    pub file: PathBuf,
     /// Its ABI.
     pub abi: String,
     /// Its version, as it says it.
@@ -85,7 +85,7 @@ impl Launched {
             command.args(unsaid(ranks.each).iter().map(|word| fill(seat, word)));
             let names = variables.iter().map(|(name, _)| name);
             command.args(names.flat_map(|name| ranks.export.map(|word| [word, name])).flatten());
-            command.arg(&seat.program).arg(ROLE).arg(&seat.library).arg(&seat.abi).args(homes);
+            command.arg(&seat.program).arg(ROLE).arg(&seat.file).arg(&seat.abi).args(homes);
         }
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.envs(shell.map(|lent| (ACCESS, lent.name())));

@@ -1,11 +1,12 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
-use super::home::{Play, Played, call};
+use super::home::{Play, Played};
 use super::launch::ROLE;
 use crate::control::serve;
 use crate::pattern::{Part, Passed, Passing, play};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
+use linerate_sys::local;
 use linerate_sys::mpi::{Handle, Mpi, Rank};
 use std::io::BufReader;
 use std::path::Path;
@@ -35,7 +36,7 @@ pub fn main(library: &Path, abi: &str, homes: &[String]) -> Result<()> {
     drop(ready);
     let lost = || Error::usage("a rank has no home", "linerate starts this command itself");
     let home = usize::try_from(mpi.rank()).ok().and_then(|rank| homes.get(rank)).ok_or_else(lost)?;
-    let stream = call(home)?;
+    let stream = local::connect(home)?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
     let mpi = Arc::new(Mutex::new(mpi));
     let playing = mpi.clone();

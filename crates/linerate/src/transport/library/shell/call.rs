@@ -1,15 +1,13 @@
 //! The program that a launcher calls as it would call ssh: `[options] host [options] command…`.
 
-use super::lend::address;
 use super::{Access, LONGEST, Request, Said};
 use crate::transport::certificate::{DEFAULT, NAME, client};
 use crate::{Error, Result};
-use linerate_sys::socket;
+use linerate_sys::{local, socket};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,8 +26,8 @@ pub fn main(lender: &str, words: &[String]) -> Result<u8> {
 
 /// What opens the shell, from who lends it on this host.
 pub fn borrowed(lender: &str) -> Result<Access> {
-    let failed = |e| Error::io("connect", lender, e);
-    let stream = address(lender).and_then(|address| UnixStream::connect_addr(&address)).map_err(failed)?;
+    let failed = |e| Error::io("read", lender, e);
+    let stream = local::connect(lender)?;
     stream.set_read_timeout(Some(CONNECT)).map_err(failed)?;
     // Another user could have taken the name meanwhile.
     if socket::own_peer(&stream).is_none() {

@@ -5,10 +5,8 @@
 
 use super::Access;
 use crate::{Error, Result};
-use linerate_sys::socket;
+use linerate_sys::{local, socket};
 use std::io::Write;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,10 +25,7 @@ impl Lent {
     /// To every process of this user that knows its name.
     pub fn to_own_user(access: &Access) -> Result<Lent> {
         let name = format!("linerate-shell-{:032x}", rand::random::<u128>());
-        let failed = |e| Error::io("bind", &name, e);
-        let listener =
-            address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = local::listen(&name)?;
         let bytes = serde_json::to_vec(access).map_err(|e| Error::usage(e.to_string(), ""))?;
         let over = Arc::new(AtomicBool::new(false));
         let ends = over.clone();
@@ -58,9 +53,4 @@ impl Drop for Lent {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }
-}
-
-/// The place of this name.
-pub fn address(name: &str) -> std::io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(name)
 }
