@@ -269,8 +269,14 @@ fn bucket(plan: &Plan) -> Option<BitRate> {
     }
 }
 
-/// The entries of one case: a stream's sizes follow each other in one flow, a ping-pong's are visited
-/// apart, in the pass's shuffled order.
+/// Whether a case's sizes are visited apart, in the pass's shuffled order: exchanges are. A stream's follow each other
+/// in one flow, but where what crossed is audited, each by itself: a size that took another way could hide.
+pub(super) fn are_apart(case: &Case, rung: &Rung, transport: &TransportEntry) -> bool {
+    let is_audited = transport.foreign && rung.place == Place::Network;
+    case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches() || is_audited
+}
+
+/// The entries of one case.
 fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry> {
     let Some(transport) = TRANSPORTS.iter().find(|transport| transport.name == rung.transport) else {
         return Vec::new();
@@ -291,11 +297,11 @@ fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry
         _ if network_bucket.is_some() => BUCKET_TRIAL_NS,
         _ if case.pattern.is_exchange() => road.exchange_trial_ns(plan.profile.trial_ns),
         _ if road.is_long() || !is_whole(plan, rung) => road.stream_trial_ns(plan.profile.trial_ns),
-        1 => SINGLE_TRIALS * plan.profile.trial_ns,
+        1 if !are_apart(&case, rung, transport) => SINGLE_TRIALS * plan.profile.trial_ns,
         _ => plan.profile.trial_ns,
     };
-    if case.pattern.is_exchange() || case.pattern.connects_anew() {
-        return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns, 0)).collect();
+    if are_apart(&case, rung, transport) {
+        return sizes.into_iter().map(|size| entry(case.clone(), vec![size], trial_ns, warm_up_ns)).collect();
     }
     let mut entries = vec![entry(case.clone(), sizes, trial_ns, warm_up_ns)];
     if has_timeline(plan, rung, &case) {
@@ -322,6 +328,8 @@ pub(super) fn warm_up_ns(
         // Without a window there is nothing that grows, and a sibling is only looked at.
         _ if !transport.has_window && !is_whole(plan, rung) => warm_up_ns.min(CACHES_WARM_UP_NS),
         (.., Place::InHost) => warm_up_ns.min(IN_HOST_WARM_UP_NS),
+        // The sizes share their connections, whose windows an idle moment closes and the path opens again.
+        (.., Place::Network) if transport.foreign => road.warm_up_ns(warm_up_ns.min(IN_HOST_WARM_UP_NS)),
         (.., Place::Network) if transport.has_window => road.warm_up_ns(warm_up_ns),
         (.., Place::Network) => warm_up_ns,
     }

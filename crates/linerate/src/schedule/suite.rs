@@ -1,6 +1,6 @@
 //! What a pass visits of a plan file: its cases on these hosts, with what each can do.
 
-use super::entries::{Entry, LOAD_LEAD_NS, refused, warm_up_ns};
+use super::entries::{Entry, LOAD_LEAD_NS, are_apart, refused, warm_up_ns};
 use super::placement::ends;
 use super::road::Road;
 use super::roles;
@@ -118,7 +118,7 @@ fn crowded(recording: &Recording, case: &Case) -> Option<(String, String)> {
     })
 }
 
-/// A stream's sizes follow each other in one flow; exchanges are visited apart, in the pass's shuffled order.
+/// The entries of one case, as those of the ladder.
 fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one: Expanded) -> Vec<Entry> {
     let Expanded { case, sizes, trial_ns, load } = one;
     let (from, to) = (case.senders().next().unwrap_or_default(), case.receivers().next().unwrap_or_default());
@@ -128,7 +128,7 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
     };
     let sizes: Vec<u64> =
         sizes.into_iter().filter(|size| carried(transport, case.pattern).contains(size)).collect();
-    let apart = case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches();
+    let apart = are_apart(&case, rung, transport);
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {
         _ if case.pattern.searches() => SEARCH_NS,

@@ -230,6 +230,19 @@ fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
 }
 
 #[test]
+fn sizes_whose_way_is_audited_are_visited_apart() {
+    let visits = |rung: &str| {
+        let (plan, recording) = begun(|plan| (plan.rungs, plan.named) = (vec![rung.into()], true));
+        let schedule = Passes::new(&plan, &recording);
+        let streams = schedule.entries().iter().filter(|entry| entry.case.pattern == Pattern::Stream);
+        streams.filter(|entry| !entry.case.timeline).map(|entry| entry.sizes.len()).collect::<Vec<_>>()
+    };
+    assert!(visits("network.tcp").iter().any(|sizes| *sizes > 9));
+    let audited = visits("network.mpi");
+    assert!(audited.len() > 9 && audited.iter().all(|sizes| *sizes == 1), "{audited:?}");
+}
+
+#[test]
 fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
     let (plan, mut recording) = begun(|plan| plan.rungs = vec!["network.tcp".into(), "network.tls".into()]);
     let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
