@@ -36,7 +36,9 @@ pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use measures::{MEASURES, Measure, measure, sent_late};
 pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
 pub use stability::{Abnormal, Anomaly, Drift};
-pub use suite::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt};
+pub use suite::{
+    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,
+};
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 

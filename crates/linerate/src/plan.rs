@@ -35,8 +35,8 @@ pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
 pub use suite::{
-    Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, LoadOf, Roles, Suite, SuiteCase, SuiteError,
-    SuiteFigure,
+    Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles, Suite, SuiteCase,
+    SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};

@@ -8,6 +8,7 @@ mod calibration;
 mod environment;
 mod event;
 mod grant;
+mod host_delta;
 mod lack;
 mod latency;
 mod read;
@@ -20,9 +21,10 @@ pub use calibration::{
 };
 pub use environment::Environment;
 pub use event::{
-    Defaults, End, Event, Flow, Granted, Header, HostDelta, HostFacts, InterfaceDelta, RoleRecord, Series,
-    SessionRecord, SocketRecord, StepRecord, Trial, Unavailable,
+    Defaults, End, Event, Flow, Granted, Header, HostFacts, RoleRecord, Series, SessionRecord, SocketRecord,
+    StepRecord, Trial, Unavailable,
 };
+pub use host_delta::{HostDelta, InterfaceDelta};
 pub use lack::Lack;
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use read::{BadLine, Unreadable, read};

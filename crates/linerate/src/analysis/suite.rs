@@ -2,10 +2,13 @@
 //! concludes holds here.
 
 mod claim;
+mod compare;
 mod figure;
+mod table;
 
 pub use claim::{ClaimOutcome, Holds};
 pub use figure::{FigureValues, SeriesValues, ValueAt};
+pub use table::{CellValue, TableValues};
 
 use crate::plan::{Level, Plan, Suite};
 use crate::record::{Recording, Trial, Unavailable};
@@ -22,6 +25,8 @@ pub struct SuiteValues {
     pub paper: Option<String>,
     /// Its figures.
     pub figures: Vec<FigureValues>,
+    /// Its tables.
+    pub tables: Vec<TableValues>,
     /// The conclusions.
     pub claims: Vec<ClaimOutcome>,
     /// What its rungs cannot measure here.
@@ -36,6 +41,7 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
         about: suite.about.clone(),
         paper: suite.paper.clone(),
         figures: suite.figures.iter().map(|one| figure::values(recording, plan, suite, one)).collect(),
+        tables: suite.tables.iter().map(|one| table::values(recording, plan, suite, one)).collect(),
         left_out: left_out(recording, suite),
         claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
     };

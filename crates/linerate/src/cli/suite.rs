@@ -49,7 +49,8 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
 fn check_measures(suite: &Suite) -> Result<()> {
     let drawn = suite.figures.iter().flat_map(|figure| figure.measures());
     let tested = suite.claims.iter().map(|claim| claim.y.as_str());
-    let unknown = drawn.chain(tested).find(|name| measure(name).is_none());
+    let set = suite.tables.iter().flat_map(|table| &table.columns).map(|column| column.y.as_str());
+    let unknown = drawn.chain(set).chain(tested).find(|name| measure(name).is_none());
     let Some(name) = unknown else { return Ok(()) };
     let what = format!("nothing that a figure can draw is called `{name}`");
     let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guides/plans.md");

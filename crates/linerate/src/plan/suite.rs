@@ -5,10 +5,12 @@ mod check;
 mod expand;
 mod factor;
 mod read;
+mod table;
 
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, Level};
+pub use table::{Levels, PEAK, SuiteTable, TableColumn, TableRow};
 
 use super::{Arm, Setting};
 use crate::vocabulary::{Pattern, SUITES, Wait, meant};
@@ -37,6 +39,9 @@ pub struct Suite {
     /// What is drawn of it.
     #[serde(default, rename = "figure")]
     pub figures: Vec<SuiteFigure>,
+    /// Numbers beside each other.
+    #[serde(default, rename = "table", skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<SuiteTable>,
     /// What the paper concludes, to be tested.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,

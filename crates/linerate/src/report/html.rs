@@ -10,6 +10,7 @@ mod environment;
 mod findings;
 mod papers;
 mod plot;
+mod suite_tables;
 mod tables;
 
 use super::draw::{self, CHARTS, LIBRARY};
@@ -49,6 +50,7 @@ pub(super) fn page(sheets: &[Sheet]) -> Result<String> {
             (contents(sheets, &figures))
             (ladder(sheets, &figures, &pictures))
             @for group in plot::GROUPS { (plot::group(group, &figures, &pictures)) }
+            (suite_tables::section(sheets))
             (claims::section(sheets))
             (findings::section(sheets))
             (environment::section(sheets))
@@ -136,6 +138,7 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
             ul {
                 @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { "The ladder" } } }
                 @for group in groups { li { a href={ "#" (group.id) } { (group.title) } } }
+                @if suite_tables::are_any(sheets) { li { a href="#tables" { "Beside each other" } } }
                 @if claims::are_any(sheets) { li { a href="#claims" { "Conclusions" } } }
                 li { a href="#findings" { "What was found" } }
                 li { a href="#hosts" { "The hosts" } }

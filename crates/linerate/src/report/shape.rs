@@ -12,7 +12,8 @@ pub use curve::{
 pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
 pub use stability::DriftEntry;
 pub use suite::{
-    CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
+    CaseLeftOut, CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry,
+    SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
 use crate::analysis::Compared;

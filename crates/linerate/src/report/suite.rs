@@ -1,5 +1,9 @@
 //! What a suite gave, as text: a table a figure, and which conclusions hold.
 
+mod table;
+
+pub(super) use table::written as written_cell;
+
 use super::block::{Block, bands};
 use super::shape::{
     CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
@@ -17,6 +21,7 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
         about: suite.about.clone(),
         paper: suite.paper.clone(),
         figures: suite.figures.iter().map(figure).collect(),
+        tables: suite.tables.iter().map(table::entry).collect(),
         claims: suite.claims.iter().map(claim).collect(),
         left_out: suite.left_out.iter().map(left_out).collect(),
         warnings,
@@ -92,6 +97,7 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
 pub(super) fn render(suite: &SuiteReport, width: Option<usize>, text_width: usize) -> Vec<Vec<String>> {
     let mut blocks: Vec<Vec<String>> =
         suite.figures.iter().map(|figure| figure_lines(figure, width, text_width)).collect();
+    blocks.extend(suite.tables.iter().map(|one| table::lines(one, width.unwrap_or(text_width))));
     if !suite.claims.is_empty() {
         let of = suite.paper.as_ref().map_or(String::new(), |paper| format!(" of {paper}"));
         let mut lines = vec![format!("conclusions{of}, tested here")];

@@ -1,10 +1,11 @@
 //! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
 
-use super::{is_called, level, trials};
+use super::compare::{Against, Scene};
+use super::level;
 use crate::analysis::measures::measure;
-use crate::plan::{Claim, FACTORS, Factor, Plan, Suite};
-use crate::record::{Recording, Trial};
-use crate::statistic::{Estimate, median};
+use crate::plan::{Claim, Factor, Levels, Plan, Suite};
+use crate::record::Recording;
+use crate::statistic::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,10 +37,15 @@ pub struct ClaimOutcome {
 
 /// Tests a conclusion.
 pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: &Claim) -> ClaimOutcome {
-    let scene = Scene { recording, plan, suite, claim };
+    let scene = Scene { recording, plan, suite, y: &claim.y };
+    let with: Option<(&Levels, Against)> = match (&claim.over, &claim.minus) {
+        (Some(over), _) => Some((over, |value, over| value / over)),
+        (None, Some(minus)) => Some((minus, |value, minus| value - minus)),
+        (None, None) => None,
+    };
     let numbers = match claim.exponent {
-        Some(factor) => scene.exponents(factor),
-        None => scene.compared(),
+        Some(factor) => scene.exponents(&claim.of, factor),
+        None => scene.compared(&claim.of, with),
     };
     let value = Estimate::of(numbers.into_values());
     ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
@@ -57,56 +63,12 @@ fn holds(claim: &Claim, value: Option<Estimate>) -> Holds {
     }
 }
 
-/// What a conclusion is tested on.
-struct Scene<'s> {
-    recording: &'s Recording,
-    plan: &'s Plan,
-    suite: &'s Suite,
-    claim: &'s Claim,
-}
-
 impl Scene<'_> {
-    /// The trials at these levels.
-    fn trials(&self, levels: &BTreeMap<String, String>) -> Vec<&Trial> {
-        let id = levels.get("case").map(|id| self.suite.case_name(id)).unwrap_or_default();
-        let wanted: Vec<(Factor, &String)> = FACTORS
-            .iter()
-            .filter(|entry| entry.factor != Factor::Case)
-            .filter_map(|entry| Some((entry.factor, levels.get(entry.name)?)))
-            .collect();
-        let is_at = |trial: &&Trial| {
-            wanted.iter().all(|(factor, name)| is_called(&level(self.plan, *factor, trial), name))
-        };
-        trials(self.recording, id).filter(is_at).collect()
-    }
-
-    /// The median of each pass.
-    fn numbers(&self, levels: &BTreeMap<String, String>) -> BTreeMap<u32, f64> {
-        let Some(measure) = measure(&self.claim.y) else { return BTreeMap::new() };
-        let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for trial in self.trials(levels) {
-            passes.entry(trial.pass).or_default().extend(measure.of(self.recording, trial));
-        }
-        passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
-    }
-
-    /// The number of each pass, over that of the same pass which it is compared with, or less that.
-    fn compared(&self) -> BTreeMap<u32, f64> {
-        let of = self.numbers(&self.claim.of);
-        let with: (_, fn(f64, f64) -> f64) = match (&self.claim.over, &self.claim.minus) {
-            (Some(over), _) => (over, |value, over| value / over),
-            (None, Some(minus)) => (minus, |value, minus| value - minus),
-            (None, None) => return of,
-        };
-        let others = self.numbers(with.0);
-        of.into_iter().filter_map(|(pass, value)| Some((pass, with.1(value, *others.get(&pass)?)))).collect()
-    }
-
     /// The exponent of each pass: the slope of the line on logarithmic axes.
-    fn exponents(&self, factor: Factor) -> BTreeMap<u32, f64> {
-        let Some(measure) = measure(&self.claim.y) else { return BTreeMap::new() };
+    fn exponents(&self, of: &Levels, factor: Factor) -> BTreeMap<u32, f64> {
+        let Some(measure) = measure(self.y) else { return BTreeMap::new() };
         let mut passes: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-        for trial in self.trials(&self.claim.of) {
+        for trial in self.trials(of) {
             let x = level(self.plan, factor, trial).number.filter(|x| *x > 0.0);
             if let Some((x, y)) = x.zip(measure.of(self.recording, trial).filter(|y| *y > 0.0)) {
                 passes.entry(trial.pass).or_default().push((x.ln(), y.ln()));

@@ -1,7 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, Suite, SuiteCase, SuiteFigure};
+use super::{Claim, FACTORS, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::Setting;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{METRICS, RUNGS, meant};
@@ -38,9 +38,8 @@ type Checked = Result<(), SuiteError>;
 impl Suite {
     /// Checks all of it.
     pub(super) fn check(&self) -> Checked {
-        for (what, count) in
-            [("case", self.cases.len()), ("figure", self.figures.len()), ("claim", self.claims.len())]
-        {
+        let (figures, tables) = (("figure", self.figures.len()), ("table", self.tables.len()));
+        for (what, count) in [("case", self.cases.len()), figures, tables, ("claim", self.claims.len())] {
             if count > MOST {
                 return Err(SuiteError::new(format!("{count} times [[{what}]]"), "a plan has at most 256"));
             }
@@ -60,7 +59,19 @@ impl Suite {
         }
         self.cases.iter().try_for_each(check_case)?;
         self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
+        self.tables.iter().try_for_each(|table| self.check_table(table))?;
         self.claims.iter().try_for_each(|claim| self.check_claim(claim))
+    }
+
+    fn check_table(&self, table: &SuiteTable) -> Checked {
+        let place = format!("table `{}`", table.id);
+        if table.columns.len().max(table.rows.len()) > MOST {
+            return Err(SuiteError::new(format!("{place} is too large"), "at most 256 rows and columns"));
+        }
+        for levels in table.rows.iter().flat_map(|row| row.parts.values()) {
+            self.check_levels(&place, levels)?;
+        }
+        table.columns.iter().try_for_each(|column| check_column(&place, table, column))
     }
 
     fn check_figure(&self, figure: &SuiteFigure) -> Checked {
@@ -121,6 +132,30 @@ impl Suite {
                 meant(ids, id, "see [[case]]"),
             )),
         }
+    }
+}
+
+fn check_column(place: &str, table: &SuiteTable, column: &TableColumn) -> Checked {
+    let place = format!("{place}, column `{}`", column.name);
+    let _unit = check_measure(&place, &column.y)?;
+    column.at.keys().try_for_each(|name| check_factor(&place, name))?;
+    if column.over.is_some() && column.minus.is_some() {
+        return Err(SuiteError::new(format!("{place} has over and minus"), "make two columns of it"));
+    }
+    let parts = || table.rows.iter().flat_map(|row| row.parts.keys().map(String::as_str));
+    for part in [Some(&column.of), column.over.as_ref(), column.minus.as_ref()].into_iter().flatten() {
+        if !parts().any(|known| known == part) {
+            let what = format!("{place}: no row has a part called `{part}`");
+            return Err(SuiteError::new(what, meant(parts(), part, "see its rows")));
+        }
+    }
+    let rows = || table.rows.iter().map(|row| row.name.as_str());
+    match &column.from {
+        Some(from) if !rows().any(|known| known == from) => {
+            let what = format!("{place}: no row is called `{from}`");
+            Err(SuiteError::new(what, meant(rows(), from, "see its rows")))
+        }
+        _ => Ok(()),
     }
 }
 

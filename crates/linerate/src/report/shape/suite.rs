@@ -17,6 +17,9 @@ pub struct SuiteReport {
     pub paper: Option<String>,
     /// Its figures.
     pub figures: Vec<SuiteFigureEntry>,
+    /// Its tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<SuiteTableEntry>,
     /// What the paper concludes, tested here.
     pub claims: Vec<ClaimEntry>,
     /// What could not be measured here.
@@ -81,6 +84,49 @@ pub struct SuitePointEntry {
     pub x: Option<f64>,
     /// The median over the passes.
     pub value: Estimate,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteTableEntry {
+    /// Its name.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What is said below it.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<SuiteColumnEntry>,
+    /// Its rows.
+    pub rows: Vec<SuiteRowEntry>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteColumnEntry {
+    /// What stands over it.
+    pub name: String,
+    /// The unit of its numbers; empty of a ratio.
+    pub unit: String,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteRowEntry {
+    /// What stands before it.
+    pub name: String,
+    /// A cell a column; null where nothing was measured.
+    pub cells: Vec<Option<SuiteCellEntry>>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteCellEntry {
+    /// The median over the passes.
+    pub value: Estimate,
+    /// The size at which it is the largest, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// A conclusion.

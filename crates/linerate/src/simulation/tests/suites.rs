@@ -67,3 +67,25 @@ fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
     let polling = sockets.claims.iter().find(|one| one.claim.says.starts_with("polling")).unwrap();
     assert_eq!(polling.holds, Holds::Yes, "{polling:?}");
 }
+
+#[test]
+fn the_cells_of_a_table_are_the_truth_alone_and_against_another_row() {
+    let libraries = values("libraries");
+    let table = &libraries.tables[0];
+    let column = |of: &str, over: bool| {
+        let is_it = |column: &crate::plan::TableColumn| {
+            (column.of.as_str(), column.over.is_some(), column.minus.is_some()) == (of, over, false)
+                && column.at.get("size").is_some_and(|size| size != "peak")
+        };
+        table.table.columns.iter().position(is_it).unwrap()
+    };
+    let median = |row: usize, at: usize| table.rows[row][at].as_ref().map(|cell| cell.value.median);
+    let (rate, share) = (column("stream", false), column("stream", true));
+    assert_eq!((table.units[rate], table.units[share]), ("b/s", ""));
+    assert_eq!(median(0, share), None, "raw TCP over itself says nothing");
+    let ratio = median(2, rate).unwrap() / median(0, rate).unwrap();
+    assert!((median(2, share).unwrap() / ratio - 1.0).abs() < 0.05, "{ratio}: {:?}", median(2, share));
+    assert_eq!(median(1, column("tuned", false)), None, "lite was not tuned");
+    let peak = table.rows[0][0].as_ref().unwrap();
+    assert!(peak.at.is_some() && peak.value.median >= median(0, rate).unwrap(), "{peak:?}");
+}

@@ -1,0 +1,54 @@
+//! A number of each pass, alone or against another one of the same pass.
+
+use super::{is_called, level, trials};
+use crate::analysis::measures::measure;
+use crate::plan::{FACTORS, Factor, Levels, Plan, Suite};
+use crate::record::{Recording, Trial};
+use crate::statistic::median;
+use std::collections::BTreeMap;
+
+/// How a number is set against another one.
+pub(super) type Against = fn(f64, f64) -> f64;
+
+/// What is compared.
+pub(super) struct Scene<'s> {
+    pub recording: &'s Recording,
+    pub plan: &'s Plan,
+    pub suite: &'s Suite,
+    /// The number.
+    pub y: &'s str,
+}
+
+impl Scene<'_> {
+    /// The trials at these levels.
+    pub fn trials(&self, levels: &Levels) -> Vec<&Trial> {
+        let id = levels.get("case").map(|id| self.suite.case_name(id)).unwrap_or_default();
+        let wanted: Vec<(Factor, &String)> = FACTORS
+            .iter()
+            .filter(|entry| entry.factor != Factor::Case)
+            .filter_map(|entry| Some((entry.factor, levels.get(entry.name)?)))
+            .collect();
+        let is_at = |trial: &&Trial| {
+            wanted.iter().all(|(factor, name)| is_called(&level(self.plan, *factor, trial), name))
+        };
+        trials(self.recording, id).filter(is_at).collect()
+    }
+
+    /// The median of each pass.
+    pub fn numbers(&self, levels: &Levels) -> BTreeMap<u32, f64> {
+        let Some(measure) = measure(self.y) else { return BTreeMap::new() };
+        let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for trial in self.trials(levels) {
+            passes.entry(trial.pass).or_default().extend(measure.of(self.recording, trial));
+        }
+        passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
+    }
+
+    /// The number of each pass, set against that of the same pass at other levels where there are any.
+    pub fn compared(&self, of: &Levels, with: Option<(&Levels, Against)>) -> BTreeMap<u32, f64> {
+        let of = self.numbers(of);
+        let Some((levels, against)) = with else { return of };
+        let others = self.numbers(levels);
+        of.into_iter().filter_map(|(pass, value)| Some((pass, against(value, *others.get(&pass)?)))).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! The tables of a suite: a number a cell, with the interval of its median.
+
+use super::number;
+use crate::analysis::{CellValue, TableValues};
+use crate::report::block::{Block, bands};
+use crate::report::shape::{SuiteCellEntry, SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
+
+/// The JSON form.
+pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
+    let table = &values.table;
+    let columns = table.columns.iter().zip(&values.units);
+    let cell = |cell: &CellValue| SuiteCellEntry { value: cell.value, at: cell.at.clone() };
+    let rows = table.rows.iter().zip(&values.rows).map(|(row, cells)| SuiteRowEntry {
+        name: row.name.clone(),
+        cells: cells.iter().map(|one| one.as_ref().map(cell)).collect(),
+    });
+    SuiteTableEntry {
+        id: table.id.clone(),
+        title: table.title.clone(),
+        caption: table.caption.clone(),
+        columns: columns
+            .map(|(column, unit)| SuiteColumnEntry { name: column.name.clone(), unit: (*unit).into() })
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The number of a cell with the size that it is at, and its interval; the number of values where there is none.
+pub(in crate::report) fn written(cell: Option<&SuiteCellEntry>, column: &SuiteColumnEntry) -> [String; 2] {
+    let Some(cell) = cell else { return ["-".into(), String::new()] };
+    let at = cell.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+    let number = |value: f64| number(value, &column.unit);
+    let interval = match (cell.value.low, cell.value.high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", number(low), number(high)),
+        _ => format!("n={}", cell.value.n),
+    };
+    [format!("{}{at}", number(cell.value.median)), interval]
+}
+
+/// The lines of a table; the first is its title.
+pub(super) fn lines(table: &SuiteTableEntry, width: usize) -> Vec<String> {
+    let mut lines = vec![format!("{}  {}", table.id, table.title)];
+    let first = Block {
+        title: String::new(),
+        heads: vec![String::new()],
+        rows: table.rows.iter().map(|row| vec![row.name.clone()]).collect(),
+        left: true,
+    };
+    let block = |(at, column): (usize, &SuiteColumnEntry)| Block {
+        title: column.name.clone(),
+        heads: vec!["median".into(), "95 %".into()],
+        rows: table.rows.iter().map(|row| written(row.cells[at].as_ref(), column).into()).collect(),
+        left: false,
+    };
+    let columns: Vec<Block> = table.columns.iter().enumerate().map(block).collect();
+    bands(&first, &columns, Some(width)).into_iter().for_each(|band| lines.extend(band));
+    lines
+}
