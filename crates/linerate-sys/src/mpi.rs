@@ -3,16 +3,18 @@
 //! A handle is an `int` in MPICH's ABI and a pointer in all others. That decides how far apart the elements of an
 //! array of them are, so all of this is compiled for both.
 
+mod abi;
 mod reference;
 
+pub use abi::{Abi, Handle};
 pub use reference::Reference;
 
 use crate::library::Library;
 use crate::{Error, Result};
+use abi::Constants;
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
-use std::str::FromStr;
 
 /// The most messages that are under way at once.
 pub const WINDOW: usize = 64;
@@ -24,109 +26,6 @@ const STATUS: usize = 64;
 /// What stands behind a status must not change.
 const CANARY: u8 = 0xa5;
 
-/// How an MPI's constants and structures lie in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abi {
-    /// The standard's own (MPI 5.0, section 20).
-    Standard,
-    /// LAM/MPI 7.
-    Lam,
-    /// Open MPI 4 and 5.
-    OpenMpi,
-    /// MPICH 3 and later, and what is built on it.
-    Mpich,
-}
-
-impl FromStr for Abi {
-    type Err = ();
-
-    fn from_str(name: &str) -> std::result::Result<Self, ()> {
-        match name {
-            "standard" => Ok(Abi::Standard),
-            "lam" => Ok(Abi::Lam),
-            "openmpi" => Ok(Abi::OpenMpi),
-            "mpich" => Ok(Abi::Mpich),
-            _ => Err(()),
-        }
-    }
-}
-
-/// What a handle is: an `int`, or a pointer.
-pub trait Handle: Copy + Send + 'static {}
-impl Handle for c_int {}
-impl Handle for usize {}
-
-/// The constants of an ABI.
-struct Constants<H> {
-    world: H,
-    byte: H,
-    null_request: H,
-    /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
-    no_status: usize,
-    /// How long a status is, and where it has its source and its tag.
-    status_bytes: usize,
-    source_at: usize,
-    tag_at: usize,
-    /// `MPI_THREAD_SERIALIZED`.
-    serialized: c_int,
-}
-
-impl Constants<c_int> {
-    /// mpi.h of MPICH 4.0; the same in MPICH 5 and Intel MPI 2021.
-    fn mpich() -> Self {
-        Constants {
-            world: 0x4400_0000,
-            byte: 0x4c00_010d,
-            null_request: 0x2c00_0000,
-            no_status: 1,
-            status_bytes: 20,
-            source_at: 8,
-            tag_at: 12,
-            serialized: 2,
-        }
-    }
-}
-
-impl Constants<usize> {
-    /// MPI 5.0, appendix A.
-    fn standard() -> Self {
-        Constants {
-            world: 0x101,
-            byte: 0x247,
-            null_request: 0x180,
-            no_status: 0,
-            status_bytes: 32,
-            source_at: 0,
-            tag_at: 4,
-            serialized: 2048,
-        }
-    }
-
-    /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
-    fn open_mpi(library: &Library) -> Result<Self> {
-        Constants::by_address(library, ["ompi_mpi_comm_world", "ompi_mpi_byte", "ompi_request_null"])
-    }
-
-    /// mpi.h of LAM/MPI 7.1.4.
-    fn lam(library: &Library) -> Result<Self> {
-        let two = ["lam_mpi_comm_world", "lam_mpi_byte", "lam_mpi_byte"];
-        Ok(Constants { null_request: 0, status_bytes: 16, ..Constants::by_address(library, two)? })
-    }
-
-    fn by_address(library: &Library, [world, byte, null_request]: [&str; 3]) -> Result<Self> {
-        Ok(Constants {
-            world: library.address(world)?,
-            byte: library.address(byte)?,
-            null_request: library.address(null_request)?,
-            no_status: 0,
-            status_bytes: 24,
-            source_at: 0,
-            tag_at: 4,
-            serialized: 2,
-        })
-    }
-}
-
 type Init = unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
 type Finalize = unsafe extern "C" fn() -> c_int;
 type OfComm<H> = unsafe extern "C" fn(H, *mut c_int) -> c_int;
@@ -135,6 +34,7 @@ type ReceiveFrom<H> = unsafe extern "C" fn(*mut c_void, c_int, H, c_int, c_int, 
 type StartSend<H> = unsafe extern "C" fn(*const c_void, c_int, H, c_int, c_int, H, *mut H) -> c_int;
 type StartReceive<H> = unsafe extern "C" fn(*mut c_void, c_int, H, c_int, c_int, H, *mut H) -> c_int;
 type WaitAll<H> = unsafe extern "C" fn(c_int, *mut H, *mut c_void) -> c_int;
+type Probe<H> = unsafe extern "C" fn(c_int, c_int, H, *mut c_void) -> c_int;
 type Count<H> = unsafe extern "C" fn(*const c_void, H, *mut c_int) -> c_int;
 
 struct Calls<H> {
@@ -144,6 +44,7 @@ struct Calls<H> {
     start_receive: StartReceive<H>,
     wait_all: WaitAll<H>,
     count: Count<H>,
+    probe: Probe<H>,
     finalize: Finalize,
 }
 
@@ -152,6 +53,8 @@ pub struct Rank<H> {
     calls: Calls<H>,
     constants: Constants<H>,
     rank: c_int,
+    /// Whose messages are received.
+    source: c_int,
     requests: [H; WINDOW],
     /// What the library says of what came.
     statuses: [u64; WINDOW * STATUS / 8],
@@ -215,6 +118,7 @@ impl<H: Handle> Rank<H> {
                 start_receive: library.function::<StartReceive<H>>("MPI_Irecv")?,
                 wait_all: library.function::<WaitAll<H>>("MPI_Waitall")?,
                 count: library.function::<Count<H>>("MPI_Get_count")?,
+                probe: library.function::<Probe<H>>("MPI_Probe")?,
                 finalize: library.function::<Finalize>("MPI_Finalize")?,
             };
             let init = library.function::<Init>("MPI_Init_thread")?;
@@ -239,12 +143,25 @@ impl<H: Handle> Rank<H> {
             return Err(Error::new("MPI_Comm_size", "the library", io::Error::other(why)));
         }
         let requests = [constants.null_request; WINDOW];
-        Ok(Rank { calls, constants, rank, requests, statuses: [0; WINDOW * STATUS / 8] })
+        Ok(Rank { calls, constants, rank, source: 1 - rank, requests, statuses: [0; WINDOW * STATUS / 8] })
     }
 
     /// The other one.
     fn peer(&self) -> c_int {
         1 - self.rank
+    }
+
+    /// From now on messages are received from whichever rank sends them (`MPI_ANY_SOURCE`), or from the other one.
+    pub fn receive_from_any(&mut self, any: bool) {
+        self.source = if any { self.constants.any_source } else { self.peer() };
+    }
+
+    /// Waits until a message is there, and leaves it there: `MPI_Probe`.
+    #[inline]
+    pub fn wait_for_message(&mut self) -> io::Result<()> {
+        let status = self.statuses.as_mut_ptr().cast();
+        // SAFETY: the status has more room than that of any ABI.
+        done(unsafe { (self.calls.probe)(self.source, TAG, self.constants.world, status) })
     }
 
     /// `MPI_Send` to the other rank.
@@ -282,7 +199,7 @@ impl<H: Handle> Rank<H> {
         // SAFETY: the buffer is there for the time of the call, and the status is the ABI's word for none, or has
         // more room than that of any ABI.
         done(unsafe {
-            (self.calls.receive)(room.as_mut_ptr().cast(), count, byte, self.peer(), TAG, world, status)
+            (self.calls.receive)(room.as_mut_ptr().cast(), count, byte, self.source, TAG, world, status)
         })
     }
 
@@ -336,10 +253,10 @@ impl<H: Handle> Rank<H> {
     #[inline]
     fn start_receive(&mut self, room: &mut [u8], number: usize) -> io::Result<()> {
         let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
-        let (peer, request) = (self.peer(), &mut self.requests[number]);
+        let (source, request) = (self.source, &mut self.requests[number]);
         // SAFETY: as with `start_send`.
         done(unsafe {
-            (self.calls.start_receive)(room.as_mut_ptr().cast(), count, byte, peer, TAG, world, request)
+            (self.calls.start_receive)(room.as_mut_ptr().cast(), count, byte, source, TAG, world, request)
         })
     }
 

@@ -36,7 +36,7 @@ pub use crowd::{Ready, play_crowds};
 pub use endless::{lead, run_beside};
 pub use journal::STAMPED_BYTES;
 pub use lossy::{Lossy, SILENCE, Unreliable};
-pub use passing::{Passed, Passing};
+pub use passing::{Passed, Passing, Posted};
 pub use play::{Measured, Part, play};
 pub use poll::poll;
 pub use run::{Drive, Driven, Runs};

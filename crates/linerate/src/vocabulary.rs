@@ -31,8 +31,8 @@ pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
-    LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_VARIABLES, MpiAbi, MpiLaunch, MpiMaker,
-    MpiVariable, Ranks,
+    LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_RECEIVES, MPI_VARIABLES, MpiAbi, MpiLaunch,
+    MpiMaker, MpiVariable, Ranks,
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use pattern::{Cache, Does, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait};

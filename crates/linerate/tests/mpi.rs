@@ -197,6 +197,28 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
     }
 }
 
+#[test]
+fn each_way_to_receive_carries_every_byte_and_is_on_record() {
+    for how in ["posted", "any-source", "unexpected"] {
+        for (library, _) in BOTH {
+            let folder = TempDir::new().unwrap();
+            let receive = format!("mpi.receive={how}");
+            let with = [&QUICK[..], &["--set", &receive]].concat();
+            let output = on_rung(folder.path(), "network.mpi", library, &with).output().unwrap();
+            assert!(output.status.success(), "{}", words(&output));
+            let lines = recorded(folder.path());
+            let is_of_session =
+                |line: &&Value| line["event"] == "session" && line["endpoints"][0].is_string();
+            let granted = lines.iter().find(is_of_session).unwrap()["granted"].as_array().unwrap();
+            assert!(
+                granted.iter().any(|one| one["knob"] == "mpi.receive" && one["granted"] == how),
+                "{granted:?}"
+            );
+            every_byte_came(&lines, library);
+        }
+    }
+}
+
 /// Runs a rung by a library, and gives what is on record.
 fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
@@ -211,6 +233,14 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
         assert!(about.starts_with(version) && about.contains("started by"), "{about}");
         assert_eq!(session["granted"][0]["granted"], *library);
     }
+    every_byte_came(&lines, library);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains(rung), "{stdout}");
+    nobody_is_left(folder.path());
+    lines
+}
+
+fn every_byte_came(lines: &[Value], library: &str) {
     let trials: Vec<&Value> =
         lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
     for pattern in ["ping-pong", "stream"] {
@@ -226,10 +256,6 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
             assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
         }
     }
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(stdout.contains(rung), "{stdout}");
-    nobody_is_left(folder.path());
-    lines
 }
 
 #[test]

@@ -3,6 +3,10 @@
 //! Streams are windowed, as OSU and IMB have them: as many messages as fit into a window are under way at once, all of
 //! its receives are posted first, and a word closes it, so that what is not yet received stays bounded.
 
+mod posted;
+
+pub use posted::Posted;
+
 use super::{Clock, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
@@ -224,9 +228,18 @@ mod tests {
 
     /// Each end with its own idea of the block.
     fn play_two(does: [Does; 2], blocks: [&Block; 2]) -> [(Moved, usize); 2] {
+        play_by([Passed::new, Passed::new], does, blocks)
+    }
+
+    /// Each end with its own loops as well.
+    fn play_by<L: Loops + Send>(
+        loops: [fn(Simulated) -> L; 2],
+        does: [Does; 2],
+        blocks: [&Block; 2],
+    ) -> [(Moved, usize); 2] {
         let ((to_b, at_b), (to_a, at_a)) = (channel(), channel());
-        let end = |does, block: &Block, link| {
-            let mut end = Passed::new(link);
+        let end = |loops: fn(Simulated) -> L, does, block: &Block, link| {
+            let mut end = loops(link);
             let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
             let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
             Loops::begin(&mut end, does, block).unwrap();
@@ -234,8 +247,8 @@ mod tests {
             (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps.len())
         };
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| end(does[1], blocks[1], Simulated(to_a, at_b)));
-            [end(does[0], blocks[0], Simulated(to_b, at_a)), other.join().unwrap()]
+            let other = scope.spawn(|| end(loops[1], does[1], blocks[1], Simulated(to_a, at_b)));
+            [end(loops[0], does[0], blocks[0], Simulated(to_b, at_a)), other.join().unwrap()]
         })
     }
 
@@ -257,6 +270,18 @@ mod tests {
                     (block.bytes(), block.bytes(), 3),
                     "{does:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn receives_that_are_posted_before_take_the_same_messages() {
+        for does in [[Does::Pings, Does::Echoes], [Does::Receives, Does::Sends]] {
+            for (size, messages) in [(1, 1), (100, 65), (1 << 20, 2)] {
+                let block = block(size, messages);
+                let [(first, stamps), (second, _)] = play_by([Posted::new; 2], does, [&block; 2]);
+                let came = (first.bytes, second.bytes, stamps);
+                assert_eq!(came, (block.bytes(), block.bytes(), 3), "{does:?}");
             }
         }
     }

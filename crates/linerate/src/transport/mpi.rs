@@ -17,6 +17,7 @@ mod elsewhere;
 mod home;
 mod launch;
 pub mod rank;
+mod receive;
 mod settings;
 
 use super::library::shell::{Lent, Served};
@@ -32,6 +33,7 @@ use elsewhere::interface_of;
 use home::{Home, Played, Ranked};
 use launch::{Launched, Seat};
 use linerate_sys::local;
+use receive::RECEIVE;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -224,7 +226,8 @@ impl Session for Open {
     fn granted(&self) -> Vec<Granted> {
         let Some((_, found)) = &self.launched else { return Vec::new() };
         let library = granted(&self.spec, LIBRARY, name_of(found));
-        std::iter::once(library).chain(settings::granted(&self.spec)).collect()
+        let how = receive::asked(&self.spec).map(|how| granted(&self.spec, RECEIVE, receive::name(how)));
+        std::iter::once(library).chain(how).chain(settings::granted(&self.spec)).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {
@@ -250,7 +253,8 @@ impl Session for Open {
             Some((launched, _)) => launched.last_words().map_or(Ok(()), |how| Err(Error::died(how))),
             None => Ok(()),
         };
-        let played = self.rank.play((task.does, task.cpu(0), wait), blocks, self.limit, &gone)?;
+        let how = (task.does, task.cpu(0), wait, receive::asked(&self.spec)?);
+        let played = self.rank.play(how, blocks, self.limit, &gone)?;
         Ok(vec![vec![played.into_iter().map(Played::measured).collect()]])
     }
 }

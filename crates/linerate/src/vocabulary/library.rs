@@ -128,6 +128,9 @@ const fn variable(
     MpiVariable { knob, maker, variables }
 }
 
+/// How an MPI's ranks receive; the first is the usual one.
+pub const MPI_RECEIVES: &[&str] = &["blocking", "posted", "any-source", "unexpected"];
+
 /// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference.
 pub const MPI_VARIABLES: &[MpiVariable] = &[
     // The head of a large message may be no larger than a small one. Version 5 calls vader sm.

@@ -1,5 +1,6 @@
 //! Where a rank calls, and what it is asked.
 
+use super::receive::Receive;
 use crate::control::Client;
 use crate::pattern::Measured;
 use crate::plan::Block;
@@ -29,6 +30,9 @@ pub struct Play {
     pub cpu: Option<u32>,
     /// How it waits.
     pub wait: Wait,
+    /// How it receives.
+    #[serde(default)]
+    pub receive: Receive,
     /// The blocks, one after the other.
     pub blocks: Vec<Block>,
 }
@@ -117,12 +121,12 @@ impl Ranked {
     /// Has it play within the limit, as long as `gone` finds nothing wrong.
     pub fn play(
         &mut self,
-        (does, cpu, wait): (Does, Option<u32>, Wait),
+        (does, cpu, wait, receive): (Does, Option<u32>, Wait, Receive),
         blocks: &[Block],
         limit: Duration,
         gone: &dyn Fn() -> Result<()>,
     ) -> Result<Vec<Played>> {
-        let play = Play { does, cpu, wait, blocks: blocks.to_vec() };
+        let play = Play { does, cpu, wait, receive, blocks: blocks.to_vec() };
         self.client.call("play", &play, limit, gone)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::home::{Play, Played};
 use super::launch::ROLE;
+use super::receive::Receive;
 use crate::control::serve;
-use crate::pattern::{Part, Passed, Passing, play};
+use crate::pattern::{Measured, Part, Passed, Passing, Posted, Runs, play};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::local;
@@ -85,10 +86,17 @@ fn end(mpi: &Mutex<Mpi>) {
 }
 
 fn played<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
-    let link = Passed::new(Own(rank));
-    let parts = vec![Part { link, does: asked.does, cpu: asked.cpu }];
-    let measured = play(parts, asked.wait, &asked.blocks)?;
-    Ok(measured.into_iter().flatten().map(Played::of).collect())
+    rank.receive_from_any(asked.receive == Receive::AnySource);
+    let measured = match asked.receive {
+        Receive::Blocking | Receive::AnySource => play_by(Passed::new(Own(rank)), asked),
+        Receive::Posted => play_by(Posted::new(Own(rank)), asked),
+        Receive::Unexpected => play_by(Passed::new(Probed(Own(rank))), asked),
+    };
+    Ok(measured?.into_iter().flatten().map(Played::of).collect())
+}
+
+fn play_by(link: impl Runs, asked: &Play) -> Result<Vec<Vec<Measured>>> {
+    play(vec![Part { link, does: asked.does, cpu: asked.cpu }], asked.wait, &asked.blocks)
 }
 
 /// A rank as the loops see it.
@@ -118,5 +126,40 @@ impl<H: Handle> Passing for Own<'_, H> {
     #[inline]
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
         self.0.receive_window(rooms, len, messages)
+    }
+}
+
+/// The same, which receives nothing before it is there.
+struct Probed<'r, H>(Own<'r, H>);
+
+impl<H: Handle> Passing for Probed<'_, H> {
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.send(bytes)
+    }
+
+    #[inline]
+    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.0.wait_for_message()?;
+        self.0.receive(room)
+    }
+
+    /// Both ends wait for the other's message while their own is under way.
+    #[inline]
+    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.exchange(bytes, room)
+    }
+
+    #[inline]
+    fn send_window(&mut self, bytes: &[u8], messages: usize) -> std::io::Result<()> {
+        self.0.send_window(bytes, messages)
+    }
+
+    #[inline]
+    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
+        rooms
+            .chunks_exact_mut(len.max(1))
+            .take(messages)
+            .try_fold(0, |came, room| Ok(came + self.receive(room)?))
     }
 }

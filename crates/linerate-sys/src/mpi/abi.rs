@@ -1,0 +1,114 @@
+//! The ABIs of MPI: what handles are, and the constants of each.
+
+use crate::Result;
+use crate::library::Library;
+use std::ffi::c_int;
+use std::str::FromStr;
+
+/// How an MPI's constants and structures lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    /// The standard's own (MPI 5.0, section 20).
+    Standard,
+    /// LAM/MPI 7.
+    Lam,
+    /// Open MPI 4 and 5.
+    OpenMpi,
+    /// MPICH 3 and later, and what is built on it.
+    Mpich,
+}
+
+impl FromStr for Abi {
+    type Err = ();
+
+    fn from_str(name: &str) -> std::result::Result<Self, ()> {
+        match name {
+            "standard" => Ok(Abi::Standard),
+            "lam" => Ok(Abi::Lam),
+            "openmpi" => Ok(Abi::OpenMpi),
+            "mpich" => Ok(Abi::Mpich),
+            _ => Err(()),
+        }
+    }
+}
+
+/// What a handle is: an `int`, or a pointer.
+pub trait Handle: Copy + Send + 'static {}
+impl Handle for c_int {}
+impl Handle for usize {}
+
+/// The constants of an ABI.
+pub(super) struct Constants<H> {
+    pub world: H,
+    pub byte: H,
+    pub null_request: H,
+    /// `MPI_ANY_SOURCE`.
+    pub any_source: c_int,
+    /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+    pub no_status: usize,
+    /// How long a status is, and where it has its source and its tag.
+    pub status_bytes: usize,
+    pub source_at: usize,
+    pub tag_at: usize,
+    /// `MPI_THREAD_SERIALIZED`.
+    pub serialized: c_int,
+}
+
+impl Constants<c_int> {
+    /// mpi.h of MPICH 4.0; the same in MPICH 5 and Intel MPI 2021.
+    pub fn mpich() -> Self {
+        Constants {
+            world: 0x4400_0000,
+            byte: 0x4c00_010d,
+            null_request: 0x2c00_0000,
+            any_source: -2,
+            no_status: 1,
+            status_bytes: 20,
+            source_at: 8,
+            tag_at: 12,
+            serialized: 2,
+        }
+    }
+}
+
+impl Constants<usize> {
+    /// MPI 5.0, appendix A.
+    pub fn standard() -> Self {
+        Constants {
+            world: 0x101,
+            byte: 0x247,
+            null_request: 0x180,
+            any_source: -1,
+            no_status: 0,
+            status_bytes: 32,
+            source_at: 0,
+            tag_at: 4,
+            serialized: 2048,
+        }
+    }
+
+    /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
+    pub fn open_mpi(library: &Library) -> Result<Self> {
+        Constants::by_address(library, ["ompi_mpi_comm_world", "ompi_mpi_byte", "ompi_request_null"])
+    }
+
+    /// mpi.h of LAM/MPI 7.1.4.
+    pub fn lam(library: &Library) -> Result<Self> {
+        let two = ["lam_mpi_comm_world", "lam_mpi_byte", "lam_mpi_byte"];
+        Ok(Constants { null_request: 0, status_bytes: 16, ..Constants::by_address(library, two)? })
+    }
+
+    fn by_address(library: &Library, [world, byte, null_request]: [&str; 3]) -> Result<Self> {
+        Ok(Constants {
+            world: library.address(world)?,
+            byte: library.address(byte)?,
+            null_request: library.address(null_request)?,
+            any_source: -1,
+            no_status: 0,
+            status_bytes: 24,
+            source_at: 0,
+            tag_at: 4,
+            serialized: 2,
+        })
+    }
+}

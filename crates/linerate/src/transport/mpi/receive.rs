@@ -1,0 +1,54 @@
+//! How a rank receives: which call, and when it is made.
+
+use crate::transport::Spec;
+use crate::vocabulary::MPI_RECEIVES;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The knob.
+pub const RECEIVE: &str = "mpi.receive";
+
+/// How.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receive {
+    /// `MPI_Recv` of the other rank, once this one has sent its own.
+    #[default]
+    Blocking,
+    /// `MPI_Irecv` before the message can come.
+    Posted,
+    /// `MPI_Recv` of whichever rank sends.
+    AnySource,
+    /// `MPI_Probe`, then `MPI_Recv`: the message is there before anybody asked for it.
+    Unexpected,
+}
+
+/// As [`MPI_RECEIVES`] has them.
+const ALL: [Receive; MPI_RECEIVES.len()] =
+    [Receive::Blocking, Receive::Posted, Receive::AnySource, Receive::Unexpected];
+
+/// What was asked for; the first one where nothing was.
+pub fn asked(spec: &Spec) -> Result<Receive> {
+    let Some(name) = spec.value(RECEIVE) else { return Ok(Receive::default()) };
+    let at = MPI_RECEIVES.iter().position(|known| *known == name);
+    let unknown = || Error::usage(format!("no receive is called `{name}`"), "see `linerate list knobs`");
+    at.map(|at| ALL[at]).ok_or_else(unknown)
+}
+
+/// What it is called.
+pub fn name(receive: Receive) -> &'static str {
+    ALL.iter().zip(MPI_RECEIVES).find(|(known, _)| **known == receive).map_or("", |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_that_of_its_receive() {
+        for (receive, expected) in ALL.iter().zip(MPI_RECEIVES) {
+            assert_eq!(serde_json::to_value(receive).unwrap(), *expected);
+            assert_eq!(name(*receive), *expected);
+        }
+    }
+}
