@@ -1,5 +1,7 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
+mod message;
+
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnobKind {
@@ -228,69 +230,15 @@ pub const KNOBS: &[Knob] = &[
         source: "sched_setaffinity(2); SO_INCOMING_CPU, socket(7)",
         hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
     },
-    Knob {
-        name: "mpi.implementation",
-        kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich"]),
-        transports: &["mpi"],
-        default: "the first that `linerate doctor` lists with a launcher",
-        about: "the MPI that carries the messages, of those that this host has",
-        source: "linerate list mpi-abis",
-        hint: "each that doctor lists: they differ most where messages stop being sent at once",
-    },
-    Knob {
-        name: "mpi.eager-limit",
-        kind: KnobKind::Bytes,
-        transports: &["mpi"],
-        default: "the library's own",
-        about: "the largest message that is sent at once, whether or not it is waited for; of a larger one the receiver is asked first",
-        source: "btl_tcp_eager_limit(Open MPI), UCX_RNDV_THRESH(UCX): some count their headers, some call the first size that asks",
-        hint: "several around the dip: it moves with the limit",
-    },
-    Knob {
-        name: "mpi.socket-buffer",
-        kind: KnobKind::Bytes,
-        transports: &["mpi"],
-        default: "the library's own, or the kernel's automatic one",
-        about: "the send and receive buffers of the library's TCP sockets",
-        source: "socket(7), SO_SNDBUF, SO_RCVBUF; btl_tcp_sndbuf(Open MPI), UCX_TCP_SNDBUF(UCX)",
-        hint: "the product of rate and round trip on a long path",
-    },
-    Knob {
-        name: "mpi.progress-thread",
-        kind: KnobKind::Switch,
-        transports: &["mpi"],
-        default: "the library's own, mostly off",
-        about: "a thread that moves messages while the application computes",
-        source: "btl_tcp_progress_thread(Open MPI), MPIR_CVAR_ASYNC_PROGRESS(MPICH), I_MPI_ASYNC_PROGRESS(Intel)",
-        hint: "on with a spare CPU: without one it costs latency",
-    },
-    Knob {
-        name: "mpi.yield",
-        kind: KnobKind::Switch,
-        transports: &["mpi"],
-        default: "the library's own, mostly off",
-        about: "whether a rank that waits gives its CPU to others",
-        source: "mpi_yield_when_idle(Open MPI), I_MPI_THREAD_YIELD(Intel); sched_yield(2)",
-        hint: "on where there are more ranks than CPUs",
-    },
-    Knob {
-        name: "mpi.environment",
-        kind: KnobKind::Variables,
-        transports: &["mpi"],
-        default: "none",
-        about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
-        source: "mpirun(1), option -x; MCA parameters, CVARs, I_MPI_ and UCX_ variables",
-        hint: "what ompi_info --all, mpivars and ucx_info -cf list",
-    },
-    Knob {
-        name: "lite.progress",
-        kind: KnobKind::OneOf(&["thread", "none"]),
-        transports: &["lite"],
-        default: "thread",
-        about: "who moves messages while a rank computes: a thread of the layer's own, or nobody",
-        source: "D. Turner, X. Chen, IEEE Cluster 2002 (MP_Lite: a signal handler did)",
-        hint: "none: what a library without a progress engine gives away where communication and computation overlap",
-    },
+    message::MPI_IMPLEMENTATION,
+    message::MPI_EAGER_LIMIT,
+    message::MPI_SOCKET_BUFFER,
+    message::MPI_PROGRESS_THREAD,
+    message::MPI_YIELD,
+    message::MPI_ENVIRONMENT,
+    message::PVM_ROUTE,
+    message::PVM_ENCODING,
+    message::LITE_PROGRESS,
     Knob {
         name: "cache.mode",
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
