@@ -15,6 +15,15 @@ pub fn allow_descriptors(wanted: u64) -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(maximum)
 }
 
+/// Lets this process and those that it starts have at most so many descriptors: some close every possible one when
+/// they start.
+pub fn bound_descriptors(most: u64) {
+    let now = getrlimit(Resource::Nofile);
+    let bounded = Rlimit { current: Some(now.current.map_or(most, |it| it.min(most))), maximum: now.maximum };
+    // Where it is refused they take longer.
+    let _ = setrlimit(Resource::Nofile, bounded);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +37,8 @@ mod tests {
         assert_eq!(allow_descriptors(100), 200.min(hard));
         assert_eq!(allow_descriptors(201.min(hard)), hard);
         assert_eq!(allow_descriptors(u64::MAX), hard);
+        bound_descriptors(100);
+        assert_eq!(getrlimit(Resource::Nofile).current, Some(100.min(hard)));
         setrlimit(Resource::Nofile, before).unwrap();
     }
 }

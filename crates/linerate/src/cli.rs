@@ -31,13 +31,16 @@ use crate::analysis::Verdict;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, journal, wire};
 use crate::run::{agent, this_program, worker};
-use crate::transport::library::{self, shell};
-use crate::transport::mpi::rank;
+use crate::transport::library::{self, keep, shell};
+use crate::transport::{mpi, pvm};
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
 use output::{complain, print, printable, tell, write};
 use std::process::ExitCode;
+
+/// The hidden commands that launchers and daemons start: what those are told by variables is not for them.
+const ROLES: [&str; 3] = [mpi::ROLE, pvm::task::ROLE, keep::ROLE];
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -63,11 +66,11 @@ pub fn main() -> ExitCode {
 }
 
 /// A launcher takes the path of a remote shell and says nothing of its own to it: a variable tells what this program is
-/// to it. The ranks inherit that, and are something else.
+/// to it. Ranks and keepers inherit that, and are something else.
 fn as_remote_shell() -> Option<ExitCode> {
     let access = std::env::var(shell::ACCESS).ok()?;
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| rank::is_role(word)) {
+    if words.first().is_some_and(|word| ROLES.contains(&word.as_str())) {
         return None;
     }
     Some(shell::call::main(&access, &words).map_or_else(|error| failed(&error), ExitCode::from))
@@ -127,9 +130,14 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Rank { library, abi, homes } => {
-            rank::main(&library, &abi, &homes)?;
+            mpi::rank::main(&library, &abi, &homes)?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Task { asked } => {
+            pvm::task::main(&asked)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Keep { folder, home, words } => Ok(ExitCode::from(keep::main(&folder, &home, &words)?)),
         Command::LabBuilder => {
             builder::main(std::io::stdin())?;
             Ok(ExitCode::SUCCESS)

@@ -19,6 +19,7 @@ pub mod mpi;
 mod mptcp;
 mod offer;
 mod pipe;
+pub mod pvm;
 mod quic;
 mod raw;
 mod rdma;
@@ -150,6 +151,7 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &raw::RAW,
     &lite::LITE,
     &mpi::MPI,
+    &pvm::PVM,
 ];
 
 /// What this host has not, in the vocabulary's order.

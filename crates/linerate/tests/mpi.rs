@@ -1,8 +1,11 @@
 //! Message passing by the real MPIs of this host: each is loaded and started by its own launcher, its bytes are all
 //! there, and what goes wrong with one is told in time and leaves nothing behind.
 
+#[path = "user/ranks.rs"]
+mod ranks;
+
+use ranks::{is_of, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -20,56 +23,6 @@ fn on_rung(folder: &Path, rung: &str, library: &str, how: &[&str]) -> Command {
     command.args(["--only", rung, "--set"]).arg(format!("mpi.implementation={library}"));
     command.args(how);
     command
-}
-
-fn program(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.args(["run", "lab", "--no-page", "--output"]).arg(folder.join("o"));
-    command
-        .env("LINERATE_STATE", folder.join("state"))
-        .env("LINERATE_CONFIG", "")
-        .env("LD_LIBRARY_PATH", "")
-        .stdin(Stdio::null());
-    command
-}
-
-fn recorded(folder: &Path) -> Vec<Value> {
-    let file = std::fs::read_dir(folder.join("o")).unwrap().next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(file).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The processes below one, with their arguments.
-fn below(ancestor: u32) -> BTreeMap<u32, String> {
-    let mut parents = BTreeMap::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let after = stat.rsplit(')').next().unwrap_or_default();
-        if let Some(parent) =
-            after.split_ascii_whitespace().nth(1).and_then(|parent| parent.parse::<u32>().ok())
-        {
-            parents.insert(pid, parent);
-        }
-    }
-    let is_below = |mut pid: u32| {
-        while let Some(parent) = parents.get(&pid).filter(|parent| **parent != 0) {
-            if *parent == ancestor {
-                return true;
-            }
-            pid = *parent;
-        }
-        false
-    };
-    let arguments = |pid: u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).replace('\0', " ")
-    };
-    parents.keys().filter(|pid| is_below(**pid)).map(|pid| (*pid, arguments(*pid))).collect()
 }
 
 const BOTH: [(&str, &str); 2] = [("openmpi", "Open MPI v"), ("mpich", "MPICH Version: ")];
@@ -101,27 +54,6 @@ fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
             }
         }
     }
-}
-
-/// Nobody has the run's own folder in its environment any more: not the ranks, nor the daemons of launchers.
-fn nobody_is_left(folder: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-        let line = |path: PathBuf| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
-        let left: Vec<String> = all.filter(|path| is_of(path, folder)).map(line).collect();
-        if left.is_empty() {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{left:?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-fn is_of(process: &Path, folder: &Path) -> bool {
-    let state = format!("LINERATE_STATE={}", folder.join("state").display());
-    let environment = std::fs::read(process.join("environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == state.as_bytes())
 }
 
 #[test]
@@ -334,30 +266,6 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
     assert!(took < Duration::from_secs(40), "{took:?}");
 }
 
-/// A rank of a run that has measured something, in the middle of a block.
-fn playing(run: u32, folder: &Path) -> Option<u32> {
-    let files = std::fs::read_dir(folder.join("o")).into_iter().flatten().flatten();
-    let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
-    let is_measured = |line: &str| line.contains("\"trial\"") && line.contains("\"pass\":1,");
-    if !texts.any(|text| text.lines().any(is_measured)) {
-        return None;
-    }
-    // Only a rank that plays has a thread that is bound to one CPU.
-    let plays = |pid: &u32| {
-        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let mut statuses =
-            threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
-        let is_bound = |status: String| {
-            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-            list.is_some_and(|list| list.trim().parse::<u32>().is_ok())
-        };
-        statuses.any(is_bound)
-    };
-    let ranks =
-        below(run).into_iter().filter(|(_, line)| line.contains("linerate rank ")).map(|(pid, _)| pid);
-    ranks.filter(plays).max()
-}
-
 #[test]
 fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for (library, signal) in
@@ -369,7 +277,7 @@ fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
         let mut run = command.spawn().unwrap();
         let begun = Instant::now();
         let victim = loop {
-            if let Some(rank) = playing(run.id(), folder.path()) {
+            if let Some(rank) = playing(run.id(), folder.path(), "rank") {
                 break rank;
             }
             assert!(begun.elapsed() < Duration::from_secs(40), "{library}: no rank plays");

@@ -10,6 +10,7 @@ use crate::plan::{Fault, Metric, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -74,6 +75,23 @@ pub enum Command {
         abi: String,
         /// The sockets that the ranks call.
         homes: Vec<String>,
+    },
+    /// Play as a task of a message library.
+    #[command(hide = true)]
+    Task {
+        /// What it is to be.
+        asked: String,
+    },
+    /// See to the end of a daemon.
+    #[command(hide = true)]
+    Keep {
+        /// The folder of its files.
+        folder: PathBuf,
+        /// The socket of the end that it works for.
+        home: String,
+        /// The daemon and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
     },
     /// Build the namespaces of a lab and hand them over.
     #[command(hide = true)]

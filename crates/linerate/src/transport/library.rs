@@ -2,15 +2,25 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | `elsewhere` | what a launcher must know of the other host |
 //! | `find` | the files and the launchers that there are |
+//! | `home` | where a rank calls, and what it is asked |
 //! | `identify` | what a file is, asked of it in a process of its own |
+//! | [`keep`] | what sees to the end of a daemon |
+//! | `rank` | a rank's side |
 //! | `said` | what a foreign program says, in bounds |
 //! | [`shell`] | the remote shell of their launchers |
+//! | `started` | a launcher that goes on: its last words, its end |
 
+pub mod elsewhere;
 mod find;
+pub(super) mod home;
 mod identify;
+pub mod keep;
+pub(super) mod rank;
 mod said;
 pub mod shell;
+pub(super) mod started;
 
 use crate::Error;
 use crate::vocabulary::{LIBRARY_KINDS, LibraryKind};
@@ -34,6 +44,10 @@ const OF_A_JOB: &[&str] = &[
     "MPI_LOCAL",
     "LAM",
     "TROLLIUS",
+    "PVMSOCK",
+    "PVMEPID",
+    "PVMTMASK",
+    "PVMCTX",
     "SLURM_",
     "LINERATE_WORKER_SECRET",
 ];

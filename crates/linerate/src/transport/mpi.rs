@@ -7,20 +7,18 @@
 //!
 //! | file | duty |
 //! |---|---|
-//! | `elsewhere` | what a launcher must know of the other host |
-//! | `home` | where a rank calls, and what it is asked |
-//! | `launch` | the library's launcher: its arguments, its last words, its end |
+//! | `launch` | the library's launcher and its arguments |
 //! | [`rank`] | the rank's side |
 //! | `settings` | knobs, as the variables that each maker has for them |
 
-mod elsewhere;
-mod home;
 mod launch;
 pub mod rank;
 mod receive;
 mod settings;
 
-use super::library::shell::{Lent, Served};
+use super::library::elsewhere::{Elsewhere, interface_of, own_address};
+use super::library::home::{self, Home, Played, Ranked};
+use super::library::shell::{Lent, Served, plain};
 use super::library::{self, Found, Surroundings, this_program};
 use super::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::pattern::Measured;
@@ -28,13 +26,10 @@ use crate::plan::Block;
 use crate::record::{Granted, Lack};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-pub use elsewhere::Elsewhere;
-use elsewhere::interface_of;
-use home::{Home, Played, Ranked};
+pub use launch::ROLE;
 use launch::{Launched, Seat};
-use linerate_sys::local;
 use receive::RECEIVE;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -73,24 +68,14 @@ impl Transport for Mpi {
         let home = Home::open()?;
         let (mut served, mut offer) = (None, Offer::Nothing);
         if spec.passive {
-            let other = own_address(spec)?.map(|address| Elsewhere::here(all()?, address)).transpose()?;
+            let other = own_address(spec)?
+                .map(|address| Elsewhere::here(all()?, address, Box::new(plain)))
+                .transpose()?;
             let (shell, elsewhere) = other.unzip();
             served = shell;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
         }
         Ok((Box::new(End { spec: spec.clone(), home, served }), offer))
-    }
-}
-
-/// The address of this end towards another host; none where both ends are on one. There an end's address is loopback's.
-fn own_address(spec: &Spec) -> Result<Option<Ipv4Addr>> {
-    match spec.address {
-        None => Ok(None),
-        Some(address) if address.is_loopback() => Ok(None),
-        Some(IpAddr::V4(address)) => Ok(Some(address)),
-        Some(address) => {
-            Err(Error::unavailable(format!("ranks at {address}"), "launchers are told IPv4 addresses"))
-        }
     }
 }
 
@@ -144,7 +129,7 @@ fn begin(
 fn forsake(home: &str, elsewhere: Option<&Elsewhere>) {
     match elsewhere {
         Some(elsewhere) => drop(elsewhere.shell.forsake()),
-        None => drop(local::connect(home)),
+        None => drop(home::forsake(home)),
     }
 }
 
@@ -171,7 +156,7 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
             Seat {
                 program: other.program.clone(),
                 file: placed.path.clone(),
-                abi: placed.abi.clone(),
+                abi: placed.abi.clone().unwrap_or_default(),
                 version: placed.version.clone(),
                 at,
             }

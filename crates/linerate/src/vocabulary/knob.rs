@@ -237,6 +237,8 @@ pub const KNOBS: &[Knob] = &[
     message::MPI_YIELD,
     message::MPI_RECEIVE,
     message::MPI_ENVIRONMENT,
+    message::PVM_ROUTE,
+    message::PVM_ENCODING,
     message::LITE_PROGRESS,
     Knob {
         name: "cache.mode",

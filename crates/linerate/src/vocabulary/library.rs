@@ -35,7 +35,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "pvm",
         files: &["libpvm3.so.3"],
-        launchers: &["pvm"],
+        launchers: &["pvmd"],
         about: "Parallel Virtual Machine: tasks that daemons start",
         source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
     },

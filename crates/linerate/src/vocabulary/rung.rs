@@ -323,6 +323,8 @@ pub const RUNGS: &[Rung] = &[
     on_request::IN_HOST_LITE,
     on_request::IN_HOST_MPI,
     on_request::NETWORK_MPI,
+    on_request::IN_HOST_PVM,
+    on_request::NETWORK_PVM,
     on_request::NETWORK_TLS,
     on_request::NETWORK_QUIC,
     on_request::NETWORK_MPTCP,

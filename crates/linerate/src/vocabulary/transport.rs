@@ -378,4 +378,5 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     message::LITE,
     message::MPI,
+    message::PVM,
 ];

@@ -29,8 +29,8 @@ fn spec(transport: &str, flows: u32, passive: bool) -> Spec {
 /// Those that this host has; what it lacks is `special`'s.
 fn two_ends() -> impl Iterator<Item = &'static TransportEntry> {
     let is_here = |entry: &&TransportEntry| named(entry.name).unwrap().lacks().is_none();
-    // Ranks are processes of the program itself: tests/mpi.rs has them.
-    let all = vocabulary::TRANSPORTS.iter().filter(|entry| entry.ends == 2 && entry.name != "mpi");
+    // Ranks are processes of the program itself: tests/mpi.rs and tests/pvm.rs have them.
+    let all = vocabulary::TRANSPORTS.iter().filter(|entry| entry.ends == 2 && !entry.foreign);
     all.filter(is_here)
 }
 

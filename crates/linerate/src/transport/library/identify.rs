@@ -1,6 +1,8 @@
 //! What a file is, by what it exports and says before anything of it is started.
 
 use super::Identity;
+use crate::transport::Transport;
+use crate::transport::pvm::PVM;
 use crate::vocabulary::{MPI_MAKERS, MpiMaker};
 use linerate_sys::library::Library;
 use std::path::Path;
@@ -19,7 +21,7 @@ pub fn identify(path: &Path) -> Result<Identity, String> {
         return mpi(&library);
     }
     if let Some(version) = library.pvm_version() {
-        return no_mpi("pvm", version);
+        return no_mpi(PVM.name(), version);
     }
     if let Some(version) = library.ucx_version() {
         return no_mpi("ucx", version);

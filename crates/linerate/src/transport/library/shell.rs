@@ -17,7 +17,7 @@ mod lend;
 mod serve;
 
 pub use lend::Lent;
-pub use serve::Served;
+pub use serve::{Served, Shell, plain};
 
 use crate::Result;
 use schemars::JsonSchema;

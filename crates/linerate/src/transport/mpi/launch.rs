@@ -1,19 +1,13 @@
 //! A library's own launcher: its arguments, its last words, its end.
 
 use super::library::shell::{ACCESS, Lent};
+use super::library::started::{Started, Tie};
 use super::library::{Found, Surroundings, outside_of_jobs};
 use crate::vocabulary::{MPI_MAKERS, MpiLaunch};
 use crate::{Error, Result};
-use linerate_sys::child::Own;
-use linerate_sys::spawn;
-use std::collections::VecDeque;
-use std::io::Read;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::process::Command;
 
 /// A rank that is to be started.
 #[derive(Debug, Clone)]
@@ -32,17 +26,12 @@ pub struct Seat {
 
 /// The hidden command that is a rank.
 pub const ROLE: &str = "rank";
-/// What a launcher has to end its ranks and itself.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How much of what it wrote last is kept.
-const KEPT: usize = 2000;
 
 /// A launcher that goes on.
 pub struct Launched {
     /// The library's version on the other host, where it is another one.
     other_version: Option<String>,
-    launcher: Own,
-    said: Arc<Mutex<VecDeque<u8>>>,
+    launcher: Started,
 }
 
 /// Whether it is known how this one's ranks are started.
@@ -91,23 +80,13 @@ impl Launched {
         command.envs(shell.map(|lent| (ACCESS, lent.name())));
         let [near, far] = seats;
         let other_version = (near.version != far.version).then(|| far.version.clone());
-        Ok(Launched { other_version, ..run(command, identity.name.clone())? })
+        let role = format!("the launcher of {}", identity.name);
+        Ok(Launched { other_version, launcher: Started::run(command, role, Tie::Bound)? })
     }
 
     /// How it ended and what it said last; none while it goes on.
     pub fn last_words(&self) -> Option<String> {
-        if !self.launcher.has_ended() {
-            return None;
-        }
-        let how = self.launcher.verdict()?;
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let said: Vec<u8> = said.iter().copied().collect();
-        let said = String::from_utf8_lossy(&said);
-        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Some(match lines.is_empty() {
-            true => how,
-            false => format!("{how}: {}", lines.join(" / ")),
-        })
+        self.launcher.last_words()
     }
 
     /// What is on record of the library.
@@ -147,43 +126,6 @@ fn filled(template: &str, [near, far]: &[Seat; 2], own: &Seat) -> String {
         ("{shell}", near.program.display().to_string()),
     ];
     marks.iter().fold(template.to_owned(), |word, (mark, value)| word.replace(mark, value))
-}
-
-/// A child is killed when the thread ends that started it: this one reads what it says until it has ended.
-fn run(mut command: Command, name: String) -> Result<Launched> {
-    let said = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
-    let (tell, told) = channel();
-    let heard = said.clone();
-    std::thread::spawn(move || {
-        let started =
-            std::io::pipe().map_err(|e| Error::io("pipe2", "launcher", e)).and_then(|(reader, writer)| {
-                let other = writer.try_clone().map_err(|e| Error::io("dup", "launcher", e))?;
-                command.stdin(Stdio::null()).stdout(writer).stderr(other);
-                spawn::tie_to_parent(&mut command);
-                Ok((reader, Own::start(format!("the launcher of {name}"), PATIENCE, command)?))
-            });
-        match started {
-            Ok((reader, launcher)) => {
-                let sent = tell.send(Ok(launcher));
-                if sent.is_ok() {
-                    keep_last(reader, &heard);
-                }
-            }
-            Err(error) => drop(tell.send(Err(error))),
-        }
-    });
-    let lost = |_| Error::peer("the launcher", "was not started", "please report it");
-    Ok(Launched { other_version: None, launcher: told.recv().map_err(lost)??, said })
-}
-
-fn keep_last(mut reader: impl Read, said: &Mutex<VecDeque<u8>>) {
-    let mut part = [0; 512];
-    while let Ok(count @ 1..) = reader.read(&mut part) {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.extend(&part[..count]);
-        let surplus = said.len().saturating_sub(KEPT);
-        said.drain(..surplus);
-    }
 }
 
 #[cfg(test)]

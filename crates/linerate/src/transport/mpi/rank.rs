@@ -1,28 +1,17 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
-use super::home::{Play, Played};
-use super::launch::ROLE;
 use super::receive::Receive;
-use crate::control::serve;
-use crate::pattern::{Measured, Part, Passed, Passing, Posted, Runs, play};
+use crate::pattern::{Passed, Passing, Posted};
+use crate::transport::library::home::{Play, Played};
+use crate::transport::library::rank::{Plays, limit, played, serve_home};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
-use linerate_sys::local;
 use linerate_sys::mpi::{Handle, Mpi, Rank};
-use std::io::BufReader;
 use std::path::Path;
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// What `MPI_Init` may take before it is said to hang, and a trial to end when nobody waits for it any more.
+/// What `MPI_Init` may take before it is said to hang.
 const INIT: Duration = Duration::from_secs(20);
-const END: Duration = Duration::from_secs(2);
-
-/// Whether this is the command that a launcher calls for a rank.
-pub fn is_role(word: &str) -> bool {
-    word == ROLE
-}
 
 /// Plays until the end that it works for goes away. What fails before it has called home is told by the launcher, whose
 /// output this process's is.
@@ -37,66 +26,29 @@ pub fn main(library: &Path, abi: &str, homes: &[String]) -> Result<()> {
     drop(ready);
     let lost = || Error::usage("a rank has no home", "linerate starts this command itself");
     let home = usize::try_from(mpi.rank()).ok().and_then(|rank| homes.get(rank)).ok_or_else(lost)?;
-    let stream = local::connect(home)?;
-    let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
-    let mpi = Arc::new(Mutex::new(mpi));
-    let playing = mpi.clone();
-    let served = serve(BufReader::new(reader), stream, move |method, params| {
-        let play: Play = match method {
-            "play" => {
-                serde_json::from_value(params).map_err(|e| Error::usage(format!("{method}: {e}"), ""))?
-            }
-            _ => return Err(Error::usage(format!("a rank knows no `{method}`"), "")),
-        };
-        let mut mpi = playing.lock().unwrap_or_else(PoisonError::into_inner);
-        let played = match &mut *mpi {
-            Mpi::Narrow(rank) => played(rank, &play),
-            Mpi::Wide(rank) => played(rank, &play),
-        };
-        serde_json::to_value(played?).map_err(|e| Error::usage(format!("{method}: {e}"), ""))
-    });
-    end(&mpi);
-    served
+    serve_home(home, mpi)
 }
 
-/// Ends the process where this is not dropped in time.
-fn limit(time: Duration) -> std::sync::mpsc::Sender<()> {
-    let (keep, kept) = channel::<()>();
-    std::thread::spawn(move || {
-        if kept.recv_timeout(time) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            linerate_sys::process::end_this();
+impl Plays for Mpi {
+    fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
+        match self {
+            Mpi::Narrow(rank) => by_receive(rank, asked),
+            Mpi::Wide(rank) => by_receive(rank, asked),
         }
-    });
-    keep
-}
+    }
 
-/// A trial under way waits for a rank that may have gone: then this one goes without a farewell.
-fn end(mpi: &Mutex<Mpi>) {
-    let deadline = Instant::now() + END;
-    loop {
-        if let Ok(mut mpi) = mpi.try_lock() {
-            let _ready = limit(END);
-            return mpi.finalize();
-        }
-        if Instant::now() > deadline {
-            linerate_sys::process::end_this();
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    fn leave(&mut self) {
+        self.finalize();
     }
 }
 
-fn played<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
+fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
-    let measured = match asked.receive {
-        Receive::Blocking | Receive::AnySource => play_by(Passed::new(Own(rank)), asked),
-        Receive::Posted => play_by(Posted::new(Own(rank)), asked),
-        Receive::Unexpected => play_by(Passed::new(Probed(Own(rank))), asked),
-    };
-    Ok(measured?.into_iter().flatten().map(Played::of).collect())
-}
-
-fn play_by(link: impl Runs, asked: &Play) -> Result<Vec<Vec<Measured>>> {
-    play(vec![Part { link, does: asked.does, cpu: asked.cpu }], asked.wait, &asked.blocks)
+    match asked.receive {
+        Receive::Blocking | Receive::AnySource => played(Passed::new(Own(rank)), asked),
+        Receive::Posted => played(Posted::new(Own(rank)), asked),
+        Receive::Unexpected => played(Passed::new(Probed(Own(rank))), asked),
+    }
 }
 
 /// A rank as the loops see it.

@@ -1,27 +1,12 @@
 //! How a rank receives: which call, and when it is made.
 
 use crate::transport::Spec;
+pub use crate::transport::library::home::Receive;
 use crate::vocabulary::MPI_RECEIVES;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
 
 /// The knob.
 pub const RECEIVE: &str = "mpi.receive";
-
-/// How.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Receive {
-    /// `MPI_Recv` of the other rank, once this one has sent its own.
-    #[default]
-    Blocking,
-    /// `MPI_Irecv` before the message can come.
-    Posted,
-    /// `MPI_Recv` of whichever rank sends.
-    AnySource,
-    /// `MPI_Probe`, then `MPI_Recv`: the message is there before anybody asked for it.
-    Unexpected,
-}
 
 /// As [`MPI_RECEIVES`] has them.
 const ALL: [Receive; MPI_RECEIVES.len()] =

@@ -1,9 +1,10 @@
-//! The knobs of message passing.
+//! Knobs of whole messages between ranks.
 
 use super::{Knob, KnobKind};
 use crate::vocabulary::MPI_RECEIVES;
 
-pub(super) const MPI_IMPLEMENTATION: Knob = Knob {
+/// `mpi.implementation`.
+pub const MPI_IMPLEMENTATION: Knob = Knob {
     name: "mpi.implementation",
     kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich"]),
     transports: &["mpi"],
@@ -13,7 +14,8 @@ pub(super) const MPI_IMPLEMENTATION: Knob = Knob {
     hint: "each that doctor lists: they differ most where messages stop being sent at once",
 };
 
-pub(super) const MPI_EAGER_LIMIT: Knob = Knob {
+/// `mpi.eager-limit`.
+pub const MPI_EAGER_LIMIT: Knob = Knob {
     name: "mpi.eager-limit",
     kind: KnobKind::Bytes,
     transports: &["mpi"],
@@ -23,7 +25,8 @@ pub(super) const MPI_EAGER_LIMIT: Knob = Knob {
     hint: "several around the dip: it moves with the limit",
 };
 
-pub(super) const MPI_SOCKET_BUFFER: Knob = Knob {
+/// `mpi.socket-buffer`.
+pub const MPI_SOCKET_BUFFER: Knob = Knob {
     name: "mpi.socket-buffer",
     kind: KnobKind::Bytes,
     transports: &["mpi"],
@@ -33,7 +36,8 @@ pub(super) const MPI_SOCKET_BUFFER: Knob = Knob {
     hint: "the product of rate and round trip on a long path",
 };
 
-pub(super) const MPI_PROGRESS_THREAD: Knob = Knob {
+/// `mpi.progress-thread`.
+pub const MPI_PROGRESS_THREAD: Knob = Knob {
     name: "mpi.progress-thread",
     kind: KnobKind::Switch,
     transports: &["mpi"],
@@ -43,7 +47,8 @@ pub(super) const MPI_PROGRESS_THREAD: Knob = Knob {
     hint: "on with a spare CPU: without one it costs latency",
 };
 
-pub(super) const MPI_YIELD: Knob = Knob {
+/// `mpi.yield`.
+pub const MPI_YIELD: Knob = Knob {
     name: "mpi.yield",
     kind: KnobKind::Switch,
     transports: &["mpi"],
@@ -53,7 +58,8 @@ pub(super) const MPI_YIELD: Knob = Knob {
     hint: "on where there are more ranks than CPUs",
 };
 
-pub(super) const MPI_RECEIVE: Knob = Knob {
+/// `mpi.receive`.
+pub const MPI_RECEIVE: Knob = Knob {
     name: "mpi.receive",
     kind: KnobKind::OneOf(MPI_RECEIVES),
     transports: &["mpi"],
@@ -63,7 +69,8 @@ pub(super) const MPI_RECEIVE: Knob = Knob {
     hint: "posted saves a copy of what comes unasked; any-source shows what matching costs",
 };
 
-pub(super) const MPI_ENVIRONMENT: Knob = Knob {
+/// `mpi.environment`.
+pub const MPI_ENVIRONMENT: Knob = Knob {
     name: "mpi.environment",
     kind: KnobKind::Variables,
     transports: &["mpi"],
@@ -73,7 +80,30 @@ pub(super) const MPI_ENVIRONMENT: Knob = Knob {
     hint: "what ompi_info --all, mpivars and ucx_info -cf list",
 };
 
-pub(super) const LITE_PROGRESS: Knob = Knob {
+/// `pvm.route`.
+pub const PVM_ROUTE: Knob = Knob {
+    name: "pvm.route",
+    kind: KnobKind::OneOf(&["default", "direct"]),
+    transports: &["pvm"],
+    default: "default: through the daemons",
+    about: "what messages go through: the daemons of both hosts, or a connection of the two tasks",
+    source: "pvm_setopt(3PVM), PvmRoute: PvmAllowDirect, PvmRouteDirect",
+    hint: "direct: it is what PVM gains most by; the default shows what the daemons cost",
+};
+
+/// `pvm.encoding`.
+pub const PVM_ENCODING: Knob = Knob {
+    name: "pvm.encoding",
+    kind: KnobKind::OneOf(&["default", "raw", "in-place"]),
+    transports: &["pvm"],
+    default: "default: XDR, for hosts of any kind",
+    about: "how messages are packed: by XDR, as they are, or not at all: they are sent from where they lie",
+    source: "pvm_initsend(3PVM): PvmDataDefault, PvmDataRaw, PvmDataInPlace",
+    hint: "in-place with pvm.route=direct: it saves the sender's copy",
+};
+
+/// `lite.progress`.
+pub const LITE_PROGRESS: Knob = Knob {
     name: "lite.progress",
     kind: KnobKind::OneOf(&["thread", "none"]),
     transports: &["lite"],

@@ -151,6 +151,24 @@ pub const IN_HOST_MPI: Rung = rung(
     "two ranks of an MPI of this host, by whatever it takes within a host",
 );
 
+/// `in-host.pvm`.
+pub const IN_HOST_PVM: Rung = rung(
+    "in-host.pvm",
+    "pvm",
+    InHost,
+    Some("in-host.unix"),
+    "two tasks of a PVM of this host, through its daemon or by a connection of their own",
+);
+
+/// `network.pvm`.
+pub const NETWORK_PVM: Rung = rung(
+    "network.pvm",
+    "pvm",
+    Network,
+    Some("network.tcp"),
+    "two tasks of a PVM, one on each host: through both daemons by UDP, or by a TCP connection of their own",
+);
+
 /// `network.mpi`.
 pub const NETWORK_MPI: Rung = rung(
     "network.mpi",

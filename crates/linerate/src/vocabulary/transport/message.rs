@@ -31,6 +31,29 @@ pub const MPI: TransportEntry = TransportEntry {
     source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 3",
 };
 
+/// `pvm`.
+pub const PVM: TransportEntry = TransportEntry {
+    name: "pvm",
+    ends: 2,
+    crosses_hosts: true,
+    // Into its buffer and out of it, besides the kernel's.
+    copies: 2,
+    traffic: 1,
+    least_bytes: 1,
+    // The daemons hold whole messages, too.
+    most_bytes: Some(256 << 20),
+    header_bytes: 0,
+    has_window: false,
+    reliable: true,
+    patterns: PASSED,
+    loads: false,
+    most_flows: Some(1),
+    only_polls: false,
+    foreign: true,
+    about: "two tasks of a PVM of this host, loaded at run time, in a virtual machine that lasts as long as the session",
+    source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
+};
+
 /// `lite`.
 pub const LITE: TransportEntry = TransportEntry {
     name: "lite",

@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How many go on at once.
 const MOST: usize = 16;
 
+/// What runs a command of the other host.
+pub type Shell = Box<dyn Fn(&str) -> Command + Send + Sync>;
+
 /// Serves until it is dropped; then every command is ended.
 #[derive(Debug)]
 pub struct Served {
@@ -42,11 +45,12 @@ struct Keeper {
     over: Arc<AtomicBool>,
     forsaken: Arc<AtomicBool>,
     going: AtomicUsize,
+    shell: Shell,
 }
 
 impl Served {
-    /// At a port of the kernel's choice.
-    pub fn at(address: IpAddr) -> Result<(Served, Access)> {
+    /// At a port of the kernel's choice; each command is run by a shell that is started so.
+    pub fn at(address: IpAddr, shell: Shell) -> Result<(Served, Access)> {
         let failed = |e| Error::io("bind", address.to_string(), e);
         let listener = TcpListener::bind(SocketAddr::new(address, 0)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -63,6 +67,7 @@ impl Served {
             over: over.clone(),
             forsaken: forsaken.clone(),
             going: AtomicUsize::new(0),
+            shell,
         });
         std::thread::spawn(move || accept(&listener, &keeper));
         Ok((Served { over, forsaken }, access))
@@ -117,7 +122,7 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
         return Said::Ended(0).write(&mut stream);
     };
     let (tell, told) = sync_channel(MOST);
-    let command = match start(&command, &tell) {
+    let command = match start((keeper.shell)(&command), &tell) {
         Ok(command) => command,
         Err(error) => {
             Said::Errors(format!("{error}\n").into_bytes()).write(&mut stream)?;
@@ -170,11 +175,17 @@ fn has_gone(stream: &TcpStream) -> bool {
     socket::wait_readable(stream, Duration::ZERO).unwrap_or(true)
 }
 
-fn start(command: &str, tell: &SyncSender<Said>) -> Result<Own> {
+/// The host's own shell.
+pub fn plain(command: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]);
+    shell
+}
+
+fn start(mut shell: Command, tell: &SyncSender<Said>) -> Result<Own> {
     let pipe = || io::pipe().map_err(|e| Error::io("pipe2", "command", e));
     let (output, errors) = (pipe()?, pipe()?);
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(output.1).stderr(errors.1);
+    shell.stdin(Stdio::null()).stdout(output.1).stderr(errors.1);
     outside_of_jobs(&mut shell, &Surroundings::of_this_process());
     spawn::tie_to_parent(&mut shell);
     let own = Own::start("the remote command", PATIENCE, shell)?;

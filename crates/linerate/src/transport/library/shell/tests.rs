@@ -17,7 +17,7 @@ fn asked(access: &Access, command: &str) -> crate::Result<u8> {
 
 #[test]
 fn a_command_runs_with_its_exit_code() {
-    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("there");
     assert_eq!(asked(&access, &format!("echo 1 > {}; exit 7", file.display())).unwrap(), 7);
@@ -27,7 +27,7 @@ fn a_command_runs_with_its_exit_code() {
 
 #[test]
 fn who_serves_is_told_that_no_command_will_come() {
-    let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let stranger = Access { secret: "0".repeat(32), ..access.clone() };
     assert!(stranger.forsake().is_err() && !served.is_forsaken());
     access.forsake().unwrap();
@@ -36,7 +36,7 @@ fn who_serves_is_told_that_no_command_will_come() {
 
 #[test]
 fn who_does_not_prove_itself_runs_nothing() {
-    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("there");
     let command = format!("echo 1 > {}", file.display());
@@ -52,7 +52,7 @@ fn who_does_not_prove_itself_runs_nothing() {
 
 #[test]
 fn with_the_session_every_command_ends_and_all_that_it_started() {
-    let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let command = format!("sleep 600 & echo $! > {}; wait", file.display());
@@ -79,7 +79,7 @@ fn with_the_session_every_command_ends_and_all_that_it_started() {
 
 #[test]
 fn what_a_command_leaves_behind_ends_with_it() {
-    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     assert_eq!(asked(&access, &format!("sleep 600 & echo $! > {}; exit 3", file.display())).unwrap(), 3);
@@ -94,7 +94,7 @@ fn what_a_command_leaves_behind_ends_with_it() {
 
 #[test]
 fn who_says_nothing_is_hung_up_on() {
-    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let mut silent = std::net::TcpStream::connect(access.address).unwrap();
     silent.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let begun = Instant::now();
@@ -105,7 +105,7 @@ fn who_says_nothing_is_hung_up_on() {
 
 #[test]
 fn what_opens_it_is_lent_to_the_own_user_by_name() {
-    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let (_served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let lent = Lent::to_own_user(&access).unwrap();
     assert!(!lent.name().contains(&access.secret));
     assert_eq!(call::borrowed(lent.name()).unwrap(), access);

@@ -1,7 +1,8 @@
 //! What a launcher must know of the host where it does not run itself.
 
-use crate::transport::library::shell::{Access, Served};
-use crate::transport::library::{Found, this_program};
+use super::shell::{Access, Served, Shell};
+use super::{Found, this_program};
+use crate::transport::Spec;
 use crate::{Error, Result};
 use linerate_sys::link;
 use schemars::JsonSchema;
@@ -31,14 +32,19 @@ pub struct Placed {
     pub version: String,
     /// Its file.
     pub path: PathBuf,
-    /// Its ABI.
-    pub abi: String,
+    /// Its ABI; none of what is no MPI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abi: Option<String>,
+    /// What starts its ranks; none where nothing was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<PathBuf>,
 }
 
 impl Elsewhere {
-    /// This host with what was found on it, for a launcher on the other one: commands are served as long as the first answer lives.
-    pub fn here(found: &[Found], address: Ipv4Addr) -> Result<(Served, Elsewhere)> {
-        let (served, shell) = Served::at(address.into())?;
+    /// This host with what was found on it, for a launcher on the other one: commands are served as long as the first
+    /// answer lives, by a shell that is started so.
+    pub fn here(found: &[Found], address: Ipv4Addr, shell: Shell) -> Result<(Served, Elsewhere)> {
+        let (served, shell) = Served::at(address.into(), shell)?;
         let program = this_program()?;
         let libraries = found.iter().filter_map(of_this_host).collect();
         Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))
@@ -51,7 +57,7 @@ impl Elsewhere {
         let names: Vec<&str> = self.libraries.iter().map(|library| library.name.as_str()).collect();
         same.or_else(|| of_name().next()).ok_or_else(|| {
             let hint = match names.is_empty() {
-                true => "no MPI was found there".into(),
+                true => "it has none that is known".into(),
                 false => format!("it has {}", names.join(", ")),
             };
             Error::unavailable(format!("the other host has no {name}"), hint)
@@ -61,12 +67,12 @@ impl Elsewhere {
 
 fn of_this_host(found: &Found) -> Option<Placed> {
     let identity = found.identity.as_ref().ok()?;
-    let abi = identity.abi.clone()?;
     Some(Placed {
         name: identity.name.clone(),
         version: identity.version.clone(),
         path: found.path.clone(),
-        abi,
+        abi: identity.abi.clone(),
+        launcher: found.launcher.clone(),
     })
 }
 
@@ -77,4 +83,16 @@ pub fn interface_of(address: IpAddr) -> Result<String> {
         Error::unavailable(format!("no interface of this host has {address}"), hint)
     };
     Ok(link::with_address(address)?.ok_or_else(missing)?.name)
+}
+
+/// The address of this end towards another host; none where both ends are on one. There an end's address is loopback's.
+pub fn own_address(spec: &Spec) -> Result<Option<Ipv4Addr>> {
+    match spec.address {
+        None => Ok(None),
+        Some(address) if address.is_loopback() => Ok(None),
+        Some(IpAddr::V4(address)) => Ok(Some(address)),
+        Some(address) => {
+            Err(Error::unavailable(format!("ranks at {address}"), "launchers are told IPv4 addresses"))
+        }
+    }
 }

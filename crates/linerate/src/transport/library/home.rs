@@ -1,6 +1,5 @@
 //! Where a rank calls, and what it is asked.
 
-use super::receive::Receive;
 use crate::control::Client;
 use crate::pattern::Measured;
 use crate::plan::Block;
@@ -9,7 +8,9 @@ use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
 use linerate_sys::{local, socket};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
@@ -20,6 +21,41 @@ const LAUNCH: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(50);
 /// What a rank has to take leave of the other one before it is killed: it may hang in its library.
 const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What who calls says first: that it is a rank, or that none will come.
+const HERE: u8 = b'r';
+const NOBODY: u8 = b'n';
+
+/// A rank's call home.
+pub fn call(home: &str) -> Result<UnixStream> {
+    said(home, HERE)
+}
+
+/// Says that no rank will come.
+pub fn forsake(home: &str) -> Result<()> {
+    said(home, NOBODY).map(drop)
+}
+
+fn said(home: &str, word: u8) -> Result<UnixStream> {
+    let mut stream = local::connect(home)?;
+    stream.write_all(&[word]).map_err(|e| Error::io("write", home, e))?;
+    Ok(stream)
+}
+
+/// How a rank receives, where its library has several ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receive {
+    /// From the other rank, once this one has sent its own.
+    #[default]
+    Blocking,
+    /// Asked for before the message can come.
+    Posted,
+    /// From whichever rank sends.
+    AnySource,
+    /// Once it is there, before anybody asked for it.
+    Unexpected,
+}
 
 /// What a rank plays.
 #[derive(Debug, Serialize, Deserialize)]
@@ -91,13 +127,26 @@ impl Home {
                 return Err(Error::unavailable(what, "does a program that is linked with it run?"));
             }
             socket::wait_readable(&self.listener, LOOK)?;
-            if let Ok((stream, _)) = self.listener.accept()
+            if let Ok((mut stream, _)) = self.listener.accept()
                 && let Some(process) = socket::own_peer(&stream)
             {
-                return Ranked::over(stream, process);
+                match first_word(&mut stream)? {
+                    HERE => return Ranked::over(stream, process),
+                    _ => return Err(Error::peer("the other end", "started no rank", "")),
+                }
             }
         }
     }
+}
+
+fn first_word(stream: &mut UnixStream) -> Result<u8> {
+    let failed = |e| Error::io("read", "rank", e);
+    stream.set_nonblocking(false).map_err(failed)?;
+    stream.set_read_timeout(Some(LAUNCH)).map_err(failed)?;
+    let mut word = [0];
+    stream.read_exact(&mut word).map_err(failed)?;
+    stream.set_read_timeout(None).map_err(failed)?;
+    Ok(word[0])
 }
 
 /// A rank that has called. It ends when this is dropped.
@@ -113,9 +162,13 @@ pub struct Ranked {
 impl Ranked {
     fn over(stream: UnixStream, process: u32) -> Result<Ranked> {
         let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
-        stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "rank", e))?;
         let client = Client::new("a rank", copy()?, copy()?);
         Ok(Ranked { process, client, stream, own: Process::open(process)? })
+    }
+
+    /// Asks it for something else than to play.
+    pub fn ask<A: DeserializeOwned>(&mut self, method: &str, gone: &dyn Fn() -> Result<()>) -> Result<A> {
+        self.client.call(method, &(), LAUNCH, gone)
     }
 
     /// Has it play within the limit, as long as `gone` finds nothing wrong.

@@ -1,0 +1,96 @@
+//! A launcher or a daemon that was started: what it says, its last words, its end.
+
+use crate::{Error, Result};
+use linerate_sys::child::Own;
+use linerate_sys::spawn;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What it has to end of its own accord, and to end what it started.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How much of what it wrote last is kept.
+const KEPT: usize = 2000;
+
+/// How it is bound to this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tie {
+    /// It is killed with this process, and is out of reach of a terminal's signals.
+    Bound,
+    /// It sees to its own end.
+    Loose,
+}
+
+/// One that goes on.
+#[derive(Debug)]
+pub struct Started {
+    own: Own,
+    said: Arc<Mutex<VecDeque<u8>>>,
+}
+
+impl Started {
+    /// Starts it; `role` is what it is, for errors. A child is killed when the thread ends that started it: this one
+    /// reads what it says until it has ended.
+    pub fn run(mut command: Command, role: String, tie: Tie) -> Result<Started> {
+        let said = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
+        let (tell, told) = channel();
+        let heard = said.clone();
+        std::thread::spawn(move || {
+            let started = std::io::pipe().map_err(|e| Error::io("pipe2", "launcher", e)).and_then(
+                |(reader, writer)| {
+                    let other = writer.try_clone().map_err(|e| Error::io("dup", "launcher", e))?;
+                    command.stdin(Stdio::null()).stdout(writer).stderr(other);
+                    if tie == Tie::Bound {
+                        spawn::tie_to_parent(&mut command);
+                    }
+                    Ok((reader, Own::start(role, PATIENCE, command)?))
+                },
+            );
+            match started {
+                Ok((reader, launcher)) => {
+                    let sent = tell.send(Ok(launcher));
+                    if sent.is_ok() {
+                        keep_last(reader, &heard);
+                    }
+                }
+                Err(error) => drop(tell.send(Err(error))),
+            }
+        });
+        let lost = |_| Error::peer("the launcher", "was not started", "please report it");
+        Ok(Started { own: told.recv().map_err(lost)??, said })
+    }
+
+    /// What it said last.
+    pub fn said(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said: Vec<u8> = said.iter().copied().collect();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// How it ended and what it said last; none while it goes on.
+    pub fn last_words(&self) -> Option<String> {
+        if !self.own.has_ended() {
+            return None;
+        }
+        let how = self.own.verdict()?;
+        let said = self.said();
+        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        Some(match lines.is_empty() {
+            true => how,
+            false => format!("{how}: {}", lines.join(" / ")),
+        })
+    }
+}
+
+fn keep_last(mut reader: impl Read, said: &Mutex<VecDeque<u8>>) {
+    let mut part = [0; 512];
+    while let Ok(count @ 1..) = reader.read(&mut part) {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend(&part[..count]);
+        let surplus = said.len().saturating_sub(KEPT);
+        said.drain(..surplus);
+    }
+}

@@ -1,0 +1,249 @@
+//! Message passing by the real PVM of this host: its daemons carry every byte, or a connection of the tasks does, and
+//! what goes wrong is told in time and leaves neither a process nor a folder behind.
+
+#[path = "user/ranks.rs"]
+mod ranks;
+
+use ranks::{is_of, nobody_is_left, playing, program, recorded, words};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
+
+fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
+    let mut command = program(folder);
+    command.args(["--only", rung]).args(how);
+    command
+}
+
+/// Neither a process nor the folder of a daemon that nobody keeps.
+fn nothing_is_left(folder: &Path) {
+    nobody_is_left(folder);
+    let keepers: Vec<String> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default())
+        .filter(|line| line.contains("linerate-keep-"))
+        .collect();
+    let all = std::fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+    let folders = all.filter(|path| path.to_string_lossy().contains("/linerate-keep-"));
+    let left: Vec<PathBuf> = folders
+        .filter(|path| !keepers.iter().any(|line| line.contains(path.to_str().unwrap())))
+        // Another run's may have gone since.
+        .filter(|path| path.exists())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Runs a rung, and gives what is on record.
+fn carries_every_byte(rung: &str, route: &str, encoding: &str) -> Vec<Value> {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), rung, &QUICK);
+    command
+        .arg("--set")
+        .arg(format!("pvm.route={route}"))
+        .arg("--set")
+        .arg(format!("pvm.encoding={encoding}"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    let sessions: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
+    assert!(!sessions.is_empty());
+    let way = if route == "direct" { "by a connection of the tasks" } else { "through the daemons" };
+    for session in sessions {
+        let about = session["endpoints"][0].as_str().unwrap();
+        assert!(about.starts_with("PVM 3.") && about.ends_with(way), "{about}");
+        // What there is, and not what was asked.
+        assert_eq!(session["granted"][0]["granted"], *route);
+        assert!(session["granted"][1]["granted"].is_null(), "no call tells how a message was packed");
+    }
+    let trials: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
+    for (pattern, wait) in [("ping-pong", "polling"), ("ping-pong", "sleeping"), ("stream", "sleeping")] {
+        let of_pattern = trials
+            .iter()
+            .filter(|trial| trial["case"]["pattern"] == pattern && trial["case"]["wait"] == wait);
+        assert!(of_pattern.clone().count() > 0, "{rung}, {route}: no {pattern} {wait}");
+        for trial in of_pattern {
+            let number = |name: &str| trial["block"][name].as_u64().unwrap();
+            let all = number("message_bytes") * number("messages") * number("slices");
+            let roles = trial["roles"].as_array().unwrap();
+            assert_eq!(roles.len(), 2);
+            assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
+        }
+    }
+    nothing_is_left(folder.path());
+    lines
+}
+
+#[test]
+fn each_route_and_each_encoding_carries_every_byte_within_a_host() {
+    for (route, encoding) in
+        [("default", "default"), ("default", "in-place"), ("direct", "raw"), ("direct", "in-place")]
+    {
+        carries_every_byte("in-host.pvm", route, encoding);
+    }
+}
+
+#[test]
+fn between_two_hosts_every_byte_crosses_by_either_route() {
+    for (route, encoding) in [("default", "default"), ("direct", "in-place")] {
+        let lines = carries_every_byte("network.pvm", route, encoding);
+        let steps = lines.iter().filter(|line| line["event"] == "step" && line["pass"] == 1);
+        for step in steps {
+            let trials = lines.iter().filter(|line| line["event"] == "trial" && line["step"] == step["step"]);
+            let roles = trials.flat_map(|trial| trial["roles"].as_array().unwrap());
+            let receives = roles.filter(|role| role["does"] != "sends");
+            let came: u64 = receives.map(|role| role["flows"][0]["bytes"].as_u64().unwrap()).sum();
+            for host in step["hosts"].as_array().unwrap() {
+                let moved = host["interfaces"].as_array().unwrap().iter();
+                let moved = moved.filter(|interface| interface["name"] != "lo");
+                let moved: u64 = moved
+                    .map(|one| one["rx_bytes"].as_u64().unwrap() + one["tx_bytes"].as_u64().unwrap())
+                    .sum();
+                assert!(moved > came, "{route}: {moved} of {came}: {step}");
+            }
+        }
+    }
+}
+
+/// PVM in a folder of its own, with a daemon of this script.
+fn with_daemon(folder: &Path, script: &str) -> PathBuf {
+    let [lib, bin] = ["lib", "bin"].map(|name| folder.join(name));
+    std::fs::create_dir(&lib).unwrap();
+    std::fs::create_dir(&bin).unwrap();
+    let cache = Command::new("/sbin/ldconfig").arg("-p").output().unwrap();
+    let cache = String::from_utf8(cache.stdout).unwrap();
+    let real = cache.lines().find_map(|line| line.trim().strip_prefix("libpvm3.so.3 ")?.split("=> ").nth(1));
+    std::fs::copy(real.expect("PVM is installed"), lib.join("libpvm3.so.3")).unwrap();
+    let daemon = bin.join("pvmd");
+    std::fs::write(&daemon, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&daemon, std::fs::Permissions::from_mode(0o755)).unwrap();
+    lib
+}
+
+fn run_with_daemon(rungs: &str, script: &str) -> (Output, Duration, Vec<Value>) {
+    let folder = TempDir::new().unwrap();
+    let lib = with_daemon(folder.path(), script);
+    let mut command = on_rung(folder.path(), rungs, &QUICK);
+    // Beside the system's own it is the first.
+    command.env("LD_LIBRARY_PATH", lib);
+    let begun = Instant::now();
+    let output = command.output().unwrap();
+    let took = begun.elapsed();
+    nothing_is_left(folder.path());
+    (output, took, recorded(folder.path()))
+}
+
+#[test]
+fn a_daemon_that_fails_or_hangs_is_told_in_time_and_the_rest_is_measured() {
+    let (output, took, lines) =
+        run_with_daemon("in-host.pvm,in-host.unix", "echo 'no room for a daemon' >&2; exit 3");
+    assert!(output.status.success(), "{}", words(&output));
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    let not = lines.iter().find(|line| line["event"] == "unavailable" && line["rung"] == "in-host.pvm");
+    let not = not.expect("its failure is on record");
+    let why = not["why"].as_str().unwrap();
+    assert!(why.contains("exit status: 3") && why.contains("no room for a daemon"), "{not}");
+    assert!(not["hint"].as_str().unwrap().contains("pvmd"), "{not}");
+    let measured = |line: &Value| line["event"] == "trial" && line["case"]["rung"] == "in-host.unix";
+    assert!(lines.iter().any(measured), "the other rung is measured");
+
+    let (output, took, _) = run_with_daemon("in-host.pvm", "exec sleep 1000");
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("was not ready after 10 s"), "{text}");
+    assert!(took < Duration::from_secs(40), "{took:?}");
+}
+
+#[test]
+fn a_root_folder_that_is_not_there_is_no_matter_or_is_told() {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), "network.pvm", &QUICK);
+    let output = command.env("PVM_ROOT", "/no/such/folder").output().unwrap();
+    let text = words(&output);
+    // Debian's needs none, others find no daemon in it.
+    assert!(output.status.success() || text.contains("failed: "), "{text}");
+    nothing_is_left(folder.path());
+}
+
+/// A process of this run whose arguments begin so.
+fn find(folder: &Path, words: &str) -> Option<u32> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    numbers.find(|number| {
+        let path = PathBuf::from(format!("/proc/{number}"));
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        line.contains(words) && !line.contains("linerate") && is_of(&path, folder)
+    })
+}
+
+/// Runs a rung for a minute, sends a signal to what is found as soon as a task plays, and gives what is on record.
+fn disturbed(rung: &str, signal: &str, victim: impl Fn(&Path, u32) -> Option<u32>) -> Vec<Value> {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), rung, &["--budget", "60s"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    let begun = Instant::now();
+    let victim = loop {
+        if let Some(task) = playing(run.id(), folder.path(), "task")
+            && let Some(victim) = victim(folder.path(), task)
+        {
+            break victim;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(40), "{rung}: no task plays");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
+    let killed = Command::new("kill").args([signal, &victim.to_string()]).status().unwrap();
+    assert!(killed.success());
+    let (status, begun) = (run.wait().unwrap(), Instant::now());
+    // What came before stays, and the run ends as one that had nothing more to do.
+    assert!(status.success(), "{rung} {signal}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "{rung} {signal}: {:?}", begun.elapsed());
+    nothing_is_left(folder.path());
+    recorded(folder.path())
+}
+
+fn failed(lines: &[Value]) -> String {
+    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
+    let why = not["why"].as_str().unwrap();
+    assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+    why.into()
+}
+
+#[test]
+fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
+    for signal in ["-KILL", "-STOP"] {
+        failed(&disturbed("in-host.pvm", signal, |_, task| Some(task)));
+    }
+}
+
+#[test]
+fn a_daemon_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+    for (rung, daemon) in [("in-host.pvm", "pvmd -n"), ("network.pvm", "pvmd -n"), ("network.pvm", "pvmd -s")]
+    {
+        let why = failed(&disturbed(rung, "-KILL", |folder, _| find(folder, daemon)));
+        assert!(why.contains("daemon"), "{why}");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_daemon_behind() {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), "network.pvm", &["--budget", "60s"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while playing(run.id(), folder.path(), "task").is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(40), "no task plays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    nothing_is_left(folder.path());
+}

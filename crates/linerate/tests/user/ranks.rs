@@ -1,0 +1,108 @@
+//! Runs of libraries whose ranks are processes: what they record, and that nothing of them is left.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run in a lab, which leaves its recording and its state in this folder.
+pub fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(["run", "lab", "--no-page", "--output"]).arg(folder.join("o"));
+    command
+        .env("LINERATE_STATE", folder.join("state"))
+        .env("LINERATE_CONFIG", "")
+        .env("LD_LIBRARY_PATH", "")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The lines of its recording.
+pub fn recorded(folder: &Path) -> Vec<Value> {
+    let file = std::fs::read_dir(folder.join("o")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What it complained of.
+pub fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The processes below one, with their arguments.
+fn below(ancestor: u32) -> BTreeMap<u32, String> {
+    let mut parents = BTreeMap::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let after = stat.rsplit(')').next().unwrap_or_default();
+        if let Some(parent) =
+            after.split_ascii_whitespace().nth(1).and_then(|parent| parent.parse::<u32>().ok())
+        {
+            parents.insert(pid, parent);
+        }
+    }
+    let is_below = |mut pid: u32| {
+        while let Some(parent) = parents.get(&pid).filter(|parent| **parent != 0) {
+            if *parent == ancestor {
+                return true;
+            }
+            pid = *parent;
+        }
+        false
+    };
+    let arguments = |pid: u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    };
+    parents.keys().filter(|pid| is_below(**pid)).map(|pid| (*pid, arguments(*pid))).collect()
+}
+
+/// Nobody has the run's own folder in its environment any more: not the ranks, nor the daemons of launchers.
+pub fn nobody_is_left(folder: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let line = |path: PathBuf| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
+        let left: Vec<String> = all.filter(|path| is_of(path, folder)).map(line).collect();
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{left:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Whether a process belongs to the run of this folder.
+pub fn is_of(process: &Path, folder: &Path) -> bool {
+    let state = format!("LINERATE_STATE={}", folder.join("state").display());
+    let environment = std::fs::read(process.join("environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == state.as_bytes())
+}
+
+/// A rank of a run that has measured something, in the middle of a block.
+pub fn playing(run: u32, folder: &Path, role: &str) -> Option<u32> {
+    let files = std::fs::read_dir(folder.join("o")).into_iter().flatten().flatten();
+    let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    let is_measured = |line: &str| line.contains("\"trial\"") && line.contains("\"pass\":1,");
+    if !texts.any(|text| text.lines().any(is_measured)) {
+        return None;
+    }
+    // Only a rank that plays has a thread that is bound to one CPU.
+    let plays = |pid: &u32| {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let mut statuses =
+            threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+        let is_bound = |status: String| {
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+            list.is_some_and(|list| list.trim().parse::<u32>().is_ok())
+        };
+        statuses.any(is_bound)
+    };
+    let ranks = below(run)
+        .into_iter()
+        .filter(|(_, line)| line.contains(&format!("linerate {role} ")))
+        .map(|(pid, _)| pid);
+    ranks.filter(plays).max()
+}
