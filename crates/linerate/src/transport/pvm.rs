@@ -139,7 +139,9 @@ impl Pending for End {
         let End { spec, home, far } = *self;
         if spec.passive {
             let gone = || far.as_ref().and_then(Far::forsaken);
-            let mut rank = home.welcome(&gone)?;
+            // What the other end failed by is nearer to the cause.
+            let follows = |error| far.as_ref().and_then(|far| far.check().err()).unwrap_or(error);
+            let mut rank = home.welcome(&gone).map_err(follows)?;
             let about = rank.ask("begin", &|| far.as_ref().map_or(Ok(()), Far::check))?;
             return Ok(Box::new(Open { spec, limit: Duration::ZERO, rank, about, machine: None, far }));
         }
