@@ -12,6 +12,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// What a run may take until it measures: it warms every size up first, through the daemons at that.
+const PLAYS: Duration = Duration::from_secs(120);
+
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
@@ -199,7 +202,7 @@ fn disturbed(rung: &str, signal: &str, victim: impl Fn(&Path, u32) -> Option<u32
         {
             break victim;
         }
-        assert!(begun.elapsed() < Duration::from_secs(40), "{rung}: no task plays");
+        assert!(begun.elapsed() < PLAYS, "{rung}: no task plays");
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
@@ -243,7 +246,7 @@ fn a_run_that_is_killed_leaves_no_daemon_behind() {
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
     while playing(run.id(), folder.path(), "task").is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(40), "no task plays");
+        assert!(begun.elapsed() < PLAYS, "no task plays");
         std::thread::sleep(Duration::from_millis(20));
     }
     run.kill().unwrap();

@@ -84,7 +84,13 @@ struct Far {
 impl Far {
     /// What the other end said last, where it needs this one no more.
     fn forsaken(&self) -> Option<String> {
-        self.served.is_forsaken().then(|| "the task of the other end is not there".into())
+        self.served.is_forsaken().then(|| "the other end has no task".into())
+    }
+
+    /// The same, as a failure that follows from another one.
+    fn check(&self) -> Result<()> {
+        let hung_up = |what| Error::HungUp { who: "the other end".into(), what };
+        self.forsaken().map_or(Ok(()), |what| Err(hung_up(what)))
     }
 }
 
@@ -133,8 +139,10 @@ impl Pending for End {
         let End { spec, home, far } = *self;
         if spec.passive {
             let gone = || far.as_ref().and_then(Far::forsaken);
-            let mut rank = home.welcome(&gone)?;
-            let about = rank.ask("begin", &|| gone().map_or(Ok(()), |how| Err(Error::died(how))))?;
+            // What the other end failed by is nearer to the cause.
+            let follows = |error| far.as_ref().and_then(|far| far.check().err()).unwrap_or(error);
+            let mut rank = home.welcome(&gone).map_err(follows)?;
+            let about = rank.ask("begin", &|| far.as_ref().map_or(Ok(()), Far::check))?;
             return Ok(Box::new(Open { spec, limit: Duration::ZERO, rank, about, machine: None, far }));
         }
         let Offer::Home { name, elsewhere } = other else {
@@ -204,8 +212,8 @@ impl Session for Open {
         let (machine, far) = (self.machine.as_ref(), self.far.as_ref());
         let gone = || {
             let ended = machine.and_then(|(machine, _)| machine.last_words());
-            let ended = ended.or_else(|| far.and_then(Far::forsaken));
-            ended.map_or(Ok(()), |how| Err(Error::died(how)))
+            ended.map_or(Ok(()), |how| Err(Error::died(how)))?;
+            far.map_or(Ok(()), Far::check)
         };
         let played =
             self.rank.play((task.does, task.cpu(0), wait, Receive::default()), blocks, self.limit, &gone);

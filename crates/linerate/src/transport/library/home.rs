@@ -132,7 +132,10 @@ impl Home {
             {
                 match first_word(&mut stream)? {
                     HERE => return Ranked::over(stream, process),
-                    _ => return Err(Error::peer("the other end", "started no rank", "")),
+                    _ => {
+                        let (who, what) = ("the other end".into(), "started no rank".into());
+                        return Err(Error::HungUp { who, what });
+                    }
                 }
             }
         }
