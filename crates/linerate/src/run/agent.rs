@@ -26,6 +26,7 @@ use std::net::{IpAddr, Ipv6Addr, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -71,6 +72,8 @@ struct Agent {
     helpers: Mutex<HashMap<String, Vec<u32>>>,
     /// The host's counters as the last trial began.
     before: Mutex<Option<Snapshot>>,
+    /// Whether the kernel holds what is not of our trials.
+    never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
     children: Vec<Own>,
@@ -97,6 +100,7 @@ impl Agent {
             processes,
             helpers: Mutex::default(),
             before: Mutex::default(),
+            never_settles: AtomicBool::new(false),
             workers,
             children,
         })
@@ -199,13 +203,15 @@ impl Agent {
         Ok(TrialAnswer { host, parts: parts?, series })
     }
 
-    /// Waits until what earlier trials left in the kernel is gone, or it is no use.
+    /// Waits until what earlier trials left in the kernel is gone. Where others fill its place it is no use, and not
+    /// tried again.
     fn settle(&self) -> Result<()> {
         let begun = Instant::now();
         let limit = reassembly::lifetime().min(SETTLES);
-        while !reassembly::has_room() && begun.elapsed() < limit {
+        while !reassembly::has_room() && !self.never_settles.load(Ordering::Relaxed) {
             self.check()?;
             std::thread::sleep(LOOK);
+            self.never_settles.store(begun.elapsed() > limit, Ordering::Relaxed);
         }
         Ok(())
     }
