@@ -4,7 +4,7 @@
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{is_of, nobody_is_left, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ fn on_rung(folder: &Path, rung: &str, library: &str, how: &[&str]) -> Command {
     command
 }
 
+/// What a rung of a library that only polls has.
+const WAYS: [(&str, &str); 2] = [("ping-pong", "polling"), ("stream", "polling")];
+
 const BOTH: [(&str, &str); 2] = [("openmpi", "Open MPI v"), ("mpich", "MPICH Version: ")];
 
 #[test]
@@ -38,20 +41,8 @@ fn each_mpi_carries_every_byte_and_says_what_it_is() {
 fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
     for (library, version) in BOTH {
         let lines = carries_every_byte("network.mpi", library, version);
-        let steps = lines.iter().filter(|line| line["event"] == "step" && line["pass"] == 1);
-        for step in steps {
-            let trials = lines.iter().filter(|line| line["event"] == "trial" && line["step"] == step["step"]);
-            let roles = trials.flat_map(|trial| trial["roles"].as_array().unwrap());
-            let receives = roles.filter(|role| role["does"] != "sends");
-            let came: u64 = receives.map(|role| role["flows"][0]["bytes"].as_u64().unwrap()).sum();
-            for host in step["hosts"].as_array().unwrap() {
-                let moved = host["interfaces"].as_array().unwrap().iter();
-                let moved = moved.filter(|interface| interface["name"] != "lo");
-                let moved: u64 = moved
-                    .map(|one| one["rx_bytes"].as_u64().unwrap() + one["tx_bytes"].as_u64().unwrap())
-                    .sum();
-                assert!(moved > came, "{library}: {moved} of {came}: {step}");
-            }
+        for (step, came, moved) in crossed(&lines) {
+            assert!(moved.iter().all(|moved| *moved > came), "{library}: {moved:?} of {came}: {step}");
         }
     }
 }
@@ -146,7 +137,7 @@ fn each_way_to_receive_carries_every_byte_and_is_on_record() {
                 granted.iter().any(|one| one["knob"] == "mpi.receive" && one["granted"] == how),
                 "{granted:?}"
             );
-            every_byte_came(&lines, library);
+            every_byte_came(&lines, &WAYS);
         }
     }
 }
@@ -165,29 +156,11 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
         assert!(about.starts_with(version) && about.contains("started by"), "{about}");
         assert_eq!(session["granted"][0]["granted"], *library);
     }
-    every_byte_came(&lines, library);
+    every_byte_came(&lines, &WAYS);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(stdout.contains(rung), "{stdout}");
     nobody_is_left(folder.path());
     lines
-}
-
-fn every_byte_came(lines: &[Value], library: &str) {
-    let trials: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
-    for pattern in ["ping-pong", "stream"] {
-        let of_pattern = trials.iter().filter(|trial| trial["case"]["pattern"] == pattern);
-        assert!(of_pattern.clone().count() > 0, "{library}: no {pattern}");
-        for trial in of_pattern {
-            assert_eq!(trial["case"]["wait"], "polling");
-            let block = &trial["block"];
-            let number = |name: &str| block[name].as_u64().unwrap();
-            let all = number("message_bytes") * number("messages") * number("slices");
-            let roles = trial["roles"].as_array().unwrap();
-            assert_eq!(roles.len(), 2);
-            assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
-        }
-    }
 }
 
 #[test]

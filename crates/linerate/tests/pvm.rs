@@ -4,7 +4,7 @@
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{is_of, nobody_is_left, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -65,21 +65,7 @@ fn carries_every_byte(rung: &str, route: &str, encoding: &str) -> Vec<Value> {
         assert_eq!(session["granted"][0]["granted"], *route);
         assert!(session["granted"][1]["granted"].is_null(), "no call tells how a message was packed");
     }
-    let trials: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1).collect();
-    for (pattern, wait) in [("ping-pong", "polling"), ("ping-pong", "sleeping"), ("stream", "sleeping")] {
-        let of_pattern = trials
-            .iter()
-            .filter(|trial| trial["case"]["pattern"] == pattern && trial["case"]["wait"] == wait);
-        assert!(of_pattern.clone().count() > 0, "{rung}, {route}: no {pattern} {wait}");
-        for trial in of_pattern {
-            let number = |name: &str| trial["block"][name].as_u64().unwrap();
-            let all = number("message_bytes") * number("messages") * number("slices");
-            let roles = trial["roles"].as_array().unwrap();
-            assert_eq!(roles.len(), 2);
-            assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
-        }
-    }
+    every_byte_came(&lines, &[("ping-pong", "polling"), ("ping-pong", "sleeping"), ("stream", "sleeping")]);
     nothing_is_left(folder.path());
     lines
 }
@@ -97,23 +83,10 @@ fn each_route_and_each_encoding_carries_every_byte_within_a_host() {
 fn between_two_hosts_every_byte_crosses_by_either_route() {
     for (route, encoding) in [("default", "default"), ("direct", "in-place")] {
         let lines = carries_every_byte("network.pvm", route, encoding);
-        let steps = lines.iter().filter(|line| line["event"] == "step" && line["pass"] == 1);
-        for step in steps {
-            let trials = lines.iter().filter(|line| line["event"] == "trial" && line["step"] == step["step"]);
-            let roles = trials.flat_map(|trial| trial["roles"].as_array().unwrap());
-            let receives = roles.filter(|role| role["does"] != "sends");
-            let came: u64 = receives.map(|role| role["flows"][0]["bytes"].as_u64().unwrap()).sum();
-            let moved = step["hosts"].as_array().unwrap().iter().map(|host| {
-                let interfaces = host["interfaces"].as_array().unwrap().iter();
-                let interfaces = interfaces.filter(|interface| interface["name"] != "lo");
-                interfaces
-                    .map(|one| one["rx_bytes"].as_u64().unwrap() + one["tx_bytes"].as_u64().unwrap())
-                    .sum::<u64>()
-            });
+        for (step, came, moved) in crossed(&lines) {
             // A send is over when the daemon has the message: the host that sends last is read before it has left. The
             // other one has all of it.
-            let moved = moved.max().unwrap();
-            assert!(moved > came, "{route}: {moved} of {came}: {step}");
+            assert!(moved.iter().max() > Some(&came), "{route}: {moved:?} of {came}: {step}");
         }
     }
 }
@@ -167,13 +140,12 @@ fn a_daemon_that_fails_or_hangs_is_told_in_time_and_the_rest_is_measured() {
 }
 
 #[test]
-fn a_root_folder_that_is_not_there_is_no_matter_or_is_told() {
+fn a_root_folder_that_is_not_there_is_no_matter() {
     let folder = TempDir::new().unwrap();
     let mut command = on_rung(folder.path(), "network.pvm", &QUICK);
     let output = command.env("PVM_ROOT", "/no/such/folder").output().unwrap();
-    let text = words(&output);
-    // Debian's needs none, others find no daemon in it.
-    assert!(output.status.success() || text.contains("failed: "), "{text}");
+    // Debian's needs none, and its daemon is found on the path.
+    assert!(output.status.success(), "{}", words(&output));
     nothing_is_left(folder.path());
 }
 

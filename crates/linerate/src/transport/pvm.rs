@@ -89,8 +89,7 @@ impl Far {
 
     /// The same, as a failure that follows from another one.
     fn check(&self) -> Result<()> {
-        let hung_up = |what| Error::HungUp { who: "the other end".into(), what };
-        self.forsaken().map_or(Ok(()), |what| Err(hung_up(what)))
+        self.forsaken().map_or(Ok(()), |what| Err(Error::hung_up("the other end", what)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs of libraries whose ranks are processes: what they record, and that nothing of them is left.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -105,4 +105,47 @@ pub fn playing(run: u32, folder: &Path, role: &str) -> Option<u32> {
         .filter(|(_, line)| line.contains(&format!("linerate {role} ")))
         .map(|(pid, _)| pid);
     ranks.filter(plays).max()
+}
+
+/// Every trial of the first pass is of one of these patterns and ways to wait, each has some, and each end of each has
+/// every byte.
+pub fn every_byte_came(lines: &[Value], ways: &[(&str, &str)]) {
+    let trials = lines.iter().filter(|line| line["event"] == "trial" && line["pass"] == 1);
+    let mut met = BTreeSet::new();
+    for trial in trials {
+        let case = |name: &str| trial["case"][name].as_str().unwrap();
+        met.insert((case("pattern"), case("wait")));
+        let number = |name: &str| trial["block"][name].as_u64().unwrap();
+        let all = number("message_bytes") * number("messages") * number("slices");
+        let roles = trial["roles"].as_array().unwrap();
+        assert_eq!(roles.len(), 2);
+        assert!(roles.iter().all(|role| role["flows"][0]["bytes"] == all), "{trial}");
+    }
+    assert_eq!(met, ways.iter().copied().collect());
+}
+
+/// Each step of the first pass, with the bytes that its ends received and those that each host's interfaces moved.
+pub fn crossed(lines: &[Value]) -> Vec<(&Value, u64, Vec<u64>)> {
+    let number = |value: &Value| value.as_u64().unwrap();
+    let of_host = |host: &Value| {
+        let interfaces = host["interfaces"].as_array().unwrap().iter();
+        let interfaces = interfaces.filter(|interface| interface["name"] != "lo");
+        interfaces.map(|one| number(&one["rx_bytes"]) + number(&one["tx_bytes"])).sum()
+    };
+    let of_step = |step: &'_ Value| {
+        let trials = lines.iter().filter(|line| line["event"] == "trial" && line["step"] == step["step"]);
+        let roles = trials.flat_map(|trial| trial["roles"].as_array().unwrap());
+        let receives = roles.filter(|role| role["does"] != "sends");
+        let came = receives.map(|role| number(&role["flows"][0]["bytes"])).sum();
+        (came, step["hosts"].as_array().unwrap().iter().map(of_host).collect())
+    };
+    let steps = lines.iter().filter(|line| line["event"] == "step" && line["pass"] == 1);
+    let all: Vec<(&Value, u64, Vec<u64>)> = steps
+        .map(|step| {
+            let (came, moved) = of_step(step);
+            (step, came, moved)
+        })
+        .collect();
+    assert!(!all.is_empty());
+    all
 }

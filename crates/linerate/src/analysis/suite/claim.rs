@@ -1,6 +1,6 @@
 //! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
 
-use super::compare::{Against, Scene};
+use super::compare::{Scene, against};
 use super::level;
 use crate::analysis::measures::measure;
 use crate::plan::{Claim, Factor, Levels, Plan, Suite};
@@ -38,14 +38,10 @@ pub struct ClaimOutcome {
 /// Tests a conclusion.
 pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: &Claim) -> ClaimOutcome {
     let scene = Scene { recording, plan, suite, y: &claim.y };
-    let with: Option<(&Levels, Against)> = match (&claim.over, &claim.minus) {
-        (Some(over), _) => Some((over, |value, over| value / over)),
-        (None, Some(minus)) => Some((minus, |value, minus| value - minus)),
-        (None, None) => None,
-    };
+    let with = against(claim.over.clone(), claim.minus.clone());
     let numbers = match claim.exponent {
         Some(factor) => scene.exponents(&claim.of, factor),
-        None => scene.compared(&claim.of, with),
+        None => scene.compared(&claim.of, with.as_ref()),
     };
     let value = Estimate::of(numbers.into_values());
     ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }

@@ -8,7 +8,13 @@ use crate::statistic::median;
 use std::collections::BTreeMap;
 
 /// How a number is set against another one.
-pub(super) type Against = fn(f64, f64) -> f64;
+type Against = fn(f64, f64) -> f64;
+
+/// What a number is divided by, or else what is taken from it; none where it stands alone.
+pub(super) fn against<L>(over: Option<L>, minus: Option<L>) -> Option<(L, Against)> {
+    let over: Option<(L, Against)> = over.map(|levels| (levels, (|value, over| value / over) as Against));
+    over.or_else(|| minus.map(|levels| (levels, (|value, minus| value - minus) as Against)))
+}
 
 /// What is compared.
 pub(super) struct Scene<'s> {
@@ -45,7 +51,7 @@ impl Scene<'_> {
     }
 
     /// The number of each pass, set against that of the same pass at other levels where there are any.
-    pub fn compared(&self, of: &Levels, with: Option<(&Levels, Against)>) -> BTreeMap<u32, f64> {
+    pub fn compared(&self, of: &Levels, with: Option<&(Levels, Against)>) -> BTreeMap<u32, f64> {
         let of = self.numbers(of);
         let Some((levels, against)) = with else { return of };
         let others = self.numbers(levels);

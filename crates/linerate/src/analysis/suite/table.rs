@@ -1,6 +1,6 @@
 //! The cells of a table: each a number of every pass, and the interval of its median.
 
-use super::compare::{Against, Scene};
+use super::compare::{Scene, against};
 use super::level;
 use crate::analysis::measures::measure;
 use crate::plan::{Factor, Levels, PEAK, Plan, Suite, SuiteTable, TableColumn, TableRow};
@@ -31,15 +31,12 @@ pub struct CellValue {
 pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &SuiteTable) -> TableValues {
     let cell = |row: &TableRow, column: &TableColumn| {
         let scene = Scene { recording, plan, suite, y: &column.y };
-        let (of, with) = table.cell(row, column)?;
-        let against: Against =
-            if column.over.is_some() { |value, over| value / over } else { |value, minus| value - minus };
-        let (of, at) = scene.at_peak(of)?;
-        let with = match with {
-            Some(levels) => Some(scene.at_peak(levels)?.0),
+        let (of, at) = scene.at_peak(row.part(&column.of, column)?)?;
+        let with = match against(column.over.as_ref(), column.minus.as_ref()) {
+            Some((part, how)) => Some((scene.at_peak(row.part(part, column)?)?.0, how)),
             None => None,
         };
-        let numbers = scene.compared(&of, with.as_ref().map(|levels| (levels, against)));
+        let numbers = scene.compared(&of, with.as_ref());
         Some(CellValue { value: Estimate::of(numbers.into_values())?, at })
     };
     let unit = |column: &TableColumn| {

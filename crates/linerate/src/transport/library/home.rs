@@ -132,10 +132,7 @@ impl Home {
             {
                 match first_word(&mut stream)? {
                     HERE => return Ranked::over(stream, process),
-                    _ => {
-                        let (who, what) = ("the other end".into(), "started no rank".into());
-                        return Err(Error::HungUp { who, what });
-                    }
+                    _ => return Err(Error::hung_up("the other end", "started no rank")),
                 }
             }
         }

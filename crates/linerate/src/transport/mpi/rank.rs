@@ -45,16 +45,16 @@ impl Plays for Mpi {
 fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
     match asked.receive {
-        Receive::Blocking | Receive::AnySource => played(Passed::new(Own(rank)), asked),
-        Receive::Posted => played(Posted::new(Own(rank)), asked),
-        Receive::Unexpected => played(Passed::new(Probed(Own(rank))), asked),
+        Receive::Blocking | Receive::AnySource => played(Passed::new(Own::<_, false>(rank)), asked),
+        Receive::Posted => played(Posted::new(Own::<_, false>(rank)), asked),
+        Receive::Unexpected => played(Passed::new(Own::<_, true>(rank)), asked),
     }
 }
 
-/// A rank as the loops see it.
-pub struct Own<'r, H>(pub &'r mut Rank<H>);
+/// A rank as the loops see it; one that probes receives nothing before it is there.
+pub struct Own<'r, H, const PROBES: bool>(pub &'r mut Rank<H>);
 
-impl<H: Handle> Passing for Own<'_, H> {
+impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.0.send(bytes)
@@ -62,6 +62,9 @@ impl<H: Handle> Passing for Own<'_, H> {
 
     #[inline]
     fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        if PROBES {
+            self.0.wait_for_message()?;
+        }
         self.0.receive(room)
     }
 
@@ -77,41 +80,10 @@ impl<H: Handle> Passing for Own<'_, H> {
 
     #[inline]
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
-        self.0.receive_window(rooms, len, messages)
-    }
-}
-
-/// The same, which receives nothing before it is there.
-struct Probed<'r, H>(Own<'r, H>);
-
-impl<H: Handle> Passing for Probed<'_, H> {
-    #[inline]
-    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.send(bytes)
-    }
-
-    #[inline]
-    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-        self.0.0.wait_for_message()?;
-        self.0.receive(room)
-    }
-
-    /// Both ends wait for the other's message while their own is under way.
-    #[inline]
-    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
-        self.0.exchange(bytes, room)
-    }
-
-    #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> std::io::Result<()> {
-        self.0.send_window(bytes, messages)
-    }
-
-    #[inline]
-    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
-        rooms
-            .chunks_exact_mut(len.max(1))
-            .take(messages)
-            .try_fold(0, |came, room| Ok(came + self.receive(room)?))
+        if !PROBES {
+            return self.0.receive_window(rooms, len, messages);
+        }
+        let mut rooms = rooms.chunks_exact_mut(len.max(1)).take(messages);
+        rooms.try_fold(0, |came, room| Ok(came + self.receive(room)?))
     }
 }
