@@ -4,14 +4,18 @@
 //! array of them are, so all of this is compiled for both.
 
 mod abi;
+mod collective;
 mod reference;
 
 pub use abi::{Abi, Handle};
+pub use collective::ELEMENT_BYTES;
 pub use reference::Reference;
 
 use crate::library::Library;
+use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use abi::Constants;
+use collective::Collectives;
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
@@ -25,6 +29,8 @@ const TAG: c_int = 77;
 const STATUS: usize = 64;
 /// What stands behind a status must not change.
 const CANARY: u8 = 0xa5;
+/// What a library's first call may use of the stack before it has set it.
+const STACK: usize = 128 << 10;
 
 type Init = unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
 type Finalize = unsafe extern "C" fn() -> c_int;
@@ -48,11 +54,16 @@ struct Calls<H> {
     finalize: Finalize,
 }
 
-/// One of two ranks, between `MPI_Init` and `MPI_Finalize`.
+/// One of an even number of ranks, between `MPI_Init` and `MPI_Finalize`: each of the first half has its peer in the
+/// second one, with which it passes messages.
 pub struct Rank<H> {
     calls: Calls<H>,
+    collectives: Collectives<H>,
     constants: Constants<H>,
     rank: c_int,
+    ranks: usize,
+    /// The other one.
+    peer: c_int,
     /// Whose messages are received.
     source: c_int,
     requests: [H; WINDOW],
@@ -69,13 +80,15 @@ pub enum Mpi {
 }
 
 impl Mpi {
-    /// `MPI_Init_thread`, so that threads may call one after the other; there must be two ranks.
-    pub fn init(library: &Library, abi: Abi) -> Result<Mpi> {
+    /// `MPI_Init_thread`, so that threads may call one after the other; there must be so many ranks.
+    pub fn init(library: &Library, abi: Abi, ranks: usize) -> Result<Mpi> {
         match abi {
-            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich())?))),
-            Abi::Standard => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::standard())?))),
-            Abi::OpenMpi => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::open_mpi(library)?)?))),
-            Abi::Lam => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::lam(library)?)?))),
+            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich(), ranks)?))),
+            Abi::Standard => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::standard(), ranks)?))),
+            Abi::OpenMpi => {
+                Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::open_mpi(library)?, ranks)?)))
+            }
+            Abi::Lam => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::lam(library)?, ranks)?))),
         }
     }
 
@@ -102,13 +115,21 @@ impl Mpi {
             Mpi::Narrow(rank) => rank.calls.finalize,
             Mpi::Wide(rank) => rank.calls.finalize,
         };
+        clear_stack();
         // SAFETY: the standard gives it this type. Nothing of MPI is called after it: the process ends.
         unsafe { finalize() };
     }
 }
 
+/// Leaves zeros where the next call has its variables. LAM 7.1.4 gives the kernel some that it has never set, which fails
+/// where they are no address that could be.
+#[inline(never)]
+fn clear_stack() {
+    std::hint::black_box(&mut [0_u8; STACK]);
+}
+
 impl<H: Handle> Rank<H> {
-    fn init(library: &Library, constants: Constants<H>) -> Result<Rank<H>> {
+    fn init(library: &Library, constants: Constants<H>, ranks: usize) -> Result<Rank<H>> {
         // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles.
         let (calls, init, rank_of, size_of) = unsafe {
             let calls = Calls {
@@ -126,6 +147,7 @@ impl<H: Handle> Rank<H> {
             (calls, init, rank_of, library.function::<OfComm<H>>("MPI_Comm_size")?)
         };
         let (mut rank, mut size, mut provided) = (0, 0, 0);
+        clear_stack();
         // SAFETY: null arguments are allowed since MPI 2; the others are written to for the time of the call.
         let answers = unsafe {
             let begun = init(null_mut(), null_mut(), constants.serialized, &mut provided);
@@ -137,23 +159,31 @@ impl<H: Handle> Rank<H> {
             let why = io::Error::other("it allows calls from one thread only");
             return Err(Error::new("MPI_Init_thread", "the library", why));
         }
-        if size != 2 {
+        if usize::try_from(size) != Ok(ranks) || !ranks.is_multiple_of(2) {
             // A launcher of another library starts each rank alone, and MPI says nothing of it.
-            let why = format!("{size} ranks know of each other, not 2: does its launcher belong to it?");
+            let why =
+                format!("{size} ranks know of each other, not {ranks}: does its launcher belong to it?");
             return Err(Error::new("MPI_Comm_size", "the library", io::Error::other(why)));
         }
-        let requests = [constants.null_request; WINDOW];
-        Ok(Rank { calls, constants, rank, source: 1 - rank, requests, statuses: [0; WINDOW * STATUS / 8] })
+        let (requests, half) = ([constants.null_request; WINDOW], size / 2);
+        let peer = if rank < half { rank + half } else { rank - half };
+        let (collectives, statuses) = (Collectives::of(library)?, [0; WINDOW * STATUS / 8]);
+        Ok(Rank { calls, collectives, constants, rank, ranks, peer, source: peer, requests, statuses })
     }
 
-    /// The other one.
-    fn peer(&self) -> c_int {
-        1 - self.rank
+    /// Its number.
+    pub fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// How many there are.
+    pub fn ranks(&self) -> usize {
+        self.ranks
     }
 
     /// From now on messages are received from whichever rank sends them (`MPI_ANY_SOURCE`), or from the other one.
     pub fn receive_from_any(&mut self, any: bool) {
-        self.source = if any { self.constants.any_source } else { self.peer() };
+        self.source = if any { self.constants.any_source } else { self.peer };
     }
 
     /// Waits until a message is there, and leaves it there: `MPI_Probe`.
@@ -169,7 +199,7 @@ impl<H: Handle> Rank<H> {
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
         // SAFETY: the buffer is there for the time of the call.
-        done(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer(), TAG, world) })
+        done(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer, TAG, world) })
     }
 
     /// `MPI_Recv` from the other rank; how many bytes came.
@@ -206,10 +236,24 @@ impl<H: Handle> Rank<H> {
     /// Sends a message while it receives the other rank's: `MPI_Irecv`, `MPI_Isend`, `MPI_Waitall`. How many bytes came.
     #[inline]
     pub fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
+        self.exchange_at_work(bytes, room, || ())
+    }
+
+    /// The same, with work between `MPI_Isend` and `MPI_Waitall`.
+    #[inline]
+    pub fn exchange_at_work(
+        &mut self,
+        bytes: &[u8],
+        room: &mut [u8],
+        mut work: impl FnMut(),
+    ) -> io::Result<usize> {
         let received = self.start_receive(room, 0);
         let sent = received.and_then(|()| self.start_send(bytes, 1));
+        let under_way = UnderWay;
+        work();
         // Whatever was started ends before the buffers may go.
         let waited = self.wait_all(2, true);
+        under_way.over();
         sent.and(waited)?;
         self.came(0)
     }
@@ -242,7 +286,7 @@ impl<H: Handle> Rank<H> {
     #[inline]
     fn start_send(&mut self, bytes: &[u8], number: usize) -> io::Result<()> {
         let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
-        let (peer, request) = (self.peer(), &mut self.requests[number]);
+        let (peer, request) = (self.peer, &mut self.requests[number]);
         // SAFETY: every caller waits for all requests while it still borrows the buffer.
         done(unsafe {
             (self.calls.start_send)(bytes.as_ptr().cast(), count, byte, peer, TAG, world, request)
@@ -275,7 +319,7 @@ impl<H: Handle> Rank<H> {
     /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched.
     fn check(&mut self) -> io::Result<()> {
         let mut room = [0u8; 64];
-        if self.rank == 0 {
+        if self.rank < self.peer {
             return self.send(&[1, 2, 3, 4, 5]);
         }
         let mut status = [CANARY; STATUS];
@@ -287,7 +331,7 @@ impl<H: Handle> Rank<H> {
         done(unsafe { (self.calls.count)(status.as_ptr().cast(), self.constants.byte, &mut count) })?;
         let told = (word(self.constants.source_at), word(self.constants.tag_at), count);
         let is_whole = room[..6] == [1, 2, 3, 4, 5, 0] && status[32..].iter().all(|byte| *byte == CANARY);
-        match told == (0, TAG, 5) && is_whole {
+        match told == (self.peer, TAG, 5) && is_whole {
             true => Ok(()),
             false => Err(io::Error::other(format!("it is of another ABI: a first message came as {told:?}"))),
         }

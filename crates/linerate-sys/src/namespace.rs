@@ -57,6 +57,33 @@ pub fn become_root_of_new_user_namespace() -> Result<()> {
     write("/proc/self/gid_map", &format!("0 {} 1", group.as_raw()))
 }
 
+/// What makes root somebody else in a user namespace of its own: prepared before fork, for nothing may be allocated then.
+pub(crate) struct Renamed([(&'static CStr, String); 3]);
+
+impl Renamed {
+    /// Root as this user and group.
+    pub(crate) fn to(number: u32) -> Renamed {
+        // user_namespaces(7): in a user namespace a group may be mapped only after giving up setgroups(2).
+        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Renamed([
+            (c"/proc/self/setgroups", "deny".into()),
+            (c"/proc/self/uid_map", format!("{number} {user} 1")),
+            (c"/proc/self/gid_map", format!("{number} {group} 1")),
+        ])
+    }
+
+    /// Makes system calls only, as between fork and exec.
+    pub(crate) fn enter(&self) -> std::result::Result<(), Errno> {
+        // SAFETY: as in `unshare`: descriptors are not in the flags.
+        unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWIPC) }?;
+        for (path, text) in &self.0 {
+            let file = rustix::fs::open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::io::write(&file, text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
 /// Leaves the network and host name namespaces for new ones.
 pub fn become_another_host() -> Result<()> {
     unshare(UnshareFlags::NEWNET | UnshareFlags::NEWUTS, "network and host name namespaces")

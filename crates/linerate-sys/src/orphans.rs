@@ -62,7 +62,8 @@ pub fn signal_children(signal: Signal) -> Result<()> {
     Ok(())
 }
 
-fn parent(process: u32) -> Option<u32> {
+/// The parent of a process; none where there is no such process.
+pub fn parent(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit(')').next()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }

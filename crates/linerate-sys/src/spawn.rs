@@ -1,6 +1,6 @@
 //! Children that live elsewhere, or never outlive their parent, or do: what is done between fork and exec.
 
-use crate::namespace::move_into;
+use crate::namespace::{Renamed, move_into};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
@@ -15,6 +15,16 @@ pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
     let join = move || Ok(move_into(namespaces.iter())?);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(join) };
+}
+
+/// Has the child take itself for this user: in a user namespace of its own, which has no other one. To the kernel it
+/// stays who it is, with an owner's rights to files and no others. What it makes of System V's memory and semaphores goes
+/// with it.
+pub fn call_otherwise(command: &mut Command, user: u32) {
+    let renamed = Renamed::to(user);
+    let rename = move || Ok(renamed.enter()?);
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(rename) };
 }
 
 /// Ties the child to its parent, as [`end_with_parent`], and gives it a process group of its own, so that Ctrl-C on
@@ -54,4 +64,23 @@ pub fn leave_session(command: &mut Command) {
     };
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(leave) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::effective_user;
+
+    #[test]
+    fn a_child_takes_itself_for_another_user_and_stays_who_it_is() {
+        let folder = std::env::temp_dir().join(format!("linerate-spawn-{}", std::process::id()));
+        let mut command = Command::new("sh");
+        command.args(["-c", "id -u; echo > \"$0\""]).arg(&folder);
+        call_otherwise(&mut command, 1);
+        let output = command.output().unwrap();
+        let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&folder).unwrap());
+        std::fs::remove_file(&folder).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
+        assert_eq!(owner, effective_user());
+    }
 }

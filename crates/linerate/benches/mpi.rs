@@ -56,7 +56,7 @@ fn rank(arguments: &[String]) -> Result<(), String> {
     let [library, abi, reference, pairs] = arguments else { return Err("four arguments".into()) };
     let told = |error: linerate_sys::Error| format!("{error}: {}", error.source);
     let library = Library::open(Path::new(library)).map_err(told)?;
-    let mut mpi = Mpi::init(&library, abi.parse().map_err(|()| "no such ABI")?).map_err(told)?;
+    let mut mpi = Mpi::init(&library, abi.parse().map_err(|()| "no such ABI")?, 2).map_err(told)?;
     let own = Library::open(Path::new(reference)).map_err(told)?;
     let reference = Reference::of(&own).map_err(told)?;
     let pairs: usize = pairs.parse().map_err(|_| "no number of pairs")?;
@@ -134,7 +134,8 @@ fn measured(found: &Found, folder: &Path, pairs: usize) -> Result<Vec<(u64, Esti
     let mut command = Command::new(launcher);
     command.args(launch.within.arguments).envs(launch.within.environment.iter().copied());
     for number in 0..2 {
-        command.args((number > 0).then_some(":")).args(launch.within.each).arg(&program).arg("rank");
+        let each = launch.within.each.iter().map(|word| word.replace("{ranks}", "1").replace("{all}", "2"));
+        command.args((number > 0).then_some(":")).args(each).arg(&program).arg("rank");
         command.arg(&found.path).arg(identity.abi.as_deref().unwrap_or_default());
         command.arg(&reference).arg(pairs.to_string());
     }

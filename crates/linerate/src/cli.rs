@@ -17,6 +17,7 @@ mod measure;
 mod output;
 mod recorder;
 mod report;
+mod role;
 mod run;
 mod state;
 mod stop;
@@ -28,19 +29,13 @@ mod watch;
 mod words;
 
 use crate::analysis::Verdict;
-use crate::lab::fault::{disk, hog};
-use crate::lab::{builder, journal, wire};
-use crate::run::{agent, this_program, worker};
-use crate::transport::library::{self, keep, shell};
-use crate::transport::{mpi, pvm};
+use crate::lab::journal;
+use crate::transport::library::shell;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
 use output::{complain, print, printable, tell, write};
 use std::process::ExitCode;
-
-/// The hidden commands that launchers and daemons start: what those are told by variables is not for them.
-const ROLES: [&str; 3] = [mpi::ROLE, pvm::task::ROLE, keep::ROLE];
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -66,11 +61,11 @@ pub fn main() -> ExitCode {
 }
 
 /// A launcher takes the path of a remote shell and says nothing of its own to it: a variable tells what this program is
-/// to it. Ranks and keepers inherit that, and are something else.
+/// to it. Ranks, keepers and who starts daemons inherit that, and are something else.
 fn as_remote_shell() -> Option<ExitCode> {
     let access = std::env::var(shell::ACCESS).ok()?;
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| ROLES.contains(&word.as_str())) {
+    if words.first().is_some_and(|word| role::FROM_OUTSIDE.contains(&word.as_str())) {
         return None;
     }
     Some(shell::call::main(&access, &words).map_or_else(|error| failed(&error), ExitCode::from))
@@ -114,46 +109,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Config(config) => config::main(&config),
         Command::Completions(completions) => completions::main(&completions),
         Command::Man(man) => man::main(&man),
-        Command::Agent => {
-            let ssh = std::env::var("SSH_CONNECTION").ok();
-            let program = this_program()?;
-            agent::main(&program, ssh.as_deref(), std::io::stdin(), std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Worker { home } => {
-            let secret = std::env::var(worker::SECRET).unwrap_or_default();
-            worker::main(&home, &secret)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Library { path, mark } => {
-            print(&library::line(&path, &mark))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Rank { library, abi, homes } => {
-            mpi::rank::main(&library, &abi, &homes)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Task { asked } => {
-            pvm::task::main(&asked)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Keep { folder, home, words } => Ok(ExitCode::from(keep::main(&folder, &home, &words)?)),
-        Command::LabBuilder => {
-            builder::main(std::io::stdin())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::LabWire => {
-            wire::serve::main(std::io::stdin(), std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::LabHog { cpu, share } => {
-            hog::main(cpu, share, std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::LabDisk { rate } => {
-            disk::main(&rate, std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Role(role) => role::main(role),
     }
 }
 

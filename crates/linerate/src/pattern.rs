@@ -16,6 +16,7 @@ mod endless;
 mod exchange;
 mod journal;
 mod lossy;
+mod overlap;
 mod pacer;
 mod passing;
 mod ping_pong;
@@ -36,7 +37,7 @@ pub use crowd::{Ready, play_crowds};
 pub use endless::{lead, run_beside};
 pub use journal::STAMPED_BYTES;
 pub use lossy::{Lossy, SILENCE, Unreliable};
-pub use passing::{Passed, Passing, Posted};
+pub use passing::{Gathered, Gathering, Passed, Passing, Posted, window as message_window};
 pub use play::{Measured, Part, play};
 pub use poll::poll;
 pub use run::{Drive, Driven, Runs};
@@ -45,6 +46,7 @@ use crate::plan::Block;
 use crate::record::{Latencies, Tally};
 use crate::vocabulary::{Does, Sample};
 use buffer::Walk;
+use overlap::Arithmetic;
 use std::collections::BTreeMap;
 use std::io;
 use whole::{pull_all, push_all};
@@ -129,7 +131,10 @@ pub trait Loops {
 }
 
 impl<L: Link> Loops for L {
-    fn begin(&mut self, _does: Does, block: &Block) -> io::Result<()> {
+    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        if does == Does::Overlaps {
+            Arithmetic::ready();
+        }
         Link::begin(self, block)
     }
 
@@ -155,7 +160,7 @@ impl<L: Link> Loops for L {
                 pull_all(self, &mut [0]).map(drop)
             }
             // Neither begins before both are there.
-            (Does::Exchanges, _) => exchange::cross(self, &[0], &mut [0]),
+            (Does::Exchanges | Does::Overlaps, _) => exchange::cross(self, &[0], &mut [0]),
             _ => Ok(()),
         }
     }
@@ -175,10 +180,12 @@ impl<L: Link> Loops for L {
             Does::Receives => stream::receive(self, clock, block, walk, stamps),
             Does::Exchanges => exchange::exchange(self, clock, block, walk, stamps),
             Does::Requests => return request::request(self, clock, block, walk),
-            // What makes connections, and what searches where nothing is lost.
-            Does::Connects | Does::Accepts | Does::Offers | Does::FindsCapacity | Does::FindsZeroLoss => {
-                return Err(io::ErrorKind::Unsupported.into());
+            Does::Overlaps => {
+                let both = (&mut exchange::Crossing(self), &mut Arithmetic::default());
+                return overlap::overlap(both, clock, block, walk, stamps);
             }
+            // What makes connections, what searches where nothing is lost, what only ranks do.
+            _ => return Err(io::ErrorKind::Unsupported.into()),
         }?;
         if matches!(does, Does::Sends | Does::Echoes) {
             self.finish()?;

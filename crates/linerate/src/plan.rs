@@ -35,8 +35,8 @@ pub(crate) use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
 pub use suite::{
-    Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles, Suite, SuiteCase,
-    SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
+    Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles, STEP, Suite,
+    SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use target::{Target, TargetError};
 pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
@@ -108,9 +108,15 @@ impl Plan {
     }
 
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.
-    pub fn settings_for<'p>(&'p self, rung: &'p str, arm: u32) -> impl Iterator<Item = &'p Setting> {
+    pub fn settings_for(&self, rung: &str, arm: u32) -> impl Iterator<Item = &Setting> {
         let of_arm = (arm as usize).checked_sub(1).and_then(|index| self.arms.get(index));
         let added = of_arm.map_or(&[][..], |arm| &arm.settings);
         self.settings.iter().chain(added).filter(move |setting| setting.applies_to(rung))
+    }
+
+    /// The value of a knob for a rung in one arm; none where it was not set.
+    pub fn value_for(&self, rung: &str, arm: u32, knob: &str) -> Option<&str> {
+        let set = self.settings_for(rung, arm).filter(|setting| setting.knob == knob).last();
+        set.map(|setting| setting.value.as_str())
     }
 }

@@ -64,7 +64,16 @@ fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
             Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
             Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],
             Pattern::Stream | Pattern::FixedCount => vec![to(Does::Receives), from(Does::Sends)],
+            Pattern::Broadcast
+            | Pattern::Reduce
+            | Pattern::Allreduce
+            | Pattern::AllToAll
+            | Pattern::Barrier => {
+                let does = entry.case.pattern.collective().map_or(Does::Meets, |together| together.does);
+                vec![to(does), from(does)]
+            }
             Pattern::PingPing => vec![to(Does::Exchanges), from(Does::Exchanges)],
+            Pattern::Overlap => vec![to(Does::Overlaps), from(Does::Overlaps)],
             Pattern::Connect => vec![to(Does::Accepts), from(Does::Connects)],
             Pattern::Capacity => vec![to(Does::FindsCapacity), from(Does::Offers)],
             Pattern::ZeroLoss => vec![to(Does::FindsZeroLoss), from(Does::Offers)],

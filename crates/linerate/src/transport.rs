@@ -1,8 +1,7 @@
 //! Opens a session between roles on hosts; says what this host can do, and if not why.
 //!
-//! Both ends make an *offer* (a bound port, a mapping), the offers travel by control, and both ends
-//! *join*. A session outlives many trials; one virtual call runs a trial. How bytes reach the kernel
-//! (polling or sleeping, with or without a shim) is chosen once a trial, before the loop.
+//! Both ends make an *offer* (a bound port, a mapping), the offers travel by control, and both ends *join*. A session outlives
+//! many trials; one virtual call runs a trial. How bytes reach the kernel is chosen once a trial, before the loop.
 
 mod certificate;
 mod datagram;
@@ -17,6 +16,7 @@ mod meeting;
 mod memory;
 pub mod mpi;
 mod mptcp;
+pub mod native;
 mod offer;
 mod pipe;
 pub mod pvm;
@@ -27,9 +27,11 @@ mod relay;
 mod sctp;
 mod shared_memory;
 mod shim;
+pub mod shmem;
 mod slow_reader;
 mod slowdown;
 mod smc;
+mod spec;
 mod stall;
 mod tcp;
 mod tls;
@@ -39,34 +41,18 @@ mod unix_datagram;
 mod vsock;
 
 pub use offer::{Address, Offer};
+pub use spec::Spec;
 
 use crate::pattern::Measured;
-use crate::plan::{Block, Setting};
+use crate::plan::Block;
 use crate::record::{Granted, Lack};
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// Everything that one end needs to open its side of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spec {
-    /// The transport's name.
-    pub transport: String,
-    /// Parallel connections.
-    pub flows: u32,
-    /// Whether this end binds and waits; the other one connects.
-    pub passive: bool,
-    /// The address that a passive end binds.
-    pub address: Option<IpAddr>,
-    /// The knobs that are set.
-    pub settings: Vec<Setting>,
-    /// How long nothing may move before a trial fails.
-    pub patience_ms: u64,
-}
 
 /// A way to carry bytes.
 pub trait Transport: Sync {
@@ -152,6 +138,9 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &lite::LITE,
     &mpi::MPI,
     &pvm::PVM,
+    &shmem::SHMEM,
+    &native::UCX,
+    &native::LIBFABRIC,
 ];
 
 /// What this host has not, in the vocabulary's order.
@@ -164,27 +153,6 @@ pub fn named(name: &str) -> Result<&'static dyn Transport> {
     let found = TRANSPORTS.iter().find(|transport| transport.name() == name);
     let missing = || Error::usage(format!("no transport is called `{name}`"), "see `linerate list`");
     found.copied().ok_or_else(missing)
-}
-
-impl Spec {
-    /// The value of a knob, if it is set; the last setting counts.
-    fn value(&self, knob: &str) -> Option<&str> {
-        self.settings.iter().rev().find(|setting| setting.knob == knob).map(|setting| setting.value.as_str())
-    }
-
-    /// The value of a knob in its own type, if it is set. Settings were checked when they were read.
-    fn parsed<T: std::str::FromStr>(&self, knob: &str) -> Option<T> {
-        self.value(knob).and_then(|value| value.parse().ok())
-    }
-
-    /// A port of the kernel's choice at the address that this end binds; within this host by default.
-    fn any_port(&self) -> SocketAddr {
-        SocketAddr::new(self.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0)
-    }
-
-    fn patience(&self) -> Duration {
-        Duration::from_millis(self.patience_ms.clamp(100, 600_000))
-    }
 }
 
 /// A knob's record, from what was asked and what was read back.

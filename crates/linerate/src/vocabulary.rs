@@ -6,12 +6,14 @@
 mod bound;
 mod break_class;
 mod calibrated;
+mod does;
 mod explanation;
 mod fault;
 mod knob;
 mod lab_key;
 mod library;
 mod metric;
+mod native;
 mod pattern;
 mod preset;
 mod rung;
@@ -26,22 +28,26 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
+pub use does::Does;
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
-    LIBRARY_KINDS, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_RECEIVES, MPI_VARIABLES, MpiAbi, MpiLaunch,
-    MpiMaker, MpiVariable, Ranks,
+    LAM_RPIS, LIBRARY_KINDS, Launch, LaunchDaemons, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_RECEIVES,
+    MPI_VARIABLES, MpiAbi, MpiMaker, MpiVariable, Ranks, SHMEM_MAKERS, SHMEM_OPERATIONS, ShmemMaker,
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
-pub use pattern::{Cache, Does, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait};
+pub use native::{NATIVE_LIBRARIES, NativeLibrary};
+pub use pattern::{
+    Cache, Collective, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait,
+};
 pub use preset::{PRESETS, Preset};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
 pub use suite::{SUITES, SuiteEntry};
-pub use transport::{TRANSPORTS, TransportEntry};
+pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 
 /// A question for what was probably meant by a name that is not known; `otherwise` where none is near.

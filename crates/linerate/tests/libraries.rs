@@ -43,7 +43,7 @@ fn the_libraries_of_this_host_are_told_with_version_abi_and_launcher() {
         &["ok", "mpich ", "MPICH Version: ", "ABI mpich", "libmpich.so.12", "started by", "mpich"],
         &["ok", "lam ", "LAM/MPI, MPI 1.2", "ABI lam", "liblam.so.4", "started by", "lam"],
         &["ok", "pvm ", "3.4", "libpvm3.so.3", "started by", "pvm"],
-        &["ok", "openshmem ", "liboshmem.so.40", "started by", "oshrun"],
+        &["ok", "oshmem ", "OpenSHMEM 1.", " of Open MPI v", "liboshmem.so.40", "started by", "oshrun"],
     ];
     for words in wanted {
         line(&lines, words);
@@ -73,6 +73,17 @@ fn an_mpi_that_nobody_knows_is_refused_and_not_guessed() {
         int MPI_Get_library_version(char *t, int *n) { *n = 3; t[0] = 'M'; t[1] = 'P'; t[2] = 'T'; t[3] = 0; return 0; }";
     let line = told_of("libmpi.so.12", source);
     assert!(line.starts_with("limited") && line.contains("is an MPI of an unknown ABI: MPT"), "{line}");
+}
+
+#[test]
+fn an_openshmem_of_an_unknown_maker_is_refused_and_not_guessed() {
+    let told = "void shmem_info_get_version(int *a, int *b) { *a = 1; *b = 5; }
+        void shmem_info_get_name(char *t) { __builtin_strcpy(t, \"Other SHMEM\"); }";
+    let line = told_of("libsma.so.1", &format!("void shmem_init(void) {{}} {told}"));
+    let why = "is an OpenSHMEM of an unknown maker: Other SHMEM";
+    assert!(line.starts_with("limited") && line.contains(why), "{line}");
+    let line = told_of("libsma.so.1", "void shmem_init(void) {}");
+    assert!(line.contains("is an OpenSHMEM that does not tell its maker"), "{line}");
 }
 
 #[test]

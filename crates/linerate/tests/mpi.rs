@@ -1,9 +1,12 @@
 //! Message passing by the real MPIs of this host: each is loaded and started by its own launcher, its bytes are all
 //! there, and what goes wrong with one is told in time and leaves nothing behind.
 
+#[path = "user/packets.rs"]
+mod packets;
 #[path = "user/ranks.rs"]
 mod ranks;
 
+use packets::packets;
 use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -78,26 +81,9 @@ x = "size"
 y = "half-round-trip"
 "#;
 
-/// Packets that host a received for each message that came back to it, in those trials: a message that is asked for first
-/// takes more. The fewest of all visits, for other packets only add.
-fn packets(lines: &[Value], library: &str, limit: &str, size: u64) -> f64 {
-    let arms = lines[0]["plan"]["arms"].as_array().unwrap();
-    let is_asked = |arm: &Value| {
-        let name = arm["name"].as_str().unwrap();
-        name.contains(library) && name.contains(&format!("mpi.eager-limit={limit}"))
-    };
-    let arm = 1 + arms.iter().position(is_asked).unwrap() as u64;
-    let trials = lines.iter().filter(|line| line["event"] == "trial" && line["case"]["arm"] == arm);
-    let trials = trials.filter(|line| line["pass"] != 0 && line["block"]["message_bytes"] == size);
-    let each = |trial: &Value| {
-        let step =
-            lines.iter().find(|line| line["event"] == "step" && line["step"] == trial["step"]).unwrap();
-        let host = step["hosts"].as_array().unwrap().iter().find(|host| host["host"] == "a").unwrap();
-        let came = host["interfaces"].as_array().unwrap().iter().map(|it| it["rx_packets"].as_f64().unwrap());
-        let messages = ["messages", "slices"].map(|name| trial["block"][name].as_f64().unwrap());
-        came.fold(0.0, f64::max) / messages.iter().product::<f64>()
-    };
-    trials.map(each).reduce(f64::min).unwrap()
+/// Those of a library with an eager limit.
+fn of(lines: &[Value], library: &str, limit: &str, size: u64) -> f64 {
+    packets(lines, &[library, &format!("mpi.eager-limit={limit}")], size)
 }
 
 #[test]
@@ -110,9 +96,9 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     for (library, _) in BOTH {
-        let [asked, at_once] = ["4KiB", "64KiB"].map(|limit| packets(&lines, library, limit, 8192));
+        let [asked, at_once] = ["4KiB", "64KiB"].map(|limit| of(&lines, library, limit, 8192));
         assert!(asked > 1.5 * at_once, "{library}: {asked} and {at_once} packets a message of 8 KiB");
-        let [one, other] = ["4KiB", "64KiB"].map(|limit| packets(&lines, library, limit, 64));
+        let [one, other] = ["4KiB", "64KiB"].map(|limit| of(&lines, library, limit, 64));
         assert!(
             (0.9..1.1).contains(&(one / other)),
             "{library}: {one} and {other} packets a message of 64 B"
@@ -140,6 +126,94 @@ fn each_way_to_receive_carries_every_byte_and_is_on_record() {
             every_byte_came(&lines, &WAYS);
         }
     }
+}
+
+const TOGETHER: &str = r#"
+name = "together"
+[[case]]
+id = "PATTERN"
+rung = "RUNG"
+pattern = "PATTERN"
+wait = "polling"
+sizes = ["4", "64KiB"]
+flows = [FLOWS]
+trial = "20ms"
+[case.vary]
+VARY
+[[figure]]
+id = "PATTERN"
+title = "PATTERN"
+cases = ["PATTERN"]
+x = "size"
+y = "METRIC"
+"#;
+
+/// A pattern, its metric, and the bytes that two ranks, and four, are given in an operation.
+const PATTERNS: [(&str, &str, [u64; 2]); 6] = [
+    ("broadcast", "collective-time", [1, 3]),
+    ("reduce", "collective-time", [1, 1]),
+    ("allreduce", "collective-time", [2, 4]),
+    ("all-to-all", "collective-time", [4, 16]),
+    ("barrier", "collective-time", [0, 0]),
+    ("overlap", "overlap", [4, 8]),
+];
+
+/// Runs every pattern of ranks, and looks at what came to each.
+fn together(rung: &str, flows: u64, (vary, arms): (&str, usize)) {
+    let folder = TempDir::new().unwrap();
+    let text = |(pattern, y, _): (&str, &str, _)| {
+        let marks = [
+            ("PATTERN", pattern),
+            ("METRIC", y),
+            ("RUNG", rung),
+            ("FLOWS", &flows.to_string()),
+            ("VARY", vary),
+        ];
+        marks.iter().fold(TOGETHER.to_owned(), |text, (mark, value)| text.replace(mark, value))
+    };
+    let mut command = program(folder.path());
+    for one in PATTERNS {
+        let path = folder.path().join(format!("{}.toml", one.0));
+        std::fs::write(&path, text(one).replacen("together", &format!("together-{}", one.0), 1)).unwrap();
+        command.arg("--plan").arg(path);
+    }
+    let output = command.args(QUICK).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    assert!(!lines.iter().any(|line| line["event"] == "unavailable"), "{}", words(&output));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    for (pattern, _, given) in PATTERNS {
+        let is_of = |line: &&Value| {
+            line["event"] == "trial" && line["case"]["pattern"] == pattern && line["pass"] == 1
+        };
+        let trials: Vec<&Value> = lines.iter().filter(is_of).collect();
+        assert!(trials.len() >= 2 * arms, "{pattern}: {}\n{told}", trials.len());
+        for trial in trials {
+            let number = |name: &str| trial["block"][name].as_u64().unwrap();
+            let operations = number("messages") * number("slices");
+            let flows_of = |role: &Value| role["flows"].as_array().unwrap().clone();
+            let all: Vec<Value> = trial["roles"].as_array().unwrap().iter().flat_map(flows_of).collect();
+            assert_eq!(all.len() as u64, 2 * flows, "{pattern}");
+            let came: u64 = all.iter().map(|flow| flow["bytes"].as_u64().unwrap()).sum();
+            let each = given[usize::from(flows > 1)] * number("message_bytes");
+            assert_eq!(came, each * operations, "{pattern}: {trial}");
+        }
+    }
+    nobody_is_left(folder.path());
+}
+
+#[test]
+fn ranks_do_together_what_every_pattern_asks() {
+    let both = r#""mpi.implementation" = ["openmpi", "mpich"]"#;
+    together("network.mpi", 1, (both, 2));
+}
+
+/// Ranks that give way may share a CPU; others would measure the scheduler.
+#[test]
+fn there_may_be_several_ranks_at_each_host() {
+    let yields = "\"mpi.implementation\" = [\"openmpi\"]\n\"mpi.yield\" = [\"on\"]";
+    together("network.mpi", 2, (yields, 1));
+    together("in-host.mpi", 2, (yields, 1));
 }
 
 /// Runs a rung by a library, and gives what is on record.
@@ -216,7 +290,7 @@ fn one_that_fails_is_on_record_and_the_other_is_measured() {
         assert!(why.starts_with("failed with mpi.") && why.contains("mpi.implementation=openmpi"), "{why}");
         assert!(why.contains("there are no slots here"), "{why}");
     }
-    assert!(packets(&lines, "mpich", "4KiB", 64) > 0.0 && packets(&lines, "mpich", "64KiB", 8192) > 0.0);
+    assert!(of(&lines, "mpich", "4KiB", 64) > 0.0 && of(&lines, "mpich", "64KiB", 8192) > 0.0);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(stdout.contains("there are no slots here"), "{stdout}");
 }

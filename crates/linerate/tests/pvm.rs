@@ -1,10 +1,13 @@
 //! Message passing by the real PVM of this host: its daemons carry every byte, or a connection of the tasks does, and
 //! what goes wrong is told in time and leaves neither a process nor a folder behind.
 
+#[path = "user/kept.rs"]
+mod kept;
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
+use kept::{find, nothing_is_left};
+use ranks::{crossed, every_byte_came, is_of, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -21,25 +24,6 @@ fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
     let mut command = program(folder);
     command.args(["--only", rung]).args(how);
     command
-}
-
-/// Neither a process nor the folder of a daemon that nobody keeps.
-fn nothing_is_left(folder: &Path) {
-    nobody_is_left(folder);
-    let keepers: Vec<String> = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default())
-        .filter(|line| line.contains("linerate-keep-"))
-        .collect();
-    let all = std::fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
-    let folders = all.filter(|path| path.to_string_lossy().contains("/linerate-keep-"));
-    let left: Vec<PathBuf> = folders
-        .filter(|path| !keepers.iter().any(|line| line.contains(path.to_str().unwrap())))
-        // Another run's may have gone since.
-        .filter(|path| path.exists())
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
 }
 
 /// Runs a rung, and gives what is on record.
@@ -147,18 +131,6 @@ fn a_root_folder_that_is_not_there_is_no_matter() {
     // Debian's needs none, and its daemon is found on the path.
     assert!(output.status.success(), "{}", words(&output));
     nothing_is_left(folder.path());
-}
-
-/// A process of this run whose arguments begin so.
-fn find(folder: &Path, words: &str) -> Option<u32> {
-    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
-    let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers.find(|number| {
-        let path = PathBuf::from(format!("/proc/{number}"));
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        line.contains(words) && !line.contains("linerate") && is_of(&path, folder)
-    })
 }
 
 /// Runs a rung for a minute, sends a signal to what is found as soon as a task plays, and gives what is on record.

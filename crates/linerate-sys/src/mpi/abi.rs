@@ -41,6 +41,9 @@ impl Handle for usize {}
 pub(super) struct Constants<H> {
     pub world: H,
     pub byte: H,
+    pub float: H,
+    /// `MPI_SUM`.
+    pub sum: H,
     pub null_request: H,
     /// `MPI_ANY_SOURCE`.
     pub any_source: c_int,
@@ -60,6 +63,8 @@ impl Constants<c_int> {
         Constants {
             world: 0x4400_0000,
             byte: 0x4c00_010d,
+            float: 0x4c00_040a,
+            sum: 0x5800_0003,
             null_request: 0x2c00_0000,
             any_source: -2,
             no_status: 1,
@@ -77,6 +82,8 @@ impl Constants<usize> {
         Constants {
             world: 0x101,
             byte: 0x247,
+            float: 0x210,
+            sum: 0x21,
             null_request: 0x180,
             any_source: -1,
             no_status: 0,
@@ -89,20 +96,24 @@ impl Constants<usize> {
 
     /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
     pub fn open_mpi(library: &Library) -> Result<Self> {
-        Constants::by_address(library, ["ompi_mpi_comm_world", "ompi_mpi_byte", "ompi_request_null"])
+        let null_request = library.address("ompi_request_null")?;
+        Ok(Constants { null_request, ..Constants::by_address(library, "ompi")? })
     }
 
     /// mpi.h of LAM/MPI 7.1.4.
     pub fn lam(library: &Library) -> Result<Self> {
-        let two = ["lam_mpi_comm_world", "lam_mpi_byte", "lam_mpi_byte"];
-        Ok(Constants { null_request: 0, status_bytes: 16, ..Constants::by_address(library, two)? })
+        Ok(Constants { status_bytes: 16, ..Constants::by_address(library, "lam")? })
     }
 
-    fn by_address(library: &Library, [world, byte, null_request]: [&str; 3]) -> Result<Self> {
+    /// The variables of a maker whose names begin so; a null request is 0.
+    fn by_address(library: &Library, maker: &str) -> Result<Self> {
+        let address = |name: &str| library.address(&format!("{maker}_mpi_{name}"));
         Ok(Constants {
-            world: library.address(world)?,
-            byte: library.address(byte)?,
-            null_request: library.address(null_request)?,
+            world: address("comm_world")?,
+            byte: address("byte")?,
+            float: address("float")?,
+            sum: address("op_sum").or_else(|_| address("sum"))?,
+            null_request: 0,
             any_source: -1,
             no_status: 0,
             status_bytes: 24,

@@ -13,7 +13,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use breaks::{Break, Confirmation, Refined, breaks};
+pub use breaks::{Break, Confirmation, Refined, breaks, largest_step};
 pub use candidate::{Candidate, CandidateKind, candidates};
 pub use class::Facts;
 pub use consistency::{Slower, Split, Unaligned};
@@ -120,34 +120,35 @@ impl Curve {
 /// Every case's points and lines, from the bottom of the ladder up; what `describe` adds is not in
 /// them. Pass 0 and the long streams stay out.
 pub fn curves(recording: &Recording) -> Vec<Curve> {
-    type Passes = BTreeMap<u32, Vec<Values>>;
-    let machines = Machines::of(recording);
-    let mut cases: BTreeMap<&Case, BTreeMap<u64, (Cache, Passes)>> = BTreeMap::new();
+    let mut cases: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
     let is_of_curve = |trial: &&Trial| {
         trial.pass > 0 && trial.why.counts() && !trial.case.timeline && trial.case.is_of_ladder()
     };
     for trial in recording.trials.iter().filter(is_of_curve) {
-        let sizes = cases.entry(&trial.case).or_default();
-        let (_, passes) =
-            sizes.entry(trial.block.message_bytes).or_insert((trial.block.cache, Passes::new()));
+        cases.entry(&trial.case).or_default().push(trial);
+    }
+    let mut curves: Vec<Curve> = cases.values().filter_map(|trials| of_trials(recording, trials)).collect();
+    curves.sort_by_key(|curve| super::height(&curve.case.rung));
+    curves
+}
+
+/// The points of one case's trials, and the lines through them; none of no trials.
+pub(super) fn of_trials(recording: &Recording, trials: &[&Trial]) -> Option<Curve> {
+    let machines = Machines::of(recording);
+    let mut sizes: BTreeMap<u64, (Cache, BTreeMap<u32, Vec<Values>>)> = BTreeMap::new();
+    for trial in trials {
+        let (size, cache) = (trial.block.message_bytes, trial.block.cache);
+        let (_, passes) = sizes.entry(size).or_insert((cache, BTreeMap::new()));
         passes.entry(trial.pass).or_default().push(trial::values(trial, &machines));
     }
-    let point = |(message_bytes, (cache, passes)): (u64, (Cache, Passes))| Point {
+    let point = |(message_bytes, (cache, passes)): (u64, (Cache, BTreeMap<u32, Vec<Values>>))| Point {
         message_bytes,
         cache,
         passes: passes.into_iter().map(|(pass, trials)| (pass, Values::middle(&trials))).collect(),
     };
-    let mut curves: Vec<Curve> = cases
-        .into_iter()
-        .map(|(case, sizes)| {
-            let points = sizes.into_iter().map(point).collect();
-            let mut curve = bare(case.clone(), points);
-            curve.segments = segment::segments(&curve);
-            curve
-        })
-        .collect();
-    curves.sort_by_key(|curve| super::height(&curve.case.rung));
-    curves
+    let mut curve = bare(trials.first()?.case.clone(), sizes.into_iter().map(point).collect());
+    curve.segments = segment::segments(&curve);
+    Some(curve)
 }
 
 fn bare(case: Case, points: Vec<Point>) -> Curve {

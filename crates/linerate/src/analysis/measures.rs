@@ -6,7 +6,7 @@
 use super::connections::Connections;
 use super::search;
 use super::trial::{half_round_trip_ns, lost_share, positive, throughput_bps};
-use crate::record::{Flow, Recording, Tally, Trial, merge_histograms};
+use crate::record::{Flow, Recording, RoleRecord, Tally, Trial, decode_histogram, merge_histograms};
 use crate::statistic::median;
 use crate::vocabulary::{Does, Sample};
 use hdrhistogram::Histogram;
@@ -69,6 +69,15 @@ pub const MEASURES: &[Measure] = &[
     measure_of("half-round-trip.p99.9", "ns", |trial| half_round_trip(trial, 0.999)),
     measure_of("exchange-time", "ns", |trial| exchange(trial, 0.5)),
     measure_of("exchange-time.p99", "ns", |trial| exchange(trial, 0.99)),
+    measure_of("round-trip-rate", "1/s", |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
+    measure_of("collective-time", "ns", |trial| {
+        collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))
+    }),
+    measure_of("collective-time.p99", "ns", |trial| collective(trial, |all| percentile(all, 0.99))),
+    measure_of("overlap", "1", overlap),
+    measure_of("overlap-time.alone", "ns", |trial| middle(trial, Sample::ExchangeAlone)),
+    measure_of("overlap-time.work", "ns", |trial| middle(trial, Sample::WorkAlone)),
+    measure_of("overlap-time.both", "ns", |trial| middle(trial, Sample::ExchangeAtWork)),
     measure_of("response-time.p50", "ns", |trial| timed(trial, Sample::FromIntended, 0.5)),
     measure_of("response-time.p90", "ns", |trial| timed(trial, Sample::FromIntended, 0.9)),
     measure_of("response-time.p95", "ns", |trial| timed(trial, Sample::FromIntended, 0.95)),
@@ -157,6 +166,29 @@ fn exchange(trial: &Trial, share: f64) -> Option<f64> {
     let both = trial.roles.iter().filter(|role| role.does == Does::Exchanges);
     let sample_ns = percentile(&merge_histograms(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64)
+}
+
+/// A percentile of the operations of all ranks together, of the end where it is larger.
+fn collective(trial: &Trial, told: fn(&Histogram<u32>) -> Option<f64>) -> Option<f64> {
+    let all = trial.roles.iter().filter(|role| role.does.is_collective());
+    let of_end = |role: &RoleRecord| told(&decode_histogram(role.histogram.as_deref()?)?);
+    let ends: Option<Vec<f64>> = all.map(of_end).collect();
+    positive(ends?.into_iter().fold(0.0, f64::max) / trial.block.messages.max(1) as f64)
+}
+
+/// The share of an exchange that goes on while its ends work. Noise can take it beyond 0 and 1.
+fn overlap(trial: &Trial) -> Option<f64> {
+    let [alone, work, both] = [Sample::ExchangeAlone, Sample::WorkAlone, Sample::ExchangeAtWork]
+        .map(|sample| middle(trial, sample));
+    let share = 1.0 - (both? - work?) / alone?;
+    share.is_finite().then_some(share)
+}
+
+/// The median of what was timed besides, of however few.
+fn middle(trial: &Trial, sample: Sample) -> Option<f64> {
+    let texts = trial.roles.iter().filter_map(|role| role.samples.get(&sample)).map(String::as_str);
+    let all = merge_histograms(texts)?;
+    positive(all.value_at_quantile(0.5) as f64)
 }
 
 /// A percentile of what was timed besides.

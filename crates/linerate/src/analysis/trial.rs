@@ -151,9 +151,9 @@ pub fn lost_share(trial: &Trial) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The sum over all ends that receive (or copy), each by its own clock. A search has many rates.
+/// The sum over all ends that receive (or copy), each by its own clock. What is no stream has none.
 pub fn throughput_bps(trial: &Trial) -> Option<f64> {
-    if trial.case.pattern.searches() {
+    if !trial.case.pattern.has_rate() {
         return None;
     }
     if let Some(together) = several::together(trial).filter(|role| role.does != Does::Pings) {

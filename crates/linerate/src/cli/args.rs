@@ -1,6 +1,7 @@
 //! The command line.
 
 use super::fault::faults;
+use super::role::Role;
 use super::value::{
     Candidates, address, arms, blocks, budget, count, formats, kinds, names, profiles, rungs, seed, setting,
     share, suites, target,
@@ -10,7 +11,6 @@ use crate::plan::{Fault, Metric, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -49,70 +49,9 @@ pub enum Command {
     Completions(Completions),
     /// Print the man page, or write all of them into a folder.
     Man(Man),
-    /// Serve one host of a run on the standard streams.
-    #[command(hide = true)]
-    Agent,
-    /// Hold sessions for an agent.
-    #[command(hide = true)]
-    Worker {
-        /// The agent's socket.
-        home: String,
-    },
-    /// Load a message library and say what it is.
-    #[command(hide = true)]
-    Library {
-        /// The file.
-        path: PathBuf,
-        /// What the answer begins with.
-        mark: String,
-    },
-    /// Play as a rank of a message library.
-    #[command(hide = true)]
-    Rank {
-        /// The library.
-        library: PathBuf,
-        /// Its ABI.
-        abi: String,
-        /// The sockets that the ranks call.
-        homes: Vec<String>,
-    },
-    /// Play as a task of a message library.
-    #[command(hide = true)]
-    Task {
-        /// What it is to be.
-        asked: String,
-    },
-    /// See to the end of a daemon.
-    #[command(hide = true)]
-    Keep {
-        /// The folder of its files.
-        folder: PathBuf,
-        /// The socket of the end that it works for.
-        home: String,
-        /// The daemon and its arguments.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<OsString>,
-    },
-    /// Build the namespaces of a lab and hand them over.
-    #[command(hide = true)]
-    LabBuilder,
-    /// Carry a lab's packets.
-    #[command(hide = true)]
-    LabWire,
-    /// Keep a CPU busy for a lab.
-    #[command(hide = true)]
-    LabHog {
-        /// The CPU.
-        cpu: u32,
-        /// The share of it that is taken.
-        share: f64,
-    },
-    /// Serve a slow disk on a host of a lab.
-    #[command(hide = true)]
-    LabDisk {
-        /// What passes in a second.
-        rate: String,
-    },
+    /// What the program is to itself.
+    #[command(flatten)]
+    Role(Role),
 }
 
 /// What every command that measures is told.

@@ -56,7 +56,7 @@ fn span(block: &Block, does: Does) -> usize {
     let least = match does {
         Does::Receives => RECEIVE_BYTES.max(message),
         // What goes and what comes are under way at once.
-        Does::Exchanges => 2 * message,
+        Does::Exchanges | Does::Overlaps => 2 * message,
         Does::Connects | Does::Accepts => super::GREETING + message,
         Does::Requests => message + RECEIVE_BYTES.max(message),
         _ => message,

@@ -3,6 +3,7 @@
 //! Neither end may wait until its message has gone before it receives: with messages larger than what the
 //! connection holds both would wait for ever.
 
+use super::overlap::Crosses;
 use super::{Clock, Link, Walk};
 use crate::plan::Block;
 use std::io;
@@ -24,6 +25,29 @@ pub fn exchange<L: Link, K: Clock>(
         stamps.push(clock.now_ns());
     }
     Ok(block.bytes())
+}
+
+/// A link whose ends may work while the kernel moves what it holds.
+pub(super) struct Crossing<'l, L>(pub &'l mut L);
+
+impl<L: Link> Crosses for Crossing<'_, L> {
+    fn meet(&mut self) -> io::Result<()> {
+        cross(self.0, &[0], &mut [0])
+    }
+
+    #[inline]
+    fn cross(&mut self, message: &[u8], room: &mut [u8], mut work: impl FnMut()) -> io::Result<u64> {
+        let mut sent = 0;
+        while sent < message.len() {
+            match self.0.push_now(&message[sent..])? {
+                0 => break,
+                went => sent += went,
+            }
+        }
+        work();
+        cross(self.0, &message[sent..], room)?;
+        Ok(room.len() as u64)
+    }
 }
 
 /// Sends all of one and fills all of the other, whichever moves.

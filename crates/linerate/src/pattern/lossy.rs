@@ -248,7 +248,7 @@ impl<L: Lossy> Loops for Unreliable<L> {
                 self.block = self.block.max(other as u32).wrapping_add(1);
                 Ok(())
             }
-            Does::Copies | Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -270,7 +270,7 @@ impl<L: Lossy> Loops for Unreliable<L> {
             Does::Offers => self.offer(clock, block, walk),
             Does::FindsCapacity => self.find_capacity(clock, block, walk),
             Does::FindsZeroLoss => self.find_zero_loss(clock, block, walk),
-            Does::Connects | Does::Accepts => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

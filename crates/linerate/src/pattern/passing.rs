@@ -3,11 +3,14 @@
 //! Streams are windowed, as OSU and IMB have them: as many messages as fit into a window are under way at once, all of
 //! its receives are posted first, and a word closes it, so that what is not yet received stays bounded.
 
+mod gathering;
 mod posted;
 
+pub use gathering::{Gathered, Gathering};
 pub use posted::Posted;
 
-use super::{Clock, Loops, Moved, Walk};
+use super::overlap::{Arithmetic, Crosses, overlap};
+use super::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use std::io;
@@ -27,11 +30,25 @@ pub trait Passing {
     fn receive(&mut self, room: &mut [u8]) -> io::Result<usize>;
     /// Sends a message while it receives the other end's; says how many bytes came.
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize>;
+    /// Waits for the other ranks, where there are several at each end: they begin a block together.
+    fn gather(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    /// Readies for exchanges of so many bytes at work.
+    fn ready(&mut self, _bytes: usize) -> io::Result<()> {
+        Ok(())
+    }
+    /// Begins to send a message and to receive the other end's, works, and waits for both; says how many bytes came.
+    fn exchange_at_work(&mut self, bytes: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<usize>;
     /// Sends the same bytes so many times, all under way at once.
     fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()>;
     /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for; says how many
     /// bytes came.
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize>;
+    /// Sees to it that all that was sent arrives, where that takes this end's doing. Both ends call it after a block.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A rank with the loops for it.
@@ -135,14 +152,32 @@ impl<P: Passing> Passed<P> {
     }
 }
 
+/// A rank that works while its messages are under way.
+struct Crossing<'p, P>(&'p mut P);
+
+impl<P: Passing> Crosses for Crossing<'_, P> {
+    fn meet(&mut self) -> io::Result<()> {
+        self.0.exchange(&[0], &mut [0]).map(drop)
+    }
+
+    #[inline]
+    fn cross(&mut self, message: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<u64> {
+        self.0.exchange_at_work(message, room, work).map(|came| came as u64)
+    }
+}
+
 /// How many messages are under way at once.
-fn window(block: &Block) -> usize {
+pub fn window(block: &Block) -> usize {
     let fitting = MOST_BYTES / (block.message_bytes as usize).max(1);
     fitting.clamp(FEWEST_MESSAGES, MOST_MESSAGES)
 }
 
 impl<P: Passing> Loops for Passed<P> {
     fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        if does == Does::Overlaps {
+            Arithmetic::ready();
+            self.link.ready(block.message_bytes as usize)?;
+        }
         if does == Does::Receives {
             let bytes = window(block).checked_mul(block.message_bytes as usize);
             // Written to, so that no page of it is missing in the loop.
@@ -151,13 +186,18 @@ impl<P: Passing> Loops for Passed<P> {
         Ok(())
     }
 
+    fn account(&mut self, _: &mut Kernel) -> io::Result<()> {
+        self.link.finish()
+    }
+
     /// The receiver says go, as over a connection.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        self.link.gather()?;
         match does {
             _ if duplex => Err(io::ErrorKind::Unsupported.into()),
             Does::Receives => self.link.send(&[0]),
             Does::Sends => self.link.receive(&mut [0]).map(drop),
-            Does::Exchanges => self.link.exchange(&[0], &mut [0]).map(drop),
+            Does::Exchanges | Does::Overlaps => self.link.exchange(&[0], &mut [0]).map(drop),
             _ => Ok(()),
         }
     }
@@ -176,6 +216,10 @@ impl<P: Passing> Loops for Passed<P> {
             Does::Exchanges => self.exchange(clock, block, walk, stamps),
             Does::Sends => self.stream(clock, block, walk, stamps),
             Does::Receives => self.receive(clock, block, stamps),
+            Does::Overlaps => {
+                let both = (&mut Crossing(&mut self.link), &mut Arithmetic::default());
+                return overlap(both, clock, block, walk, stamps);
+            }
             _ => Err(io::ErrorKind::Unsupported.into()),
         }?;
         Ok(Moved { bytes, ..Moved::default() })
@@ -207,6 +251,17 @@ mod tests {
 
         fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
             self.send(bytes)?;
+            self.receive(room)
+        }
+
+        fn exchange_at_work(
+            &mut self,
+            bytes: &[u8],
+            room: &mut [u8],
+            mut work: impl FnMut(),
+        ) -> io::Result<usize> {
+            self.send(bytes)?;
+            work();
             self.receive(room)
         }
 
@@ -272,6 +327,14 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn both_ends_work_while_their_messages_cross() {
+        let block = block(100, 5);
+        let [(first, stamps), (second, _)] = play([Does::Overlaps; 2], &block);
+        assert_eq!((first.bytes, second.bytes, stamps), (2 * block.bytes(), 2 * block.bytes(), 3));
+        assert!(first.samples.iter().all(|(_, times)| times.count() == 3), "{:?}", first.samples);
     }
 
     #[test]

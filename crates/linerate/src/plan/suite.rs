@@ -10,7 +10,7 @@ mod table;
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, Level};
-pub use table::{Levels, PEAK, SuiteTable, TableColumn, TableRow};
+pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::{Arm, Setting};
 use crate::vocabulary::{Pattern, SUITES, Wait, meant};

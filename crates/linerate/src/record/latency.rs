@@ -47,6 +47,18 @@ impl Latencies {
         self.0.len()
     }
 
+    /// What half of them do not exceed; 0 of none.
+    pub fn median(&self) -> u64 {
+        self.0.value_at_quantile(0.5)
+    }
+
+    /// Those of a text that [`encode`](Latencies::encode) gave; none where it is of another shape.
+    pub fn decode(text: &str) -> Option<Latencies> {
+        let mut latencies = Latencies::default();
+        latencies.0.add(&decode_histogram(text)?).ok()?;
+        Some(latencies)
+    }
+
     /// Takes those of another flow.
     pub fn merge(&mut self, other: &Latencies) {
         // Equal bounds: nothing can be out of range.

@@ -247,11 +247,6 @@ fn roles(case: &Case) -> Vec<Role> {
     }
     match case.pattern {
         Pattern::PingPong => vec![role(&case.to, far, Does::Echoes, 1), role(&case.from, 0, Does::Pings, 0)],
-        Pattern::PingPing
-        | Pattern::RequestResponse
-        | Pattern::Connect
-        | Pattern::Capacity
-        | Pattern::ZeroLoss => Vec::new(),
         Pattern::Stream | Pattern::FixedCount => {
             vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)]
         }
@@ -261,6 +256,7 @@ fn roles(case: &Case) -> Vec<Role> {
             role(&case.from, 0, Does::Receives, 0),
             role(&case.from, 0, Does::Sends, 0),
         ],
+        _ => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod table;
 
-pub(super) use table::written as written_cell;
+pub(super) use table::{about as about_row, written as written_cell};
 
 use super::block::{Block, bands};
 use super::shape::{

@@ -6,7 +6,7 @@ use super::step::rung;
 use crate::plan::Step;
 use crate::record::InterfaceDelta;
 use crate::unit::Bytes;
-use crate::vocabulary::{Does, Place};
+use crate::vocabulary::{Collective, Does, Place};
 use crate::{Error, Result};
 use std::time::Duration;
 
@@ -22,7 +22,10 @@ pub fn check(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<()> {
     if rung(&step.case.rung)?.place != Place::Network {
         return Ok(());
     }
-    let came = (received(step, answers)?, packets(step) as f64);
+    let came = match step.case.pattern.collective() {
+        Some(together) => (crossing(step, &together), packets(step) as f64),
+        None => (received(step, answers)?, packets(step) as f64),
+    };
     let moved = |of: fn(&InterfaceDelta) -> u64| {
         let of_host = |answer: &TrialAnswer| {
             // The loopback interface counts each packet as sent and as received.
@@ -38,7 +41,7 @@ pub fn check(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "{} came, but the interfaces moved {} in {frames:.0} packets: it took another way than the network",
+        "{} must cross, but the interfaces moved {} in {frames:.0} packets: it took another way than the network",
         Bytes(came.0 as u64),
         Bytes(bytes as u64)
     );
@@ -58,9 +61,19 @@ fn received(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<f64> {
     Ok(flows.map(|flow| flow.bytes as f64).sum())
 }
 
+/// What ranks give each other within a host crosses nothing.
+fn crossing(step: &Step, together: &Collective) -> f64 {
+    let messages = (together.crossing)(step.case.flows.into());
+    step.blocks.iter().map(|block| block.bytes() as f64 * messages as f64).sum()
+}
+
 /// The fewest packets: who waits for an answer cannot join two messages in one.
 fn packets(step: &Step) -> u64 {
-    let answered = step.roles.iter().filter(|role| matches!(role.does, Does::Pings | Does::Echoes)).count();
+    let waits = |does: Does| {
+        let together = step.case.pattern.collective().is_some_and(|together| together.synchronizes);
+        matches!(does, Does::Pings | Does::Echoes) || together
+    };
+    let answered = step.roles.iter().filter(|role| waits(role.does)).count();
     let messages: u64 = step.blocks.iter().map(|block| block.messages * u64::from(block.slices)).sum();
     answered as u64 * messages
 }
@@ -71,6 +84,7 @@ mod tests {
     use crate::plan::{Block, Case, Role, Why};
     use crate::record::{Flow, HostDelta};
     use crate::run::protocol::{BlockAnswer, PartAnswer, TaskAnswer};
+    use crate::vocabulary::Pattern;
 
     fn answer(does: Does, interfaces: &[(&str, u64, u64)]) -> (String, TrialAnswer) {
         let flows = vec![Flow { bytes: 1000, ..Flow::default() }];
@@ -98,13 +112,17 @@ mod tests {
 
     /// Two hosts with the same counters; ten messages of 100 B each way that there is.
     fn checked(rung: &str, does: [Does; 2], interfaces: &[(&str, u64, u64)]) -> Option<String> {
+        checked_of(Case { rung: rung.into(), ..Case::default() }, does, interfaces)
+    }
+
+    fn checked_of(case: Case, does: [Does; 2], interfaces: &[(&str, u64, u64)]) -> Option<String> {
         let role = |does| Role { host: String::new(), worker: 0, does, cpus: Vec::new(), pair: 0 };
         let block = Block { message_bytes: 100, messages: 10, slices: 1, ..Block::default() };
         let step = Step {
             number: 0,
             pass: 1,
             why: Why::Pass,
-            case: Case { rung: rung.into(), ..Case::default() },
+            case,
             roles: does.map(role).to_vec(),
             blocks: vec![block],
             predicted_ns: 0,
@@ -123,7 +141,7 @@ mod tests {
         assert_eq!(checked("network.mpi", STREAM, &[("eth0", 1050, 2)]), None);
         assert_eq!(checked("network.mpi", PINGS, &[("eth0", 2100, 20)]), None, "there and back");
         let why = checked("network.mpi", STREAM, &[("eth0", 10, 1)]).unwrap();
-        assert!(why.contains("came, but the interfaces moved 10 B in 1 packets"), "{why}");
+        assert!(why.contains("must cross, but the interfaces moved 10 B in 1 packets"), "{why}");
         assert!(checked("network.mpi", PINGS, &[("eth0", 1050, 20)]).is_some(), "only one way");
         assert!(
             checked("network.mpi", PINGS, &[("eth0", 5000, 8)]).is_some(),
@@ -131,6 +149,35 @@ mod tests {
         );
         assert!(checked("network.mpi", STREAM, &[]).is_some());
         assert_eq!(checked("in-host.mpi", STREAM, &[]), None, "no interface has a part in it");
+    }
+
+    /// Ten operations of 100 B: what ranks of one host give each other need not cross, the rest must.
+    #[test]
+    fn what_ranks_do_together_crosses_at_least_once() {
+        let checked = |pattern: Pattern, flows, bytes, packets| {
+            let case = Case { rung: "network.mpi".into(), pattern, flows, ..Case::default() };
+            let does = pattern.collective().unwrap().does;
+            checked_of(case, [does; 2], &[("eth0", bytes, packets)]).is_none()
+        };
+        let least = [
+            (Pattern::Broadcast, 4, 1000, 0),
+            (Pattern::Reduce, 4, 1000, 0),
+            (Pattern::Allreduce, 4, 2000, 20),
+            (Pattern::AllToAll, 1, 2000, 20),
+            (Pattern::AllToAll, 2, 8000, 20),
+            (Pattern::Barrier, 4, 0, 20),
+        ];
+        for (pattern, flows, bytes, packets) in least {
+            assert!(checked(pattern, flows, bytes, packets), "{pattern}");
+            assert!(
+                bytes == 0 || !checked(pattern, flows, bytes / 2, packets),
+                "{pattern}: half of the bytes"
+            );
+            assert!(
+                packets == 0 || !checked(pattern, flows, bytes, packets / 2),
+                "{pattern}: half of the packets"
+            );
+        }
     }
 
     #[test]

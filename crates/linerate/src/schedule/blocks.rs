@@ -285,9 +285,7 @@ fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
     if let Some(cache) = rung.and_then(|rung| rung.cache) {
         return cache;
     }
-    let set =
-        plan.settings_for(entry.rung, entry.case.arm).filter(|setting| setting.knob == "cache.mode").last();
-    match set.map(|setting| setting.value.as_str()) {
+    match plan.value_for(entry.rung, entry.case.arm, "cache.mode") {
         Some("hot") => Cache::Hot,
         Some("cold") => Cache::Cold,
         _ if entry.case.pattern.is_exchange() || size < cold_from => Cache::Hot,

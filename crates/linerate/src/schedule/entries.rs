@@ -151,11 +151,10 @@ fn visit(
     if pattern != Pattern::Stream && from > to {
         return;
     }
-    let only_polls = TRANSPORTS.iter().any(|entry| entry.name == rung.transport && entry.only_polls);
-    let waits: &[Wait] = match pattern.is_exchange() {
-        _ if only_polls => &[Wait::Polling],
-        true => &[Wait::Polling, Wait::Sleeping],
-        false => &[Wait::Sleeping],
+    let waits: &[Wait] = match (only_wait(plan, rung, 0), pattern.is_exchange()) {
+        (Some(Wait::Polling), _) => &[Wait::Polling],
+        (None, true) => &[Wait::Polling, Wait::Sleeping],
+        (Some(Wait::Sleeping), _) | (None, false) => &[Wait::Sleeping],
     };
     // Parallel connections are a question to streams in one direction.
     let flows = if pattern == Pattern::Stream { rung.flows } else { &rung.flows[..1] };
@@ -192,6 +191,12 @@ fn visit(
             }
         }
     }
+}
+
+/// The only way in which the ends of a rung can wait in an arm; none where they can wait either way.
+pub(super) fn only_wait(plan: &Plan, rung: &Rung, arm: u32) -> Option<Wait> {
+    let entry = TRANSPORTS.iter().find(|entry| entry.name == rung.transport)?;
+    entry.only_wait(rung.place, |knob| plan.value_for(rung.id, arm, knob))
 }
 
 /// Why a case cannot be measured truly on these hosts, and what to try.

@@ -21,9 +21,7 @@ impl Ends {
 
 /// The CPUs of a case's ends. Hosts that share a machine share its CPUs by halves.
 pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
-    let set =
-        plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == "cpu.placement").last();
-    match set.and_then(|setting| setting.value.parse().ok()) {
+    match plan.value_for(&case.rung, case.arm, "cpu.placement").and_then(|value| value.parse().ok()) {
         // Which it is shows when the connection stands: each end looks.
         Some(Placement::Unpinned | Placement::Queue) => Ends { from: Vec::new(), to: Vec::new() },
         // The placement names hosts a and b (or the first and second end in one host): a case that

@@ -1,13 +1,13 @@
 //! What a pass visits of a plan file: its cases on these hosts, with what each can do.
 
-use super::entries::{Entry, LOAD_LEAD_NS, are_apart, refused, warm_up_ns};
+use super::entries::{Entry, LOAD_LEAD_NS, are_apart, only_wait, refused, warm_up_ns};
 use super::placement::ends;
 use super::road::Road;
 use super::roles;
 use crate::plan::{Beside, Case, Expanded, Plan};
 use crate::record::{Recording, Unavailable};
 use crate::unit::Bytes;
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
+use crate::vocabulary::{ELEMENT_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -26,9 +26,10 @@ pub(super) fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Un
         let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
         let (Some(rung), Some(transport)) = (rung, transport) else { continue };
         let refusal = uncarried(transport, &one)
+            .or_else(|| waits_otherwise(plan, rung, &one.case))
             .or_else(|| refused(plan, recording, rung, &one.case))
-            .or_else(|| crowded(recording, &one.case));
-        let not = refusal.clone().or_else(|| too_small_or_large(transport, &one));
+            .or_else(|| crowded(recording, &one.case).filter(|_| !gives_way(plan, transport, &one.case)));
+        let not = refusal.clone().or_else(|| too_small_or_large(transport, &one)).or_else(|| not_whole(&one));
         let not = not.map(|why| unavailable_of(rung, &one.case, why));
         unavailable.extend(not.filter(|not| !unavailable.contains(not)));
         if refusal.is_none() {
@@ -57,10 +58,6 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
         return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
     }
-    if transport.only_polls && one.case.wait != Wait::Polling {
-        let why = format!("unavailable: {} only polls", transport.name);
-        return Some((why, "wait = \"polling\"".into()));
-    }
     let flows = one.case.pairs().len() * one.case.flows as usize;
     if pattern.searches() && flows > 1 {
         let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");
@@ -76,6 +73,16 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
     let not = loads.into_iter().find(|entry| !entry.loads)?;
     let why = format!("unavailable: {} cannot run beside a measurement", not.name);
     Some((why, format!("load with {}", names(|entry| entry.loads))))
+}
+
+/// Ends that cannot wait as the case has it.
+fn waits_otherwise(plan: &Plan, rung: &Rung, case: &Case) -> Option<(String, String)> {
+    let only = only_wait(plan, rung, case.arm).filter(|only| *only != case.wait)?;
+    let only_does = match only {
+        Wait::Polling => "only polls",
+        Wait::Sleeping => "only sleeps by this library",
+    };
+    Some((format!("unavailable: {} {only_does}", rung.transport), format!("wait = \"{only}\"")))
 }
 
 /// The sizes that a transport carries in a pattern.
@@ -100,6 +107,20 @@ fn too_small_or_large(transport: &TransportEntry, one: &Expanded) -> Option<(Str
     (!outside.is_empty()).then(|| (format!("unavailable: {}", outside.join(", ")), carries))
 }
 
+/// Reductions add floats: of other sizes a part would be left over.
+fn not_whole(one: &Expanded) -> Option<(String, String)> {
+    let pattern = one.case.pattern;
+    let other = one.sizes.iter().filter(|size| !is_whole(pattern, **size));
+    let other: Vec<String> = other.map(|size| Bytes(*size).to_string()).collect();
+    let why = format!("unavailable: {}: {pattern} adds floats", other.join(", "));
+    (!other.is_empty()).then(|| (why, format!("take multiples of {ELEMENT_BYTES} B")))
+}
+
+/// Whether a message of this size holds whole elements of what the pattern works on.
+fn is_whole(pattern: Pattern, size: u64) -> bool {
+    !pattern.collective().is_some_and(|together| together.adds) || size.is_multiple_of(ELEMENT_BYTES)
+}
+
 /// The transports that can do this.
 fn names(can: impl Fn(&TransportEntry) -> bool) -> String {
     let names: Vec<&str> = TRANSPORTS.iter().filter(|entry| can(entry)).map(|entry| entry.name).collect();
@@ -118,6 +139,11 @@ fn crowded(recording: &Recording, case: &Case) -> Option<(String, String)> {
     })
 }
 
+/// Whether ends that poll were told to give way to others.
+fn gives_way(plan: &Plan, transport: &TransportEntry, case: &Case) -> bool {
+    transport.yields_by.is_some_and(|knob| plan.value_for(&case.rung, case.arm, knob) == Some("on"))
+}
+
 /// The entries of one case, as those of the ladder.
 fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one: Expanded) -> Vec<Entry> {
     let Expanded { case, sizes, trial_ns, load } = one;
@@ -126,8 +152,11 @@ fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one
         Place::Network => Road::between(plan, from, to),
         Place::InHost => Road::default(),
     };
-    let sizes: Vec<u64> =
-        sizes.into_iter().filter(|size| carried(transport, case.pattern).contains(size)).collect();
+    let sizes: Vec<u64> = sizes
+        .into_iter()
+        .filter(|size| carried(transport, case.pattern).contains(size))
+        .filter(|size| is_whole(case.pattern, *size))
+        .collect();
     let apart = are_apart(&case, rung, transport);
     let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, transport, &case, &road) };
     let usual_ns = match sizes.len() {

@@ -34,7 +34,15 @@ impl Machine {
         let per_byte = COPY_NS_PER_BYTE * (1.0 + depth) * self.bytes_paid(bytes);
         let step = self.step_ns(rung, bytes);
         match case.pattern {
-            Pattern::PingPong | Pattern::PingPing | Pattern::RequestResponse | Pattern::Connect => {
+            Pattern::PingPong
+            | Pattern::PingPing
+            | Pattern::RequestResponse
+            | Pattern::Connect
+            | Pattern::Broadcast
+            | Pattern::Reduce
+            | Pattern::Allreduce
+            | Pattern::AllToAll
+            | Pattern::Barrier => {
                 let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
                 2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step) + self.round_trip_ns(case)
             }
@@ -42,6 +50,8 @@ impl Machine {
                 let flows = f64::from(case.flows);
                 (15.0 + 40.0 * depth.powi(2) + per_byte + step) * flows.powf(1.0 - FLOWS)
             }
+            // Alone, the work, and both at once.
+            Pattern::Overlap => 3.0 * (200.0 * depth.powi(3) + per_byte + step) + self.round_trip_ns(case),
             Pattern::Capacity | Pattern::ZeroLoss => FEEDBACK_NS as f64,
             Pattern::Bidirectional => 1.6 * (15.0 + 40.0 * depth.powi(2) + per_byte + step),
         }
@@ -55,10 +65,7 @@ impl Machine {
 
     /// What faults put in by hand add: a spin before each message, copies of it, a share of its time.
     pub fn fault_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
-        let value = |knob: &str| {
-            let set = plan.settings_for(&case.rung, case.arm).filter(|setting| setting.knob == knob);
-            set.last().map(|setting| setting.value.as_str())
-        };
+        let value = |knob: &str| plan.value_for(&case.rung, case.arm, knob);
         let spin = value("shim.spin").and_then(|text| text.parse::<Nanoseconds>().ok());
         let copies: f64 = value("shim.copies").and_then(|text| text.parse().ok()).unwrap_or(0.0);
         let slowdown: f64 = value("shim.slowdown").and_then(|text| text.parse().ok()).unwrap_or(0.0);

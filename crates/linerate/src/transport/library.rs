@@ -2,25 +2,35 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | [`boot`] | the process that starts daemons before ranks |
+//! | `daemons` | those that some launchers need, and what ends them |
 //! | `elsewhere` | what a launcher must know of the other host |
 //! | `find` | the files and the launchers that there are |
 //! | `home` | where a rank calls, and what it is asked |
 //! | `identify` | what a file is, asked of it in a process of its own |
 //! | [`keep`] | what sees to the end of a daemon |
+//! | `launch` | a launcher of ranks and its arguments |
+//! | `session` | the session of ranks that a launcher starts |
 //! | `rank` | a rank's side |
 //! | `said` | what a foreign program says, in bounds |
 //! | [`shell`] | the remote shell of their launchers |
 //! | `started` | a launcher that goes on: its last words, its end |
+//! | `variable` | what is said by variables |
 
+pub mod boot;
+mod daemons;
 pub mod elsewhere;
 mod find;
 pub(super) mod home;
 mod identify;
 pub mod keep;
+pub(super) mod launch;
 pub(super) mod rank;
 mod said;
+pub(super) mod session;
 pub mod shell;
 pub(super) mod started;
+pub(super) mod variable;
 
 use crate::Error;
 use crate::vocabulary::{LIBRARY_KINDS, LibraryKind};

@@ -122,7 +122,8 @@ impl Session for Open {
             Wait::Polling => Waits::Polling,
             Wait::Sleeping => Waits::Sleeping,
         });
-        let parts = vec![Part { link: Passed::new(layer), does: task.does, cpu: task.cpu(0) }];
+        let parts =
+            vec![Part { link: Passed::new(Rank { layer, lent: None }), does: task.does, cpu: task.cpu(0) }];
         let played = play(parts, wait, blocks);
         if played.is_err() {
             // The other end may sleep until it hears of it.
@@ -133,28 +134,58 @@ impl Session for Open {
     }
 }
 
-impl Passing for &mut Layer {
+/// An end as the loops see it.
+struct Rank<'l> {
+    layer: &'l mut Layer,
+    /// What an asynchronous exchange gives to the layer, which gives it back: what is sent, and a room.
+    lent: Option<[Vec<u8>; 2]>,
+}
+
+impl Passing for Rank<'_> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        Layer::send(self, TAG, bytes)
+        self.layer.send(TAG, bytes)
     }
 
     #[inline]
     fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        Layer::receive(self, TAG, room)
+        self.layer.receive(TAG, room)
     }
 
     #[inline]
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
-        Layer::exchange(self, TAG, bytes, room)
+        self.layer.exchange(TAG, bytes, room)
+    }
+
+    fn ready(&mut self, bytes: usize) -> io::Result<()> {
+        // Written to, so that no page of it is missing in the loop.
+        self.lent = Some([vec![1; bytes], vec![1; bytes]]);
+        Ok(())
+    }
+
+    /// By asynchronous calls. Their bytes are the layer's until they are waited for: not those of this call.
+    #[inline]
+    fn exchange_at_work(
+        &mut self,
+        _bytes: &[u8],
+        _room: &mut [u8],
+        mut work: impl FnMut(),
+    ) -> io::Result<usize> {
+        let [bytes, room] = self.lent.take().ok_or(io::ErrorKind::InvalidInput)?;
+        let received = self.layer.start_receive(TAG, room)?;
+        let sent = self.layer.start_send(TAG, bytes)?;
+        work();
+        let (received, sent) = (self.layer.wait(received)?, self.layer.wait(sent)?);
+        self.lent = Some([sent.bytes, received.bytes]);
+        Ok(received.came)
     }
 
     /// Each goes to the kernel from where it lies; what does not go at once goes while the call waits.
     fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        (0..messages).try_for_each(|_| Layer::send(self, TAG, bytes))
+        (0..messages).try_for_each(|_| self.layer.send(TAG, bytes))
     }
 
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {
-        Layer::receive_all(self, TAG, rooms, len, messages)
+        self.layer.receive_all(TAG, rooms, len, messages)
     }
 }

@@ -223,6 +223,7 @@ impl Session for Open {
             let _ = shell.forsake();
         }
         let played = played?;
-        Ok(vec![vec![played.into_iter().map(Played::measured).collect()]])
+        let measured = played.into_iter().map(Played::measured).collect::<Result<_>>()?;
+        Ok(vec![vec![measured]])
     }
 }

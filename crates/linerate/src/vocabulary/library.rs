@@ -1,5 +1,12 @@
 //! Message libraries that are loaded at run time: what is looked for, and by what each is told.
 
+mod lam;
+mod shmem;
+
+use lam::LAM;
+pub use lam::LAM_RPIS;
+pub use shmem::{SHMEM_MAKERS, SHMEM_OPERATIONS, ShmemMaker};
+
 /// A kind of library that is looked for.
 #[derive(Debug)]
 pub struct LibraryKind {
@@ -116,7 +123,7 @@ pub struct MpiVariable {
     pub knob: &'static str,
     /// Whose variables these are.
     pub maker: &'static str,
-    /// All of them get the knob's value: a size in bytes, a switch as 1 or 0.
+    /// All of them get the knob's value: a size in bytes, a switch as 1 or 0, a name as it is.
     pub variables: &'static [&'static str],
 }
 
@@ -131,7 +138,8 @@ const fn variable(
 /// How an MPI's ranks receive; the first is the usual one.
 pub const MPI_RECEIVES: &[&str] = &["blocking", "posted", "any-source", "unexpected"];
 
-/// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference.
+/// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference,
+/// lamssi_rpi(7). What LAM calls `sockbuf` its manual keeps to itself: with `rpi_verbose` it says it.
 pub const MPI_VARIABLES: &[MpiVariable] = &[
     // The head of a large message may be no larger than a small one. Version 5 calls vader sm.
     variable(
@@ -146,8 +154,11 @@ pub const MPI_VARIABLES: &[MpiVariable] = &[
     ),
     variable("mpi.eager-limit", "mpich", &["UCX_RNDV_THRESH"]),
     variable("mpi.eager-limit", "intel-mpi", &["I_MPI_EAGER_THRESHOLD"]),
+    variable("mpi.eager-limit", "lam", &["LAM_MPI_SSI_rpi_tcp_short"]),
     variable("mpi.socket-buffer", "openmpi", &["OMPI_MCA_btl_tcp_sndbuf", "OMPI_MCA_btl_tcp_rcvbuf"]),
     variable("mpi.socket-buffer", "mpich", &["UCX_TCP_SNDBUF", "UCX_TCP_RCVBUF"]),
+    variable("mpi.socket-buffer", "lam", &["LAM_MPI_SSI_rpi_tcp_sockbuf"]),
+    variable("mpi.rpi", "lam", &["LAM_MPI_SSI_rpi"]),
     variable("mpi.progress-thread", "openmpi", &["OMPI_MCA_btl_tcp_progress_thread"]),
     variable("mpi.progress-thread", "mpich", &["MPIR_CVAR_ASYNC_PROGRESS"]),
     variable("mpi.progress-thread", "intel-mpi", &["I_MPI_ASYNC_PROGRESS"]),
@@ -167,17 +178,34 @@ pub struct MpiMaker {
     /// Words in the version of a launcher of its ranks.
     pub launcher_words: &'static [&'static str],
     /// How it starts ranks; none where that is not known.
-    pub launch: Option<MpiLaunch>,
+    pub launch: Option<Launch>,
 }
 
-/// How a launcher starts two ranks.
+/// How a launcher starts as many ranks at one place as at another.
 #[derive(Debug)]
-pub struct MpiLaunch {
+pub struct Launch {
     /// On one host.
     pub within: Ranks,
     /// On two, by TCP alone; `{near}` and `{far}` are their addresses, `{interface}` has the near one, `{shell}` is the
     /// remote shell.
     pub across: Ranks,
+    /// What must be on each host before that; none where the launcher sees to it.
+    pub daemons: Option<LaunchDaemons>,
+}
+
+/// Daemons without which a launcher starts nothing. Ranks then are lines of a file, as daemons are.
+#[derive(Debug)]
+pub struct LaunchDaemons {
+    /// What starts them, beside the launcher: before a file with the hosts' addresses, the launcher's own first.
+    pub start: &'static [&'static str],
+    /// What ends them.
+    pub end: &'static [&'static str],
+    /// The variable with the folder of their files.
+    pub folder: &'static str,
+    /// The variable with the remote shell.
+    pub shell: &'static str,
+    /// Whether they, and the launcher, work for nobody who is called root.
+    pub refuse_root: bool,
 }
 
 /// The words of a launcher. Ranks are bound to no CPU, for they bind themselves.
@@ -185,7 +213,9 @@ pub struct MpiLaunch {
 pub struct Ranks {
     /// What stands before the first rank.
     pub arguments: &'static [&'static str],
-    /// What stands before the program of each; between two hosts `{address}` is its own, and `{interface}` has that.
+    /// What stands before the program of each place, where there are `{ranks}`, `{all}` in all; between two hosts
+    /// `{address}` is its own, and `{interface}` has that.
+    /// `{number}` is that of the place.
     pub each: &'static [&'static str],
     /// Variables that the launcher needs.
     pub environment: &'static [(&'static str, &'static str)],
@@ -194,8 +224,14 @@ pub struct Ranks {
 }
 
 /// Hydra's words.
-const HYDRA: MpiLaunch = MpiLaunch {
-    within: Ranks { arguments: &["-bind-to", "none"], each: &["-n", "1"], environment: &[], export: None },
+const HYDRA: Launch = Launch {
+    daemons: None,
+    within: Ranks {
+        arguments: &["-bind-to", "none"],
+        each: &["-n", "{ranks}"],
+        environment: &[],
+        export: None,
+    },
     across: Ranks {
         arguments: &[
             "-bind-to",
@@ -209,9 +245,18 @@ const HYDRA: MpiLaunch = MpiLaunch {
             "-hosts",
             "{near},{far}",
             "-ppn",
-            "1",
+            "{ranks}",
         ],
-        each: &["-n", "1", "-env", "UCX_NET_DEVICES", "{interface}", "-env", "FI_TCP_IFACE", "{interface}"],
+        each: &[
+            "-n",
+            "{ranks}",
+            "-env",
+            "UCX_NET_DEVICES",
+            "{interface}",
+            "-env",
+            "FI_TCP_IFACE",
+            "{interface}",
+        ],
         // UCX looks at the machine and not at the host's name: untold, it takes shared memory between virtual hosts.
         environment: &[("UCX_TLS", "tcp,self"), ("FI_PROVIDER", "tcp")],
         export: None,
@@ -219,10 +264,11 @@ const HYDRA: MpiLaunch = MpiLaunch {
 };
 
 /// Hydra's as Intel has them.
-const INTEL_HYDRA: MpiLaunch = MpiLaunch {
+const INTEL_HYDRA: Launch = Launch {
+    daemons: None,
     within: Ranks {
         arguments: &["-genv", "I_MPI_PIN", "0"],
-        each: &["-n", "1"],
+        each: &["-n", "{ranks}"],
         environment: &[],
         export: None,
     },
@@ -237,9 +283,9 @@ const INTEL_HYDRA: MpiLaunch = MpiLaunch {
             "-hosts",
             "{near},{far}",
             "-ppn",
-            "1",
+            "{ranks}",
         ],
-        each: &["-n", "1", "-env", "FI_TCP_IFACE", "{interface}"],
+        each: &["-n", "{ranks}", "-env", "FI_TCP_IFACE", "{interface}"],
         environment: &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("I_MPI_OFI_PROVIDER", "tcp")],
         export: None,
     },
@@ -252,18 +298,19 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         version_word: "Open MPI",
         has_mpich_abi: false,
         launcher_words: &["Open MPI", "OpenRTE"],
-        launch: Some(MpiLaunch {
+        launch: Some(Launch {
+            daemons: None,
             within: Ranks {
                 arguments: &["--bind-to", "none"],
                 // Else it counts cores, of which two hardware threads are one.
-                each: &["-np", "1", "-H", "localhost:2"],
+                each: &["-np", "{ranks}", "-H", "localhost:{all}"],
                 // Only for root, whom it refuses else.
                 environment: &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")],
                 export: Some("-x"),
             },
             across: Ranks {
                 arguments: &["--bind-to", "none"],
-                each: &["-np", "1", "-H", "{address}:1"],
+                each: &["-np", "{ranks}", "-H", "{address}:{ranks}"],
                 // By variables: those of version 4 mean nothing to version 5, and the other way round. A daemon that
                 // leaves its remote shell could not be ended with it. Of /32 version 4 makes a mask of nothing.
                 environment: &[
@@ -311,13 +358,5 @@ pub const MPI_MAKERS: &[MpiMaker] = &[
         launcher_words: &["HYDRA"],
         launch: Some(HYDRA),
     },
-    MpiMaker {
-        name: "lam",
-        version_word: "LAM/MPI",
-        has_mpich_abi: false,
-        // It has no word for its version, but a name of its own.
-        launcher_words: &[],
-        // It needs a daemon on each host, which refuses root.
-        launch: None,
-    },
+    LAM,
 ];

@@ -1,5 +1,6 @@
 //! Who sends what when, and how the ends wait.
 
+use super::Does;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -25,89 +26,27 @@ pub enum Pattern {
     RequestResponse,
     /// A connection for each request.
     Connect,
+    /// Both ends send a message at once and work meanwhile, then receive the other's.
+    Overlap,
     /// A search for the largest rate that the path takes.
     Capacity,
     /// A search for the largest rate of which nothing is lost.
     ZeroLoss,
+    /// One rank's message comes to all.
+    Broadcast,
+    /// The sums of all come to one.
+    Reduce,
+    /// The sums of all come to all.
+    Allreduce,
+    /// Each has a message for each.
+    AllToAll,
+    /// Nobody goes on before all are there.
+    Barrier,
 }
 
 /// How often the receiving end of a search gives an order (RFC 9097, section 8.1): a message of a searching block
 /// stands for so long.
 pub const FEEDBACK_NS: u64 = 50_000_000;
-
-/// What one end of a session does during a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Does {
-    /// Sends a message, waits for its return, and keeps the time.
-    Pings,
-    /// Returns each message.
-    Echoes,
-    /// Sends without pause.
-    Sends,
-    /// Receives and keeps the time.
-    Receives,
-    /// Works alone on memory and keeps the time.
-    Copies,
-    /// Sends a message while it receives the other end's, and keeps the time.
-    Exchanges,
-    /// Sends requests at set moments, receives their answers meanwhile, and keeps the time.
-    Requests,
-    /// Makes a connection for each request, and keeps the time.
-    Connects,
-    /// Takes each connection, answers its request and closes it.
-    Accepts,
-    /// Sends at whatever rate the other end orders.
-    Offers,
-    /// Orders rates, receives, and finds the largest one that the path takes.
-    FindsCapacity,
-    /// Orders rates, receives, and finds the largest one of which nothing is lost.
-    FindsZeroLoss,
-}
-
-impl Does {
-    /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
-    pub fn keeps_time(self) -> bool {
-        use Does::{Connects, Copies, Exchanges, FindsCapacity, FindsZeroLoss, Pings, Receives, Requests};
-        matches!(
-            self,
-            Pings | Receives | Copies | Exchanges | Requests | Connects | FindsCapacity | FindsZeroLoss
-        )
-    }
-
-    /// Whether its time begins with its own message.
-    pub fn begins(self) -> bool {
-        matches!(self, Does::Pings | Does::Exchanges | Does::Requests | Does::Connects)
-    }
-
-    /// Whether it makes or takes connections of its own, beside those of the session.
-    pub fn calls(self) -> bool {
-        matches!(self, Does::Connects | Does::Accepts)
-    }
-
-    /// Whether its slices are samples of one distribution, of which a histogram is kept.
-    pub fn samples(self) -> bool {
-        matches!(self, Does::Pings | Does::Exchanges)
-    }
-
-    /// One word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Does::Pings => "pings",
-            Does::Echoes => "echoes",
-            Does::Sends => "sends",
-            Does::Receives => "receives",
-            Does::Copies => "copies",
-            Does::Exchanges => "exchanges",
-            Does::Requests => "requests",
-            Does::Connects => "connects",
-            Does::Accepts => "accepts",
-            Does::Offers => "offers",
-            Does::FindsCapacity => "finds capacity",
-            Does::FindsZeroLoss => "finds zero loss",
-        }
-    }
-}
 
 /// What the samples of a histogram are, besides round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -127,6 +66,12 @@ pub enum Sample {
     DelayVariation,
     /// How far the delays of two datagrams that were sent one after the other differ.
     PacketToPacket,
+    /// Until both ends have sent a message and received the other's, while neither did anything else.
+    ExchangeAlone,
+    /// Until a piece of work was done while no message was under way.
+    WorkAlone,
+    /// Until the same work was done and both messages were there, begun before it.
+    ExchangeAtWork,
 }
 
 /// How an end waits for the next message.
@@ -185,6 +130,38 @@ pub struct PatternEntry {
     /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
     /// than comes.
     pub search: Option<Search>,
+    /// Whether the bytes that come over the time that they take are a throughput.
+    pub has_rate: bool,
+    /// What all ranks of a message library do together, where they do.
+    pub collective: Option<Collective>,
+}
+
+/// What all ranks do together: as many at each of two hosts.
+#[derive(Debug, Clone, Copy)]
+pub struct Collective {
+    /// What each does.
+    pub does: Does,
+    /// How many messages must cross at least between the two hosts, both ways together, with so many ranks at each.
+    pub crossing: fn(u64) -> u64,
+    /// Whether it adds floats, of which a message then is made.
+    pub adds: bool,
+    /// Whether every rank waits for all others: packets of two operations cannot be one.
+    pub synchronizes: bool,
+}
+
+/// Bytes of what a reduction adds: MPI_FLOAT.
+pub const ELEMENT_BYTES: u64 = 4;
+
+/// A pattern of all ranks together.
+const fn together(
+    (pattern, name): (Pattern, &'static str),
+    about: &'static str,
+    source: &'static str,
+    collective: Collective,
+) -> PatternEntry {
+    let collective = Some(collective);
+    let (is_exchange, connects_anew, search, has_rate) = (true, false, None, false);
+    PatternEntry { pattern, name, about, source, is_exchange, connects_anew, search, has_rate, collective }
 }
 
 /// Every pattern.
@@ -197,6 +174,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: true,
         connects_anew: false,
         search: None,
+        has_rate: false,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::Stream,
@@ -206,6 +185,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: false,
         connects_anew: false,
         search: None,
+        has_rate: true,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::Bidirectional,
@@ -215,6 +196,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: false,
         connects_anew: false,
         search: None,
+        has_rate: true,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::PingPing,
@@ -224,6 +207,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: true,
         connects_anew: false,
         search: None,
+        has_rate: true,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::FixedCount,
@@ -233,6 +218,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: false,
         connects_anew: true,
         search: None,
+        has_rate: true,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::RequestResponse,
@@ -242,6 +229,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: true,
         connects_anew: false,
         search: None,
+        has_rate: true,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::Connect,
@@ -251,6 +240,19 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: true,
         connects_anew: true,
         search: None,
+        has_rate: true,
+        collective: None,
+    },
+    PatternEntry {
+        pattern: Pattern::Overlap,
+        name: "overlap",
+        about: "exchanges alone, work alone, and both at once: how much of an exchange goes on while its ends compute",
+        source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002; OSU Micro-Benchmarks",
+        is_exchange: true,
+        connects_anew: false,
+        search: None,
+        has_rate: false,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::Capacity,
@@ -260,6 +262,8 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: false,
         connects_anew: false,
         search: Some(Search { least_bytes: 16, least_parts: 3, longest_part_ns: 1_000_000_000 }),
+        has_rate: false,
+        collective: None,
     },
     PatternEntry {
         pattern: Pattern::ZeroLoss,
@@ -269,7 +273,44 @@ pub const PATTERNS: &[PatternEntry] = &[
         is_exchange: false,
         connects_anew: false,
         search: Some(Search { least_bytes: 16, least_parts: 16, longest_part_ns: u64::MAX }),
+        has_rate: false,
+        collective: None,
     },
+    together(
+        (Pattern::Broadcast, "broadcast"),
+        "one rank's message comes to all ranks; each is the root in turn",
+        "MPI: A Message-Passing Interface Standard, section 6.4; Intel MPI Benchmarks, Bcast",
+        Collective { does: Does::Broadcasts, crossing: |_| 1, adds: false, synchronizes: false },
+    ),
+    together(
+        (Pattern::Reduce, "reduce"),
+        "the sums of all ranks' floats come to one; each is the root in turn",
+        "MPI: A Message-Passing Interface Standard, section 6.9.1; Intel MPI Benchmarks, Reduce",
+        Collective { does: Does::Reduces, crossing: |_| 1, adds: true, synchronizes: false },
+    ),
+    together(
+        (Pattern::Allreduce, "allreduce"),
+        "the sums of all ranks' floats come to all ranks",
+        "MPI: A Message-Passing Interface Standard, section 6.9.6; Intel MPI Benchmarks, Allreduce",
+        Collective { does: Does::ReducesAll, crossing: |_| 2, adds: true, synchronizes: true },
+    ),
+    together(
+        (Pattern::AllToAll, "all-to-all"),
+        "each rank has a message for each",
+        "MPI: A Message-Passing Interface Standard, section 6.8; Intel MPI Benchmarks, Alltoall",
+        Collective {
+            does: Does::ExchangesAll,
+            crossing: |ranks| 2 * ranks * ranks,
+            adds: false,
+            synchronizes: true,
+        },
+    ),
+    together(
+        (Pattern::Barrier, "barrier"),
+        "no rank goes on before all are there; no message is carried, whatever its size",
+        "MPI: A Message-Passing Interface Standard, section 6.3; Intel MPI Benchmarks, Barrier",
+        Collective { does: Does::Meets, crossing: |_| 0, adds: false, synchronizes: true },
+    ),
 ];
 
 impl Pattern {
@@ -286,6 +327,16 @@ impl Pattern {
     /// How the receiving end looks for a rate, where it does.
     pub fn search(self) -> Option<Search> {
         self.entry()?.search
+    }
+
+    /// Whether its bytes over its time are a throughput.
+    pub fn has_rate(self) -> bool {
+        self.entry().is_some_and(|entry| entry.has_rate)
+    }
+
+    /// What all ranks do together, where they do.
+    pub fn collective(self) -> Option<Collective> {
+        self.entry()?.collective
     }
 
     /// Whether the receiving end looks for a rate.

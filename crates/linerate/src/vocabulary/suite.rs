@@ -28,7 +28,7 @@ pub const SUITES: &[SuiteEntry] = &[
         name: "libraries",
         paper: "S001",
         about: "message-passing libraries against raw TCP, as shipped and tuned, and their threshold moved",
-        figures: "001-F1 to 001-F3 in one, 001-F4 and 001-F5 within a host, 001-T",
+        figures: "001-F1 to 001-F3 in one, 001-F4 within a host, 001-F5 native layers, 001-T",
         plan: include_str!("../../data/suites/libraries.toml"),
     },
     SuiteEntry {

@@ -1,10 +1,13 @@
 //! What carries the bytes.
 
+mod carries;
 mod message;
+mod waits;
 
-use super::Pattern::{
-    self, Bidirectional, Capacity, Connect, FixedCount, PingPing, PingPong, RequestResponse, Stream, ZeroLoss,
-};
+use super::Pattern;
+use carries::{ALONE, BOTH_WAYS, BOTH_WAYS_AT_ONCE, CONNECTIONS, IN_TURN, LOSSY};
+
+pub use waits::{OTHER_WAITS, OtherWait};
 
 /// A transport in the listing.
 #[derive(Debug)]
@@ -36,8 +39,10 @@ pub struct TransportEntry {
     pub loads: bool,
     /// The most flows of a session; none for any number.
     pub most_flows: Option<u32>,
-    /// Whether its ends ask again and again, and never sleep: then streams poll as well.
+    /// Whether its ends ask again and again, and never sleep, but for [`OTHER_WAITS`]: then streams poll as well.
     pub only_polls: bool,
+    /// The switch by which ends that poll give way to others, so that they may share a CPU.
+    pub yields_by: Option<&'static str>,
     /// Whether another program's code does the work: what fails in it does not end the run.
     pub foreign: bool,
     /// One line for `linerate list`.
@@ -45,21 +50,6 @@ pub struct TransportEntry {
     /// Where it is defined.
     pub source: &'static str,
 }
-
-/// Work on memory by one thread.
-const ALONE: &[Pattern] = &[Stream];
-/// One way at a time.
-const IN_TURN: &[Pattern] = &[PingPong, Stream, FixedCount];
-/// Both ways, an end each waiting in its own call.
-const BOTH_WAYS: &[Pattern] = &[PingPong, Stream, FixedCount, Bidirectional];
-/// One end does both ways at once and waits for whichever moves first; what loses can be searched.
-const LOSSY: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing, RequestResponse, Capacity, ZeroLoss];
-/// The same of what loses nothing.
-const BOTH_WAYS_AT_ONCE: &[Pattern] =
-    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse];
-/// The same, and a connection for each request.
-const CONNECTIONS: &[Pattern] =
-    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, RequestResponse, Connect];
 
 /// Every transport.
 pub const TRANSPORTS: &[TransportEntry] = &[
@@ -78,6 +68,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: Some(1),
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "memcpy by one thread; a byte copied counts once",
         source: "memcpy(3); J. D. McCalpin, STREAM",
@@ -97,6 +88,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: Some(1),
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
         source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
@@ -116,6 +108,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: Some(1),
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
         source: "mmap(2), futex(2)",
@@ -135,6 +128,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: Some(1),
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
         source: "pipe(7)",
@@ -154,6 +148,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
         source: "unix(7)",
@@ -174,6 +169,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
         source: "unix(7)",
@@ -194,6 +190,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "TCP sockets, one write a message, reads of at least 64 KiB",
         source: "RFC 9293; tcp(7)",
@@ -214,6 +211,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "UDP sockets, one datagram a message; what the receiver cannot take is lost and counted",
         source: "RFC 768; udp(7)",
@@ -235,6 +233,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "TLS 1.3 over TCP by rustls, records of at most 16 KiB; a certificate of the session's own is pinned",
         source: "RFC 8446",
@@ -256,6 +255,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "QUIC by quinn-proto over one UDP socket a flow, one stream; a certificate of the session's own is pinned",
         source: "RFC 9000; RFC 9001",
@@ -276,6 +276,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "multipath TCP sockets, one write a message; where the way lets no MPTCP pass the kernel falls back to TCP",
         source: "RFC 8684; linux/Documentation/networking/mptcp.rst",
@@ -295,6 +296,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "vsock stream sockets within this machine (context 1), where the kernel has its loopback",
         source: "vsock(7)",
@@ -314,6 +316,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "SCTP sockets, one association a flow and one stream in it, where the kernel has SCTP",
         source: "RFC 9260; RFC 6458, section 4",
@@ -333,6 +336,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: true,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "SMC sockets, where the kernel has them: RDMA or shared memory below TCP's calls, or else TCP",
         source: "RFC 7609; smcss(8)",
@@ -352,6 +356,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "RDMA devices: looked for and told; driving them (rsockets of librdmacm) needs one to be tried on",
         source: "rsocket(7)",
@@ -372,6 +377,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         loads: false,
         most_flows: None,
         only_polls: false,
+        yields_by: None,
         foreign: false,
         about: "raw Ethernet frames, one a message, past the queueing discipline; what does not arrive is counted",
         source: "packet(7); RFC 2544, section 9.1",
@@ -379,4 +385,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     message::LITE,
     message::MPI,
     message::PVM,
+    message::SHMEM,
+    message::UCX,
+    message::LIBFABRIC,
 ];

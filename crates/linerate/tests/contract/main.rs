@@ -8,7 +8,7 @@ mod special;
 use linerate::pattern::Measured;
 use linerate::plan::{Block, Pace};
 use linerate::transport::{Address, Offer, Session, Spec, TRANSPORTS, Task, named};
-use linerate::vocabulary::{self, Cache, Does, Pattern, TransportEntry, Wait};
+use linerate::vocabulary::{self, Cache, Does, Pattern, Sample, TransportEntry, Wait};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
@@ -29,7 +29,7 @@ fn spec(transport: &str, flows: u32, passive: bool) -> Spec {
 /// Those that this host has; what it lacks is `special`'s.
 fn two_ends() -> impl Iterator<Item = &'static TransportEntry> {
     let is_here = |entry: &&TransportEntry| named(entry.name).unwrap().lacks().is_none();
-    // Ranks are processes of the program itself: tests/mpi.rs and tests/pvm.rs have them.
+    // Ranks are processes of the program itself: tests/mpi.rs, tests/pvm.rs, tests/shmem.rs and tests/native.rs have them.
     let all = vocabulary::TRANSPORTS.iter().filter(|entry| entry.ends == 2 && !entry.foreign);
     all.filter(is_here)
 }
@@ -321,6 +321,30 @@ fn ends_that_send_at_once_never_wait_for_each_other_however_large_the_messages()
         }
     }
     assert_eq!(carried_by, those_of(Pattern::PingPing));
+}
+
+#[test]
+fn ends_that_work_while_their_messages_cross_have_all_three_times() {
+    let mut carried_by = Vec::new();
+    for entry in two_ends() {
+        for wait in [Wait::Sleeping, Wait::Polling] {
+            let sizes = [block(1, 2, 5), block(100_000, 1, 5), block(3 << 20, 1, 3)];
+            let blocks = carried(entry, &sizes.map(|block| Block { lead: 1, ..block }));
+            let Some(answers) = is_carried(entry.name, [Does::Overlaps; 2], wait, &blocks) else { continue };
+            carried_by.push(entry.name);
+            for (index, block) in blocks.iter().enumerate() {
+                for end in &answers {
+                    let measured = &end[0][0][index];
+                    assert_eq!(measured.flow.bytes, 2 * block.bytes(), "{} {wait}", entry.name);
+                    let timed = measured.samples.iter().map(|(sample, times)| (*sample, times.count()));
+                    let slices = u64::from(block.slices - block.lead);
+                    let all = [Sample::ExchangeAlone, Sample::WorkAlone, Sample::ExchangeAtWork];
+                    assert_eq!(timed.collect::<Vec<_>>(), all.map(|sample| (sample, slices)));
+                }
+            }
+        }
+    }
+    assert_eq!(carried_by, those_of(Pattern::Overlap));
 }
 
 #[test]

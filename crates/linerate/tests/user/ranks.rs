@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 /// A run in a lab, which leaves its recording and its state in this folder.
 pub fn program(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    // As an ordinary user by a copy that it can read.
+    let copy = std::env::var_os("LINERATE_TEST_PROGRAM");
+    let mut command = Command::new(copy.unwrap_or(env!("CARGO_BIN_EXE_linerate").into()));
     command.args(["run", "lab", "--no-page", "--output"]).arg(folder.join("o"));
     command
         .env("LINERATE_STATE", folder.join("state"))
@@ -61,7 +63,8 @@ fn below(ancestor: u32) -> BTreeMap<u32, String> {
 
 /// Nobody has the run's own folder in its environment any more: not the ranks, nor the daemons of launchers.
 pub fn nobody_is_left(folder: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    // What keeps a CPU awake has idle priority: also to die it needs a moment of a CPU that others want.
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let line = |path: PathBuf| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();

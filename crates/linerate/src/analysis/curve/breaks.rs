@@ -73,6 +73,20 @@ pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
     fit.pieces.windows(2).map(of_pair).collect()
 }
 
+/// The step up that adds the largest share to the time of a message, beyond doubt: the first size behind it, and what each
+/// message takes longer there.
+pub fn largest_step(curve: &Curve) -> Option<(u64, Estimate)> {
+    let fit = Fit::of(curve)?;
+    let steps = fit.pieces.windows(2).filter_map(|pair| {
+        let found = candidate(&fit, &pair[0], &pair[1]);
+        let middle = (found.below as f64 + found.above as f64) / 2.0;
+        let jump = jump(curve, &fit, &pair[0], &pair[1], middle)?;
+        let is_sure = found.kind == CandidateKind::Jump && jump.low.is_some_and(|low| low > 0.0);
+        is_sure.then(|| (jump.median / found.before.at(found.below as f64), (found.above, jump)))
+    });
+    steps.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, step)| step)
+}
+
 fn of_border(
     curve: &Curve,
     fit: &Fit,

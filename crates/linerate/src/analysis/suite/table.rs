@@ -2,10 +2,13 @@
 
 use super::compare::{Scene, against};
 use super::level;
+use crate::analysis::curve::{largest_step, of_trials};
 use crate::analysis::measures::measure;
-use crate::plan::{Factor, Levels, PEAK, Plan, Suite, SuiteTable, TableColumn, TableRow};
-use crate::record::Recording;
+use crate::plan::{Case, Factor, Levels, PEAK, Plan, STEP, Suite, SuiteTable, TableColumn, TableRow};
+use crate::record::{Recording, SessionRecord};
 use crate::statistic::{Estimate, median};
+use crate::unit::Bytes;
+use crate::vocabulary::{RUNGS, TRANSPORTS};
 
 /// A table's values.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +19,8 @@ pub struct TableValues {
     pub units: Vec<&'static str>,
     /// The cells, row by row; none where nothing was measured.
     pub rows: Vec<Vec<Option<CellValue>>>,
+    /// The library of each row, as it says it; none where another program's code had no part in it.
+    pub versions: Vec<Option<String>>,
 }
 
 /// A cell.
@@ -23,7 +28,7 @@ pub struct TableValues {
 pub struct CellValue {
     /// The median over the passes.
     pub value: Estimate,
-    /// The size at which it is the largest, where that was asked for.
+    /// The size at which it is the largest, or has its step, where that was asked for.
     pub at: Option<String>,
 }
 
@@ -31,7 +36,11 @@ pub struct CellValue {
 pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &SuiteTable) -> TableValues {
     let cell = |row: &TableRow, column: &TableColumn| {
         let scene = Scene { recording, plan, suite, y: &column.y };
-        let (of, at) = scene.at_peak(row.part(&column.of, column)?)?;
+        let levels = row.part(&column.of, column)?;
+        if levels.get("size").is_some_and(|size| size == STEP) {
+            return scene.at_step(levels);
+        }
+        let (of, at) = scene.at_peak(levels)?;
         let with = match against(column.over.as_ref(), column.minus.as_ref()) {
             Some((part, how)) => Some((scene.at_peak(row.part(part, column)?)?.0, how)),
             None => None,
@@ -46,11 +55,35 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &
     TableValues {
         units: table.columns.iter().map(unit).collect(),
         rows: table.rows.iter().map(row).collect(),
+        versions: table.rows.iter().map(|row| version(recording, plan, suite, row)).collect(),
         table: table.clone(),
     }
 }
 
+/// What the first session of a row's trials says that it is of, before the first path.
+fn version(recording: &Recording, plan: &Plan, suite: &Suite, row: &TableRow) -> Option<String> {
+    let scene = Scene { recording, plan, suite, y: "" };
+    let is_foreign = |case: &Case| {
+        let rung = RUNGS.iter().find(|rung| rung.id == case.rung);
+        let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
+        transport.is_some_and(|entry| entry.foreign)
+    };
+    let mut cases = row.parts.values().filter_map(|levels| Some(&scene.trials(levels).first()?.case));
+    let case = cases.find(|case| is_foreign(case))?;
+    let is_of = |session: &&SessionRecord| session.rung == case.rung && session.arm == case.arm;
+    let mut sessions = recording.sessions.iter().filter(is_of);
+    let about = sessions.find_map(|session| session.endpoints.first())?;
+    Some(about.split(", /").next().unwrap_or(about).to_owned())
+}
+
 impl Scene<'_> {
+    /// The largest step of the time of a message.
+    fn at_step(&self, mut levels: Levels) -> Option<CellValue> {
+        levels.remove("size");
+        let (at, value) = largest_step(&of_trials(self.recording, &self.trials(&levels))?)?;
+        Some(CellValue { value, at: Some(Bytes(at).to_string()) })
+    }
+
     /// The same levels, with the size at which the median over all passes is the largest in place of the word for it. The
     /// choice favours luck a little: of several sizes that are alike the luckiest is taken.
     fn at_peak(&self, levels: Levels) -> Option<(Levels, Option<String>)> {

@@ -1,7 +1,7 @@
 //! Round trips of which every receive is posted before its message can come: what asynchronous programs do.
 
 use super::{Passed, Passing};
-use crate::pattern::{Clock, Loops, Moved, Walk};
+use crate::pattern::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use std::io;
@@ -57,6 +57,10 @@ impl<P: Passing> Loops for Posted<P> {
             self.0.rooms.resize(bytes, 1);
         }
         Loops::begin(&mut self.0, does, block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        Loops::account(&mut self.0, kernel)
     }
 
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
+use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::Setting;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{METRICS, RUNGS, meant};
@@ -135,12 +135,20 @@ impl Suite {
     }
 }
 
+/// The number of which steps are found.
+const STEPS: &str = "half-round-trip";
+
 fn check_column(place: &str, table: &SuiteTable, column: &TableColumn) -> Checked {
     let place = format!("{place}, column `{}`", column.name);
     let _unit = check_measure(&place, &column.y)?;
     column.at.keys().try_for_each(|name| check_factor(&place, name))?;
     if column.over.is_some() && column.minus.is_some() {
         return Err(SuiteError::new(format!("{place} has over and minus"), "make two columns of it"));
+    }
+    let is_step = column.at.get("size").is_some_and(|size| size == STEP);
+    if is_step && (column.y != STEPS || column.over.is_some() || column.minus.is_some()) {
+        let what = format!("{place}: a step is one of {STEPS} alone");
+        return Err(SuiteError::new(what, format!("y = \"{STEPS}\" without over and minus")));
     }
     let parts = || table.rows.iter().flat_map(|row| row.parts.keys().map(String::as_str));
     for part in [Some(&column.of), column.over.as_ref(), column.minus.as_ref()].into_iter().flatten() {

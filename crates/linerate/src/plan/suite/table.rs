@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 /// The level of a size that stands for the one at which the number is largest.
 pub const PEAK: &str = "peak";
 
+/// The level of a size that stands for the one from which on each message takes a step longer; the number is then what it
+/// takes longer.
+pub const STEP: &str = "step";
+
 /// Levels of factors, a case among them.
 pub type Levels = BTreeMap<String, String>;
 
@@ -39,7 +43,8 @@ pub struct TableColumn {
     pub y: String,
     /// The part of a row that it is taken of.
     pub of: String,
-    /// Levels besides those of the part: `{ size = "1MiB" }`; the size `peak` is the one with the largest number.
+    /// Levels besides those of the part: `{ size = "1MiB" }`; the size `peak` is the one with the largest number, and of the
+    /// size `step` the number is the largest step of the time of a message, at the first size behind it.
     pub at: Levels,
     /// The part of the same row by which it is divided, in the same pass.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +62,9 @@ pub struct TableRow {
     pub name: String,
     /// Its parts. A column of one that it has not is empty there.
     pub parts: BTreeMap<String, Levels>,
+    /// What the paper says of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub paper: String,
 }
 
 impl TableRow {
@@ -79,6 +87,7 @@ mod tests {
         let row = TableRow {
             name: "MPI".into(),
             parts: [("tuned".into(), levels(&[("case", "mpi"), ("settings", "x=1")]))].into(),
+            paper: String::new(),
         };
         let column = TableColumn { at: levels(&[("size", "1MiB")]), ..TableColumn::default() };
         let all = levels(&[("case", "mpi"), ("settings", "x=1"), ("size", "1MiB")]);

@@ -2,7 +2,7 @@
 
 use crate::report::Sheet;
 use crate::report::shape::SuiteTableEntry;
-use crate::report::suite::written_cell;
+use crate::report::suite::{about_row, written_cell};
 use maud::{Markup, html};
 
 /// Whether there are any.
@@ -43,7 +43,7 @@ fn one(title: &str, table: &SuiteTableEntry) -> Markup {
                 tbody {
                     @for row in &table.rows {
                         tr {
-                            th scope="row" { (row.name) }
+                            th scope="row" { (row.name) @if let Some(about) = about_row(row) { small { br; (about) } } }
                             @for (cell, column) in row.cells.iter().zip(&table.columns) {
                                 (numbers(&written_cell(cell.as_ref(), column)))
                             }

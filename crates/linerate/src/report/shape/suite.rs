@@ -117,6 +117,12 @@ pub struct SuiteRowEntry {
     pub name: String,
     /// A cell a column; null where nothing was measured.
     pub cells: Vec<Option<SuiteCellEntry>>,
+    /// The library, as it says it, where another program's code did the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What the paper says of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub paper: String,
 }
 
 /// A cell.
@@ -124,7 +130,7 @@ pub struct SuiteRowEntry {
 pub struct SuiteCellEntry {
     /// The median over the passes.
     pub value: Estimate,
-    /// The size at which it is the largest, where that was asked for.
+    /// The size at which it is the largest, or has its step, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }

@@ -4,15 +4,19 @@ use super::number;
 use crate::analysis::{CellValue, TableValues};
 use crate::report::block::{Block, bands};
 use crate::report::shape::{SuiteCellEntry, SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
+use crate::report::text::wrapped;
 
 /// The JSON form.
 pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
     let table = &values.table;
     let columns = table.columns.iter().zip(&values.units);
     let cell = |cell: &CellValue| SuiteCellEntry { value: cell.value, at: cell.at.clone() };
-    let rows = table.rows.iter().zip(&values.rows).map(|(row, cells)| SuiteRowEntry {
+    let rows = table.rows.iter().zip(&values.rows).zip(&values.versions);
+    let rows = rows.map(|((row, cells), version)| SuiteRowEntry {
         name: row.name.clone(),
         cells: cells.iter().map(|one| one.as_ref().map(cell)).collect(),
+        version: version.clone(),
+        paper: row.paper.clone(),
     });
     SuiteTableEntry {
         id: table.id.clone(),
@@ -54,5 +58,14 @@ pub(super) fn lines(table: &SuiteTableEntry, width: usize) -> Vec<String> {
     };
     let columns: Vec<Block> = table.columns.iter().enumerate().map(block).collect();
     bands(&first, &columns, Some(width)).into_iter().for_each(|band| lines.extend(band));
+    let notes = table.rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, about(row)?)));
+    lines.extend(notes.flat_map(|note| wrapped(&note, width)));
     lines
+}
+
+/// What a row is of, and what the paper says of it; none where neither is known.
+pub(in crate::report) fn about(row: &SuiteRowEntry) -> Option<String> {
+    let paper = (!row.paper.is_empty()).then(|| format!("the paper: {}", row.paper));
+    let known: Vec<String> = row.version.iter().cloned().chain(paper).collect();
+    (!known.is_empty()).then(|| known.join("; "))
 }

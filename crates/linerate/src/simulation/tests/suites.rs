@@ -3,17 +3,23 @@
 use super::{plan, run};
 use crate::analysis::{Holds, SuiteValues, analyse};
 use crate::plan::{Suite, World};
+use crate::record::{Recording, SessionRecord};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
 
 fn values(suite: &str) -> SuiteValues {
+    values_in(suite, &World::default(), |_| ())
+}
+
+fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> SuiteValues {
     let plan = plan(|plan| {
         let suite = Suite::shipped(suite).unwrap();
         (plan.rungs, plan.arms, plan.suites) = (Vec::new(), suite.arms(), vec![suite]);
         plan.profile.passes = 6;
         plan.profile.timeline_ns = 0;
     });
-    let recording = run(&plan, &World::default());
+    let mut recording = run(&plan, world);
+    edit(&mut recording);
     assert_eq!(recording.steps.iter().map(|step| step.pass).max(), Some(6), "{suite:?}");
     let mut analysis = analyse(&recording);
     assert_eq!((analysis.layers.len(), analysis.suites.len()), (0, 1), "a suite has no ladder");
@@ -88,4 +94,41 @@ fn the_cells_of_a_table_are_the_truth_alone_and_against_another_row() {
     assert_eq!(median(2, column("tuned", false)), None, "lite was not tuned");
     let peak = table.rows[0][0].as_ref().unwrap();
     assert!(peak.at.is_some() && peak.value.median >= median(0, rate).unwrap(), "{peak:?}");
+}
+
+#[test]
+fn a_table_finds_the_step_where_it_was_put_and_says_what_each_library_is() {
+    const STEP_NS: f64 = 50_000.0;
+    let world = World { step_at: 16 << 10, step_ns: STEP_NS, ..World::default() };
+    let libraries = values_in("libraries", &world, |recording| {
+        let is_library = |rung: &str| rung == "network.mpi" || rung == "network.tcp";
+        let trials = recording.trials.iter().filter(|trial| is_library(&trial.case.rung));
+        let session = |trial: &crate::record::Trial| SessionRecord {
+            pass: 1,
+            rung: trial.case.rung.clone(),
+            flows: 1,
+            arm: trial.case.arm,
+            host: "a".into(),
+            worker: 0,
+            granted: Vec::new(),
+            endpoints: vec![format!("MPI {}, 4.1, /usr/lib/libmpi.so, started by it", trial.case.arm)],
+        };
+        recording.sessions = trials.map(session).collect();
+    });
+    let table = &libraries.tables[1];
+    let is_step =
+        |column: &crate::plan::TableColumn| column.at.get("size").is_some_and(|size| size == "step");
+    let at = table.table.columns.iter().position(is_step).unwrap();
+    for (row, cells) in table.table.rows.iter().zip(&table.rows) {
+        let step = cells[at].as_ref().expect(&row.name);
+        assert_eq!(step.at.as_deref(), Some("16 KiB"), "{}", row.name);
+        assert!((step.value.median / STEP_NS - 1.0).abs() < 0.2, "{}: {step:?}", row.name);
+    }
+    let version = |name: &str| {
+        let row = table.table.rows.iter().position(|row| row.name == name).unwrap();
+        table.versions[row].clone()
+    };
+    assert_eq!(version("raw TCP"), None, "the kernel's own is no library");
+    let of_mpi = version("MPICH").unwrap();
+    assert!(of_mpi.starts_with("MPI ") && of_mpi.ends_with(", 4.1"), "{of_mpi}");
 }

@@ -1,10 +1,10 @@
 //! Where a rank calls, and what it is asked.
 
-use crate::control::Client;
+use crate::control::{Call, Client};
 use crate::pattern::Measured;
 use crate::plan::Block;
-use crate::record::Flow;
-use crate::vocabulary::{Does, Wait};
+use crate::record::{Flow, Latencies};
+use crate::vocabulary::{Does, Sample, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
 use linerate_sys::{local, socket};
@@ -79,19 +79,26 @@ pub struct Played {
     flow: Flow,
     timer_slack_lowered: bool,
     kept_awake: bool,
+    /// What else was timed, each as the text of a histogram.
+    #[serde(default)]
+    samples: Vec<(Sample, String)>,
 }
 
 impl Played {
-    /// For the journey. The patterns of message passing take no samples beside their stamps.
-    pub fn of(measured: Measured) -> Played {
-        let Measured { flow, timer_slack_lowered, kept_awake, .. } = measured;
-        Played { flow, timer_slack_lowered, kept_awake }
+    /// For the journey.
+    pub fn of(measured: Measured) -> Result<Played> {
+        let Measured { flow, timer_slack_lowered, kept_awake, samples } = measured;
+        let samples = samples.into_iter().map(|(sample, times)| Ok((sample, times.encode()?)));
+        Ok(Played { flow, timer_slack_lowered, kept_awake, samples: samples.collect::<Result<_>>()? })
     }
 
     /// After it.
-    pub fn measured(self) -> Measured {
-        let Played { flow, timer_slack_lowered, kept_awake } = self;
-        Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake }
+    pub fn measured(self) -> Result<Measured> {
+        let Played { flow, timer_slack_lowered, kept_awake, samples } = self;
+        let broken = || Error::peer("a rank", "gave times that cannot be read", "please report it");
+        let decode = |(sample, text): (Sample, String)| Some((sample, Latencies::decode(&text)?));
+        let samples = samples.into_iter().map(decode).collect::<Option<_>>().ok_or_else(broken)?;
+        Ok(Measured { flow, samples, timer_slack_lowered, kept_awake })
     }
 }
 
@@ -116,7 +123,7 @@ impl Home {
     }
 
     /// Waits for the rank; `ended` says how its launcher ended, where it did.
-    pub fn welcome(self, ended: &dyn Fn() -> Option<String>) -> Result<Ranked> {
+    pub fn welcome(&self, ended: &dyn Fn() -> Option<String>) -> Result<Ranked> {
         let deadline = Instant::now() + LAUNCH;
         loop {
             if let Some(how) = ended() {
@@ -168,19 +175,48 @@ impl Ranked {
 
     /// Asks it for something else than to play.
     pub fn ask<A: DeserializeOwned>(&mut self, method: &str, gone: &dyn Fn() -> Result<()>) -> Result<A> {
-        self.client.call(method, &(), LAUNCH, gone)
+        self.ask_with(method, &(), gone)
+    }
+
+    /// The same, with what it needs to know for it.
+    pub fn ask_with<A: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        gone: &dyn Fn() -> Result<()>,
+    ) -> Result<A> {
+        self.client.call(method, params, LAUNCH, gone)
     }
 
     /// Has it play within the limit, as long as `gone` finds nothing wrong.
     pub fn play(
         &mut self,
-        (does, cpu, wait, receive): (Does, Option<u32>, Wait, Receive),
+        how: (Does, Option<u32>, Wait, Receive),
         blocks: &[Block],
         limit: Duration,
         gone: &dyn Fn() -> Result<()>,
     ) -> Result<Vec<Played>> {
-        let play = Play { does, cpu, wait, receive, blocks: blocks.to_vec() };
-        self.client.call("play", &play, limit, gone)
+        let call = self.begin(how, blocks)?;
+        self.finish(call, limit, gone)
+    }
+
+    /// Has it play, and does not wait.
+    pub fn begin(
+        &mut self,
+        (does, cpu, wait, receive): (Does, Option<u32>, Wait, Receive),
+        blocks: &[Block],
+    ) -> Result<Call<Vec<Played>>> {
+        self.client.begin("play", &Play { does, cpu, wait, receive, blocks: blocks.to_vec() })
+    }
+
+    /// Waits for what it played.
+    pub fn finish(
+        &mut self,
+        call: Call<Vec<Played>>,
+        limit: Duration,
+        gone: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<Played>> {
+        self.client.finish(call, limit, gone)
     }
 }
 

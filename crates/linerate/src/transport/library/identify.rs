@@ -2,8 +2,9 @@
 
 use super::Identity;
 use crate::transport::Transport;
+use crate::transport::native::{LIBFABRIC, UCX};
 use crate::transport::pvm::PVM;
-use crate::vocabulary::{MPI_MAKERS, MpiMaker};
+use crate::vocabulary::{MPI_MAKERS, MpiMaker, SHMEM_MAKERS};
 use linerate_sys::library::Library;
 use std::path::Path;
 
@@ -13,9 +14,9 @@ pub fn identify(path: &Path) -> Result<Identity, String> {
     let library = Library::open(path).map_err(|error| format!("cannot be loaded: {}", error.source))?;
     let no_mpi = |name: &str, version: String| Ok(Identity { name: name.into(), version, abi: None });
     // Looked for first, for one that is built on an MPI finds that one's symbols as well; and an MPI those of what it
-    // is built on. It has no version that can be asked for before it is started.
+    // is built on.
     if library.has("shmem_init") {
-        return no_mpi("openshmem", String::new());
+        return shmem(&library);
     }
     if library.has("MPI_Init") {
         return mpi(&library);
@@ -24,12 +25,25 @@ pub fn identify(path: &Path) -> Result<Identity, String> {
         return no_mpi(PVM.name(), version);
     }
     if let Some(version) = library.ucx_version() {
-        return no_mpi("ucx", version);
+        return no_mpi(UCX.name(), version);
     }
     if let Some((major, minor)) = library.fabric_version() {
-        return no_mpi("libfabric", format!("{major}.{minor}"));
+        return no_mpi(LIBFABRIC.name(), format!("{major}.{minor}"));
     }
     Err("is no message library that is known".into())
+}
+
+/// By its maker, for the standard leaves constants to each.
+fn shmem(library: &Library) -> Result<Identity, String> {
+    let Some((vendor, major, minor)) = library.shmem_maker() else {
+        return Err("is an OpenSHMEM that does not tell its maker".into());
+    };
+    let Some(maker) = SHMEM_MAKERS.iter().find(|maker| vendor.contains(maker.vendor_word)) else {
+        return Err(format!("is an OpenSHMEM of an unknown maker: {vendor}"));
+    };
+    let below = library.mpi_library_version().filter(|_| maker.tells_by_mpi);
+    let below = below.map_or(String::new(), |text| format!(" of {}", first_line(&text)));
+    Ok(Identity { name: maker.name.into(), version: format!("OpenSHMEM {major}.{minor}{below}"), abi: None })
 }
 
 /// The standard's own ABI first: what carries it may depend on a library that exports another one's symbols.

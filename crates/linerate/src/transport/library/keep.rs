@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The hidden command that keeps.
 pub const ROLE: &str = "keep";
+/// Its word for a program with whose end its daemons are to end.
+pub const UNTIL_END: &str = "--until-end";
 /// Where the folders of daemons are: the names of their sockets may not be long.
 const FOLDERS: &str = "/tmp";
 /// How many descriptors a daemon may have: each closes every possible one before it starts another one.
@@ -41,7 +43,7 @@ pub struct Kept {
 impl Kept {
     /// Of a folder that nobody else has.
     pub fn expect() -> Result<Kept> {
-        let mark = format!("linerate-keep-{:032x}", rand::random::<u128>());
+        let mark = format!("linerate-keep-{:016x}", rand::random::<u64>());
         let listener = Some(local::listen(&mark)?);
         Ok(Kept { folder: Path::new(FOLDERS).join(&mark), name: mark, listener, keepers: Mutex::default() })
     }
@@ -55,6 +57,13 @@ impl Kept {
     pub fn command(&self, daemon: &Path) -> Result<Command> {
         let mut command = Command::new(this_program()?);
         command.arg(ROLE).arg(&self.folder).arg(&self.name).arg(daemon);
+        Ok(command)
+    }
+
+    /// What keeps the daemons of a program that this starts, until that ends.
+    pub fn command_until_end(&self) -> Result<Command> {
+        let mut command = Command::new(this_program()?);
+        command.arg(ROLE).arg(UNTIL_END).arg(&self.folder).arg(&self.name).arg(this_program()?);
         Ok(command)
     }
 
@@ -103,8 +112,8 @@ impl Drop for Kept {
     }
 }
 
-/// Keeps until the end at home goes away, or the daemon; gives the code of what it started.
-pub fn main(folder: &Path, home: &str, words: &[OsString]) -> Result<u8> {
+/// Keeps until the end at home goes away, or all that it started, or only the program itself; gives that one's code.
+pub fn main(until_end: bool, folder: &Path, home: &str, words: &[OsString]) -> Result<u8> {
     let nothing = || Error::usage("nothing to keep", "linerate starts this command itself");
     let (program, words) = words.split_first().ok_or_else(nothing)?;
     let owner = local::connect(home)?;
@@ -115,7 +124,7 @@ pub fn main(folder: &Path, home: &str, words: &[OsString]) -> Result<u8> {
     limit::bound_descriptors(DESCRIPTORS);
     let made = DirBuilder::new().mode(0o700).create(folder);
     made.map_err(|e| Error::io("mkdir", folder.display().to_string(), e))?;
-    let ended = keep(program, words, &owner);
+    let ended = keep(until_end, (program, words), &owner);
     let emptied = end();
     let removed = std::fs::remove_dir_all(folder);
     let code = ended?;
@@ -125,7 +134,7 @@ pub fn main(folder: &Path, home: &str, words: &[OsString]) -> Result<u8> {
 }
 
 /// Until either goes.
-fn keep(program: &OsString, words: &[OsString], owner: &UnixStream) -> Result<u8> {
+fn keep(until_end: bool, (program, words): (&OsString, &[OsString]), owner: &UnixStream) -> Result<u8> {
     let mut command = Command::new(program);
     command.args(words);
     spawn::end_with_parent(&mut command);
@@ -137,7 +146,7 @@ fn keep(program: &OsString, words: &[OsString], owner: &UnixStream) -> Result<u8
         let (others, ended) = orphans::reap(daemon);
         code = ended.unwrap_or(code);
         // Nobody says anything there: what comes is the end.
-        if !others || socket::wait_readable(owner, LOOK).unwrap_or(true) {
+        if !others || (until_end && ended.is_some()) || socket::wait_readable(owner, LOOK).unwrap_or(true) {
             return Ok(code);
         }
     }

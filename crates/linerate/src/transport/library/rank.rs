@@ -18,7 +18,7 @@ pub trait Plays: Send + 'static {
     /// Plays the blocks.
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>>;
     /// Answers what else it is asked; none where it does not know the method.
-    fn answer(&mut self, _method: &str) -> Option<Result<Value>> {
+    fn answer(&mut self, _method: &str, _params: &Value) -> Option<Result<Value>> {
         None
     }
     /// Takes leave of the other rank.
@@ -35,7 +35,7 @@ pub fn serve_home(home: &str, rank: impl Plays) -> Result<()> {
         let mut rank = playing.lock().unwrap_or_else(PoisonError::into_inner);
         if method != "play" {
             let unknown = || Err(Error::usage(format!("a rank knows no `{method}`"), ""));
-            return rank.answer(method).unwrap_or_else(unknown);
+            return rank.answer(method, &params).unwrap_or_else(unknown);
         }
         let asked: Play =
             serde_json::from_value(params).map_err(|e| Error::usage(format!("{method}: {e}"), ""))?;
@@ -50,7 +50,7 @@ pub fn serve_home(home: &str, rank: impl Plays) -> Result<()> {
 pub fn played(link: impl Runs, asked: &Play) -> Result<Vec<Played>> {
     let parts = vec![Part { link, does: asked.does, cpu: asked.cpu }];
     let measured = play(parts, asked.wait, &asked.blocks)?;
-    Ok(measured.into_iter().flatten().map(Played::of).collect())
+    measured.into_iter().flatten().map(Played::of).collect()
 }
 
 /// Ends the process where this is not dropped in time.

@@ -70,6 +70,11 @@ impl Started {
         String::from_utf8_lossy(&said).into_owned()
     }
 
+    /// Gives it this long to end of its own accord.
+    pub fn wait(&self, longest: Duration) {
+        self.own.wait(longest);
+    }
+
     /// How it ended and what it said last; none while it goes on.
     pub fn last_words(&self) -> Option<String> {
         if !self.own.has_ended() {
@@ -77,7 +82,9 @@ impl Started {
         }
         let how = self.own.verdict()?;
         let said = self.said();
-        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        // Some frame what they say with rules.
+        let says = |line: &&str| line.contains(|c| c != '-');
+        let lines: Vec<&str> = said.lines().map(str::trim).filter(says).collect();
         Some(match lines.is_empty() {
             true => how,
             false => format!("{how}: {}", lines.join(" / ")),

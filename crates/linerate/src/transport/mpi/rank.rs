@@ -1,14 +1,19 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
 use super::receive::Receive;
-use crate::pattern::{Passed, Passing, Posted};
+use crate::pattern::{Gathered, Gathering, Passed, Passing, Posted};
 use crate::transport::library::home::{Play, Played};
 use crate::transport::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::library::session::NUMBER;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::mpi::{Handle, Mpi, Rank};
+use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
+
+/// The hidden command that is a rank.
+pub const ROLE: &str = "rank";
 
 /// What `MPI_Init` may take before it is said to hang.
 const INIT: Duration = Duration::from_secs(20);
@@ -21,7 +26,7 @@ pub fn main(library: &Path, abi: &str, homes: &[String]) -> Result<()> {
     let abi = abi.parse().map_err(unknown)?;
     let library = Library::open(library)?;
     let ready = limit(INIT);
-    let mut mpi = Mpi::init(&library, abi)?;
+    let mut mpi = Mpi::init(&library, abi, homes.len())?;
     mpi.check()?;
     drop(ready);
     let lost = || Error::usage("a rank has no home", "linerate starts this command itself");
@@ -37,6 +42,10 @@ impl Plays for Mpi {
         }
     }
 
+    fn answer(&mut self, method: &str, _params: &Value) -> Option<Result<Value>> {
+        (method == NUMBER).then(|| Ok(self.rank().into()))
+    }
+
     fn leave(&mut self) {
         self.finalize();
     }
@@ -44,6 +53,9 @@ impl Plays for Mpi {
 
 fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
+    if asked.does.is_collective() {
+        return played(Gathered::new(Own::<_, false>(rank)), asked);
+    }
     match asked.receive {
         Receive::Blocking | Receive::AnySource => played(Passed::new(Own::<_, false>(rank)), asked),
         Receive::Posted => played(Posted::new(Own::<_, false>(rank)), asked),
@@ -68,9 +80,24 @@ impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
         self.0.receive(room)
     }
 
+    /// Of two each waits for the other anyway.
+    fn gather(&mut self) -> std::io::Result<()> {
+        if self.0.ranks() > 2 { self.0.barrier() } else { Ok(()) }
+    }
+
     #[inline]
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
         self.0.exchange(bytes, room)
+    }
+
+    #[inline]
+    fn exchange_at_work(
+        &mut self,
+        bytes: &[u8],
+        room: &mut [u8],
+        work: impl FnMut(),
+    ) -> std::io::Result<usize> {
+        self.0.exchange_at_work(bytes, room, work)
     }
 
     #[inline]
@@ -85,5 +112,44 @@ impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
         }
         let mut rooms = rooms.chunks_exact_mut(len.max(1)).take(messages);
         rooms.try_fold(0, |came, room| Ok(came + self.receive(room)?))
+    }
+}
+
+impl<H: Handle, const PROBES: bool> Gathering for Own<'_, H, PROBES> {
+    fn ranks(&self) -> usize {
+        self.0.ranks()
+    }
+
+    fn number(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn check(&mut self) -> std::io::Result<()> {
+        self.0.check_collectives()
+    }
+
+    #[inline]
+    fn broadcast(&mut self, bytes: &mut [u8], root: usize) -> std::io::Result<()> {
+        self.0.broadcast(bytes, root)
+    }
+
+    #[inline]
+    fn reduce(&mut self, bytes: &[u8], room: &mut [u8], root: usize) -> std::io::Result<()> {
+        self.0.reduce(bytes, room, root)
+    }
+
+    #[inline]
+    fn all_reduce(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<()> {
+        self.0.all_reduce(bytes, room)
+    }
+
+    #[inline]
+    fn all_to_all(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<()> {
+        self.0.all_to_all(bytes, room)
+    }
+
+    #[inline]
+    fn barrier(&mut self) -> std::io::Result<()> {
+        self.0.barrier()
     }
 }

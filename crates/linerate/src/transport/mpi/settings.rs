@@ -2,8 +2,8 @@
 
 use crate::record::Granted;
 use crate::transport::Spec;
-use crate::unit::Bytes;
-use crate::vocabulary::{KNOBS, MPI_VARIABLES};
+use crate::transport::library::variable;
+use crate::vocabulary::{KNOBS, MPI_VARIABLES, OTHER_WAITS};
 use crate::{Error, Result};
 
 /// The knob that says variables as they are.
@@ -16,12 +16,22 @@ pub fn variables(spec: &Spec, maker: &str) -> Result<Vec<(String, String)>> {
         let Some(value) = spec.value(knob) else { continue };
         let entry = MPI_VARIABLES.iter().find(|entry| entry.knob == knob && entry.maker == maker);
         let names = entry.map(|entry| entry.variables).ok_or_else(|| none(knob, maker))?;
-        variables.extend(names.iter().map(|name| ((*name).to_owned(), of_variable(value))));
+        variables.extend(names.iter().map(|name| ((*name).to_owned(), variable::value(value))));
     }
-    let said = spec.value(ENVIRONMENT).unwrap_or_default().split_ascii_whitespace();
-    variables
-        .extend(said.filter_map(|one| one.split_once('=')).map(|(name, value)| (name.into(), value.into())));
+    for (name, value) in variable::said(spec.value(ENVIRONMENT)) {
+        if let Some(knob) = decides_wait(&name) {
+            let hint = format!("--set {knob}={value}: how ranks wait hangs on it");
+            return Err(Error::unavailable(format!("{ENVIRONMENT} with {name}"), hint));
+        }
+        variables.push((name, value));
+    }
     Ok(variables)
+}
+
+/// The knob that a variable stands for, where that says how ranks wait: said past it, nobody would know.
+fn decides_wait(variable: &str) -> Option<&'static str> {
+    let entry = MPI_VARIABLES.iter().find(|entry| entry.variables.contains(&variable))?;
+    OTHER_WAITS.iter().any(|other| other.knob == entry.knob).then_some(entry.knob)
 }
 
 /// What is on record of them. No library says by a variable's name what it made of it.
@@ -43,16 +53,6 @@ fn none(knob: &str, maker: &str) -> Error {
         others.join(", ")
     );
     Error::unavailable(format!("{maker} has no variable for {knob}"), hint)
-}
-
-/// A size as a number of bytes, a switch as 1 or 0.
-fn of_variable(value: &str) -> String {
-    match (value, value.parse::<Bytes>()) {
-        ("on", _) => "1".into(),
-        ("off", _) => "0".into(),
-        (_, Ok(bytes)) => bytes.0.to_string(),
-        _ => value.into(),
-    }
 }
 
 #[cfg(test)]
@@ -80,6 +80,19 @@ mod tests {
     }
 
     #[test]
+    fn what_says_how_ranks_wait_is_said_by_its_knob() {
+        let lam = ["mpi.rpi=usysv", "mpi.socket-buffer=1MiB", "mpi.eager-limit=8KiB"];
+        let wanted = [
+            "LAM_MPI_SSI_rpi_tcp_short=8192",
+            "LAM_MPI_SSI_rpi_tcp_sockbuf=1048576",
+            "LAM_MPI_SSI_rpi=usysv",
+        ];
+        assert_eq!(named(&lam, "lam"), wanted);
+        let error = variables(&spec(&["mpi.environment=LAM_MPI_SSI_rpi=usysv"]), "lam").unwrap_err();
+        assert!(error.hint().unwrap().starts_with("--set mpi.rpi=usysv"), "{error:?}");
+    }
+
+    #[test]
     fn a_maker_without_it_is_told_with_those_that_have_it() {
         let error = variables(&spec(&["mpi.yield=on"]), "mpich").unwrap_err();
         assert_eq!(error.to_string(), "mpich has no variable for mpi.yield");
@@ -91,7 +104,8 @@ mod tests {
         for entry in MPI_VARIABLES {
             let knob = KNOBS.iter().find(|knob| knob.name == entry.knob).expect(entry.knob);
             assert_eq!(knob.transports, ["mpi"]);
-            assert!(matches!(knob.kind, KnobKind::Bytes | KnobKind::Switch), "{}", knob.name);
+            let is_plain = matches!(knob.kind, KnobKind::Bytes | KnobKind::Switch | KnobKind::OneOf(_));
+            assert!(is_plain, "{}", knob.name);
             assert!(MPI_MAKERS.iter().any(|maker| maker.name == entry.maker), "{}", entry.maker);
             assert!(!entry.variables.is_empty());
         }

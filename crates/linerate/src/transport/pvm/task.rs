@@ -112,7 +112,7 @@ impl Plays for One {
         }
     }
 
-    fn answer(&mut self, method: &str) -> Option<Result<Value>> {
+    fn answer(&mut self, method: &str, _: &Value) -> Option<Result<Value>> {
         let told = |about| serde_json::to_value(about).map_err(|e| Error::usage(e.to_string(), ""));
         (method == "begin").then(|| self.begin().and_then(told))
     }
@@ -139,6 +139,18 @@ impl<const POLLS: bool> Passing for Own<'_, POLLS> {
     #[inline]
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
         self.0.send(bytes)?;
+        self.0.receive::<POLLS>(room)
+    }
+
+    #[inline]
+    fn exchange_at_work(
+        &mut self,
+        bytes: &[u8],
+        room: &mut [u8],
+        mut work: impl FnMut(),
+    ) -> io::Result<usize> {
+        self.0.send(bytes)?;
+        work();
         self.0.receive::<POLLS>(room)
     }
 

@@ -1,14 +1,14 @@
 //! Knobs of whole messages between ranks.
 
 use super::{Knob, KnobKind};
-use crate::vocabulary::MPI_RECEIVES;
+use crate::vocabulary::{LAM_RPIS, MPI_RECEIVES, SHMEM_OPERATIONS};
 
 /// `mpi.implementation`.
 pub const MPI_IMPLEMENTATION: Knob = Knob {
     name: "mpi.implementation",
-    kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich"]),
+    kind: KnobKind::OneOf(&["openmpi", "mpich", "intel-mpi", "mvapich", "lam"]),
     transports: &["mpi"],
-    default: "the first that `linerate doctor` lists with a launcher",
+    default: "the first that `linerate doctor` lists with a launcher; lam only where it is asked for",
     about: "the MPI that carries the messages, of those that this host has",
     source: "linerate list mpi-abis",
     hint: "each that doctor lists: they differ most where messages stop being sent at once",
@@ -21,7 +21,7 @@ pub const MPI_EAGER_LIMIT: Knob = Knob {
     transports: &["mpi"],
     default: "the library's own",
     about: "the largest message that is sent at once, whether or not it is waited for; of a larger one the receiver is asked first",
-    source: "btl_tcp_eager_limit(Open MPI), UCX_RNDV_THRESH(UCX): some count their headers, some call the first size that asks",
+    source: "btl_tcp_eager_limit(Open MPI), UCX_RNDV_THRESH(UCX), rpi_tcp_short(LAM): some count their headers, some call the first size that asks",
     hint: "several around the dip: it moves with the limit",
 };
 
@@ -32,7 +32,7 @@ pub const MPI_SOCKET_BUFFER: Knob = Knob {
     transports: &["mpi"],
     default: "the library's own, or the kernel's automatic one",
     about: "the send and receive buffers of the library's TCP sockets",
-    source: "socket(7), SO_SNDBUF, SO_RCVBUF; btl_tcp_sndbuf(Open MPI), UCX_TCP_SNDBUF(UCX)",
+    source: "socket(7), SO_SNDBUF, SO_RCVBUF; btl_tcp_sndbuf(Open MPI), UCX_TCP_SNDBUF(UCX), rpi_tcp_sockbuf(LAM)",
     hint: "the product of rate and round trip on a long path",
 };
 
@@ -69,6 +69,17 @@ pub const MPI_RECEIVE: Knob = Knob {
     hint: "posted saves a copy of what comes unasked; any-source shows what matching costs",
 };
 
+/// `mpi.rpi`.
+pub const MPI_RPI: Knob = Knob {
+    name: "mpi.rpi",
+    kind: KnobKind::OneOf(LAM_RPIS),
+    transports: &["mpi"],
+    default: "tcp between hosts, sysv within one",
+    about: "how LAM's messages travel: by a connection of the ranks, through the daemons of both hosts, or in shared memory under semaphores or spin locks",
+    source: "lamssi_rpi(7)",
+    hint: "lamd shows what a relay costs; usysv is the one that polls, within a host",
+};
+
 /// `mpi.environment`.
 pub const MPI_ENVIRONMENT: Knob = Knob {
     name: "mpi.environment",
@@ -100,6 +111,105 @@ pub const PVM_ENCODING: Knob = Knob {
     about: "how messages are packed: by XDR, as they are, or not at all: they are sent from where they lie",
     source: "pvm_initsend(3PVM): PvmDataDefault, PvmDataRaw, PvmDataInPlace",
     hint: "in-place with pvm.route=direct: it saves the sender's copy",
+};
+
+/// `shmem.operation`.
+pub const SHMEM_OPERATION: Knob = Knob {
+    name: "shmem.operation",
+    kind: KnobKind::OneOf(SHMEM_OPERATIONS),
+    transports: &["shmem"],
+    default: "put",
+    about: "what carries a message: shmem_putmem by its sender, or shmem_getmem by its receiver, who is told of it first",
+    source: "OpenSHMEM Application Programming Interface 1.4: shmem_putmem, shmem_getmem",
+    hint: "get shows what a round trip for the data costs: a put needs none",
+};
+
+/// `shmem.environment`.
+pub const SHMEM_ENVIRONMENT: Knob = Knob {
+    name: "shmem.environment",
+    kind: KnobKind::Variables,
+    transports: &["shmem"],
+    default: "none",
+    about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
+    source: "oshrun(1), option -x; MCA parameters, SHMEM_ and UCX_ variables",
+    hint: "what oshmem_info --all and ucx_info -cf list",
+};
+
+/// `ucx.transports`.
+pub const UCX_TRANSPORTS: Knob = Knob {
+    name: "ucx.transports",
+    kind: KnobKind::OneOf(&["tcp", "posix", "sysv"]),
+    transports: &["ucx"],
+    default: "within a host the library's own choice; tcp between two",
+    about: "the transports of UCX that may carry messages; what carried them is read back from its lanes",
+    source: "ucx_info -cf: UCX_TLS; anything else by ucx.environment",
+    hint: "tcp within a host: what shared memory gains",
+};
+
+/// `ucx.eager-limit`.
+pub const UCX_EAGER_LIMIT: Knob = Knob {
+    name: "ucx.eager-limit",
+    kind: KnobKind::Bytes,
+    transports: &["ucx"],
+    default: "the library's own, by what it takes: 8 KiB over TCP in 1.13",
+    about: "the size from which the receiver is asked before a message is sent; read back",
+    source: "ucx_info -cf: UCX_RNDV_THRESH",
+    hint: "several around the dip: it moves with the limit",
+};
+
+/// `ucx.socket-buffer`.
+pub const UCX_SOCKET_BUFFER: Knob = Knob {
+    name: "ucx.socket-buffer",
+    kind: KnobKind::Bytes,
+    transports: &["ucx"],
+    default: "the kernel's automatic one",
+    about: "the send and receive buffers of the library's TCP sockets",
+    source: "ucx_info -cf: UCX_TCP_SNDBUF, UCX_TCP_RCVBUF; socket(7)",
+    hint: "the product of rate and round trip on a long path",
+};
+
+/// `ucx.environment`.
+pub const UCX_ENVIRONMENT: Knob = Knob {
+    name: "ucx.environment",
+    kind: KnobKind::Variables,
+    transports: &["ucx"],
+    default: "none: variables of the user's own are not passed on",
+    about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
+    source: "ucx_info -cf",
+    hint: "UCX_TLS=posix,cma: one way within a host",
+};
+
+/// `libfabric.provider`.
+pub const LIBFABRIC_PROVIDER: Knob = Knob {
+    name: "libfabric.provider",
+    kind: KnobKind::OneOf(&["tcp", "net", "sockets", "udp", "shm"]),
+    transports: &["libfabric"],
+    default: "within a host the first that it offers; tcp between two",
+    about: "the provider of libfabric that carries the messages, by its core's name; read back",
+    source: "fi_provider(7), fabric(7): FI_PROVIDER; fi_info lists them",
+    hint: "shm within a host, where libfabric itself offers TCP first",
+};
+
+/// `libfabric.eager-limit`.
+pub const LIBFABRIC_EAGER_LIMIT: Knob = Knob {
+    name: "libfabric.eager-limit",
+    kind: KnobKind::Bytes,
+    transports: &["libfabric"],
+    default: "the library's own: 16 KiB over TCP in 1.17",
+    about: "the largest message that is sent at once by providers below ofi_rxm, as tcp is",
+    source: "fi_rxm(7): FI_OFI_RXM_BUFFER_SIZE, FI_OFI_RXM_EAGER_LIMIT; up to FI_OFI_RXM_SAR_LIMIT it is then cut in pieces",
+    hint: "several around the dip: it moves with the limit",
+};
+
+/// `libfabric.environment`.
+pub const LIBFABRIC_ENVIRONMENT: Knob = Knob {
+    name: "libfabric.environment",
+    kind: KnobKind::Variables,
+    transports: &["libfabric"],
+    default: "none: variables of the user's own are not passed on",
+    about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
+    source: "fi_info -e",
+    hint: "FI_OFI_RXM_SAR_LIMIT=0: no messages in pieces",
 };
 
 /// `lite.progress`.

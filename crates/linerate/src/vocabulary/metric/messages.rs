@@ -13,6 +13,50 @@ pub(super) const EXCHANGE_TIME: Metric = Metric {
     page: "ping-ping.md",
 };
 
+pub(super) const ROUND_TRIP_RATE: Metric = Metric {
+    name: "round-trip-rate",
+    unit: "1/s",
+    keys: &[],
+    about: "round trips, one after the other, that a second has room for",
+    formula: "1 / (2 * half-round-trip)",
+    source: "P. J. Mucci, K. London: The MPBench Report, 1998: what its latency test tells",
+    hint: "the same as half-round-trip: what holds that holds this",
+    page: "half-round-trip.md",
+};
+
+pub(super) const COLLECTIVE_TIME: Metric = Metric {
+    name: "collective-time",
+    unit: "ns",
+    keys: &[],
+    about: "the time of an operation of all ranks together, of many without a pause between them",
+    formula: "time of a slice / operations in it; the median over an end's ranks and slices; the larger of both ends'",
+    source: "Intel MPI Benchmarks, t_max of Bcast, Reduce, Allreduce, Alltoall, Barrier",
+    hint: "compare it with half a round trip: a good barrier of two ranks takes one exchange",
+    page: "collectives.md",
+};
+
+pub(super) const OVERLAP: Metric = Metric {
+    name: "overlap",
+    unit: "1",
+    keys: &[],
+    about: "the share of an exchange that goes on while its ends compute, with as much work as an exchange takes",
+    formula: "1 - (both at once - work alone) / exchange alone; medians of a trial's slices, over both ends",
+    source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002; osu_ibarrier and its like",
+    hint: "near 0 messages move only inside of calls: a progress thread, --set mpi.progress-thread=on; copies are work of a CPU and never hidden on the same one",
+    page: "overlap.md",
+};
+
+pub(super) const OVERLAP_TIME: Metric = Metric {
+    name: "overlap-time",
+    unit: "ns",
+    keys: &[],
+    about: "the times that overlap is taken of: exchanges alone, work alone, both at once",
+    formula: "the median of the slices' means, over both ends",
+    source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002",
+    hint: "work that takes longer alone than the exchange was not long enough to hide it: see overlap",
+    page: "overlap.md",
+};
+
 pub(super) const RESPONSE_TIME: Metric = Metric {
     name: "response-time",
     unit: "ns",

@@ -177,3 +177,57 @@ pub const NETWORK_MPI: Rung = rung(
     Some("network.tcp"),
     "two ranks of an MPI, one on each host, by TCP: what crossed is counted, and refused where it took another way",
 );
+
+/// `in-host.shmem`.
+pub const IN_HOST_SHMEM: Rung = rung(
+    "in-host.shmem",
+    "shmem",
+    InHost,
+    Some("in-host.shared-memory"),
+    "two processing elements of OpenSHMEM, by whatever it takes within a host: puts into the other one's memory",
+);
+
+/// `network.shmem`.
+pub const NETWORK_SHMEM: Rung = rung(
+    "network.shmem",
+    "shmem",
+    Network,
+    Some("network.tcp"),
+    "two processing elements of OpenSHMEM, one on each host, by TCP: puts, each announced by a word",
+);
+
+/// `in-host.ucx`.
+pub const IN_HOST_UCX: Rung = rung(
+    "in-host.ucx",
+    "ucx",
+    InHost,
+    Some("in-host.shared-memory"),
+    "tagged messages of UCX by whatever it takes within a host: what an MPI over it starts from",
+);
+
+/// `network.ucx`.
+pub const NETWORK_UCX: Rung = rung(
+    "network.ucx",
+    "ucx",
+    Network,
+    Some("network.tcp"),
+    "tagged messages of UCX between the two hosts, by TCP: what an MPI over it starts from",
+);
+
+/// `in-host.libfabric`.
+pub const IN_HOST_LIBFABRIC: Rung = rung(
+    "in-host.libfabric",
+    "libfabric",
+    InHost,
+    Some("in-host.shared-memory"),
+    "tagged messages of libfabric by the provider that it offers first within a host, or one that is asked for",
+);
+
+/// `network.libfabric`.
+pub const NETWORK_LIBFABRIC: Rung = rung(
+    "network.libfabric",
+    "libfabric",
+    Network,
+    Some("network.tcp"),
+    "tagged messages of libfabric between the two hosts, by TCP: what an MPI over it starts from",
+);

@@ -1,13 +1,7 @@
 //! Whole messages between two ranks.
 
 use super::TransportEntry;
-use crate::vocabulary::Pattern::{self, FixedCount, PingPing, PingPong, Stream};
-
-/// Whole messages between ranks.
-const PASSED: &[Pattern] = &[PingPong, Stream, PingPing];
-
-/// The same over a connection, which can be made anew.
-const PASSED_OVER: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing];
+use super::carries::{GATHERED, PASSED, PASSED_OVER};
 
 /// `mpi`.
 pub const MPI: TransportEntry = TransportEntry {
@@ -22,10 +16,12 @@ pub const MPI: TransportEntry = TransportEntry {
     header_bytes: 0,
     has_window: false,
     reliable: true,
-    patterns: PASSED,
+    patterns: GATHERED,
     loads: false,
-    most_flows: Some(1),
+    // Each is a process, and asks its CPU again and again.
+    most_flows: Some(64),
     only_polls: true,
+    yields_by: Some("mpi.yield"),
     foreign: true,
     about: "two ranks of an MPI of this host, loaded at run time and started by its own launcher",
     source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 3",
@@ -49,9 +45,63 @@ pub const PVM: TransportEntry = TransportEntry {
     loads: false,
     most_flows: Some(1),
     only_polls: false,
+    yields_by: None,
     foreign: true,
     about: "two tasks of a PVM of this host, loaded at run time, in a virtual machine that lasts as long as the session",
     source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
+};
+
+/// `shmem`.
+pub const SHMEM: TransportEntry = TransportEntry {
+    name: "shmem",
+    ends: 2,
+    crosses_hosts: true,
+    copies: 1,
+    traffic: 1,
+    least_bytes: 1,
+    // Two of them must fit into symmetric memory.
+    most_bytes: Some(64 << 20),
+    header_bytes: 0,
+    has_window: false,
+    reliable: true,
+    patterns: PASSED,
+    loads: false,
+    most_flows: Some(1),
+    only_polls: true,
+    yields_by: None,
+    foreign: true,
+    about: "two processing elements of an OpenSHMEM of this host, loaded at run time and started by its own launcher",
+    source: "OpenSHMEM Application Programming Interface 1.4",
+};
+
+/// `ucx`.
+pub const UCX: TransportEntry = TransportEntry {
+    name: "ucx",
+    ends: 2,
+    crosses_hosts: true,
+    copies: 1,
+    traffic: 1,
+    least_bytes: 1,
+    most_bytes: None,
+    header_bytes: 0,
+    has_window: false,
+    reliable: true,
+    patterns: PASSED,
+    loads: false,
+    most_flows: Some(1),
+    only_polls: true,
+    yields_by: None,
+    foreign: true,
+    about: "tagged messages of UCX, loaded at run time: what MPICH and others carry theirs by, without the MPI",
+    source: "Unified Communication X API; ucp/api/ucp.h of UCX 1.13",
+};
+
+/// `libfabric`.
+pub const LIBFABRIC: TransportEntry = TransportEntry {
+    name: "libfabric",
+    about: "tagged messages of libfabric, loaded at run time: what Intel MPI and others carry theirs by, without the MPI",
+    source: "fabric(7), fi_tagged(3); rdma/fi_tagged.h of libfabric 1.17",
+    ..UCX
 };
 
 /// `lite`.
@@ -71,6 +121,7 @@ pub const LITE: TransportEntry = TransportEntry {
     loads: false,
     most_flows: Some(1),
     only_polls: false,
+    yields_by: None,
     foreign: false,
     about: "the program's own message layer over TCP: matched by tag, large ones without a copy of its own",
     source: "D. Turner, X. Chen: Protocol-dependent message-passing performance on Linux clusters, IEEE Cluster 2002 (MP_Lite)",

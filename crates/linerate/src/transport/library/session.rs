@@ -1,0 +1,361 @@
+//! Ranks that a library's own launcher starts, as many at each end as there are flows, each with the loops of its end.
+//!
+//! A rank is a process of its own, which loads the library, calls home to the end that it works for, and plays blocks
+//! until that end goes away. One launch serves all trials of a session. Between two hosts the launcher stands at the
+//! active end, and starts the other rank by a remote shell of this program.
+
+use super::daemons::Far;
+use super::elsewhere::{Elsewhere, interface_of, own_address};
+use super::home::{self, Home, Played, Ranked, Receive};
+use super::launch::{Asked, Launched, Seat};
+use super::shell::{Access, Lent};
+use super::{Found, Surroundings, is_there, of_kind, this_program};
+use crate::pattern::Measured;
+use crate::plan::Block;
+use crate::record::{Granted, Lack};
+use crate::transport::{Offer, Pending, Session, Spec, Task, granted};
+use crate::vocabulary::{Launch, Place, TRANSPORTS, TransportEntry, Wait};
+use crate::{Error, Result};
+use linerate_sys::process::Process;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Names and values.
+pub type Variables = Vec<(String, String)>;
+
+/// What is a transport's own.
+pub struct Own {
+    /// Its name, which is the kind of its libraries.
+    pub kind: &'static str,
+    /// What a library of it is.
+    pub noun: &'static str,
+    /// How to come by one.
+    pub install: &'static str,
+    /// The knob that picks one of them, where there are several.
+    pub picks: Option<&'static str>,
+    /// How a library of this name starts its ranks; none where that is not known.
+    pub launch: fn(&str) -> Option<&'static Launch>,
+    /// What a rank's program is told, before its homes.
+    pub words: fn(&Spec, &Seat) -> Vec<OsString>,
+    /// What this library is told beside its launch.
+    pub variables: fn(&Spec, &str) -> Result<Variables>,
+    /// How its ranks receive.
+    pub receive: fn(&Spec) -> Result<Receive>,
+    /// What is on record of its other knobs.
+    pub granted: fn(&Spec) -> Vec<Granted>,
+    /// Every library of it on this host. Looked for once: each is loaded for it, and may hang.
+    pub all: OnceLock<Vec<Found>>,
+}
+
+impl Own {
+    /// What this host has not.
+    pub fn lacks(&self) -> Option<Lack> {
+        let is_there = is_there(self.kind, &Surroundings::of_this_process());
+        (!is_there).then(|| Lack {
+            transport: self.kind.into(),
+            why: format!("unavailable: no {} was found on this host", self.noun),
+            hint: format!("install one: {}; `linerate doctor` lists what there is", self.install),
+        })
+    }
+
+    /// An end of a session.
+    pub fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+        if let Some(lack) = self.lacks() {
+            return Err(Error::unavailable(lack.why, lack.hint));
+        }
+        if let Some(most) = self.entry().and_then(|entry| entry.most_flows).filter(|most| spec.flows > *most)
+        {
+            let what = format!("{} ranks at each end of {}, which has {most}", spec.flows, self.noun);
+            return Err(Error::unavailable(what, format!("flows = [{most}]")));
+        }
+        // Before the other end waits for a rank.
+        self.all()?;
+        let home = Home::open()?;
+        let (mut far, mut offer) = (None, Offer::Nothing);
+        if spec.passive {
+            let asked = self.picks.and_then(|knob| spec.value(knob));
+            let needed = asked.and_then(self.launch).and_then(|launch| launch.daemons.as_ref());
+            let here = |address| Far::here(self.all()?, asked, needed, address);
+            let (held, elsewhere) = own_address(spec)?.map(here).transpose()?.unzip();
+            far = held;
+            offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
+        }
+        Ok((Box::new(End { own: self, spec: spec.clone(), home, far }), offer))
+    }
+
+    fn entry(&self) -> Option<&'static TransportEntry> {
+        TRANSPORTS.iter().find(|entry| entry.name == self.kind)
+    }
+
+    /// Whether a library is taken where none is asked for: it is known how it starts ranks, and that it needs no daemons.
+    fn is_taken_unasked(&self, name: &str) -> bool {
+        (self.launch)(name).is_some_and(|launch| launch.daemons.is_none())
+    }
+
+    /// How its ranks wait. What is taken unasked polls.
+    fn only_wait(&self, spec: &Spec) -> Result<Wait> {
+        let place = if own_address(spec)?.is_some() { Place::Network } else { Place::InHost };
+        let only = self.entry().and_then(|entry| entry.only_wait(place, |knob| spec.value(knob)));
+        Ok(only.unwrap_or(Wait::Polling))
+    }
+
+    fn all(&self) -> Result<&[Found]> {
+        let program = this_program()?;
+        Ok(self.all.get_or_init(|| of_kind(self.kind, &program, &Surroundings::of_this_process())))
+    }
+
+    /// The library that was asked for, or the first one that can be started and that the other host has as well.
+    fn pick(&self, spec: &Spec, elsewhere: Option<&Elsewhere>) -> Result<Found> {
+        let asked = self.picks.and_then(|knob| spec.value(knob));
+        let is_asked = |found: &Found| match (&found.identity, asked) {
+            (Ok(identity), Some(asked)) => identity.name == asked,
+            (Ok(identity), None) => {
+                let is_there =
+                    elsewhere.is_none_or(|other| other.placed(&identity.name, &identity.version).is_ok());
+                found.launcher.is_some() && self.is_taken_unasked(&identity.name) && is_there
+            }
+            (Err(_), _) => false,
+        };
+        let all = self.all()?;
+        let names: Vec<&str> =
+            all.iter().filter_map(|found| Some(found.identity.as_ref().ok()?.name.as_str())).collect();
+        let hint = match names.is_empty() {
+            true => "`linerate doctor` says why each of this host's libraries cannot be used".into(),
+            false => format!("this host has {}; `linerate doctor` says more", names.join(", ")),
+        };
+        let missing =
+            || Error::unavailable(format!("no {} that can be started", asked.unwrap_or(self.noun)), hint);
+        all.iter().find(|found| is_asked(found)).cloned().ok_or_else(missing)
+    }
+}
+
+/// An end whose rank has not called yet.
+struct End {
+    own: &'static Own,
+    spec: Spec,
+    home: Home,
+    /// What the other end's launcher has here.
+    far: Option<Far>,
+}
+
+impl Pending for End {
+    /// The active end launches both ranks; the other one waits for its own.
+    fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
+        let End { own, spec, home, far } = *self;
+        let (ranks, launched) = if spec.passive {
+            (expected(&home, &spec, far.as_ref())?, None)
+        } else {
+            let Offer::Home { name, elsewhere } = other else {
+                return Err(Error::peer("the other end", "offered no home for a rank", ""));
+            };
+            let begun = begin(own, &spec, &home, name, elsewhere.as_deref());
+            if begun.is_err() {
+                forsake(name, elsewhere.as_deref());
+            }
+            let (ranks, (launched, found)) = begun?;
+            let shell = elsewhere.as_ref().map(|elsewhere| elsewhere.shell.clone());
+            (ranks, Some((launched, found, shell)))
+        };
+        let daemon = |rank: &Ranked| match (&launched, &far) {
+            (Some((launched, ..)), _) => launched.daemon_of(rank.process),
+            (None, far) => far.as_ref()?.daemon_of(rank.process),
+        };
+        let daemons = ranks.iter().filter_map(daemon).collect();
+        let around = Around { launched, far, daemons };
+        Ok(Box::new(Open { own, spec, limit: Duration::ZERO, ranks, around }))
+    }
+}
+
+/// The ranks that the other end's launcher starts here.
+fn expected(home: &Home, spec: &Spec, far: Option<&Far>) -> Result<Vec<Ranked>> {
+    let forsaken = || far.is_some_and(Far::is_forsaken);
+    let welcomed = welcome(home, spec, &|| forsaken().then(|| "the other end started no rank".into()));
+    // What the other end failed by is nearer to the cause.
+    welcomed.map_err(
+        |error| {
+            if forsaken() { Error::hung_up("the other end", "started no rank") } else { error }
+        },
+    )
+}
+
+/// What asks a rank for its number.
+pub const NUMBER: &str = "number";
+
+/// All ranks of an end, by their numbers.
+fn welcome(home: &Home, spec: &Spec, ended: &dyn Fn() -> Option<String>) -> Result<Vec<Ranked>> {
+    let one = |_| {
+        let mut rank = home.welcome(ended)?;
+        // One alone need not say which it is.
+        let number = if spec.flows > 1 { rank.ask(NUMBER, &|| Ok(()))? } else { 0 };
+        Ok((number, rank))
+    };
+    let all: BTreeMap<u64, Ranked> = (0..spec.flows).map(one).collect::<Result<_>>()?;
+    Ok(all.into_values().collect())
+}
+
+/// Starts all ranks and waits for this end's own.
+fn begin(
+    own: &Own,
+    spec: &Spec,
+    home: &Home,
+    other: &str,
+    elsewhere: Option<&Elsewhere>,
+) -> Result<(Vec<Ranked>, (Launched, Found))> {
+    let found = own.pick(spec, elsewhere)?;
+    let seats = seats(spec, &found, elsewhere)?;
+    // Until all ranks are there nobody else needs it.
+    let shell = elsewhere.map(|elsewhere| Lent::to_own_user(&elsewhere.shell)).transpose()?;
+    let name = name_of(&found);
+    let unknown = || {
+        let hint = "take another one: `linerate doctor` lists them";
+        Error::unavailable(format!("how {name} starts its ranks is not known"), hint)
+    };
+    let recipe = (own.launch)(name).ok_or_else(unknown)?;
+    let variables = (own.variables)(spec, name)?;
+    let words = [0, 1].map(|number| (own.words)(spec, &seats[number]));
+    let asked = Asked { found: &found, recipe, seats: &seats, words, variables: &variables };
+    let homes = [home.name(), other].into_iter().flat_map(|home| vec![home; spec.flows as usize]);
+    let launched = Launched::start(&asked, &homes.collect::<Vec<_>>(), shell.as_ref())?;
+    let ranks = welcome(home, spec, &|| launched.last_words())?;
+    Ok((ranks, (launched, found)))
+}
+
+/// Tells the other end that no rank will come: it waits for one, and what is told of this end's failure waits for it.
+fn forsake(home: &str, elsewhere: Option<&Elsewhere>) {
+    match elsewhere {
+        Some(elsewhere) => drop(elsewhere.shell.forsake()),
+        None => drop(home::forsake(home)),
+    }
+}
+
+/// The name that picks it; it has one, for it was picked.
+fn name_of(found: &Found) -> &str {
+    found.identity.as_ref().map_or("", |identity| identity.name.as_str())
+}
+
+/// Where both ranks are started: this end's first, which is the launcher's own host.
+fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[Seat; 2]> {
+    let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
+    let abi = identity.abi.clone();
+    let at = own_address(spec)?.map(|address| Ok::<_, Error>((address, interface_of(address.into())?)));
+    let (program, file, version) = (this_program()?, found.path.clone(), identity.version.clone());
+    let name = identity.name.clone();
+    let near = Seat { program, file, name, abi, version, ranks: spec.flows, at: at.transpose()? };
+    let far = match elsewhere {
+        None => Seat { at: None, ..near.clone() },
+        Some(other) => {
+            let placed = other.placed(&identity.name, &identity.version)?;
+            let IpAddr::V4(address) = other.shell.address.ip() else {
+                return Err(Error::peer("the other end", "is at no IPv4 address", ""));
+            };
+            let at = Some((address, other.interface.clone()));
+            Seat {
+                program: other.program.clone(),
+                file: placed.path.clone(),
+                name: placed.name.clone(),
+                abi: placed.abi.clone(),
+                version: placed.version.clone(),
+                ranks: spec.flows,
+                at,
+            }
+        }
+    };
+    Ok([near, far])
+}
+
+/// A session at one end.
+struct Open {
+    own: &'static Own,
+    spec: Spec,
+    /// What a trial may take.
+    limit: Duration,
+    // Before the launcher, which ends when all ranks have been let go.
+    ranks: Vec<Ranked>,
+    around: Around,
+}
+
+/// What ranks need, and what ends with their session.
+struct Around {
+    /// At the end that started the ranks, with what tells another host's end that it need not wait.
+    launched: Option<(Launched, Found, Option<Access>)>,
+    /// What the other end's launcher has here.
+    far: Option<Far>,
+    /// Whose children the ranks are, where those are daemons.
+    daemons: Vec<Process>,
+}
+
+impl Around {
+    /// What of it has ended.
+    fn check(&self) -> Result<()> {
+        let ended = self.launched.as_ref().and_then(|(launched, ..)| launched.last_words());
+        ended.map_or(Ok(()), |how| Err(Error::died(how)))?;
+        if self.far.as_ref().is_some_and(Far::is_forsaken) {
+            return Err(Error::hung_up("the other end", "has no rank"));
+        }
+        for daemon in &self.daemons {
+            if daemon.has_ended()? {
+                let what = format!("the daemon of a rank, process {}, has ended", daemon.pid());
+                return Err(Error::died(what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The other end's ranks wait for one that will send nothing.
+    fn forsake(&self) {
+        if let Some((.., Some(shell))) = &self.launched {
+            let _ = shell.forsake();
+        }
+    }
+}
+
+impl Session for Open {
+    fn granted(&self) -> Vec<Granted> {
+        let Some((_, found, _)) = &self.around.launched else { return Vec::new() };
+        let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
+        library.into_iter().chain((self.own.granted)(&self.spec)).collect()
+    }
+
+    fn endpoints(&self) -> Vec<String> {
+        self.around.launched.iter().map(|(launched, found, _)| launched.about(found)).collect()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let own = self.ranks.iter().map(|rank| rank.process);
+        let of_launcher = self.around.launched.iter().flat_map(|(launched, ..)| launched.processes());
+        own.chain(of_launcher).chain(self.around.far.iter().flat_map(Far::processes)).collect()
+    }
+
+    fn limit(&mut self, limit: Duration) {
+        self.limit = limit;
+    }
+
+    fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let [task] = tasks else {
+            return Err(Error::unavailable("both directions at once between ranks", "take ping-ping"));
+        };
+        let only = self.own.only_wait(&self.spec)?;
+        if wait != only {
+            let noun = self.own.noun;
+            let hint = format!("wait = \"{only}\": `linerate list knobs` says more");
+            return Err(Error::unavailable(format!("{wait} in an {noun} that knows only {only}"), hint));
+        }
+        let receive = (self.own.receive)(&self.spec)?;
+        let begin = |(flow, rank): (usize, &mut Ranked)| {
+            rank.begin((task.does, task.cpu(flow), wait, receive), blocks)
+        };
+        let calls = self.ranks.iter_mut().enumerate().map(begin).collect::<Result<Vec<_>>>()?;
+        let flows = self.ranks.iter_mut().zip(calls).map(|(rank, call)| {
+            let played = rank.finish(call, self.limit, &|| self.around.check())?;
+            played.into_iter().map(Played::measured).collect()
+        });
+        let flows: Result<Vec<Vec<Measured>>> = flows.collect();
+        if flows.is_err() {
+            self.around.forsake();
+        }
+        Ok(vec![flows?])
+    }
+}

@@ -1,0 +1,164 @@
+//! One-sided messages by the real OpenSHMEM of this host: its puts and gets carry every byte, across the link where they
+//! are to, and what goes wrong is told in time and leaves nothing behind.
+
+#[path = "user/ranks.rs"]
+mod ranks;
+
+use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What a run may take until it measures: it warms every size up first.
+const PLAYS: Duration = Duration::from_secs(120);
+
+const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
+
+fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
+    let mut command = program(folder);
+    command.args(["--only", rung]).args(how);
+    command
+}
+
+/// Runs a rung, and gives what is on record.
+fn carries_every_byte(rung: &str, operation: &str) -> Vec<Value> {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), rung, &QUICK);
+    let output = command.arg("--set").arg(format!("shmem.operation={operation}")).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    let sessions: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
+    assert!(!sessions.is_empty());
+    for session in sessions {
+        let about = session["endpoints"][0].as_str().unwrap();
+        assert!(about.starts_with("OpenSHMEM 1.") && about.contains("started by"), "{about}");
+        assert_eq!(session["granted"][0]["granted"], *operation);
+    }
+    every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
+    nobody_is_left(folder.path());
+    lines
+}
+
+#[test]
+fn puts_and_gets_carry_every_byte_within_a_host() {
+    for operation in ["put", "get"] {
+        carries_every_byte("in-host.shmem", operation);
+    }
+}
+
+#[test]
+fn between_two_hosts_every_byte_crosses_by_put_and_by_get() {
+    for operation in ["put", "get"] {
+        for (step, came, moved) in crossed(&carries_every_byte("network.shmem", operation)) {
+            assert!(moved.iter().all(|moved| *moved > came), "{operation}: {moved:?} of {came}: {step}");
+        }
+    }
+}
+
+#[test]
+fn a_library_that_goes_past_the_network_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let past = ["--set", "shmem.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
+    let output = on_rung(folder.path(), "network.shmem", &[&QUICK[..], &past].concat()).output().unwrap();
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
+    nobody_is_left(folder.path());
+}
+
+/// Elements meet each time, however the kernel lays the process out: the library takes all writable memory below the end
+/// of the program's data for static data, and has room for 32 pieces of it.
+#[test]
+fn the_program_exports_where_its_data_ends() {
+    let output = Command::new("nm").args(["-D", env!("CARGO_BIN_EXE_linerate")]).output().unwrap();
+    let names = String::from_utf8_lossy(&output.stdout);
+    assert!(names.lines().any(|line| line.ends_with(" _end")), "{}", words(&output));
+}
+
+/// OpenSHMEM in a folder of its own, with a launcher of this script.
+fn with_launcher(script: &str) -> (Output, Duration) {
+    let folder = TempDir::new().unwrap();
+    let [lib, bin] = ["lib", "bin"].map(|name| folder.path().join(name));
+    std::fs::create_dir(&lib).unwrap();
+    std::fs::create_dir(&bin).unwrap();
+    let cache = Command::new("/sbin/ldconfig").arg("-p").output().unwrap();
+    let cache = String::from_utf8(cache.stdout).unwrap();
+    let real =
+        |line: &str| Some(line.trim().strip_prefix("liboshmem.so.40 ")?.split("=> ").nth(1)?.to_owned());
+    let real = cache.lines().find_map(real).expect("OpenSHMEM is installed");
+    std::fs::copy(real, lib.join("liboshmem.so.40")).unwrap();
+    let launcher: PathBuf = bin.join("oshrun");
+    std::fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = on_rung(folder.path(), "in-host.shmem", &QUICK);
+    command.env("LD_LIBRARY_PATH", lib);
+    let begun = Instant::now();
+    let output = command.output().unwrap();
+    nobody_is_left(folder.path());
+    (output, begun.elapsed())
+}
+
+#[test]
+fn a_launcher_that_fails_or_hangs_is_told_in_time() {
+    let (output, took) = with_launcher("echo 'there are no slots here' >&2; exit 3");
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("there are no slots here"), "{text}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    let (output, took) = with_launcher("exec sleep 1000");
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("the ranks were not there after 15 s"), "{text}");
+    assert!(took < Duration::from_secs(40), "{took:?}");
+}
+
+/// A run of a minute.
+fn long(folder: &Path, rung: &str) -> Child {
+    let mut command = on_rung(folder, rung, &["--budget", "60s"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// An element of it that plays.
+fn element(run: &Child, folder: &Path) -> u32 {
+    let begun = Instant::now();
+    loop {
+        if let Some(element) = playing(run.id(), folder, "element") {
+            return element;
+        }
+        assert!(begun.elapsed() < PLAYS, "no element plays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_element_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
+    for (rung, signal) in [("in-host.shmem", "-KILL"), ("in-host.shmem", "-STOP"), ("network.shmem", "-KILL")]
+    {
+        let folder = TempDir::new().unwrap();
+        let mut run = long(folder.path(), rung);
+        let victim = element(&run, folder.path());
+        assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
+        let killed = Command::new("kill").args([signal, &victim.to_string()]).status().unwrap();
+        assert!(killed.success());
+        let (status, begun) = (run.wait().unwrap(), Instant::now());
+        // What came before stays, and the run ends as one that had nothing more to do.
+        assert!(status.success(), "{rung} {signal}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{rung} {signal}: {:?}", begun.elapsed());
+        let lines = recorded(folder.path());
+        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
+        let why = not["why"].as_str().unwrap();
+        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+        nobody_is_left(folder.path());
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_element_behind() {
+    let folder = TempDir::new().unwrap();
+    let mut run = long(folder.path(), "network.shmem");
+    element(&run, folder.path());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    nobody_is_left(folder.path());
+}
