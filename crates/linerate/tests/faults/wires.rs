@@ -108,17 +108,17 @@ fn fails_in_time(what: &[&str]) {
 }
 
 /// A host keeps for 30 s what lacks a fragment, and then takes no other one: without a wait the exchange after a flood
-/// finds nobody.
+/// finds nobody. Of 42 fragments one is lost in nine datagrams of ten; 43 such fill the 4 MiB that a host has for them.
 #[test]
 fn what_a_flood_left_incomplete_is_waited_for_and_told() {
     let folder = TempDir::new().unwrap();
     let plan = folder.path().join("flood.toml");
     let text = "name = \"flood\"\nabout = \"flood\"\n[[case]]\nid = \"flood\"\nrung = \"network.udp\"\n\
-                pattern = \"stream\"\nsizes = [\"60KiB\"]\ntrial = \"200ms\"\n[[case]]\nid = \"request\"\n\
+                pattern = \"stream\"\nsizes = [\"60KiB\"]\ntrial = \"1s\"\n[[case]]\nid = \"request\"\n\
                 rung = \"network.udp\"\npattern = \"ping-pong\"\nwait = \"sleeping\"\nsizes = [\"2KiB\"]\n";
     std::fs::write(&plan, text).unwrap();
     let how = ["--profile", "quick", "--passes", "1", "--plan", plan.to_str().unwrap()];
-    let output = command(folder.path(), &[&["lab:a-b.loss=2%"], &how[..]].concat()).output().unwrap();
+    let output = command(folder.path(), &[&["lab:a-b.loss=5%"], &how[..]].concat()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let told = String::from_utf8_lossy(&output.stdout);

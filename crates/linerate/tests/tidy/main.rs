@@ -6,11 +6,13 @@
 //! | [`imports`] | which room may import which; what a room must never touch |
 //! | [`layout`] | lengths, module docs, module names, every file in the build |
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
+//! | [`limited`] | a program of tests that hangs or leaves something running |
 //! | [`pages`] | links resolve, no machine's paths, dependencies and expected skips are listed |
 
 mod counts;
 mod imports;
 mod layout;
+mod limited;
 mod pages;
 mod source;
 mod tables;
