@@ -3,8 +3,8 @@
 use super::fault::faults;
 use super::role::Role;
 use super::value::{
-    Candidates, address, arms, blocks, budget, count, formats, kinds, names, profiles, rungs, seed, setting,
-    share, suites, target,
+    Candidates, address, arms, blocks, budget, count, formats, kinds, mpi, names, profiles, rungs, seed,
+    setting, share, suites, target,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, Metric, Setting, Suite, Target};
@@ -167,6 +167,10 @@ pub struct Run {
     #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
+    /// The MPI of the rungs that have one, by its name, its file, or the folder that it was installed to: short for
+    /// --set mpi.implementation=NAME or --set mpi.library=PATH.
+    #[arg(long, value_name = "NAME|PATH", value_parser = mpi, help_heading = WHAT, value_hint = ValueHint::AnyPath)]
+    pub mpi: Option<Setting>,
     /// In place of the ladder, measure the figures of a paper anew: san, adapter, sockets, grid. `linerate list
     /// suites` shows them. May be repeated.
     #[arg(long = "suite", value_name = "NAME", value_delimiter = ',', value_parser = suites(), help_heading = WHAT)]

@@ -18,7 +18,8 @@ use std::process::ExitCode;
 
 /// Measures, prints the report, and says how it ended.
 pub fn main(args: &Run) -> Result<ExitCode> {
-    let mut plan = plan(&args.hosts, &args.set, &args.profile, args.budget)?;
+    let set: Vec<Setting> = args.set.iter().chain(&args.mpi).cloned().collect();
+    let mut plan = plan(&args.hosts, &set, &args.profile, args.budget)?;
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
     suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
     if let Some(passes) = args.passes {

@@ -70,6 +70,19 @@ pub fn setting() -> Offering<fn(&str) -> Read<Setting>> {
     Offering { parser: one_setting, offers: knobs }
 }
 
+/// The knob that picks an MPI: a path has a slash in it, and from here on it is one from the root.
+pub fn mpi(text: &str) -> Read<Setting> {
+    if !text.contains('/') {
+        return one_setting(&format!("mpi.implementation={text}"));
+    }
+    let missing = |error: std::io::Error| Unfit {
+        what: format!("{text}: {error}"),
+        hint: "`linerate doctor` lists the libraries that there are".into(),
+    };
+    let place = std::path::absolute(text).map_err(missing)?;
+    one_setting(&format!("mpi.library={}", place.display()))
+}
+
 /// The candidates of one `--set`.
 #[derive(Debug, Clone)]
 pub struct Candidates(pub Vec<Vec<Setting>>);

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
+/// Bytes of a path (limits.h).
+const PATH_MAX: usize = 4096;
+
 /// One knob and the value asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
@@ -104,6 +107,7 @@ fn is_value(knob: &Knob, value: &str) -> bool {
         }
         KnobKind::OneOf(words) => words.contains(&value),
         KnobKind::Variables => value.split_ascii_whitespace().all(is_variable) && !value.trim().is_empty(),
+        KnobKind::Path => value.starts_with('/') && value.len() <= PATH_MAX && !value.contains('\0'),
         KnobKind::Placement => value.parse::<Placement>().is_ok(),
     }
 }
@@ -124,6 +128,7 @@ fn wanted(kind: KnobKind) -> String {
         KnobKind::Name => "a name".into(),
         KnobKind::OneOf(words) => words.join(" or "),
         KnobKind::Variables => "variables (try UCX_TLS=tcp,self)".into(),
+        KnobKind::Path => "a path that begins with /".into(),
         KnobKind::Placement => "a placement (try 0/1, 0,2/1,3, queue or none)".into(),
     }
 }

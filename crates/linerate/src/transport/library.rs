@@ -41,7 +41,8 @@ use std::process::Command;
 /// The hidden command that loads a library and says what it is.
 const ROLE: &str = "library";
 
-const HINT: &str = "does a program that is linked with it run?";
+/// What to try where one cannot be used.
+const LOADS: &str = "does a program that is linked with it run?";
 
 /// Variables of a job that this process may be in: a library would take itself for a part of it. And what nobody else is
 /// to know, for launchers pass their variables on to other hosts in the clear.
@@ -114,6 +115,13 @@ pub(super) fn of_kind(name: &str, program: &Path, around: &Surroundings) -> Vec<
     kinds.flat_map(|kind| all_of((program, around), kind)).collect()
 }
 
+/// Those of a kind at one place: a file, or the folder that it was installed to.
+pub(super) fn at(name: &str, place: &Path, program: &Path, around: &Surroundings) -> Vec<Found> {
+    let kinds = LIBRARY_KINDS.iter().filter(|kind| kind.name == name);
+    let all = kinds.flat_map(|kind| find::files_at(kind, place).into_iter().map(move |path| (kind, path)));
+    all.map(|(kind, path)| found((program, around), kind, path)).collect()
+}
+
 /// Whether there is a file of a kind; nothing is loaded.
 pub(super) fn is_there(name: &str, around: &Surroundings) -> bool {
     LIBRARY_KINDS.iter().any(|kind| kind.name == name && !find::files(kind, around).is_empty())
@@ -175,9 +183,9 @@ fn ask(program: &Path, path: &Path, around: &Surroundings) -> crate::Result<Iden
     let (lines, verdict) = said::lines(command, "loading it", move |line| line.starts_with(&begin))?;
     let Some(answer) = lines.iter().find_map(|line| line.strip_prefix(&mark)) else {
         let how = verdict.unwrap_or_else(|| "ended without an answer".into());
-        return Err(Error::unavailable(format!("loading it failed: {how}"), HINT));
+        return Err(Error::unavailable(format!("loading it failed: {how}"), LOADS));
     };
     let read: Result<Identity, String> = serde_json::from_str(answer)
         .unwrap_or_else(|error| Err(format!("gave no answer that can be read: {error}")));
-    read.map_err(|why| Error::unavailable(why, HINT))
+    read.map_err(|why| Error::unavailable(why, LOADS))
 }

@@ -33,6 +33,7 @@ static OWN: Own = Own {
     noun: "MPI",
     install: "apt-get install openmpi-bin",
     picks: Some("mpi.implementation"),
+    at: Some("mpi.library"),
     launch,
     words,
     variables: settings::variables,

@@ -37,6 +37,7 @@ static OWN: Own = Own {
     noun: "OpenSHMEM",
     install: "apt-get install openmpi-bin",
     picks: None,
+    at: None,
     launch,
     words,
     variables,

@@ -211,6 +211,7 @@ fn value(kind: KnobKind) -> String {
         KnobKind::Name => "a name that the kernel knows".into(),
         KnobKind::OneOf(words) => words.join(" or "),
         KnobKind::Variables => "variables: NAME=VALUE NAME=VALUE".into(),
+        KnobKind::Path => "a file or folder, from the root: /opt/mpi".into(),
         KnobKind::Placement => "the CPUs of the two ends: 0/1, 0,2/1,3, queue or none".into(),
     }
 }

@@ -21,6 +21,8 @@ pub enum KnobKind {
     OneOf(&'static [&'static str]),
     /// `NAME=VALUE NAME=VALUE`, of a process's environment.
     Variables,
+    /// A file or folder, from the root.
+    Path,
     /// CPUs of the two ends: `0/1`, `0,2/1,3`, or `none`.
     Placement,
 }
@@ -236,6 +238,7 @@ pub const KNOBS: &[Knob] = &[
     message::MPI_PROGRESS_THREAD,
     message::MPI_YIELD,
     message::MPI_RECEIVE,
+    message::MPI_LIBRARY,
     message::MPI_RPI,
     message::MPI_ENVIRONMENT,
     message::PVM_ROUTE,

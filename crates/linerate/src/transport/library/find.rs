@@ -22,6 +22,17 @@ pub fn files(kind: &LibraryKind, around: &Surroundings) -> Vec<PathBuf> {
     real.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
+/// The files of a kind at one place, which is one of them or the folder that it was installed to.
+pub fn files_at(kind: &LibraryKind, place: &Path) -> Vec<PathBuf> {
+    let Ok(place) = std::fs::canonicalize(place) else { return Vec::new() };
+    if place.is_file() {
+        return vec![place];
+    }
+    let folders = BESIDE.iter().map(|folder| place.join(folder)).chain([place.clone()]);
+    let lying = folders.flat_map(|folder| kind.files.iter().map(move |file| folder.join(file)));
+    lying.filter_map(|path| std::fs::canonicalize(path).ok()).collect()
+}
+
 fn is_of(kind: &LibraryKind, path: &Path) -> bool {
     path.file_name().is_some_and(|name| kind.files.iter().any(|file| name == *file))
 }

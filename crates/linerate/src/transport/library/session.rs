@@ -9,7 +9,7 @@ use super::elsewhere::{Elsewhere, interface_of, own_address};
 use super::home::{self, Home, Played, Ranked, Receive};
 use super::launch::{Asked, Launched, Seat};
 use super::shell::{Access, Lent};
-use super::{Found, Surroundings, is_there, of_kind, this_program};
+use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
@@ -17,9 +17,11 @@ use crate::transport::{Offer, Pending, Session, Spec, Task, granted};
 use crate::vocabulary::{Launch, Place, TRANSPORTS, TransportEntry, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::Process;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -36,6 +38,8 @@ pub struct Own {
     pub install: &'static str,
     /// The knob that picks one of them, where there are several.
     pub picks: Option<&'static str>,
+    /// The knob that says where it is.
+    pub at: Option<&'static str>,
     /// How a library of this name starts its ranks; none where that is not known.
     pub launch: fn(&str) -> Option<&'static Launch>,
     /// What a rank's program is told, before its homes.
@@ -72,13 +76,13 @@ impl Own {
             return Err(Error::unavailable(what, format!("flows = [{most}]")));
         }
         // Before the other end waits for a rank.
-        self.all()?;
+        let all = self.all(spec)?;
         let home = Home::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let asked = self.picks.and_then(|knob| spec.value(knob));
             let needed = asked.and_then(self.launch).and_then(|launch| launch.daemons.as_ref());
-            let here = |address| Far::here(self.all()?, asked, needed, address);
+            let here = |address| Far::here(&all, asked, needed, address);
             let (held, elsewhere) = own_address(spec)?.map(here).transpose()?.unzip();
             far = held;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
@@ -102,9 +106,22 @@ impl Own {
         Ok(only.unwrap_or(Wait::Polling))
     }
 
-    fn all(&self) -> Result<&[Found]> {
+    /// Those that this session may take.
+    fn all(&self, spec: &Spec) -> Result<Cow<'_, [Found]>> {
         let program = this_program()?;
-        Ok(self.all.get_or_init(|| of_kind(self.kind, &program, &Surroundings::of_this_process())))
+        let around = Surroundings::of_this_process();
+        let Some(place) = self.at.and_then(|knob| spec.value(knob)) else {
+            return Ok(Cow::Borrowed(self.all.get_or_init(|| of_kind(self.kind, &program, &around))));
+        };
+        let there = at(self.kind, Path::new(place), &program, &around);
+        match there.as_slice() {
+            [] => {
+                let hint = "it is a library's file, or the folder above its lib; `linerate doctor` lists those that there are";
+                Err(Error::unavailable(format!("no {} at {place}", self.noun), hint))
+            }
+            [Found { identity: Err(why), .. }] => Err(Error::unavailable(why.clone(), LOADS)),
+            _ => Ok(Cow::Owned(there)),
+        }
     }
 
     /// The library that was asked for, or the first one that can be started and that the other host has as well.
@@ -119,7 +136,7 @@ impl Own {
             }
             (Err(_), _) => false,
         };
-        let all = self.all()?;
+        let all = self.all(spec)?;
         let names: Vec<&str> =
             all.iter().filter_map(|found| Some(found.identity.as_ref().ok()?.name.as_str())).collect();
         let hint = match names.is_empty() {
@@ -316,7 +333,9 @@ impl Session for Open {
     fn granted(&self) -> Vec<Granted> {
         let Some((_, found, _)) = &self.around.launched else { return Vec::new() };
         let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
-        library.into_iter().chain((self.own.granted)(&self.spec)).collect()
+        let place = self.own.at.filter(|knob| self.spec.value(knob).is_some());
+        let place = place.map(|knob| granted(&self.spec, knob, found.path.display()));
+        library.into_iter().chain(place).chain((self.own.granted)(&self.spec)).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {

@@ -14,6 +14,17 @@ pub const MPI_IMPLEMENTATION: Knob = Knob {
     hint: "each that doctor lists: they differ most where messages stop being sent at once",
 };
 
+/// `mpi.library`.
+pub const MPI_LIBRARY: Knob = Knob {
+    name: "mpi.library",
+    kind: KnobKind::Path,
+    transports: &["mpi"],
+    default: "any that `linerate doctor` lists",
+    about: "the file of the MPI that carries the messages, or the folder that it was installed to: for two versions of one, or a library's other ABI",
+    source: "linerate doctor; of a folder the first file that is there by its names, in it or in its lib",
+    hint: "/opt/openmpi, or /opt/mpich/lib/libmpi_abi.so.1 for the standard's own ABI; it is the same on all hosts",
+};
+
 /// `mpi.eager-limit`.
 pub const MPI_EAGER_LIMIT: Knob = Knob {
     name: "mpi.eager-limit",

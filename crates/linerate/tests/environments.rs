@@ -1,0 +1,105 @@
+//! MPIs that were installed beside the system's, one in each virtual environment: the standard's own ABI, Intel's MPI,
+//! and a second version of Open MPI and of MPICH. `tests/install-mpis` puts them there.
+
+#[path = "user/ranks.rs"]
+mod ranks;
+
+use ranks::{crossed, every_byte_came, nobody_is_left, program, recorded, words};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+
+const QUICK: [&str; 5] = ["--profile", "quick", "--passes", "1", "--only"];
+
+/// An MPI: what `--mpi` is given in its environment, its name, how its version begins, and its ABI.
+struct Installed {
+    place: &'static str,
+    name: &'static str,
+    version: &'static str,
+    abi: &'static str,
+}
+
+const ALL: [Installed; 5] = [
+    Installed { place: "openmpi", name: "openmpi", version: "Open MPI v5", abi: "openmpi" },
+    Installed { place: "mpich", name: "mpich", version: "MPICH Version: 5", abi: "mpich" },
+    Installed {
+        place: "mpich/lib/libmpi_abi.so.1",
+        name: "mpich",
+        version: "MPICH Version: 5",
+        abi: "standard",
+    },
+    Installed { place: "impi-rt", name: "intel-mpi", version: "Intel(R) MPI Library", abi: "mpich" },
+    Installed {
+        place: "impi-rt/lib/libmpi_abi.so.1",
+        name: "intel-mpi",
+        version: "Intel(R) MPI Library",
+        abi: "standard",
+    },
+];
+
+/// Where the environments are: beside what cargo builds.
+fn environments() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("mpi")
+}
+
+fn measured(folder: &Path, rung: &str, one: &Installed) -> Output {
+    let place = environments().join(one.place);
+    assert!(place.exists(), "{} is missing: tests/install-mpis puts it there", place.display());
+    let mut command = program(folder);
+    command.args(QUICK).arg(rung).arg("--mpi").arg(&place).output().unwrap()
+}
+
+/// The sessions of a library, each of which says what it is.
+fn is_told(lines: &[Value], one: &Installed) {
+    let sessions: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
+    assert!(!sessions.is_empty());
+    for session in sessions {
+        let about = session["endpoints"][0].as_str().unwrap();
+        assert!(about.starts_with(one.version) && about.contains(&format!("ABI {}", one.abi)), "{about}");
+        let granted = session["granted"].as_array().unwrap();
+        let of = |knob: &str| {
+            granted.iter().find(|one| one["knob"] == knob).map(|one| one["granted"].as_str().unwrap())
+        };
+        assert_eq!(of("mpi.implementation"), Some(one.name));
+        assert!(
+            of("mpi.library").unwrap().starts_with(environments().canonicalize().unwrap().to_str().unwrap())
+        );
+    }
+}
+
+#[test]
+fn each_carries_every_byte_within_a_host_and_between_two() {
+    for one in &ALL {
+        for rung in ["in-host.mpi", "network.mpi"] {
+            let folder = TempDir::new().unwrap();
+            let output = measured(folder.path(), rung, one);
+            assert!(output.status.success(), "{} {rung}: {}", one.place, words(&output));
+            let lines = recorded(folder.path());
+            is_told(&lines, one);
+            every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
+            if rung == "network.mpi" {
+                for (step, came, moved) in crossed(&lines) {
+                    assert!(
+                        moved.iter().all(|moved| *moved > came),
+                        "{}: {moved:?} of {came}: {step}",
+                        one.place
+                    );
+                }
+            }
+            nobody_is_left(folder.path());
+        }
+    }
+}
+
+#[test]
+fn a_place_without_an_mpi_is_refused_with_a_hint() {
+    let folder = TempDir::new().unwrap();
+    let mut command = program(folder.path());
+    let output = command.args(QUICK).args(["in-host.mpi", "--mpi"]).arg(folder.path()).output().unwrap();
+    let text = words(&output);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains(&format!("no MPI at {}", folder.path().display())), "{text}");
+    assert!(text.contains("linerate doctor"), "{text}");
+}
