@@ -185,6 +185,13 @@ pub fn limit_waits(socket: &impl AsFd, limit: Duration) -> Result<()> {
     socket.set_write_timeout(Some(limit)).map_err(set)
 }
 
+/// Lets whoever waits on a stream socket sleep until so many bytes are there, or no more can come (SO_RCVLOWAT, socket(7)).
+pub fn wake_at(socket: &impl AsFd, bytes: usize) -> Result<()> {
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    option::set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+        .map_err(|e| Error::new("setsockopt(SO_RCVLOWAT)", "socket", e))
+}
+
 /// Ends both directions: whoever waits on the socket, in this process or at the other end, waits no longer.
 pub fn shut_down(socket: &impl AsFd) {
     // One that is no socket, or has no other end any more, has nobody who waits.

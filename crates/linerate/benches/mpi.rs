@@ -105,7 +105,7 @@ fn ours<H: Handle>(
 ) -> linerate::Result<i64> {
     let block = Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot, ..Block::default() };
     let does = if number == 0 { Does::Pings } else { Does::Echoes };
-    let parts = vec![Part { link: Passed::new(Own::<_, false>(rank)), does, cpu: Some(cpu) }];
+    let parts = vec![Part { link: Passed::new(Own::<_, false, false>(rank)), does, cpu: Some(cpu) }];
     let measured = play(parts, Wait::Polling, &[block])?;
     let flow = measured.into_iter().flatten().next().map(|measured| measured.flow);
     Ok(flow.map_or(0, |flow| flow.duration_ns as i64))

@@ -33,6 +33,7 @@ mod slowdown;
 mod smc;
 mod spec;
 mod stall;
+pub mod tcgmsg;
 mod tcp;
 mod tls;
 mod udp;
@@ -139,6 +140,7 @@ pub const TRANSPORTS: &[&dyn Transport] = &[
     &mpi::MPI,
     &pvm::PVM,
     &shmem::SHMEM,
+    &tcgmsg::TCGMSG,
     &native::UCX,
     &native::LIBFABRIC,
 ];

@@ -4,10 +4,11 @@
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, nobody_is_left, program, recorded, words};
+use ranks::{crossed, every_byte_came, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const QUICK: [&str; 5] = ["--profile", "quick", "--passes", "1", "--only"];
@@ -63,9 +64,7 @@ fn is_told(lines: &[Value], one: &Installed) {
             granted.iter().find(|one| one["knob"] == knob).map(|one| one["granted"].as_str().unwrap())
         };
         assert_eq!(of("mpi.implementation"), Some(one.name));
-        assert!(
-            of("mpi.library").unwrap().starts_with(environments().canonicalize().unwrap().to_str().unwrap())
-        );
+        assert_eq!(of("mpi.library"), environments().join(one.place).to_str());
     }
 }
 
@@ -102,4 +101,26 @@ fn a_place_without_an_mpi_is_refused_with_a_hint() {
     assert!(!output.status.success(), "{text}");
     assert!(text.contains(&format!("no MPI at {}", folder.path().display())), "{text}");
     assert!(text.contains("linerate doctor"), "{text}");
+}
+
+#[test]
+fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+    let folder = TempDir::new().unwrap();
+    let mut command = program(folder.path());
+    command.args(["--only", "network.mpi", "--budget", "60s", "--mpi"]).arg(environments().join("impi-rt"));
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    let victim = loop {
+        if let Some(rank) = playing(run.id(), folder.path(), "rank") {
+            break rank;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "no rank plays");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(Command::new("kill").args(["-KILL", &victim.to_string()]).status().unwrap().success());
+    assert!(run.wait().unwrap().success());
+    let lines = recorded(folder.path());
+    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
+    assert!(not["why"].as_str().unwrap().starts_with("failed: "), "{not}");
+    nobody_is_left(folder.path());
 }

@@ -87,6 +87,15 @@ fn an_openshmem_of_an_unknown_maker_is_refused_and_not_guessed() {
 }
 
 #[test]
+fn a_tcgmsg_over_an_unknown_mpi_is_refused() {
+    let line = told_of("libtcgmsg.so", "void tcg_snd(void) {}");
+    assert!(
+        line.starts_with("limited") && line.contains("is a TCGMSG over what is not known to start it"),
+        "{line}"
+    );
+}
+
+#[test]
 fn what_a_library_prints_is_not_taken_for_its_answer() {
     let source = "#include <stdio.h>
         __attribute__((constructor)) static void chat(void) { printf(\"{\\\"Ok\\\":1}\"); fflush(stdout); }

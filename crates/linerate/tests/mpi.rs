@@ -108,7 +108,7 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
 
 #[test]
 fn each_way_to_receive_carries_every_byte_and_is_on_record() {
-    for how in ["posted", "any-source", "unexpected"] {
+    for how in ["posted", "any-source", "unexpected", "plain"] {
         for (library, _) in BOTH {
             let folder = TempDir::new().unwrap();
             let receive = format!("mpi.receive={how}");
@@ -300,17 +300,17 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
     let (output, took) = with_launcher("echo 'there are no slots here' >&2; exit 3");
     let text = words(&output);
     assert!(!output.status.success() && text.contains("there are no slots here"), "{text}");
-    assert!(took < Duration::from_secs(15), "{took:?}");
+    assert!(took < Duration::from_secs(30), "{took:?}");
     let (output, took) = with_launcher("exec sleep 1000");
     let text = words(&output);
     assert!(!output.status.success() && text.contains("the ranks were not there after 15 s"), "{text}");
-    assert!(took < Duration::from_secs(40), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
     // Each rank of another library's launcher is alone, and MPI itself finds nothing wrong with that.
     let (output, took) =
         with_launcher("shift 6; exec mpiexec.mpich -n 2 \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" \"$6\"");
     let text = words(&output);
     assert!(!output.status.success() && text.contains("1 ranks know of each other, not 2"), "{text}");
-    assert!(took < Duration::from_secs(40), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
 }
 
 #[test]

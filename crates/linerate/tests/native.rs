@@ -273,11 +273,20 @@ impl Rank {
     fn start(name: &str, file: &str) -> Rank {
         let home = format!("linerate-test-{}-{name}", std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&home).unwrap()).unwrap();
-        let asked = json!({ "library": name, "file": file, "home": home, "at": null });
+        let asked = json!({ "name": name, "file": file, "home": home, "at": null });
         let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
         command.arg("endpoint").arg(asked.to_string()).stdin(Stdio::null());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut stream = listener.accept().unwrap().0;
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let mut stream = loop {
+            if let Ok((stream, _)) = listener.accept() {
+                break stream;
+            }
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "the rank has not called: {ended:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        stream.set_nonblocking(false).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         stream.read_exact(&mut [0]).unwrap();
         Rank { child, stream }

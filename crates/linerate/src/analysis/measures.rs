@@ -69,6 +69,8 @@ pub const MEASURES: &[Measure] = &[
     measure_of("half-round-trip.p99.9", "ns", |trial| half_round_trip(trial, 0.999)),
     measure_of("exchange-time", "ns", |trial| exchange(trial, 0.5)),
     measure_of("exchange-time.p99", "ns", |trial| exchange(trial, 0.99)),
+    measure_of("exchange-throughput", "b/s", |trial| carried(trial, exchange(trial, 0.5)?)),
+    measure_of("ping-pong-throughput", "b/s", |trial| carried(trial, half_round_trip_ns(trial)?)),
     measure_of("round-trip-rate", "1/s", |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
     measure_of("collective-time", "ns", |trial| {
         collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))
@@ -166,6 +168,11 @@ fn exchange(trial: &Trial, share: f64) -> Option<f64> {
     let both = trial.roles.iter().filter(|role| role.does == Does::Exchanges);
     let sample_ns = percentile(&merge_histograms(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64)
+}
+
+/// What a message carries that takes so long.
+fn carried(trial: &Trial, time_ns: f64) -> Option<f64> {
+    positive(trial.block.message_bytes as f64 * 8e9 / time_ns)
 }
 
 /// A percentile of the operations of all ranks together, of the end where it is larger.

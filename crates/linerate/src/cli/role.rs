@@ -5,14 +5,15 @@ use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, wire};
 use crate::run::{agent, this_program, worker};
 use crate::transport::library::{self, boot, keep};
-use crate::transport::{mpi, native, pvm, shmem};
+use crate::transport::{mpi, native, pvm, shmem, tcgmsg};
 use clap::Subcommand;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The hidden commands that launchers and daemons start: what those are told by variables is not for them.
-pub const FROM_OUTSIDE: [&str; 5] = [mpi::ROLE, boot::ROLE, pvm::task::ROLE, shmem::pe::ROLE, keep::ROLE];
+pub const FROM_OUTSIDE: [&str; 6] =
+    [mpi::ROLE, boot::ROLE, pvm::task::ROLE, shmem::pe::ROLE, tcgmsg::node::ROLE, keep::ROLE];
 
 #[derive(Debug, Subcommand)]
 pub enum Role {
@@ -50,6 +51,12 @@ pub enum Role {
     #[command(hide = true)]
     Element {
         /// What it is to be, and the sockets that the elements call.
+        asked: Vec<String>,
+    },
+    /// Play as a node of TCGMSG.
+    #[command(hide = true)]
+    Node {
+        /// The library, and the sockets that the nodes call.
         asked: Vec<String>,
     },
     /// Play as a rank of a library that MPIs carry their messages by.
@@ -133,6 +140,10 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
         }
         Role::Element { asked } => {
             shmem::pe::main(&asked)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Role::Node { asked } => {
+            tcgmsg::node::main(&asked)?;
             Ok(ExitCode::SUCCESS)
         }
         Role::Endpoint(how) => {

@@ -39,8 +39,9 @@ use std::net::TcpStream;
 /// The knob of who makes progress while no call is made.
 const PROGRESS: &str = "lite.progress";
 
-/// Its usual value: a thread of the layer's own.
+/// Its usual value, a thread of the layer's own, and a signal's handler.
 const THREAD: &str = "thread";
+const SIGNAL: &str = "signal";
 
 /// The tag of every message of the loops: their order is that of one tag.
 const TAG: u32 = 1;
@@ -122,9 +123,11 @@ impl Session for Open {
             Wait::Polling => Waits::Polling,
             Wait::Sleeping => Waits::Sleeping,
         });
-        let parts =
-            vec![Part { link: Passed::new(Rank { layer, lent: None }), does: task.does, cpu: task.cpu(0) }];
-        let played = play(parts, wait, blocks);
+        let played = if progress(&self.spec) == SIGNAL {
+            played(Rank::<true> { layer, lent: None }, task, wait, blocks)
+        } else {
+            played(Rank::<false> { layer, lent: None }, task, wait, blocks)
+        };
         if played.is_err() {
             // The other end may sleep until it hears of it.
             socket::shut_down(&self.stream);
@@ -134,14 +137,23 @@ impl Session for Open {
     }
 }
 
-/// An end as the loops see it.
-struct Rank<'l> {
+fn played(
+    rank: impl Passing + Send,
+    task: &Task,
+    wait: Wait,
+    blocks: &[Block],
+) -> Result<Vec<Vec<Measured>>> {
+    play(vec![Part { link: Passed::new(rank), does: task.does, cpu: task.cpu(0) }], wait, blocks)
+}
+
+/// An end as the loops see it; one whose work signals may interrupt, or not.
+struct Rank<'l, const SIGNALS: bool> {
     layer: &'l mut Layer,
     /// What an asynchronous exchange gives to the layer, which gives it back: what is sent, and a room.
     lent: Option<[Vec<u8>; 2]>,
 }
 
-impl Passing for Rank<'_> {
+impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.layer.send(TAG, bytes)
@@ -174,7 +186,11 @@ impl Passing for Rank<'_> {
         let [bytes, room] = self.lent.take().ok_or(io::ErrorKind::InvalidInput)?;
         let received = self.layer.start_receive(TAG, room)?;
         let sent = self.layer.start_send(TAG, bytes)?;
-        work();
+        if SIGNALS {
+            self.layer.work_interrupted(&mut work)?;
+        } else {
+            work();
+        }
         let (received, sent) = (self.layer.wait(received)?, self.layer.wait(sent)?);
         self.lent = Some([sent.bytes, received.bytes]);
         Ok(received.came)

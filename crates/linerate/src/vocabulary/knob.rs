@@ -245,6 +245,7 @@ pub const KNOBS: &[Knob] = &[
     message::PVM_ENCODING,
     message::SHMEM_OPERATION,
     message::SHMEM_ENVIRONMENT,
+    message::TCGMSG_ENVIRONMENT,
     message::UCX_TRANSPORTS,
     message::UCX_EAGER_LIMIT,
     message::UCX_SOCKET_BUFFER,

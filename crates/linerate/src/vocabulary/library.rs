@@ -54,6 +54,13 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
         source: "OpenSHMEM Application Programming Interface 1.4",
     },
     LibraryKind {
+        name: "tcgmsg",
+        files: &["libtcgmsg.so"],
+        launchers: &["mpiexec.mpich", "mpiexec.hydra", "mpiexec"],
+        about: "TCGMSG over an MPI, made loadable by adapters/tcgmsg",
+        source: "R. J. Harrison: Portable tools and applications for parallel computers, 1991; tcgmsg.h of Global Arrays 5.8",
+    },
+    LibraryKind {
         name: "ucx",
         files: &["libucp.so.0"],
         launchers: &[],
@@ -136,7 +143,7 @@ const fn variable(
 }
 
 /// How an MPI's ranks receive; the first is the usual one.
-pub const MPI_RECEIVES: &[&str] = &["blocking", "posted", "any-source", "unexpected"];
+pub const MPI_RECEIVES: &[&str] = &["blocking", "posted", "any-source", "unexpected", "plain"];
 
 /// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference,
 /// lamssi_rpi(7). What LAM calls `sockbuf` its manual keeps to itself: with `rpi_verbose` it says it.
@@ -165,6 +172,9 @@ pub const MPI_VARIABLES: &[MpiVariable] = &[
     variable("mpi.yield", "openmpi", &["OMPI_MCA_mpi_yield_when_idle"]),
     variable("mpi.yield", "intel-mpi", &["I_MPI_THREAD_YIELD"]),
 ];
+
+/// The MPI below TCGMSG.
+pub const TCGMSG_OVER: &str = "mpich";
 
 /// Who made an MPI.
 #[derive(Debug)]
@@ -273,19 +283,9 @@ const INTEL_HYDRA: Launch = Launch {
         export: None,
     },
     across: Ranks {
-        arguments: &[
-            "-bootstrap",
-            "ssh",
-            "-bootstrap-exec",
-            "{shell}",
-            "-iface",
-            "{interface}",
-            "-hosts",
-            "{near},{far}",
-            "-ppn",
-            "{ranks}",
-        ],
-        each: &["-n", "{ranks}", "-env", "FI_TCP_IFACE", "{interface}"],
+        arguments: &["-bootstrap", "ssh", "-bootstrap-exec", "{shell}", "-iface", "{interface}"],
+        // Told all hosts together, it starts every rank on the first one.
+        each: &["-n", "{ranks}", "-host", "{address}", "-env", "FI_TCP_IFACE", "{interface}"],
         environment: &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("I_MPI_OFI_PROVIDER", "tcp")],
         export: None,
     },

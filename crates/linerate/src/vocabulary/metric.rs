@@ -161,6 +161,8 @@ pub const METRICS: &[Metric] = &[
         page: "throughput.md",
     },
     messages::EXCHANGE_TIME,
+    messages::EXCHANGE_THROUGHPUT,
+    messages::PING_PONG_THROUGHPUT,
     messages::ROUND_TRIP_RATE,
     messages::COLLECTIVE_TIME,
     messages::OVERLAP,

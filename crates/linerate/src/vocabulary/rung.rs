@@ -327,6 +327,8 @@ pub const RUNGS: &[Rung] = &[
     on_request::NETWORK_PVM,
     on_request::IN_HOST_SHMEM,
     on_request::NETWORK_SHMEM,
+    on_request::IN_HOST_TCGMSG,
+    on_request::NETWORK_TCGMSG,
     on_request::IN_HOST_UCX,
     on_request::NETWORK_UCX,
     on_request::IN_HOST_LIBFABRIC,

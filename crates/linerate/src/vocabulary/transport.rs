@@ -386,6 +386,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     message::MPI,
     message::PVM,
     message::SHMEM,
+    message::TCGMSG,
     message::UCX,
     message::LIBFABRIC,
 ];

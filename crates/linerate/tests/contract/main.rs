@@ -29,7 +29,8 @@ fn spec(transport: &str, flows: u32, passive: bool) -> Spec {
 /// Those that this host has; what it lacks is `special`'s.
 fn two_ends() -> impl Iterator<Item = &'static TransportEntry> {
     let is_here = |entry: &&TransportEntry| named(entry.name).unwrap().lacks().is_none();
-    // Ranks are processes of the program itself: tests/mpi.rs, tests/pvm.rs, tests/shmem.rs and tests/native.rs have them.
+    // Ranks are processes of the program itself: tests/mpi.rs, tests/pvm.rs, tests/shmem.rs, tests/tcgmsg.rs and tests/native.rs
+    // have them.
     let all = vocabulary::TRANSPORTS.iter().filter(|entry| entry.ends == 2 && !entry.foreign);
     all.filter(is_here)
 }

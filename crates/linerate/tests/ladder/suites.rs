@@ -81,7 +81,7 @@ fn the_suite_of_libraries_is_drawn() {
     let (_, report) = drawn(&["lab", "--suite", "libraries"]);
     let curves: std::collections::BTreeSet<String> =
         points(&report, "001-F2").into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(curves.len(), 6, "TCP, the light layer, two libraries, puts and gets: {curves:?}");
+    assert_eq!(curves.len(), 7, "TCP, the light layer, two MPIs, TCGMSG, puts and gets: {curves:?}");
 }
 
 #[test]

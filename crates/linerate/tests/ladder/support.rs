@@ -23,6 +23,8 @@ pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.arg("run").args(arguments).args(["--quiet", "--output"]).arg(folder);
     command.env("LINERATE_STATE", folder.join("state"));
+    // Made by the tests' setup, beside what cargo builds.
+    command.env("LD_LIBRARY_PATH", Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tcgmsg"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -55,6 +55,8 @@ pub enum Receive {
     AnySource,
     /// Once it is there, before anybody asked for it.
     Unexpected,
+    /// From the other rank, each message for itself, those of streams as well.
+    Plain,
 }
 
 /// What a rank plays.

@@ -4,7 +4,8 @@ use super::Identity;
 use crate::transport::Transport;
 use crate::transport::native::{LIBFABRIC, UCX};
 use crate::transport::pvm::PVM;
-use crate::vocabulary::{MPI_MAKERS, MpiMaker, SHMEM_MAKERS};
+use crate::transport::tcgmsg::TCGMSG;
+use crate::vocabulary::{MPI_MAKERS, MpiMaker, SHMEM_MAKERS, TCGMSG_OVER};
 use linerate_sys::library::Library;
 use std::path::Path;
 
@@ -17,6 +18,9 @@ pub fn identify(path: &Path) -> Result<Identity, String> {
     // is built on.
     if library.has("shmem_init") {
         return shmem(&library);
+    }
+    if library.has("tcg_snd") {
+        return tcgmsg(&library);
     }
     if library.has("MPI_Init") {
         return mpi(&library);
@@ -44,6 +48,15 @@ fn shmem(library: &Library) -> Result<Identity, String> {
     let below = library.mpi_library_version().filter(|_| maker.tells_by_mpi);
     let below = below.map_or(String::new(), |text| format!(" of {}", first_line(&text)));
     Ok(Identity { name: maker.name.into(), version: format!("OpenSHMEM {major}.{minor}{below}"), abi: None })
+}
+
+/// It has no version of its own.
+fn tcgmsg(library: &Library) -> Result<Identity, String> {
+    let below = library.mpi_library_version().map(|text| first_line(&text)).unwrap_or_default();
+    if maker(&below).is_none_or(|maker| maker.name != TCGMSG_OVER) {
+        return Err(format!("is a TCGMSG over what is not known to start it: {below}"));
+    }
+    Ok(Identity { name: TCGMSG.name().into(), version: format!("TCGMSG over {below}"), abi: None })
 }
 
 /// The standard's own ABI first: what carries it may depend on a library that exports another one's symbols.

@@ -120,7 +120,9 @@ impl Launched {
         let other =
             self.other_version.as_ref().map_or(String::new(), |other| format!(", {other} on the other host"));
         let daemons = self.daemons.as_ref().map_or("", Daemons::about);
-        format!("{version}, {}{launcher}{daemons}{other}", found.path.display())
+        let abi = found.identity.as_ref().ok().and_then(|identity| identity.abi.as_ref());
+        let abi = abi.map_or(String::new(), |abi| format!(", ABI {abi}"));
+        format!("{version}{abi}, {}{launcher}{daemons}{other}", found.path.display())
     }
 }
 

@@ -333,8 +333,8 @@ impl Session for Open {
     fn granted(&self) -> Vec<Granted> {
         let Some((_, found, _)) = &self.around.launched else { return Vec::new() };
         let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
-        let place = self.own.at.filter(|knob| self.spec.value(knob).is_some());
-        let place = place.map(|knob| granted(&self.spec, knob, found.path.display()));
+        // It was found there; which file it is stands with the endpoints.
+        let place = self.own.at.and_then(|knob| Some(granted(&self.spec, knob, self.spec.value(knob)?)));
         library.into_iter().chain(place).chain((self.own.granted)(&self.spec)).collect()
     }
 

@@ -30,6 +30,8 @@ pub type Ticket = u64;
 /// What becomes of a message that nobody asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unexpected {
+    /// It waits: whoever moves messages may not allocate.
+    Waits,
     /// It is held where it is small, and waits else: nobody needs what is behind it.
     Small,
     /// It is held while there is room, and waits then: its sender may wait for this end to send on.
@@ -124,6 +126,8 @@ pub struct Engine {
     /// Asynchronous receives that are not done.
     awaited: usize,
     failed: Option<(io::ErrorKind, String)>,
+    /// The bytes that must be there for who waits on the socket to be woken.
+    wakes_at: usize,
 }
 
 impl Engine {
@@ -139,7 +143,24 @@ impl Engine {
             tickets: 0,
             awaited: 0,
             failed: None,
+            wakes_at: 1,
         }
+    }
+
+    /// Lets who waits on the socket be woken by each byte that comes; or, in `lumps`, by so many of the message that is
+    /// under way, or its last: to be woken by each packet costs more than the packet.
+    #[inline]
+    pub fn wake_in(&mut self, lumps: Option<usize>) -> io::Result<()> {
+        let rest = |coming: &Coming| match coming.room {
+            Room::None => 1,
+            _ => coming.header.len - coming.filled,
+        };
+        let wanted = lumps.map_or(1, |most| self.coming.as_ref().map_or(1, rest).clamp(1, most));
+        if wanted != self.wakes_at {
+            socket::wake_at(&*self.socket, wanted).map_err(|error| error.source)?;
+            self.wakes_at = wanted;
+        }
+        Ok(())
     }
 
     /// What is broken stays so: the next bytes of the stream can be anything. The end of the stream shows by itself.
@@ -174,6 +195,8 @@ impl Engine {
     /// Begins to receive into a room that is given.
     pub fn start_receive(&mut self, tag: u32, room: Vec<u8>) -> io::Result<Ticket> {
         self.is_whole()?;
+        // Room for what this and the others that are under way will give: a signal's handler does not allocate.
+        self.done.reserve(2 + self.awaited + self.leaving.len());
         let ticket = self.ticket();
         self.awaited += 1;
         let receive = Posted { tag, room: room.len(), place: Place::Given(ticket, room) };
@@ -186,6 +209,7 @@ impl Engine {
     /// Begins to send what is given.
     pub fn start_send(&mut self, tag: u32, payload: Vec<u8>) -> io::Result<Ticket> {
         self.is_whole()?;
+        self.done.reserve(2 + self.awaited + self.leaving.len());
         let (ticket, message) = (self.ticket(), Leaving::new(tag, payload)?);
         self.leaving.push_back((ticket, message));
         self.push::<&[u8]>(None)?;
@@ -286,7 +310,7 @@ impl Engine {
         };
         if let Some(posted) = self.matching.take(*tag, *len)? {
             *room = Room::Asked(posted.place);
-        } else if *len <= EAGER || other != Unexpected::Small {
+        } else if other != Unexpected::Waits && (*len <= EAGER || other != Unexpected::Small) {
             match self.matching.reserve(*len) {
                 Some(bytes) => *room = Room::Held(bytes),
                 None if other == Unexpected::InTheWay => {

@@ -135,6 +135,12 @@ impl Layer {
         Ok(Request { ticket, receives: true })
     }
 
+    /// Works; meanwhile a signal interrupts this thread and moves what can be moved. The work may not allocate, lock or
+    /// print, for the signal's handler stands in the middle of it.
+    pub fn work_interrupted(&mut self, work: impl FnOnce()) -> io::Result<()> {
+        self.shared.work_interrupted(work)
+    }
+
     /// Whether a request is done; moves nothing.
     pub fn is_done(&self, request: &Request) -> io::Result<bool> {
         self.shared.call(self.thread.is_some(), |engine| Ok(engine.is_done(request.ticket)))

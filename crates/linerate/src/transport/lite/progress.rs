@@ -1,10 +1,11 @@
-//! Who moves the bytes: a call while there is one, else a thread of the layer's own.
+//! Who moves the bytes: a call while there is one, else a thread of the layer's own, or a signal in the middle of work.
 //!
 //! A call has the engine for itself until it returns, waits as its caller wants to wait, and hands nothing over. The
 //! thread rests meanwhile: it looks up now and then, and takes over where no call came since. Where a call leaves an
 //! asynchronous request behind, it rings for the thread at once.
 
 use super::engine::{Engine, Lent, Unexpected};
+use linerate_sys::interrupt;
 use linerate_sys::wake::Bell;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,6 +17,10 @@ use std::time::Duration;
 /// were made it rests twice as long each time, up to a bound, for each look puts a caller that polls off its CPU.
 const LOOK_UP: Duration = Duration::from_millis(2);
 const LOOK_UP_AT_LAST: Duration = Duration::from_millis(32);
+
+/// How much of a message comes before the thread is woken for it: half of what a connection's window is at first, so that
+/// its sender goes on meanwhile.
+const LUMP: usize = 32 << 10;
 
 /// How long it sleeps at the socket at most.
 const WATCH: Duration = Duration::from_secs(1);
@@ -61,7 +66,7 @@ impl Shared {
     ) -> io::Result<T> {
         self.calls.fetch_add(1, SeqCst);
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = work(&mut engine);
+        let outcome = engine.wake_in(None).and_then(|()| work(&mut engine));
         let outcome = engine.keep(outcome);
         let needed = bits(engine.needs());
         drop(engine);
@@ -70,6 +75,23 @@ impl Shared {
             self.bell.ring().map_err(|error| error.source)?;
         }
         outcome
+    }
+
+    /// Works, and lets a signal move what can be moved in the middle of it.
+    pub fn work_interrupted(&self, work: impl FnOnce()) -> io::Result<()> {
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = Ok(());
+        let moves = || {
+            while outcome.is_ok() {
+                match interrupted(&mut engine) {
+                    Ok(true) => {}
+                    Ok(false) => return,
+                    Err(error) => outcome = Err(error),
+                }
+            }
+        };
+        interrupt::work(&*self.socket, moves, work).map_err(|error| error.source)?;
+        engine.keep(outcome)
     }
 
     /// Ends the thread.
@@ -113,6 +135,7 @@ impl Shared {
             };
             let moved = step(&mut engine)?;
             let awaited = [!engine.is_held_up(), engine.needs()[1]];
+            engine.wake_in(Some(LUMP))?;
             self.watched.store(bits(awaited), SeqCst);
             drop(engine);
             if !moved {
@@ -141,6 +164,14 @@ fn step(engine: &mut Engine) -> io::Result<bool> {
     let pushed = engine.keep(pushed)?;
     let pulled = engine.pull(&mut Lent::default(), Unexpected::Small, false);
     Ok(engine.keep(pulled)? || pushed)
+}
+
+/// The same in the middle of other work, where nothing may be allocated.
+fn interrupted(engine: &mut Engine) -> io::Result<bool> {
+    let pushed = engine.push::<&[u8]>(None)?;
+    let pulled = engine.pull(&mut Lent::default(), Unexpected::Waits, false)?;
+    engine.wake_in(Some(LUMP))?;
+    Ok(pulled || pushed)
 }
 
 fn bits([comes, goes]: [bool; 2]) -> u8 {

@@ -273,3 +273,35 @@ fn a_peer_that_is_silent_or_gone_is_told_in_time() {
     assert_eq!((far.receive(TAG, &mut room).unwrap(), room), (1, [3]));
     assert_eq!(far.receive(TAG, &mut room).unwrap_err().kind(), ErrorKind::UnexpectedEof);
 }
+
+#[test]
+fn a_signal_moves_messages_in_the_middle_of_work() {
+    let (mut near, mut far) = pair(false);
+    let sent = pattern(HUGE, 3);
+    std::thread::scope(|scope| {
+        let bytes = sent.clone();
+        scope.spawn(move || far.send(TAG, &bytes).unwrap());
+        let request = near.start_receive(TAG, vec![0; HUGE]).unwrap();
+        let begun = Instant::now();
+        // More than the kernel's buffers hold goes only when somebody takes it.
+        near.work_interrupted(|| while begun.elapsed() < Duration::from_secs(2) {}).unwrap();
+        assert!(near.is_done(&request).unwrap(), "nobody moved it");
+        let Done { bytes, came } = near.wait(request).unwrap();
+        assert!(came == HUGE && bytes == sent);
+    });
+}
+
+#[test]
+fn what_nobody_asked_for_waits_for_a_call_while_a_signal_moves_the_rest() {
+    let (mut near, mut far) = pair(false);
+    far.send(TAG + 1, &[1; 100]).unwrap();
+    far.send(TAG, &[2; 100]).unwrap();
+    let request = near.start_receive(TAG, vec![0; 100]).unwrap();
+    let begun = Instant::now();
+    near.work_interrupted(|| while begun.elapsed() < Duration::from_millis(50) {}).unwrap();
+    assert!(!near.is_done(&request).unwrap(), "what is behind it was taken");
+    assert_eq!(near.wait(request).unwrap().bytes, vec![2; 100]);
+    let mut room = [0; 100];
+    assert_eq!(near.receive(TAG + 1, &mut room).unwrap(), 100);
+    assert_eq!(room, [1; 100]);
+}

@@ -54,19 +54,21 @@ impl Plays for Mpi {
 fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
     if asked.does.is_collective() {
-        return played(Gathered::new(Own::<_, false>(rank)), asked);
+        return played(Gathered::new(Own::<_, false, false>(rank)), asked);
     }
     match asked.receive {
-        Receive::Blocking | Receive::AnySource => played(Passed::new(Own::<_, false>(rank)), asked),
-        Receive::Posted => played(Posted::new(Own::<_, false>(rank)), asked),
-        Receive::Unexpected => played(Passed::new(Own::<_, true>(rank)), asked),
+        Receive::Blocking | Receive::AnySource => played(Passed::new(Own::<_, false, false>(rank)), asked),
+        Receive::Posted => played(Posted::new(Own::<_, false, false>(rank)), asked),
+        Receive::Unexpected => played(Passed::new(Own::<_, true, false>(rank)), asked),
+        Receive::Plain => played(Passed::new(Own::<_, false, true>(rank)), asked),
     }
 }
 
-/// A rank as the loops see it; one that probes receives nothing before it is there.
-pub struct Own<'r, H, const PROBES: bool>(pub &'r mut Rank<H>);
+/// A rank as the loops see it. One that probes receives nothing before it is there; a plain one has no request under way
+/// when it returns, so that a window is one message after the other.
+pub struct Own<'r, H, const PROBES: bool, const PLAIN: bool>(pub &'r mut Rank<H>);
 
-impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PROBES, PLAIN> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.0.send(bytes)
@@ -102,12 +104,15 @@ impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
 
     #[inline]
     fn send_window(&mut self, bytes: &[u8], messages: usize) -> std::io::Result<()> {
-        self.0.send_window(bytes, messages)
+        if !PLAIN {
+            return self.0.send_window(bytes, messages);
+        }
+        (0..messages).try_for_each(|_| self.0.send(bytes))
     }
 
     #[inline]
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
-        if !PROBES {
+        if !PROBES && !PLAIN {
             return self.0.receive_window(rooms, len, messages);
         }
         let mut rooms = rooms.chunks_exact_mut(len.max(1)).take(messages);
@@ -115,7 +120,7 @@ impl<H: Handle, const PROBES: bool> Passing for Own<'_, H, PROBES> {
     }
 }
 
-impl<H: Handle, const PROBES: bool> Gathering for Own<'_, H, PROBES> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Gathering for Own<'_, H, PROBES, PLAIN> {
     fn ranks(&self) -> usize {
         self.0.ranks()
     }

@@ -10,7 +10,7 @@ pub const RECEIVE: &str = "mpi.receive";
 
 /// As [`MPI_RECEIVES`] has them.
 const ALL: [Receive; MPI_RECEIVES.len()] =
-    [Receive::Blocking, Receive::Posted, Receive::AnySource, Receive::Unexpected];
+    [Receive::Blocking, Receive::Posted, Receive::AnySource, Receive::Unexpected, Receive::Plain];
 
 /// What was asked for; the first one where nothing was.
 pub fn asked(spec: &Spec) -> Result<Receive> {

@@ -75,9 +75,9 @@ pub const MPI_RECEIVE: Knob = Knob {
     kind: KnobKind::OneOf(MPI_RECEIVES),
     transports: &["mpi"],
     default: "blocking",
-    about: "the receive of a round trip: MPI_Recv; MPI_Irecv before the message can come; MPI_Recv of MPI_ANY_SOURCE; or MPI_Recv of what MPI_Probe found to be there already",
+    about: "the receive of a round trip: MPI_Recv; MPI_Irecv before the message can come; MPI_Recv of MPI_ANY_SOURCE; MPI_Recv of what MPI_Probe found to be there already; or, plain, MPI_Recv and MPI_Send alone, which also carry streams, message by message",
     source: "MPI: A Message-Passing Interface Standard, version 4.1, sections 3.2.4, 3.7.2 and 3.8.1",
-    hint: "posted saves a copy of what comes unasked; any-source shows what matching costs",
+    hint: "posted saves a copy of what comes unasked; any-source shows what matching costs; plain is what a simple application does",
 };
 
 /// `mpi.rpi`.
@@ -144,6 +144,17 @@ pub const SHMEM_ENVIRONMENT: Knob = Knob {
     about: "variables for the library, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
     source: "oshrun(1), option -x; MCA parameters, SHMEM_ and UCX_ variables",
     hint: "what oshmem_info --all and ucx_info -cf list",
+};
+
+/// `tcgmsg.environment`.
+pub const TCGMSG_ENVIRONMENT: Knob = Knob {
+    name: "tcgmsg.environment",
+    kind: KnobKind::Variables,
+    transports: &["tcgmsg"],
+    default: "none",
+    about: "variables for the MPI below it, as they are: `NAME=VALUE NAME=VALUE`; they win over all others",
+    source: "mpiexec(1), option -env; CVARs and UCX_ variables",
+    hint: "UCX_TCP_SNDBUF=1m UCX_TCP_RCVBUF=1m: what the paper's SR_SOCK_BUF_SIZE was for",
 };
 
 /// `ucx.transports`.
@@ -226,10 +237,10 @@ pub const LIBFABRIC_ENVIRONMENT: Knob = Knob {
 /// `lite.progress`.
 pub const LITE_PROGRESS: Knob = Knob {
     name: "lite.progress",
-    kind: KnobKind::OneOf(&["thread", "none"]),
+    kind: KnobKind::OneOf(&["thread", "signal", "none"]),
     transports: &["lite"],
     default: "thread",
-    about: "who moves messages while a rank computes: a thread of the layer's own, or nobody",
-    source: "D. Turner, X. Chen, IEEE Cluster 2002 (MP_Lite: a signal handler did)",
-    hint: "none: what a library without a progress engine gives away where communication and computation overlap",
+    about: "who moves messages while a rank computes: a thread of the layer's own, a signal handler in the middle of the work, or nobody",
+    source: "D. Turner, X. Chen, IEEE Cluster 2002 (MP_Lite: SIGIO's handler did); fcntl(2), O_ASYNC",
+    hint: "signal: where there is no CPU for a thread. none: what a library without a progress engine gives away where communication and computation overlap",
 };

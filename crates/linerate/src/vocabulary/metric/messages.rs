@@ -13,6 +13,28 @@ pub(super) const EXCHANGE_TIME: Metric = Metric {
     page: "ping-ping.md",
 };
 
+pub(super) const EXCHANGE_THROUGHPUT: Metric = Metric {
+    name: "exchange-throughput",
+    unit: "b/s",
+    keys: &[],
+    about: "what an exchange carries of each direction: its message over its time",
+    formula: "message bits / exchange-time",
+    source: "Intel MPI Benchmarks, PingPing: Mbytes/sec",
+    hint: "compare it with ping-pong-throughput: what is less is what one direction costs the other",
+    page: "ping-ping.md",
+};
+
+pub(super) const PING_PONG_THROUGHPUT: Metric = Metric {
+    name: "ping-pong-throughput",
+    unit: "b/s",
+    keys: &[],
+    about: "what one message after the other carries, each sent when the one before has come back",
+    formula: "message bits / half-round-trip",
+    source: "Q. O. Snell, A. R. Mikler, J. L. Gustafson: NetPIPE, 1996: its throughput; Intel MPI Benchmarks, PingPong",
+    hint: "below throughput by what is idle while a message is under way: small messages are all latency",
+    page: "half-round-trip.md",
+};
+
 pub(super) const ROUND_TRIP_RATE: Metric = Metric {
     name: "round-trip-rate",
     unit: "1/s",

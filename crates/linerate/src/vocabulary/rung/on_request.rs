@@ -196,6 +196,24 @@ pub const NETWORK_SHMEM: Rung = rung(
     "two processing elements of OpenSHMEM, one on each host, by TCP: puts, each announced by a word",
 );
 
+/// `in-host.tcgmsg`.
+pub const IN_HOST_TCGMSG: Rung = rung(
+    "in-host.tcgmsg",
+    "tcgmsg",
+    InHost,
+    Some("in-host.shared-memory"),
+    "two nodes of TCGMSG, by whatever the MPI below it takes within a host",
+);
+
+/// `network.tcgmsg`.
+pub const NETWORK_TCGMSG: Rung = rung(
+    "network.tcgmsg",
+    "tcgmsg",
+    Network,
+    Some("network.tcp"),
+    "two nodes of TCGMSG, one on each host, by the MPI below it over TCP",
+);
+
 /// `in-host.ucx`.
 pub const IN_HOST_UCX: Rung = rung(
     "in-host.ucx",

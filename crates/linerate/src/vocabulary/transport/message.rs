@@ -74,6 +74,14 @@ pub const SHMEM: TransportEntry = TransportEntry {
     source: "OpenSHMEM Application Programming Interface 1.4",
 };
 
+/// `tcgmsg`.
+pub const TCGMSG: TransportEntry = TransportEntry {
+    name: "tcgmsg",
+    about: "two nodes of TCGMSG over an MPI of this host, loaded at run time and started by that MPI's launcher",
+    source: "R. J. Harrison: Portable tools and applications for parallel computers, 1991; tcgmsg.h of Global Arrays 5.8",
+    ..UCX
+};
+
 /// `ucx`.
 pub const UCX: TransportEntry = TransportEntry {
     name: "ucx",

@@ -1,0 +1,86 @@
+//! Message passing by the real TCGMSG, which `adapters/tcgmsg` has made loadable: every byte is there, across the link where
+//! it is to be, and what goes wrong is told in time and leaves nothing behind.
+
+#[path = "user/ranks.rs"]
+mod ranks;
+
+use ranks::{crossed, every_byte_came, nobody_is_left, playing, program, recorded, words};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
+
+fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
+    let adapter: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("tcgmsg");
+    assert!(adapter.join("libtcgmsg.so").exists(), "adapters/tcgmsg/build {} makes it", adapter.display());
+    let mut command = program(folder);
+    command.args(["--only", rung]).args(how).env("LD_LIBRARY_PATH", adapter);
+    command
+}
+
+/// Runs a rung, and gives what is on record.
+fn carries_every_byte(rung: &str) -> Vec<Value> {
+    let folder = TempDir::new().unwrap();
+    let output = on_rung(folder.path(), rung, &QUICK).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    let sessions: Vec<&Value> =
+        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
+    assert!(!sessions.is_empty());
+    for session in sessions {
+        let about = session["endpoints"][0].as_str().unwrap();
+        assert!(about.starts_with("TCGMSG over MPICH Version: ") && about.contains("started by"), "{about}");
+    }
+    every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
+    nobody_is_left(folder.path());
+    lines
+}
+
+#[test]
+fn every_byte_comes_within_a_host() {
+    carries_every_byte("in-host.tcgmsg");
+}
+
+#[test]
+fn between_two_hosts_every_byte_crosses() {
+    for (step, came, moved) in crossed(&carries_every_byte("network.tcgmsg")) {
+        assert!(moved.iter().all(|moved| *moved > came), "{moved:?} of {came}: {step}");
+    }
+}
+
+#[test]
+fn variables_reach_the_mpi_below_it() {
+    let folder = TempDir::new().unwrap();
+    let past = ["--set", "tcgmsg.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
+    let output = on_rung(folder.path(), "network.tcgmsg", &[&QUICK[..], &past].concat()).output().unwrap();
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
+    nobody_is_left(folder.path());
+}
+
+#[test]
+fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+    let folder = TempDir::new().unwrap();
+    let mut command = on_rung(folder.path(), "in-host.tcgmsg", &["--budget", "60s"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    let victim = loop {
+        if let Some(node) = playing(run.id(), folder.path(), "node") {
+            break node;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "no node plays");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(Command::new("kill").args(["-KILL", &victim.to_string()]).status().unwrap().success());
+    let (status, begun) = (run.wait().unwrap(), Instant::now());
+    // What came before stays.
+    assert!(status.success());
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    let lines = recorded(folder.path());
+    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
+    assert!(not["why"].as_str().unwrap().starts_with("failed: "), "{not}");
+    nobody_is_left(folder.path());
+}
