@@ -76,13 +76,6 @@ impl<'d> Node<'d> {
         Some(Node { value, place: below(&self.place, key), used: self.used })
     }
 
-    /// What is below it by several names.
-    pub fn path(&self, keys: &[&str]) -> Option<Node<'d>> {
-        let (first, rest) = keys.split_first()?;
-        let node = self.at(first)?;
-        if rest.is_empty() { Some(node) } else { node.path(rest) }
-    }
-
     /// The values of an array below it.
     pub fn items(&self, key: &str) -> Vec<Node<'d>> {
         let array = self.value.get(key).and_then(Value::as_array);
