@@ -9,6 +9,7 @@ mod connections;
 mod curve;
 mod distribution;
 mod efficiency;
+mod imported;
 mod ladder;
 mod measures;
 mod medians;
@@ -32,9 +33,13 @@ pub use curve::{
 };
 pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
+pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
 pub use measures::{MEASURES, Measure, measure, sent_late};
-pub use runs::{FactsDiffer, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry, compare_runs};
+pub use runs::{
+    FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,
+    compare_runs,
+};
 pub use stability::{Abnormal, Anomaly, Drift};
 pub use suite::{
     CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,

@@ -10,6 +10,7 @@ mod config;
 mod doctor;
 mod explain;
 mod fault;
+mod import;
 mod lab;
 mod list;
 mod man;
@@ -101,6 +102,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Ab(ab) => ab::main(&ab),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
+        Command::Import(import) => import::main(&import),
         Command::Calibrate(calibrate) => calibrate::main(&calibrate),
         Command::Doctor(state) => doctor::main(&state),
         Command::List(list) => list::main(&list),

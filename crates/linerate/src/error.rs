@@ -58,6 +58,16 @@ pub enum Error {
         /// What is wrong with it, with the line where there is one.
         what: String,
     },
+    /// A file of another tool cannot be imported.
+    #[error("{file}: {what}")]
+    Import {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+        /// What to try.
+        hint: String,
+    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -138,7 +148,7 @@ impl Error {
             Error::Unavailable { .. } => 3,
             Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } => 4,
             Error::System(_) => 5,
-            Error::Record { .. } => 6,
+            Error::Record { .. } | Error::Import { .. } => 6,
             Error::Interrupted => 130,
         }
     }
@@ -146,9 +156,10 @@ impl Error {
     /// What to try, where something is known to help.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Error::Usage { hint, .. } | Error::Unavailable { hint, .. } | Error::Peer { hint, .. } => {
-                Some(hint.as_str()).filter(|hint| !hint.is_empty())
-            }
+            Error::Usage { hint, .. }
+            | Error::Unavailable { hint, .. }
+            | Error::Peer { hint, .. }
+            | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
             Error::System(error) => remedy::of(error),

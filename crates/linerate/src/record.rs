@@ -9,6 +9,8 @@ mod environment;
 mod event;
 mod grant;
 mod host_delta;
+pub mod import;
+mod imported;
 mod lack;
 mod latency;
 mod read;
@@ -25,6 +27,7 @@ pub use event::{
     StepRecord, Trial, Unavailable,
 };
 pub use host_delta::{HostDelta, InterfaceDelta};
+pub use imported::{Imported, Original, Source};
 pub use lack::Lack;
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use read::{BadLine, Unreadable, read};
@@ -48,7 +51,7 @@ pub const LONGEST_LINE: usize = 1 << 20;
 /// The events of one run, sorted by kind, each kind in the order in which it happened.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
-    /// The first line.
+    /// The first line; none of another tool's results.
     pub header: Option<Header>,
     /// The hosts.
     pub hosts: Vec<HostFacts>,
@@ -64,6 +67,12 @@ pub struct Recording {
     pub series: Vec<Series>,
     /// What could not be measured, and why.
     pub unavailable: Vec<Unavailable>,
+    /// The first line of another tool's results, in place of a header.
+    pub source: Option<Source>,
+    /// Those results.
+    pub imported: Vec<Imported>,
+    /// That file as it was, part by part.
+    pub original: Vec<Original>,
     /// How the run ended; none when it was cut off.
     pub end: Option<End>,
 }
@@ -80,6 +89,9 @@ impl Recording {
             Event::Trial(trial) => self.trials.push(trial),
             Event::Series(series) => self.series.push(series),
             Event::Unavailable(unavailable) => self.unavailable.push(unavailable),
+            Event::Source(source) => self.source = Some(source),
+            Event::Imported(imported) => self.imported.push(imported),
+            Event::Original(original) => self.original.push(original),
             Event::End(end) => self.end = Some(end),
         }
     }
@@ -98,6 +110,12 @@ impl Recording {
     /// Whether a case failed on the way.
     pub fn lost(&self, case: &Case) -> bool {
         self.unavailable.iter().any(|not| not.lost(case))
+    }
+
+    /// The schema that the first line names.
+    fn schema(&self) -> Option<&str> {
+        let header = self.header.as_ref().map(|header| header.schema.as_str());
+        header.or(self.source.as_ref().map(|source| source.schema.as_str()))
     }
 
     /// The plan in the header.

@@ -8,8 +8,10 @@ mod assemble;
 mod block;
 mod curve;
 pub mod draw;
+mod export;
 pub mod figure;
 mod html;
+mod imported;
 mod ladder;
 mod note;
 mod notice;
@@ -85,6 +87,24 @@ pub const FORMATS: &[Format] = &[
         render: |sheets, _| each(sheets, |sheet| csv_of(sheet.recording, &sheet.analysis)),
     },
     Format {
+        name: "tables",
+        about: "each table of the report as a CSV file, in a folder",
+        several: true,
+        render: |sheets, _| export::tables(sheets),
+    },
+    Format {
+        name: "openmetrics",
+        about: "the numbers with their labels, for Prometheus and what reads OpenMetrics 1.0",
+        several: false,
+        render: |sheets, _| each(sheets, |sheet| export::open_metrics(&sheet.report)),
+    },
+    Format {
+        name: "iperf3",
+        about: "a long stream in the JSON of iperf3, for dashboards that read it",
+        several: false,
+        render: |sheets, _| export::iperf3(sheets),
+    },
+    Format {
         name: "html",
         about: "one page with figures, findings and the data, that needs nothing else",
         several: true,
@@ -136,9 +156,10 @@ pub fn text(recording: &Recording, page: Page) -> String {
 }
 
 fn text_of(report: &Report, page: Page) -> String {
-    match &report.arms {
-        Some(compared) => arms::render(report, compared, page),
-        None => text::render(report, page),
+    match (&report.imported, &report.arms) {
+        (Some(imported), _) => imported::render(imported, page),
+        (None, Some(compared)) => arms::render(report, compared, page),
+        (None, None) => text::render(report, page),
     }
 }
 
@@ -151,6 +172,7 @@ pub fn json_of(report: &Report) -> String {
 /// The CSV form.
 pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
     match crate::analysis::compare_arms(recording) {
+        None if recording.source.is_some() => rows::render_imported(recording),
         Some(compared) => rows::render_arms(&compared),
         None if !analysis.suites.is_empty() => rows::render_suites(&analysis.suites),
         None => rows::render(analysis),

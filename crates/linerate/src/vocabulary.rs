@@ -16,8 +16,10 @@ mod metric;
 mod native;
 mod pattern;
 mod preset;
+mod quantity;
 mod rung;
 mod suite;
+mod tool;
 mod transport;
 mod warning;
 
@@ -44,10 +46,12 @@ pub use pattern::{
     Cache, Collective, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait,
 };
 pub use preset::{PRESETS, Preset};
+pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
 pub use suite::{SUITES, SuiteEntry};
+pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 

@@ -5,6 +5,10 @@
 //! than six runs a side nothing can be told. Only like is compared with like: the same rung, direction,
 //! number of flows, wait and message size.
 
+mod imported;
+
+pub use imported::ImportedCompared;
+
 use super::arms::{ALPHA, Verdict};
 use super::{Analysis, Curve, analyse};
 use crate::plan::{Case, Metric};
@@ -35,9 +39,12 @@ pub struct RunsCompared {
     pub facts: Vec<FactsDiffer>,
     /// What was compared.
     pub numbers: Vec<NumberCompared>,
+    /// What another tool measured on both sides.
+    #[serde(default)]
+    pub imported: Vec<ImportedCompared>,
     /// Numbers that only one side has.
     pub left_out: Vec<String>,
-    /// Of all numbers: different if any is, the same if all are.
+    /// Of all numbers, imported ones too: different if any is, the same if all are.
     pub verdict: Verdict,
 }
 
@@ -104,6 +111,7 @@ pub struct SideEntry {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunNumbers {
     numbers: BTreeMap<(Case, u64), Estimate>,
+    imported: BTreeMap<imported::Key, f64>,
     facts: BTreeMap<String, String>,
 }
 
@@ -114,6 +122,7 @@ impl RunNumbers {
         let curves = analysis.curves.iter().filter(|curve| curve.case.arm == 0);
         RunNumbers {
             numbers: curves.filter_map(|curve| number(&analysis, curve)).collect(),
+            imported: imported::numbers(recording),
             facts: facts(recording),
         }
     }
@@ -146,6 +155,13 @@ fn facts(recording: &Recording) -> BTreeMap<String, String> {
         facts.insert("settings".into(), settings.join(" "));
         facts.insert("plan".into(), header.plan_hash.clone());
     }
+    if let Some(source) = &recording.source {
+        facts.insert("tool".into(), source.tool.clone());
+        facts.insert("version of the tool".into(), source.version.clone().unwrap_or_default());
+        let told =
+            source.facts.iter().map(|(name, value)| (format!("{}: {name}", source.tool), value.clone()));
+        facts.extend(told);
+    }
     for host in &recording.hosts {
         let fact = |name: &str| host.environment.host.get(name).and_then(Value::as_str).unwrap_or_default();
         let cpus = host.cpus.len();
@@ -167,24 +183,63 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
         }
     }
     numbers.sort_by_key(|number| std::cmp::Reverse(super::height(&number.rung)));
-    let ps: Vec<f64> = numbers.iter().map(|number| number.p_adjusted.unwrap_or(f64::NAN)).collect();
-    for (number, p) in numbers.iter_mut().zip(holm(&ps)) {
-        number.p_adjusted = Some(p).filter(|p| p.is_finite());
-        // A difference that is proved to be too small to matter is none that matters.
-        if number.verdict != Verdict::Same && number.p_adjusted.is_some_and(|p| p < ALPHA) {
-            number.verdict = Verdict::Different;
-        }
-    }
+    let (mut imported, strangers) = imported::compared(a, b, margin);
+    left_out.extend(strangers);
+    judge(&mut numbers, &mut imported);
+    let verdicts = numbers.iter().map(|number| number.verdict);
+    let verdict = Verdict::of_all(verdicts.chain(imported.iter().map(|number| number.verdict)));
     RunsCompared {
         a_runs: a.len() as u32,
         b_runs: b.len() as u32,
         alpha: ALPHA,
         margin,
         facts: facts_differ(a, b),
-        verdict: Verdict::of_all(numbers.iter().map(|number| number.verdict)),
+        verdict,
         numbers,
+        imported,
         left_out,
     }
+}
+
+/// Adjusts each p for all numbers, and claims the differences that stand.
+fn judge(numbers: &mut [NumberCompared], imported: &mut [ImportedCompared]) {
+    let ours = numbers.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
+    let theirs = imported.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
+    let all: Vec<(&mut Option<f64>, &mut Verdict)> = ours.chain(theirs).collect();
+    let ps: Vec<f64> = all.iter().map(|(p, _)| p.unwrap_or(f64::NAN)).collect();
+    for ((p, verdict), adjusted) in all.into_iter().zip(holm(&ps)) {
+        *p = Some(adjusted).filter(|p| p.is_finite());
+        // A difference that is proved to be too small to matter is none that matters.
+        if *verdict != Verdict::Same && p.is_some_and(|p| p < ALPHA) {
+            *verdict = Verdict::Different;
+        }
+    }
+}
+
+/// How the second side lies to the first, by the runs' medians.
+struct Shift {
+    change: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    p: Option<f64>,
+    verdict: Verdict,
+}
+
+fn shift(a: &[f64], b: &[f64], margin: f64) -> Option<Shift> {
+    let logs = |side: &[f64]| side.iter().map(|median| median.ln()).collect::<Vec<f64>>();
+    let shift = rank_sum(&logs(a), &logs(b), 1.0 - ALPHA)?;
+    // Two one-sided tests at a level are an interval of that level cut off at both ends.
+    let inner = rank_sum(&logs(a), &logs(b), 1.0 - 2.0 * ALPHA)?;
+    let enough = a.len().min(b.len()) as u32 >= LEAST_RUNS;
+    let limit = margin.ln_1p();
+    let within = inner.low.is_some_and(|low| low > -limit) && inner.high.is_some_and(|high| high < limit);
+    Some(Shift {
+        change: shift.estimate.exp_m1(),
+        low: shift.low.filter(|_| enough).map(f64::exp_m1),
+        high: shift.high.filter(|_| enough).map(f64::exp_m1),
+        p: enough.then_some(shift.p),
+        verdict: if enough && within { Verdict::Same } else { Verdict::CannotTell },
+    })
 }
 
 /// One number, with its p as it stands alone.
@@ -194,13 +249,8 @@ fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) 
         runs.iter().filter_map(|run| run.numbers.get(key).copied()).collect()
     };
     let (a, b) = (estimates(a), estimates(b));
-    let logs = |side: &[Estimate]| side.iter().map(|estimate| estimate.median.ln()).collect::<Vec<f64>>();
-    let shift = rank_sum(&logs(&a), &logs(&b), 1.0 - ALPHA)?;
-    // Two one-sided tests at a level are an interval of that level cut off at both ends.
-    let inner = rank_sum(&logs(&a), &logs(&b), 1.0 - 2.0 * ALPHA)?;
-    let enough = a.len().min(b.len()) as u32 >= LEAST_RUNS;
-    let limit = margin.ln_1p();
-    let within = inner.low.is_some_and(|low| low > -limit) && inner.high.is_some_and(|high| high < limit);
+    let medians = |side: &[Estimate]| side.iter().map(|estimate| estimate.median).collect::<Vec<f64>>();
+    let shift = shift(&medians(&a), &medians(&b), margin)?;
     let metric = metric(case);
     Some(NumberCompared {
         rung: case.rung.clone(),
@@ -213,12 +263,12 @@ fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) 
         metric,
         a: side(&a)?,
         b: side(&b)?,
-        change: shift.estimate.exp_m1(),
-        low: shift.low.filter(|_| enough).map(f64::exp_m1),
-        high: shift.high.filter(|_| enough).map(f64::exp_m1),
-        p_adjusted: enough.then_some(shift.p),
-        is_gain: (shift.estimate > 0.0) == (metric == Metric::Throughput),
-        verdict: if enough && within { Verdict::Same } else { Verdict::CannotTell },
+        change: shift.change,
+        low: shift.low,
+        high: shift.high,
+        p_adjusted: shift.p,
+        is_gain: (shift.change > 0.0) == (metric == Metric::Throughput),
+        verdict: shift.verdict,
     })
 }
 

@@ -4,7 +4,7 @@ use super::fault::faults;
 use super::role::Role;
 use super::value::{
     Candidates, address, arms, blocks, budget, count, formats, kinds, mpi, names, profiles, rungs, seed,
-    setting, share, suites, target,
+    setting, share, suites, target, tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, Metric, Setting, Suite, Target};
@@ -32,6 +32,8 @@ pub enum Command {
     Compare(Compare),
     /// Print the report of a recording.
     Report(Report),
+    /// Read the results of another tool into recordings.
+    Import(Import),
     /// Measure the hosts' clocks, timers and generators, and how far equal runs lie apart.
     Calibrate(Calibrate),
     /// Say what this host can do, what is missing, and how to get it.
@@ -252,6 +254,22 @@ pub struct Report {
     /// its recording when standard output is a terminal, and figures into a folder of the recording's name.
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
+}
+
+/// Reads the results of another tool into recordings, one a file, which `linerate report` and `linerate compare` take
+/// beside those of linerate. Each number keeps what it is: whose bytes, mean or least, its unit converted. What is not
+/// in the file is not made up; the whole file is kept in the recording.
+#[derive(Debug, clap::Args)]
+pub struct Import {
+    /// What the tool wrote: one run a file; `-` is standard input.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// The tool that wrote it [default: told by the content]; `linerate list tools` says what is read of each.
+    #[arg(long, value_name = "TOOL", value_parser = tools())]
+    pub tool: Option<String>,
+    /// The folder of the recordings.
+    #[arg(long, value_name = "DIR", default_value = "linerate", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -83,7 +83,11 @@ fn new_file(folder: &Path, target: &Target, now: Timestamp) -> Result<(PathBuf, 
             hosts.join("-").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_")
         }
     };
-    let stem = format!("{kind}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"));
+    new_recording(folder, &format!("{kind}-{}", now.strftime("%Y-%m-%dT%H-%M-%S")))
+}
+
+/// `STEM.jsonl`, new; where there is one, it gets a number.
+pub fn new_recording(folder: &Path, stem: &str) -> Result<(PathBuf, Writer)> {
     for number in 1..100 {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = folder.join(format!("{stem}{suffix}.jsonl"));

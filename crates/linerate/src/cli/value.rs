@@ -5,7 +5,7 @@ use crate::plan::{
     rungs_and_groups,
 };
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, meant};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, meant};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -168,6 +168,11 @@ pub fn profiles() -> PossibleValuesParser {
 /// The forms of a report.
 pub fn formats() -> PossibleValuesParser {
     crate::report::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().into()
+}
+
+/// The tools whose results are read.
+pub fn tools() -> PossibleValuesParser {
+    TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().into()
 }
 
 /// A whole number within bounds.

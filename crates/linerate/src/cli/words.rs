@@ -23,7 +23,7 @@ pub const EXITS: &[(u8, &str)] = &[
     (3, "the kernel, the privileges or a missing program do not allow it"),
     (4, "the other end failed or vanished"),
     (5, "a system call failed: no space, no permission, no such file"),
-    (6, "a recording cannot be read"),
+    (6, "a recording, or a file to import, cannot be read"),
     (130, "interrupted; what was measured until then is kept"),
 ];
 
@@ -143,9 +143,30 @@ pub const WORDS: &[Words] = &[
                 "linerate report lab.jsonl --format svg --output figures",
                 "each figure as a file, for a paper or slides",
             ),
+            ("linerate report lab.jsonl --format tables --output tables", "each table as a CSV file"),
+            ("linerate report lab.jsonl --format openmetrics --output linerate.prom", "for Prometheus"),
+            ("linerate report lab.jsonl --format iperf3", "a long stream, for what reads the JSON of iperf3"),
         ],
         exits: &[],
         note: "A recording that was cut off is read as far as it goes; lines that cannot be read are named.",
+    },
+    Words {
+        command: "import",
+        examples: &[
+            (
+                "linerate import iperf3.json",
+                "one run of `iperf3 -c HOST -J`: a recording in the folder linerate",
+            ),
+            (
+                "linerate import before-*.json --output before",
+                "several runs: a recording each, for `linerate compare before/ after/`",
+            ),
+            ("iperf3 -c HOST -J | linerate import -", "what a tool prints, without a file between"),
+            ("linerate import np.out --tool netpipe", "the tool named, where its content does not tell"),
+        ],
+        exits: &[],
+        note: "Either all files are imported or none. Each line printed is a recording; what a file does not say, and\n\
+               had to be taken as usual, is a warning. `linerate explain TOOL` tells how a tool measures.",
     },
     Words {
         command: "calibrate",

@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::tally::Tally;
-use super::{Calibration, Environment, HostDelta, Lack, WireAudit};
+use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, WireAudit};
 use crate::plan::{Beside, Block, Case, Plan, Role, Why};
 use crate::vocabulary::{Does, Pattern, Sample, Wait};
 use schemars::JsonSchema;
@@ -30,6 +30,12 @@ pub enum Event {
     Series(Series),
     /// Something that cannot be measured here.
     Unavailable(Unavailable),
+    /// In place of the header: the first line of what another tool measured, and the file that it was read from.
+    Source(Source),
+    /// A number of another tool.
+    Imported(Imported),
+    /// A part of that file as it was.
+    Original(Original),
     /// The last line.
     End(End),
 }

@@ -52,7 +52,7 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
             continue;
         }
         match serde_json::from_slice::<Event>(&line) {
-            Ok(Event::Header(_)) if number > 1 => {
+            Ok(Event::Header(_) | Event::Source(_)) if number > 1 => {
                 bad.push(BadLine { line: number, why: "a second header".into() });
             }
             Ok(event) => recording.push(event),
@@ -63,7 +63,7 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
             check_header(&recording)?;
         }
     }
-    match recording.header {
+    match recording.schema() {
         Some(_) => Ok((recording, bad)),
         None => Err(Unreadable::NotARecording("it is empty".into())),
     }
@@ -95,9 +95,9 @@ fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
 }
 
 fn check_header(recording: &Recording) -> Result<(), Unreadable> {
-    match &recording.header {
-        Some(header) if header.schema == SCHEMA => Ok(()),
-        Some(header) => Err(other_schema(&header.schema)),
+    match recording.schema() {
+        Some(schema) if schema == SCHEMA => Ok(()),
+        Some(schema) => Err(other_schema(schema)),
         None => Err(Unreadable::NotARecording("its first line is no header".into())),
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
     let profile = recording.plan().map(|plan| &plan.profile);
     let arms = compare_arms(recording);
     let suites = suites(analysis, diagnosis);
+    let imported = super::imported::entry(recording);
     let sentence = match &arms {
+        _ if imported.is_some() => imported.as_ref().map(super::imported::sentence).unwrap_or_default(),
         Some(arms) => super::arms::sentence(arms),
         None if !suites.is_empty() => super::suite::sentence(&suites),
         None => diagnosis.sentence.clone(),
@@ -45,6 +47,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         sentence,
         arms,
         suites,
+        imported,
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
@@ -75,7 +78,8 @@ fn suites(analysis: &Analysis, diagnosis: &Diagnosis) -> Vec<SuiteReport> {
 }
 
 fn run(recording: &Recording, analysis: &Analysis) -> Run {
-    let header = recording.header.as_ref();
+    let (header, source) = (recording.header.as_ref(), recording.source.as_ref());
+    let command = header.map(|header| &header.command).or(source.map(|source| &source.command));
     let plan = recording.plan();
     let mut layers = analysis.layers.iter().chain(&analysis.suite_layers);
     let network = layers.find(|layer| layer.place == Place::Network && layer.from.is_some());
@@ -90,14 +94,21 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
     let slept =
         recording.steps.iter().filter(|step| step.case.wait == Wait::Sleeping && step.roles.len() > 1);
     Run {
-        version: text(header.map(|header| &header.version)),
+        version: text(header.map(|header| &header.version).or(source.map(|source| &source.linerate))),
         seed: plan.map_or(0, |plan| plan.seed),
         plan_hash: text(header.map(|header| &header.plan_hash)),
         profile: text(plan.map(|plan| &plan.profile.name)),
-        utc: text(header.map(|header| &header.utc)),
+        utc: text(
+            header
+                .map(|header| &header.utc)
+                .or(source.map(|source| source.utc.as_ref().unwrap_or(&source.imported_utc))),
+        ),
         confidence: CONFIDENCE,
-        target: plan.map_or(String::new(), |plan| plan.target.to_string()),
-        command: header.map_or(Vec::new(), |header| header.command.clone()),
+        target: plan
+            .map(|plan| plan.target.to_string())
+            .or(source.map(|source| source.tool.clone()))
+            .unwrap_or_default(),
+        command: command.cloned().unwrap_or_default(),
         planned_passes: plan.map_or(0, |plan| plan.profile.passes),
         hosts: recording.hosts.iter().map(host).collect(),
         interfaces: wire

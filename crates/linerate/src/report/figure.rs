@@ -8,6 +8,7 @@ mod bars;
 mod distribution;
 mod drift;
 mod efficiency;
+mod imported;
 mod ladder;
 mod published;
 mod short;

@@ -8,6 +8,7 @@ mod claims;
 mod data;
 mod environment;
 mod findings;
+mod imported;
 mod papers;
 mod plot;
 mod suite_tables;
@@ -50,6 +51,7 @@ pub(super) fn page(sheets: &[Sheet]) -> Result<String> {
             (contents(sheets, &figures))
             (ladder(sheets, &figures, &pictures))
             @for group in plot::GROUPS { (plot::group(group, &figures, &pictures)) }
+            (imported::section(sheets))
             (suite_tables::section(sheets))
             (claims::section(sheets))
             (findings::section(sheets))
@@ -100,7 +102,8 @@ fn header(sheets: &[Sheet]) -> Markup {
             @for sheet in sheets {
                 p.meta {
                     @if !sheet.label.is_empty() { span.label { (sheet.label) } " " }
-                    (heading(&sheet.report, None)) " · profile " (sheet.report.run.profile) " · "
+                    (heading(&sheet.report, None)) " · "
+                    @if sheet.report.imported.is_none() { "profile " (sheet.report.run.profile) " · " }
                     time datetime=(sheet.report.run.utc) { (sheet.report.run.utc.replace('T', " ").replace('Z', " UTC")) }
                 }
             }
@@ -112,6 +115,9 @@ fn header(sheets: &[Sheet]) -> Markup {
 fn headline(sheets: &[Sheet]) -> String {
     if !sheets.iter().all(has_no_ladder) {
         return "Where the rate goes between memory and the network".into();
+    }
+    if sheets.iter().all(|sheet| sheet.report.imported.is_some()) {
+        return "What other tools measured".into();
     }
     let suites = sheets.iter().flat_map(|sheet| &sheet.report.suites);
     let about: BTreeSet<&str> = suites.map(|suite| suite.about.as_str()).collect();
@@ -138,6 +144,7 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
             ul {
                 @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { "The ladder" } } }
                 @for group in groups { li { a href={ "#" (group.id) } { (group.title) } } }
+                @if imported::are_any(sheets) { li { a href="#imported" { "Other tools" } } }
                 @if suite_tables::are_any(sheets) { li { a href="#tables" { "Beside each other" } } }
                 @if claims::are_any(sheets) { li { a href="#claims" { "Conclusions" } } }
                 li { a href="#findings" { "What was found" } }
@@ -150,9 +157,9 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
     }
 }
 
-/// Of a suite there are figures of its own.
+/// Of a suite there are figures of its own, and of another tool its table.
 fn has_no_ladder(sheet: &Sheet) -> bool {
-    sheet.report.ladder.is_empty() && !sheet.report.suites.is_empty()
+    sheet.report.ladder.is_empty() && (!sheet.report.suites.is_empty() || sheet.report.imported.is_some())
 }
 
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {

@@ -1,6 +1,7 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
 use crate::analysis::{Analysis, Compared, Curve, Point, SuiteValues, Values};
+use crate::record::Recording;
 use crate::statistic::{Effect, Estimate};
 use crate::vocabulary::Cache;
 
@@ -57,6 +58,64 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
                     written &= writer.write_record(&row).is_ok();
                 }
             }
+        }
+    }
+    debug_assert!(written);
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// What a row of another tool holds.
+const IMPORTED_KEYS: &[&str] = &[
+    "tool",
+    "version",
+    "test",
+    "transport",
+    "message_bytes",
+    "flows",
+    "quantity",
+    "unit",
+    "statistic",
+    "end",
+    "samples",
+    "part",
+    "begin_s",
+    "end_s",
+    "value",
+    "field",
+    "line",
+];
+
+/// Writes the header and a row for each value of another tool.
+pub(super) fn render_imported(recording: &Recording) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A row has as many fields as the header and memory does not refuse: neither write can fail.
+    let mut written = writer.write_record(IMPORTED_KEYS).is_ok();
+    let source = recording.source.as_ref();
+    let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+    for row in &recording.imported {
+        for (part, value) in row.values.iter().enumerate() {
+            let [begin, end] =
+                row.at_s.get(part).map_or([String::new(), String::new()], |at| at.map(|s| s.to_string()));
+            let fields = [
+                source.map_or(String::new(), |source| source.tool.clone()),
+                source.and_then(|source| source.version.clone()).unwrap_or_default(),
+                row.test.clone(),
+                row.transport.clone().unwrap_or_default(),
+                number(row.message_bytes),
+                number(row.flows.map(u64::from)),
+                row.quantity.to_string(),
+                row.unit.clone(),
+                row.statistic.to_string(),
+                row.end.map_or("", |end| end.word()).into(),
+                number(row.samples),
+                if row.values.len() > 1 { part.to_string() } else { String::new() },
+                begin,
+                end,
+                value.to_string(),
+                row.field.clone(),
+                number(row.line),
+            ];
+            written &= writer.write_record(&fields).is_ok();
         }
     }
     debug_assert!(written);

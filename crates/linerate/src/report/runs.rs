@@ -1,9 +1,12 @@
 //! The forms of a comparison of runs: the verdict in words and a line a number, or JSON.
 
 use super::block::borderless;
+use super::imported::written;
 use super::text::{TEXT_WIDTH, wrapped};
 use super::{Page, note};
-use crate::analysis::{FactsDiffer, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict};
+use crate::analysis::{
+    FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict,
+};
 use crate::plan::Metric;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
 use crate::vocabulary::Pattern;
@@ -62,7 +65,8 @@ pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
 /// The answer in one sentence.
 fn sentence(compared: &RunsCompared) -> String {
     let (a, b) = (compared.a_runs, compared.b_runs);
-    if compared.numbers.is_empty() {
+    let lines = lines(compared);
+    if lines.is_empty() {
         return "Nothing was measured on both sides alike.".into();
     }
     if a.min(b) < LEAST_RUNS {
@@ -71,8 +75,8 @@ fn sentence(compared: &RunsCompared) -> String {
              there are {a} and {b}. `linerate ab` proves a difference in one run."
         );
     }
-    let numbers = compared.numbers.len();
-    let of = |verdict| compared.numbers.iter().filter(|number| number.verdict == verdict).count();
+    let numbers = lines.len();
+    let of = |verdict| lines.iter().filter(|line| line.verdict == verdict).count();
     let margin = percent(compared.margin);
     match (of(Verdict::Different), of(Verdict::Same)) {
         (0, same) if same == numbers => {
@@ -82,15 +86,15 @@ fn sentence(compared: &RunsCompared) -> String {
             "Cannot tell: no number is proved different, and {same} of {numbers} are proved the same within {margin}."
         ),
         (different, same) => {
-            let largest = compared.numbers.iter().filter(|number| number.verdict == Verdict::Different);
+            let largest = lines.iter().filter(|line| line.verdict == Verdict::Different);
             let largest = largest.max_by(|x, y| x.change.abs().total_cmp(&y.change.abs()));
-            let told = largest.map_or(String::new(), |number| {
-                let way = if number.is_gain { "faster" } else { "slower" };
+            let told = largest.map_or(String::new(), |line| {
+                let way = if line.is_gain { "faster" } else { "slower" };
                 format!(
                     "; most of all {}: B is {way}, {} {}",
-                    name(number),
-                    signed_percent(number.change),
-                    ends(number)
+                    line.name,
+                    signed_percent(line.change),
+                    line.ends()
                 )
             });
             format!(
@@ -103,17 +107,17 @@ fn sentence(compared: &RunsCompared) -> String {
 fn table(compared: &RunsCompared) -> Vec<String> {
     let mut table = borderless(None);
     table.set_header(["", "A", "±", "B", "±", "B against A", "95 % interval", "p", "verdict"]);
-    for number in &compared.numbers {
-        let p = number.p_adjusted.map_or(String::new(), |p| significant(p, 2));
-        let verdict = match (number.verdict, number.is_gain) {
+    for line in lines(compared) {
+        let p = line.p.map_or(String::new(), |p| significant(p, 2));
+        let verdict = match (line.verdict, line.is_gain) {
             (Verdict::Different, true) => "faster",
             (Verdict::Different, false) => "slower",
             (Verdict::Same, _) => "the same",
             (Verdict::CannotTell, _) => "cannot tell",
         };
-        let ([a, a_within], [b, b_within]) = (side(number, &number.a), side(number, &number.b));
-        let change = signed_percent(number.change);
-        let row = [name(number), a, a_within, b, b_within, change, ends(number), p, verdict.into()];
+        let ends = line.ends();
+        let Line { name, a: [a, a_within], b: [b, b_within], change, .. } = line;
+        let row = [name, a, a_within, b, b_within, signed_percent(change), ends, p, verdict.into()];
         table.add_row(row);
     }
     let last = table.column_count().saturating_sub(1);
@@ -147,11 +151,59 @@ fn side(number: &NumberCompared, side: &SideEntry) -> [String; 2] {
     [median, side.within_run.map_or("-".into(), percent)]
 }
 
-fn ends(number: &NumberCompared) -> String {
-    match (number.low, number.high) {
-        (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
-        _ => "-".into(),
+/// One line of the table, of a number of ours or of another tool's.
+struct Line {
+    name: String,
+    a: [String; 2],
+    b: [String; 2],
+    change: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    p: Option<f64>,
+    is_gain: bool,
+    verdict: Verdict,
+}
+
+impl Line {
+    fn ends(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
+            _ => "-".into(),
+        }
     }
+}
+
+fn lines(compared: &RunsCompared) -> Vec<Line> {
+    let ours = compared.numbers.iter().map(|it| Line {
+        name: name(it),
+        a: side(it, &it.a),
+        b: side(it, &it.b),
+        change: it.change,
+        low: it.low,
+        high: it.high,
+        p: it.p_adjusted,
+        is_gain: it.is_gain,
+        verdict: it.verdict,
+    });
+    let theirs = compared.imported.iter().map(|it| Line {
+        name: imported_name(it),
+        a: [written(it.quantity, it.a.median), "-".into()],
+        b: [written(it.quantity, it.b.median), "-".into()],
+        change: it.change,
+        low: it.low,
+        high: it.high,
+        p: it.p_adjusted,
+        is_gain: it.is_gain,
+        verdict: it.verdict,
+    });
+    ours.chain(theirs).collect()
+}
+
+/// `iperf3 TCP 128 KiB throughput, mean, receives`.
+fn imported_name(it: &ImportedCompared) -> String {
+    let bytes = it.message_bytes.map_or(String::new(), |bytes| format!(" {}", Bytes(bytes)));
+    let end = if it.end.is_empty() { String::new() } else { format!(", {}", it.end) };
+    format!("{} {}{bytes} {}, {}{end}", it.tool, it.test, it.quantity, it.statistic)
 }
 
 fn values(values: &[String]) -> String {

@@ -2,6 +2,7 @@
 
 mod curve;
 mod distribution;
+mod imported;
 mod stability;
 mod suite;
 
@@ -10,6 +11,7 @@ pub use curve::{
     SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry,
 };
 pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
+pub use imported::{ImportedEntry, ImportedReport};
 pub use stability::DriftEntry;
 pub use suite::{
     CaseLeftOut, CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry,
@@ -39,6 +41,9 @@ pub struct Report {
     /// What the plan files asked for.
     #[serde(default)]
     pub suites: Vec<SuiteReport>,
+    /// What another tool measured; null of a run.
+    #[serde(default)]
+    pub imported: Option<ImportedReport>,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
     pub ladder: Vec<LadderEntry>,
     /// Where the time of a message goes, by wait mode and message size.

@@ -8,10 +8,10 @@ use crate::unit::{BitRate, Nanoseconds};
 /// The width of running text where the page does not say.
 pub(super) const TEXT_WIDTH: usize = 110;
 /// Nothing is set narrower than this.
-const LEAST_WIDTH: usize = 40;
-const INDENT: &str = "  ";
+pub(super) const LEAST_WIDTH: usize = 40;
+pub(super) const INDENT: &str = "  ";
 
-const BOLD: &str = "\x1b[1m";
+pub(super) const BOLD: &str = "\x1b[1m";
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
 
@@ -74,6 +74,9 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// `lab: 2 hosts, veth, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes`.
 pub(super) fn heading(report: &Report, last: Option<String>) -> String {
+    if let Some(imported) = &report.imported {
+        return super::imported::heading(imported);
+    }
     let run = &report.run;
     let congestion = Some(run.congestion_control.join("/")).filter(|names| !names.is_empty());
     let parts = [Some(wire(run)), cpus(run), congestion, placement(report), last];

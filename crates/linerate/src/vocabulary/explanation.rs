@@ -2,7 +2,7 @@
 
 use super::{
     BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TRANSPORTS, WARNINGS,
+    MPI_ABIS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TOOLS, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -69,6 +69,7 @@ pub const KINDS: &[Kind] = &[
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
     kind("suite", "suites", "The figures of a paper, measured anew: `--suite NAME`.", "suites.md", suites),
+    kind("tool", "tools", "Tools whose results `linerate import` reads.", "", tools),
     kind("warning", "warnings", "What makes a number doubtful.", "abnormal-trials.md", warnings),
 ];
 
@@ -302,6 +303,14 @@ fn suites() -> Vec<Explanation> {
         ..explained(suite.name, suite.about, suite.paper, &format!("linerate run --suite {} lab", suite.name))
     };
     SUITES.iter().map(suite).collect()
+}
+
+fn tools() -> Vec<Explanation> {
+    let tool = |tool: &super::Tool| Explanation {
+        facts: vec![("reads", tool.files.to_owned()), ("how it measures", tool.how.to_owned())],
+        ..explained(tool.name, tool.about, tool.source, &format!("linerate import FILE --tool {}", tool.name))
+    };
+    TOOLS.iter().map(tool).collect()
 }
 
 fn warnings() -> Vec<Explanation> {

@@ -69,6 +69,8 @@ pub const RULES: &[Rule] = &[
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),
     new("linerate compare", "", How::Stands, "", VERDICT),
+    new("linerate import", "", How::Stands, "", &[0]),
+    new("iperf3 -c HOST -J |", "", How::NotRun("there is no iperf3 server on a host of that name"), "", &[]),
     new("linerate report", "", How::Stands, "", &[0]),
     // What grep finds nothing of is not missing.
     new("linerate doctor |", "", How::Stands, "", &[0, 1]),

@@ -135,6 +135,9 @@ impl World {
 
     /// Puts recordings where the command names files or folders of them.
     fn recordings(&self, folder: &Scratch, text: &str) {
+        if text.starts_with("linerate import") {
+            return others(folder, text);
+        }
         let mut words = text.split(' ').skip(1);
         let compares = words.next() == Some("compare");
         let sets = self.sets();
@@ -180,6 +183,17 @@ impl World {
         }
         command.envs(more.iter().copied()).current_dir(home).stdin(Stdio::null());
         command.output().unwrap()
+    }
+}
+
+/// Puts what other tools wrote where the command names files of them.
+fn others(folder: &Scratch, text: &str) {
+    const FILES: [(&str, &str); 2] = [(".json", "iperf3-tcp.json"), (".out", "netpipe-loopback.out")];
+    for word in text.split(' ') {
+        if let Some((_, file)) = FILES.iter().find(|(ending, _)| word.ends_with(ending)) {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/imported/files").join(file);
+            fs::copy(from, folder.path().join(word.replace('*', "1"))).unwrap();
+        }
     }
 }
 

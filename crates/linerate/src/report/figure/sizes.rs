@@ -1,12 +1,14 @@
 //! Throughput and half round trip against message size, for all layers.
 
-use super::{Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Unit, published, style};
+use super::{
+    Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Unit, imported, published, style,
+};
 use crate::analysis::{Curve, Layer, Point as Measured, Segment};
 use crate::report::curve::told;
 use crate::report::note::sentence;
 use crate::report::{BreakEntry, CurveEntry};
 use crate::statistic::Estimate;
-use crate::vocabulary::Wait;
+use crate::vocabulary::{Quantity, Wait};
 
 /// Points that a fitted line is drawn by: on logarithmic axes it is bent.
 const STEPS: u32 = 24;
@@ -29,6 +31,7 @@ pub(super) fn throughput(sheets: &[Sheet]) -> Vec<Figure> {
             }
         }
     }
+    figure.series.extend(imported::series(sheets, Quantity::Throughput));
     with_published(figure, published::throughput())
 }
 
@@ -49,6 +52,7 @@ pub(super) fn half_round_trip(sheets: &[Sheet]) -> Vec<Figure> {
             }
         }
     }
+    figure.series.extend(imported::series(sheets, Quantity::HalfRoundTrip));
     with_published(figure, published::half_round_trip())
 }
 

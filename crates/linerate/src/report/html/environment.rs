@@ -105,9 +105,11 @@ pub(super) fn commands(sheets: &[Sheet]) -> Markup {
             @for sheet in sheets {
                 @if !sheet.label.is_empty() { h3 { "Recording " (sheet.label) } }
                 pre tabindex="0" { code { (again(sheet.recording)) } }
-                p {
-                    "The seed puts everything in the same order again. The plan's hash is "
-                    code { (sheet.report.run.plan_hash) } ": runs with the same hash measure the same."
+                @if sheet.report.imported.is_none() {
+                    p {
+                        "The seed puts everything in the same order again. The plan's hash is "
+                        code { (sheet.report.run.plan_hash) } ": runs with the same hash measure the same."
+                    }
                 }
             }
             p { "The report of a recording, in any form:" }
@@ -118,8 +120,12 @@ pub(super) fn commands(sheets: &[Sheet]) -> Markup {
 
 /// The arguments as they were given, with the seed that was drawn.
 fn again(recording: &Recording) -> String {
-    let Some(header) = &recording.header else { return "not on record".into() };
     let mut words = vec!["linerate".to_owned()];
+    if let Some(source) = &recording.source {
+        words.extend(source.command.iter().skip(1).map(|word| quoted(word)));
+        return words.join(" ");
+    }
+    let Some(header) = &recording.header else { return "not on record".into() };
     words.extend(header.command.iter().skip(1).map(|word| quoted(word)));
     if !header.command.iter().any(|word| word.starts_with("--seed")) {
         words.push(format!("--seed {}", header.plan.seed));

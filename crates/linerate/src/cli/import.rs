@@ -1,0 +1,97 @@
+//! `linerate import`: what another tool wrote, to recordings.
+
+use super::args::Import;
+use super::print;
+use super::recorder::{create_folder, new_recording};
+use super::watch::warn;
+use crate::record::import::{Given, LARGEST_FILE, import};
+use crate::record::{End, Event};
+use crate::{Error, Result};
+use jiff::Timestamp;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Reads all files first: where one is refused, nothing is written.
+pub fn main(args: &Import) -> Result<ExitCode> {
+    let utc = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut recordings = Vec::new();
+    for path in &args.files {
+        let given = Given {
+            file: name(path),
+            tool: args.tool.clone(),
+            utc: utc.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: command.clone(),
+        };
+        let refused = |refusal: crate::record::import::Refusal| Error::Import {
+            file: path.display().to_string(),
+            what: refusal.what,
+            hint: refusal.hint,
+        };
+        recordings.push((path, import(&bytes(path)?, &given).map_err(refused)?));
+    }
+    create_folder(&args.output)?;
+    for (path, events) in recordings {
+        let written = write(&args.output, &stem(path, &events), &events)?;
+        for doubt in doubts(&events) {
+            warn(&format!("{}: {doubt}", path.display()));
+        }
+        print(&format!("{}\n", written.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file's bytes, or those of standard input; one more than is read of the longest.
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    let most = LARGEST_FILE as u64 + 1;
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        let file = File::open(path).map_err(|e| Error::io("open", &name, e))?;
+        file.take(most).read_to_end(&mut bytes)
+    };
+    read.map_err(|e| Error::io("read", &name, e))?;
+    Ok(bytes)
+}
+
+/// The file's name; that of standard input says so.
+fn name(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "standard input".into();
+    }
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// `iperf3-before-1`: the tool, and the name of its file.
+fn stem(path: &Path, events: &[Event]) -> String {
+    let tool = events.iter().find_map(|event| match event {
+        Event::Source(source) => Some(source.tool.as_str()),
+        _ => None,
+    });
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let stem: String = stem.chars().map(plain).take(100).collect();
+    let tool = tool.unwrap_or("imported");
+    if ["", "-", tool].contains(&stem.as_str()) { tool.into() } else { format!("{tool}-{stem}") }
+}
+
+fn doubts(events: &[Event]) -> &[String] {
+    match events.first() {
+        Some(Event::Source(source)) => &source.doubts,
+        _ => &[],
+    }
+}
+
+fn write(folder: &Path, stem: &str, events: &[Event]) -> Result<PathBuf> {
+    let (path, mut writer) = new_recording(folder, stem)?;
+    let end = Event::End(End { reason: "completed".into(), error: None, at_ns: 0 });
+    for event in events.iter().chain([&end]) {
+        writer.write(event).map_err(|e| Error::io("write", path.display().to_string(), e))?;
+    }
+    Ok(path)
+}
