@@ -70,6 +70,14 @@ pub fn equivalent(differences: &[f64], margin: f64) -> Option<f64> {
     Some(above_lower.max(below_upper))
 }
 
+/// The probabilities of differences that lie so far below, and so far above, if this were their centre: one-sided
+/// signed-rank tests. None of nothing.
+pub(super) fn one_sided(differences: &[f64], centre: f64) -> Option<Tails> {
+    let from_centre: Vec<f64> =
+        differences.iter().filter(|d| d.is_finite()).map(|difference| difference - centre).collect();
+    (!from_centre.is_empty()).then(|| SignedRanks::of(&from_centre).tails())
+}
+
 /// The averages of all pairs, each with itself too, in ascending order.
 fn walsh_averages(values: &[f64]) -> Vec<f64> {
     let pairs =

@@ -53,6 +53,7 @@ const ENDED: &[i32] = &[0, 1, 130];
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
     new("cargo build", "", How::NotRun("it has built the program that is tested"), "", &[]),
+    new("cargo bench", "", How::NotRun("a race of all peers takes hours"), "", &[]),
     new("./test", "", How::NotRun("it would run this test again"), "", &[]),
     new("cargo run --release -- run lab$", "", How::Live, SHORT, &[0]),
     new("cargo run --release -- ", "", How::Simulated, "", &[0]),

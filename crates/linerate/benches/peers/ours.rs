@@ -1,0 +1,234 @@
+//! Our side: the library's own ends, each in a process of its own on its CPU, as the peers are.
+
+pub mod end;
+
+use super::process::{Ended, Launch, last_line};
+use super::work::{Clocked, Kind, Outcome, Work};
+use end::{End, Timed};
+use linerate::plan::Block;
+use linerate::transport::Spec;
+use linerate::vocabulary::{Cache, Does};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How a kind of work is done by the library.
+struct Way {
+    kind: Kind,
+    transport: &'static str,
+    /// Who connects, and who is connected to; the latter does not exist where memory is copied.
+    does: [Option<Does>; 2],
+    cache: Cache,
+    /// What a byte counts: STREAM counts what is read and what is written.
+    counts: f64,
+    /// Messages of the first look at the rate, by their size.
+    first: fn(u64) -> u64,
+    /// What is set whatever the engine.
+    fixed: &'static [&'static str],
+    /// What an engine may be set to, each a list of settings; the first one is the usual one.
+    engines: &'static [&'static [&'static str]],
+}
+
+const PLAIN: &[&[&str]] = &[&[]];
+const STREAM_ENGINES: &[&[&str]] = &[
+    &["tcp.send-engine=write", "tcp.receive-engine=read"],
+    &["tcp.send-engine=write", "tcp.receive-engine=discard"],
+    &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],
+    &["tcp.send-engine=splice", "tcp.receive-engine=discard"],
+    &["tcp.send-engine=io-uring", "tcp.receive-engine=discard"],
+    &["tcp.send-engine=zero-copy", "tcp.receive-engine=discard"],
+];
+const DATAGRAM_ENGINES: &[&[&str]] =
+    &[&["udp.engine=plain"], &["udp.engine=batch"], &["udp.engine=segments"]];
+
+/// In streams Nagle's algorithm is on for both sides, as the kernel has it. Without it each small message is a packet and a
+/// wake-up for the side whose receiver keeps up, while one whose receiver lags behind sends many at once: 0.08 against
+/// 0.53 Gb/s at 128 B, of one and the same iperf that reads 64 KiB or 128 B.
+const NAGLE: &[&str] = &["tcp.no-delay=off"];
+
+const STREAMS: [Option<Does>; 2] = [Some(Does::Sends), Some(Does::Receives)];
+const PINGS: [Option<Does>; 2] = [Some(Does::Pings), Some(Does::Echoes)];
+
+fn of_stream(bytes: u64) -> u64 {
+    ((32 << 20) / bytes).max(64)
+}
+
+const fn way(kind: Kind, transport: &'static str, does: [Option<Does>; 2], first: fn(u64) -> u64) -> Way {
+    Way { kind, transport, does, cache: Cache::Hot, counts: 1.0, first, fixed: &[], engines: PLAIN }
+}
+
+const fn memory(kind: Kind, transport: &'static str, counts: f64) -> Way {
+    Way { cache: Cache::Cold, counts, ..way(kind, transport, [Some(Does::Copies), None], |_| 4) }
+}
+
+const WAYS: &[Way] = &[
+    Way { fixed: NAGLE, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
+    Way { fixed: NAGLE, engines: STREAM_ENGINES, ..way(Kind::BestStream, "tcp", STREAMS, of_stream) },
+    way(Kind::Datagrams, "udp", STREAMS, |_| 20_000),
+    Way { engines: DATAGRAM_ENGINES, ..way(Kind::BestDatagrams, "udp", STREAMS, |_| 20_000) },
+    way(Kind::RoundTrip, "tcp", PINGS, |_| 1000),
+    way(Kind::Requests, "tcp", PINGS, |_| 50),
+    way(Kind::Connections, "tcp", [Some(Does::Connects), Some(Does::Accepts)], |_| 300),
+    memory(Kind::MemoryCopy, "memory-copy", 2.0),
+    memory(Kind::MemoryTriad, "memory-triad", 1.0),
+];
+
+/// How long a look at a rate is, and how many an engine is given.
+const LOOK_S: f64 = 0.2;
+const LOOKS: usize = 3;
+
+/// What is known of a kind of work.
+#[derive(Debug, Clone)]
+struct Known {
+    engine: &'static [&'static str],
+    /// Messages of a flow a second.
+    rate: f64,
+}
+
+/// Our side, with what it has learnt.
+pub struct Ours {
+    this: String,
+    known: BTreeMap<String, Known>,
+}
+
+impl Ours {
+    /// Nothing is known yet. `this` is the program of which the ends are started.
+    pub fn new(this: String) -> Ours {
+        Ours { this, known: BTreeMap::new() }
+    }
+
+    /// The engine that was found to be the best, where there is a choice.
+    pub fn engine(&self, work: &Work) -> Option<String> {
+        let engine = self.known.get(&key(work))?.engine;
+        let names: Vec<&str> = engine.iter().filter_map(|set| set.split_once('=')).map(|set| set.1).collect();
+        (!names.is_empty()).then(|| names.join(" to "))
+    }
+
+    /// Does the work, timed as this peer times its own.
+    pub fn run(&mut self, work: &Work, clocked: &Clocked) -> Result<Outcome, String> {
+        let way = WAYS.iter().find(|way| way.kind == work.kind).ok_or("ours does not do this")?;
+        let known = self.learnt(way, work)?;
+        let timed = known.rate * clocked.timed_s(work) / f64::from(clocked.trials);
+        let mut blocks = vec![block(way, work, timed, clocked.trials)];
+        if clocked.warm_up_s > 0.0 {
+            blocks.insert(0, block(way, work, known.rate * clocked.warm_up_s, 1));
+        }
+        let limit = f64::from(work.seconds) + clocked.timed_s(work) + clocked.warm_up_s;
+        let (all, cpu_ns) =
+            self.play(way, work, known.engine, &blocks, Duration::from_secs_f64(limit + 10.0))?;
+        let last = all.last().ok_or("no block was told")?;
+        // The machine's pace changes: the next run is as long as this one should have been.
+        let rate = f64::from(clocked.trials) * blocks[blocks.len() - 1].messages as f64 / last.seconds();
+        self.known.insert(key(work), Known { rate, ..known });
+        let best = last.best_s * f64::from(clocked.trials);
+        let seconds = if clocked.trials > 1 { best } else { last.seconds() };
+        let (bytes, came) = (last.bytes as f64 * way.counts, last.messages as f64);
+        let outcome =
+            Outcome { bps: Some(8.0 * bytes / seconds), per_s: Some(came / seconds), cpu_ms_per_gb: None };
+        Ok(outcome.with_cpu(cpu_ns, all.iter().map(|block| block.bytes as f64).sum()))
+    }
+
+    /// The best engine and its rate, looked for the first time.
+    fn learnt(&mut self, way: &Way, work: &Work) -> Result<Known, String> {
+        if let Some(known) = self.known.get(&key(work)) {
+            return Ok(known.clone());
+        }
+        let mut best: Option<(f64, Known)> = None;
+        let mut why = String::new();
+        for engine in way.engines {
+            match self.look(way, work, engine) {
+                // Of equal rates of sending the one counts of which more came.
+                Ok((came, rate)) if best.as_ref().is_none_or(|(best, _)| came > *best) => {
+                    best = Some((came, Known { engine, rate }));
+                }
+                Ok(_) => {}
+                Err(error) => why = error,
+            }
+        }
+        let (_, known) = best.ok_or(why)?;
+        self.known.insert(key(work), known.clone());
+        Ok(known)
+    }
+
+    /// The bytes that come a second by an engine, the middle one of some looks, and its rate of messages.
+    fn look(&self, way: &Way, work: &Work, engine: &[&str]) -> Result<(f64, f64), String> {
+        let limit = Duration::from_secs(20);
+        let first = (way.first)(work.bytes);
+        let mut rate = first as f64 / LOOK_S;
+        let mut seen = Vec::new();
+        // The first one is of a few messages only, to know how many the others are to have.
+        for _ in 0..=LOOKS {
+            let block = block(way, work, (rate * LOOK_S).max(1.0), 1);
+            let (all, _) = self.play(way, work, engine, &[block], limit)?;
+            let timed = all.last().ok_or("no block was told")?;
+            rate = block.messages as f64 / timed.seconds();
+            seen.push((timed.bytes as f64 / timed.seconds(), rate));
+        }
+        seen.remove(0);
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(seen[seen.len() / 2])
+    }
+
+    /// Both ends through these blocks: what the end that keeps time told of each, and the CPU time of both lives.
+    fn play(
+        &self,
+        way: &Way,
+        work: &Work,
+        engine: &[&str],
+        blocks: &[Block],
+        limit: Duration,
+    ) -> Result<(Vec<Timed>, Option<u64>), String> {
+        let end = |does: Does, passive: bool| End {
+            spec: spec(way, work, engine, passive),
+            does,
+            wait: work.wait,
+            blocks: blocks.to_vec(),
+        };
+        let launch = |end: &End, cpu: u32| -> Result<Launch, String> {
+            let told = serde_json::to_string(end).map_err(|error| error.to_string())?;
+            Ok(Launch::new(&self.this, cpu, [end::END.to_owned(), told]))
+        };
+        let [Some(active), passive] = way.does else { return Err("nobody does it".into()) };
+        let client = launch(&end(active, false), work.cpus[0])?;
+        let Some(passive) = passive else {
+            let ended = client.start()?.wait(limit)?;
+            return Ok((told(&ended)?, ended.cpu_ns));
+        };
+        let server = launch(&end(passive, true), work.cpus[1])?.start()?;
+        let offer = server.first_line(Duration::from_secs(10))?;
+        let client = client.and([offer]).start()?.wait(limit)?;
+        let server = server.wait(Duration::from_secs(10))?;
+        // Whichever of them failed knows why.
+        let (of_client, of_server) = (told(&client)?, told(&server)?);
+        let timed = if active.keeps_time() { of_client } else { of_server };
+        Ok((timed, server.cpu_ns.zip(client.cpu_ns).map(|(server, client)| server + client)))
+    }
+}
+
+fn spec(way: &Way, work: &Work, engine: &[&str], passive: bool) -> Spec {
+    let (transport, flows, address, patience_ms) = (way.transport.into(), work.flows, None, 10_000);
+    let settings = way.fixed.iter().chain(engine).filter_map(|set| set.parse().ok()).collect();
+    Spec { transport, flows, passive, address, settings, patience_ms }
+}
+
+fn key(work: &Work) -> String {
+    format!("{work:?}")
+}
+
+fn block(way: &Way, work: &Work, messages: f64, slices: u32) -> Block {
+    Block {
+        message_bytes: work.bytes,
+        messages: (messages as u64).max(1),
+        slices,
+        lead: 0,
+        cache: way.cache,
+        ..Block::default()
+    }
+}
+
+/// What an end told on its last line.
+fn told(ended: &Ended) -> Result<Vec<Timed>, String> {
+    if !ended.is_well {
+        return Err(format!("ours: {}", last_line(&ended.errors)));
+    }
+    serde_json::from_str(last_line(&ended.output)).map_err(|error| format!("ours: {error}"))
+}
