@@ -77,7 +77,11 @@ fn stem(path: &Path, events: &[Event]) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let stem: String = stem.chars().map(plain).take(100).collect();
     let tool = tool.unwrap_or("imported");
-    if ["", "-", tool].contains(&stem.as_str()) { tool.into() } else { format!("{tool}-{stem}") }
+    match stem.as_str() {
+        "" | "-" => tool.into(),
+        stem if stem.starts_with(tool) => stem.into(),
+        stem => format!("{tool}-{stem}"),
+    }
 }
 
 fn doubts(events: &[Event]) -> &[String] {

@@ -12,7 +12,7 @@ use comfy_table::CellAlignment;
 
 /// What stands over the columns.
 pub(super) const HEADS: [&str; 8] =
-    ["test", "over", "message", "", "value", "what it is", "of parts", "whose"];
+    ["test", "over", "message", "", "value", "what it is", "of parts", "by the end that"];
 /// The place of the number among them.
 const VALUE: usize = 4;
 

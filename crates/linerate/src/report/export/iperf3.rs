@@ -112,7 +112,7 @@ fn intervals(timeline: &Timeline) -> Vec<Value> {
     let begins = std::iter::once(0.0).chain(timeline.at_s.iter().copied());
     let slices = begins.zip(&timeline.at_s).zip(&timeline.throughput_bps);
     let one = |((begin, end), rate): ((f64, &f64), &Option<f64>)| {
-        let bytes = rate.map(|rate| (rate * (end - begin) / 8.0).round());
+        let bytes = rate.map(|rate| (rate * (end - begin) / 8.0).round() as u64);
         json!({
             "streams": [],
             "sum": {
@@ -150,7 +150,10 @@ fn with_retransmits(mut sum: Value, step: Option<&StepRecord>, host: &str) -> Va
         sockets.map(|socket| socket.moved.get("total_retrans").copied().unwrap_or(0)).collect();
     // A connection whose counter did not move has none to tell; without a connection nothing is known.
     if let (false, Some(sum)) = (counts.is_empty(), sum.as_object_mut()) {
-        sum.insert("retransmits".into(), counts.iter().fold(0, |all, one| all + one).into());
+        sum.insert(
+            "retransmits".into(),
+            counts.iter().fold(0u64, |all, one| all.saturating_add(*one)).into(),
+        );
     }
     sum
 }

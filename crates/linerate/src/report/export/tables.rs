@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 
 /// Where a name is made of several.
 const DOT: char = '.';
+/// The table of the report itself: what is in it belongs to every other one, and stands in none.
+const TOP: &str = "report";
 /// The list of times that others go along with, and the object that holds more of them.
 const TIMES: &str = "at_s";
 const LISTS: &str = "values";
@@ -30,7 +32,7 @@ pub fn tables(sheets: &[Sheet]) -> Result<Rendered> {
     for sheet in sheets {
         let mut found = Tables::default();
         if let Ok(Value::Object(report)) = serde_json::to_value(&sheet.report) {
-            found.object("report", &report, &Vec::new());
+            found.object(TOP, &report, &Vec::new());
         }
         let letter = if sheet.label.is_empty() { String::new() } else { format!("{}-", sheet.label) };
         files.extend(
@@ -64,9 +66,8 @@ impl Tables {
         }
         // What stands in front of the rows inside: only what is no number of its own, which would be there many times.
         let mut keys: Row = above.clone();
-        keys.extend(
-            object.iter().filter(|(_, value)| is_key(value)).map(|(key, value)| (key.clone(), text(value))),
-        );
+        let named = object.iter().filter(|(_, value)| name != TOP && is_key(value));
+        keys.extend(named.map(|(key, value)| (key.clone(), text(value))));
         self.inside(name, "", object, &keys);
     }
 
@@ -113,13 +114,21 @@ impl Table {
     }
 
     fn written(&self) -> Vec<u8> {
+        // Null stands for an object too, whose parts other rows have.
+        let is_object = |name: &String| {
+            let inside =
+                |other: &String| other.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(DOT));
+            self.columns.iter().any(inside)
+        };
+        let kept: Vec<usize> =
+            (0..self.columns.len()).filter(|place| !is_object(&self.columns[*place])).collect();
         let mut writer = csv::Writer::from_writer(Vec::new());
         // A row has as many fields as the header and memory does not refuse: neither write can fail.
-        let mut written = writer.write_record(&self.columns).is_ok();
+        let mut written = writer.write_record(kept.iter().map(|place| &self.columns[*place])).is_ok();
         for row in &self.rows {
             let mut fields = vec![""; self.columns.len()];
             row.iter().for_each(|(place, text)| fields[*place] = text);
-            written &= writer.write_record(&fields).is_ok();
+            written &= writer.write_record(kept.iter().map(|place| fields[*place])).is_ok();
         }
         debug_assert!(written);
         writer.into_inner().unwrap_or_default()
@@ -135,6 +144,8 @@ fn plain(prefix: &str, object: &Map<String, Value>, row: &mut Row) {
             Value::Object(_) if key == LISTS && object.contains_key(TIMES) => (),
             Value::Object(inner) => plain(&name, inner, row),
             Value::Array(values) if values.iter().any(|value| value.is_object() || value.is_array()) => (),
+            // Whether it would hold plain values cannot be told.
+            Value::Array(values) if values.is_empty() => (),
             Value::Array(_) if is_listed(object, value) => (),
             Value::Array(values) => row.push((name, values.iter().map(text).collect::<Vec<_>>().join(" "))),
             value => row.push((name, text(value))),
@@ -199,7 +210,7 @@ fn joined(prefix: &str, key: &str) -> String {
 fn below(name: &str, key: &str) -> String {
     match (name, key) {
         (name, "") => name.into(),
-        ("report", key) => key.into(),
+        (TOP, key) => key.into(),
         (name, key) => format!("{name}{DOT}{key}"),
     }
 }
