@@ -165,8 +165,8 @@ pub const WORDS: &[Words] = &[
             ("linerate import np.out --tool netpipe", "the tool named, where its content does not tell"),
         ],
         exits: &[],
-        note: "Either all files are imported or none. Each line printed is a recording; what a file does not say, and\n\
-               had to be taken as usual, is a warning. `linerate explain TOOL` tells how a tool measures.",
+        note: "Either all files are imported or none. Each line printed is a recording; what a file does not\n\
+               say, and had to be taken as usual, is a warning. `linerate explain TOOL` tells how a tool measures.",
     },
     Words {
         command: "calibrate",

@@ -42,7 +42,6 @@ pub struct Report {
     #[serde(default)]
     pub suites: Vec<SuiteReport>,
     /// What another tool measured; null of a run.
-    #[serde(default)]
     pub imported: Option<ImportedReport>,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
     pub ladder: Vec<LadderEntry>,
