@@ -36,6 +36,8 @@ impl Launch {
     pub fn start(&self) -> Result<Running, String> {
         let cpu = self.cpu.to_string();
         let mut command = Command::new("setpriv");
+        // Some leave their logs where they stand.
+        command.current_dir(std::env::temp_dir());
         command.args(["--pdeathsig", "KILL", "taskset", "-c", &cpu, &self.program]).args(&self.arguments);
         command.stdin(Stdio::null()).process_group(0);
         // The handle gives away standard output together with standard input only.
