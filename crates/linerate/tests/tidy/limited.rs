@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 /// The exit code of a shell line under the limit, and what was said.
 fn limited(seconds: &str, line: &str) -> (Option<i32>, String) {
     let mut command = Command::new(root().join("tests/limited"));
-    let output = command.args(["sh", "-c", line]).env("LINERATE_TEST_LIMIT", seconds).output().unwrap();
+    let output = command
+        .args(["sh", "-c", line])
+        .envs([("LINERATE_TEST_LIMIT", seconds), ("LINERATE_TEST_GRACE", "4")])
+        .output()
+        .unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
