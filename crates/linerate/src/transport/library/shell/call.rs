@@ -1,13 +1,14 @@
 //! The program that a launcher calls as it would call ssh: `[options] host [options] command…`.
 
-use super::{Access, LONGEST, Request, Said};
+use super::{Access, LONGEST, Request, Said, plain};
 use crate::transport::certificate::{DEFAULT, NAME, client};
 use crate::{Error, Result};
-use linerate_sys::{local, socket};
+use linerate_sys::{link, local, socket};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +20,19 @@ const WITH_VALUE: &[&str] = &["-l", "-p", "-i", "-o", "-F", "-b", "-c"];
 
 /// Has the command run, passes on what it says, and gives its exit code.
 pub fn main(lender: &str, words: &[String]) -> Result<u8> {
-    let access = borrowed(lender)?;
     let nothing = || Error::usage("no command for the other host", "linerate starts this by itself");
-    ask(&access, Some(command(words).ok_or_else(nothing)?))
+    let asked = command(words).ok_or_else(nothing)?;
+    if is_this_host(words)? {
+        // In place of this process, whose launcher waits for it.
+        return Err(Error::io("execve", "/bin/sh", plain(&asked).exec()));
+    }
+    ask(&borrowed(lender)?, Some(asked))
+}
+
+/// Whether the host that is named is this one: Intel's launcher starts its own host's part by the shell as well.
+fn is_this_host(words: &[String]) -> Result<bool> {
+    let address = without_options(words).first().and_then(|host| host.parse().ok());
+    Ok(address.map(link::with_address).transpose()?.flatten().is_some())
 }
 
 /// What opens the shell, from who lends it on this host.
@@ -91,6 +102,16 @@ fn without_options(mut words: &[String]) -> &[String] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_host_is_known_by_its_address() {
+        let is_here = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(String::from).collect();
+            is_this_host(&words).unwrap()
+        };
+        assert!(is_here("-q -x 127.0.0.1 true"));
+        assert!(!is_here("-q -x 192.0.2.1 true") && !is_here("elsewhere true") && !is_here("-q"));
+    }
 
     #[test]
     fn a_command_stands_behind_the_host_and_its_options() {
