@@ -91,7 +91,11 @@ impl Shared {
             }
         };
         interrupt::work(&*self.socket, moves, work).map_err(|error| error.source)?;
-        engine.keep(outcome)
+        match engine.keep(outcome) {
+            // Who waits for more meets it again.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            kept => kept,
+        }
     }
 
     /// Ends the thread.

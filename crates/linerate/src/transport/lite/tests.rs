@@ -280,7 +280,11 @@ fn a_signal_moves_messages_in_the_middle_of_work() {
     let sent = pattern(HUGE, 3);
     std::thread::scope(|scope| {
         let bytes = sent.clone();
-        scope.spawn(move || far.send(TAG, &bytes).unwrap());
+        scope.spawn(move || {
+            // When the work has begun.
+            std::thread::sleep(Duration::from_millis(100));
+            far.send(TAG, &bytes).unwrap();
+        });
         let request = near.start_receive(TAG, vec![0; HUGE]).unwrap();
         let begun = Instant::now();
         // More than the kernel's buffers hold goes only when somebody takes it.
