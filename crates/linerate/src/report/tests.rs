@@ -3,6 +3,7 @@
 mod json_form;
 
 use super::*;
+use crate::Error;
 use crate::record::synthetic::{Bend, Synthetic};
 use crate::record::{Calibration, Event, RunSpread, Series, SpreadOf, SpreadSource, Unavailable, read};
 use crate::vocabulary::{Pattern, Wait};
