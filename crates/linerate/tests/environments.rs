@@ -4,7 +4,7 @@
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, nobody_is_left, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -80,11 +80,7 @@ fn each_carries_every_byte_within_a_host_and_between_two() {
             every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
             if rung == "network.mpi" {
                 for (step, came, moved) in crossed(&lines) {
-                    assert!(
-                        moved.iter().all(|moved| *moved > came),
-                        "{}: {moved:?} of {came}: {step}",
-                        one.place
-                    );
+                    assert!(is_all(&moved, came), "{}: {moved:?} of {came}: {step}", one.place);
                 }
             }
             nobody_is_left(folder.path());

@@ -7,7 +7,7 @@ mod packets;
 mod ranks;
 
 use packets::packets;
-use ranks::{crossed, every_byte_came, is_of, nobody_is_left, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, is_of, nobody_is_left, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
     for (library, version) in BOTH {
         let lines = carries_every_byte("network.mpi", library, version);
         for (step, came, moved) in crossed(&lines) {
-            assert!(moved.iter().all(|moved| *moved > came), "{library}: {moved:?} of {came}: {step}");
+            assert!(is_all(&moved, came), "{library}: {moved:?} of {came}: {step}");
         }
     }
 }
@@ -327,7 +327,7 @@ fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
             if let Some(rank) = playing(run.id(), folder.path(), "rank") {
                 break rank;
             }
-            assert!(begun.elapsed() < Duration::from_secs(40), "{library}: no rank plays");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{library}: no rank plays");
             std::thread::sleep(Duration::from_millis(20));
         };
         assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));

@@ -7,7 +7,7 @@ mod kept;
 mod ranks;
 
 use kept::{find, nothing_is_left};
-use ranks::{crossed, every_byte_came, is_of, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, is_of, playing, program, recorded, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ fn between_two_hosts_every_byte_crosses_by_either_route() {
         for (step, came, moved) in crossed(&lines) {
             // A send is over when the daemon has the message: the host that sends last is read before it has left. The
             // other one has all of it.
-            assert!(moved.iter().max() > Some(&came), "{route}: {moved:?} of {came}: {step}");
+            assert!(is_all(&moved, came), "{route}: {moved:?} of {came}: {step}");
         }
     }
 }
