@@ -53,6 +53,9 @@ mod tests {
     use super::*;
     use crate::vocabulary::{Quantity, Statistic};
 
+    /// A value, its interval, and how it is called.
+    type Said = (f64, Option<(f64, f64)>, String);
+
     fn row(values: &[f64], statistic: Statistic) -> Imported {
         Imported {
             test: "t".into(),
@@ -83,7 +86,7 @@ mod tests {
         ];
         let recording = Recording { imported: rows, ..Recording::default() };
         let found = imported(&recording);
-        let said: Vec<(f64, Option<(f64, f64)>, String)> =
+        let said: Vec<Said> =
             found.iter().map(|number| (number.value, number.range, number.statistic())).collect();
         let wanted =
             [(5.0, None, "mean"), (2.0, Some((1.0, 3.0)), "median of 3, each a mean"), (4.0, None, "least")];
