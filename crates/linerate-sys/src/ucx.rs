@@ -79,7 +79,7 @@ pub struct Rank {
     endpoint: Handle,
     /// Of a send, and of a receive.
     plain: OperationRequest,
-    told: OperationRequest,
+    receive: OperationRequest,
     pending: [Pending; WINDOW],
     infos: [Info; WINDOW],
 }
@@ -125,9 +125,9 @@ impl Rank {
             let made = told(create(context, &worker_asked, &mut worker));
             made.map_err(|why| failed("ucp_worker_create", why))?;
         }
-        let (plain, told) = (OperationRequest::plain(), OperationRequest::told());
+        let (plain, receive) = (OperationRequest::plain(), OperationRequest::receive());
         let (pending, infos) = ([0; WINDOW], [Info::default(); WINDOW]);
-        Ok(Rank { calls, context, worker, endpoint: null_mut(), plain, told, pending, infos })
+        Ok(Rank { calls, context, worker, endpoint: null_mut(), plain, receive, pending, infos })
     }
 
     /// Where the other rank finds it: `ucp_worker_get_address`.
@@ -219,13 +219,12 @@ impl Rank {
             unsafe { (self.calls.send)(self.endpoint, bytes.as_ptr().cast(), bytes.len(), TAG, &self.plain) };
     }
 
-    /// Private, for the same reason. What came is told at once where it was there already.
+    /// Private, for the same reason.
     #[inline]
     fn start_receive(&mut self, room: &mut [u8], number: usize) {
-        self.told.info = &mut self.infos[number];
-        // SAFETY: as with `start_send`; there is room for what is told, which is written before the call is over.
+        // SAFETY: as with `start_send`.
         self.pending[number] = unsafe {
-            (self.calls.receive)(self.worker, room.as_mut_ptr().cast(), room.len(), TAG, ALL, &self.told)
+            (self.calls.receive)(self.worker, room.as_mut_ptr().cast(), room.len(), TAG, ALL, &self.receive)
         };
     }
 
@@ -262,7 +261,7 @@ impl Rank {
     fn finish_receive(&mut self, number: usize) -> io::Result<usize> {
         let pending = self.pending[number];
         if pending == 0 {
-            return Ok(self.infos[number].len);
+            return Err(without_request());
         }
         if pending >= LAST_ERROR {
             return told(pending as Status).map(|()| 0);
@@ -358,6 +357,11 @@ impl Messages for Rank {
     }
 }
 
+#[cold]
+fn without_request() -> io::Error {
+    io::Error::other("a message came without a request, and thus without its length")
+}
+
 fn failed(call: &'static str, why: io::Error) -> Error {
     Error::new(call, "the library", why)
 }
@@ -372,5 +376,18 @@ mod tests {
         let math = Library::open(Path::new("libm.so.6")).unwrap();
         let error = Rank::open(&math).err().unwrap();
         assert_eq!((error.call, error.object.as_str()), ("dlsym", "ucp_worker_get_address"));
+    }
+
+    #[test]
+    fn what_was_there_before_it_was_asked_for_comes_with_its_length() {
+        let mut rank = Rank::open(&Library::open(Path::new("libucp.so.0")).unwrap()).unwrap();
+        let own = rank.address().unwrap();
+        rank.connect(&own).unwrap();
+        for len in [1, 100, 5, 0] {
+            rank.send(&FIRST.repeat(20)[..len]).unwrap();
+            (0..1000).for_each(|_| rank.progress());
+            assert_eq!(rank.receive(&mut [0; 100]).unwrap(), len);
+        }
+        rank.leave();
     }
 }

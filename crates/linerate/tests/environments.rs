@@ -64,7 +64,7 @@ fn is_told(lines: &[Value], one: &Installed) {
             granted.iter().find(|one| one["knob"] == knob).map(|one| one["granted"].as_str().unwrap())
         };
         assert_eq!(of("mpi.implementation"), Some(one.name));
-        assert_eq!(of("mpi.library"), environments().join(one.place).to_str());
+        assert_eq!(of("mpi.path"), environments().join(one.place).to_str());
     }
 }
 

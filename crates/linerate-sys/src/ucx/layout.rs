@@ -14,8 +14,8 @@ const THREAD_MODE: u64 = 1;
 const SERIALIZED: u32 = 1;
 /// `UCP_EP_PARAM_FIELD_REMOTE_ADDRESS`.
 const ADDRESS: u64 = 1;
-/// `UCP_OP_ATTR_FIELD_RECV_INFO`.
-const RECEIVE_INFO: u32 = 1 << 7;
+/// `UCP_OP_ATTR_FLAG_NO_IMM_CMPL`.
+const REQUEST_ALWAYS: u32 = 1 << 16;
 
 /// `ucp_params_t`.
 #[repr(C)]
@@ -82,7 +82,7 @@ pub struct OperationRequest {
     user_data: *mut c_void,
     reply: *mut c_void,
     memory_type: u64,
-    pub info: *mut Info,
+    info: *mut Info,
     memory: *mut c_void,
 }
 
@@ -103,9 +103,10 @@ impl OperationRequest {
         }
     }
 
-    /// Of bytes, whose number is told where its `info` points.
-    pub fn told() -> Self {
-        OperationRequest { mask: RECEIVE_INFO, ..OperationRequest::plain() }
+    /// Of bytes, with a request also where the message is there already: only the request tells its length. (Before 1.16
+    /// `UCP_OP_ATTR_FIELD_RECV_INFO` was taken, and nothing written.)
+    pub fn receive() -> Self {
+        OperationRequest { mask: REQUEST_ALWAYS, ..OperationRequest::plain() }
     }
 }
 

@@ -35,7 +35,7 @@ impl ImportedNumber<'_> {
     /// `mean`, or of several `median of 10 means`: a mean is never called a median.
     pub fn statistic(&self) -> String {
         let one = self.row.statistic.to_string();
-        match self.row.values.len() {
+        match sound(self.row).len() {
             0 | 1 => one,
             count => format!("median of {count}, each {}", article(&one)),
         }
@@ -83,13 +83,18 @@ mod tests {
             row(&[4.0], Statistic::Least),
             row(&[], Statistic::Mean),
             row(&[-1.0, f64::NAN], Statistic::Mean),
+            row(&[6.0, f64::NAN], Statistic::Mean),
         ];
         let recording = Recording { imported: rows, ..Recording::default() };
         let found = imported(&recording);
         let said: Vec<Said> =
             found.iter().map(|number| (number.value, number.range, number.statistic())).collect();
-        let wanted =
-            [(5.0, None, "mean"), (2.0, Some((1.0, 3.0)), "median of 3, each a mean"), (4.0, None, "least")];
+        let wanted = [
+            (5.0, None, "mean"),
+            (2.0, Some((1.0, 3.0)), "median of 3, each a mean"),
+            (4.0, None, "least"),
+            (6.0, None, "mean"),
+        ];
         assert_eq!(said, wanted.map(|(value, range, text)| (value, range, text.to_owned())));
     }
 }

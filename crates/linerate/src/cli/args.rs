@@ -170,7 +170,7 @@ pub struct Run {
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
     /// The MPI of the rungs that have one, by its name, its file, or the folder that it was installed to: short for
-    /// --set mpi.implementation=NAME or --set mpi.library=PATH.
+    /// --set mpi.implementation=NAME or --set mpi.path=PATH.
     #[arg(long, value_name = "NAME|PATH", value_parser = mpi, help_heading = WHAT, value_hint = ValueHint::AnyPath)]
     pub mpi: Option<Setting>,
     /// In place of the ladder, measure the figures of a paper anew: san, adapter, sockets, grid. `linerate list

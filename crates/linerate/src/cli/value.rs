@@ -80,7 +80,7 @@ pub fn mpi(text: &str) -> Read<Setting> {
         hint: "`linerate doctor` lists the libraries that there are".into(),
     };
     let place = std::path::absolute(text).map_err(missing)?;
-    one_setting(&format!("mpi.library={}", place.display()))
+    one_setting(&format!("mpi.path={}", place.display()))
 }
 
 /// The candidates of one `--set`.

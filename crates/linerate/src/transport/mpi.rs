@@ -33,7 +33,7 @@ static OWN: Own = Own {
     noun: "MPI",
     install: "apt-get install openmpi-bin",
     picks: Some("mpi.implementation"),
-    at: Some("mpi.library"),
+    at: Some("mpi.path"),
     launch,
     words,
     variables: settings::variables,

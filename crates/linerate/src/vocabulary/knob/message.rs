@@ -14,9 +14,9 @@ pub const MPI_IMPLEMENTATION: Knob = Knob {
     hint: "each that doctor lists: they differ most where messages stop being sent at once",
 };
 
-/// `mpi.library`.
-pub const MPI_LIBRARY: Knob = Knob {
-    name: "mpi.library",
+/// `mpi.path`.
+pub const MPI_PATH: Knob = Knob {
+    name: "mpi.path",
     kind: KnobKind::Path,
     transports: &["mpi"],
     default: "any that `linerate doctor` lists",
