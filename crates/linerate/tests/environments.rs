@@ -1,14 +1,16 @@
 //! MPIs that were installed beside the system's, one in each virtual environment: the standard's own ABI, Intel's MPI,
 //! and a second version of Open MPI and of MPICH. `tests/install-mpis` puts them there.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, playing, program, recorded, words};
+use disturbed::{disturbed, in_the_middle};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Output;
 use tempfile::TempDir;
 
 const QUICK: [&str; 5] = ["--profile", "quick", "--passes", "1", "--only"];
@@ -53,18 +55,10 @@ fn measured(folder: &Path, rung: &str, one: &Installed) -> Output {
 
 /// The sessions of a library, each of which says what it is.
 fn is_told(lines: &[Value], one: &Installed) {
-    let sessions: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
-    assert!(!sessions.is_empty());
-    for session in sessions {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, granted) in sessions(lines) {
         assert!(about.starts_with(one.version) && about.contains(&format!("ABI {}", one.abi)), "{about}");
-        let granted = session["granted"].as_array().unwrap();
-        let of = |knob: &str| {
-            granted.iter().find(|one| one["knob"] == knob).map(|one| one["granted"].as_str().unwrap())
-        };
-        assert_eq!(of("mpi.implementation"), Some(one.name));
-        assert_eq!(of("mpi.path"), environments().join(one.place).to_str());
+        assert_eq!(*granted["mpi.implementation"], one.name);
+        assert_eq!(granted["mpi.path"].as_str(), environments().join(one.place).to_str());
     }
 }
 
@@ -103,20 +97,8 @@ fn a_place_without_an_mpi_is_refused_with_a_hint() {
 fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
     let mut command = program(folder.path());
-    command.args(["--only", "network.mpi", "--budget", "60s", "--mpi"]).arg(environments().join("impi-rt"));
-    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    let victim = loop {
-        if let Some(rank) = playing(run.id(), folder.path(), "rank") {
-            break rank;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "no rank plays");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert!(Command::new("kill").args(["-KILL", &victim.to_string()]).status().unwrap().success());
-    assert!(run.wait().unwrap().success());
-    let lines = recorded(folder.path());
-    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-    assert!(not["why"].as_str().unwrap().starts_with("failed: "), "{not}");
+    command.args(["--only", "network.mpi", "--mpi"]).arg(environments().join("impi-rt"));
+    let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
+    disturbed(run, folder.path(), rank, "-KILL");
     nobody_is_left(folder.path());
 }

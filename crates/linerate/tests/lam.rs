@@ -1,6 +1,8 @@
 //! Message passing by the real LAM of this host, which refuses root: as root, who is called somebody else, and as an
 //! ordinary user, who is root of a lab. Its daemons end with their session, whatever ends that.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/kept.rs"]
 mod kept;
 #[path = "user/nobody.rs"]
@@ -10,9 +12,10 @@ mod packets;
 #[path = "user/ranks.rs"]
 mod ranks;
 
+use disturbed::{disturbed, in_the_middle};
 use kept::{find, nothing_is_left};
 use packets::packets;
-use ranks::{crossed, every_byte_came, is_all, is_of, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -21,9 +24,6 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
-
-/// What a run may take until it measures.
-const PLAYS: Duration = Duration::from_secs(120);
 
 /// How ranks wait that wait in the kernel.
 const WAYS: [(&str, &str); 2] = [("ping-pong", "sleeping"), ("stream", "sleeping")];
@@ -42,26 +42,17 @@ fn planned(folder: &Path, text: &str, passes: &str) -> Output {
     command.args(["--profile", "quick", "--passes", passes, "--plan"]).arg(&plan).output().unwrap()
 }
 
-/// The sessions of the end that started the ranks.
-fn sessions(lines: &[Value]) -> Vec<&Value> {
-    let is_it = |line: &&Value| line["event"] == "session" && line["endpoints"][0].is_string();
-    let all: Vec<&Value> = lines.iter().filter(is_it).collect();
-    assert!(!all.is_empty());
-    all
-}
-
 /// Runs a rung, and gives what is on record.
 fn carries_every_byte(rung: &str, how: &[&str], ways: &[(&str, &str)]) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
     let output = on_rung(folder.path(), rung, &[&QUICK[..], how].concat()).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
-    for session in sessions(&lines) {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, granted) in sessions(&lines) {
         assert!(about.starts_with("LAM/MPI, MPI 1.") && about.contains("mpirun"), "{about}");
         // In the lab of an ordinary user, too, who is root there.
         assert!(about.contains("root being called user 1"), "{about}");
-        assert_eq!(session["granted"][0]["granted"], "lam");
+        assert_eq!(*granted["mpi.implementation"], "lam");
     }
     every_byte_came(&lines, ways);
     nothing_is_left(folder.path());
@@ -71,8 +62,8 @@ fn carries_every_byte(rung: &str, how: &[&str], ways: &[(&str, &str)]) -> Vec<Va
 #[test]
 fn within_a_host_every_byte_comes_and_what_was_taken_is_on_record() {
     let lines = carries_every_byte("in-host.mpi", &["--set", "mpi.rpi=tcp"], &WAYS);
-    let granted = sessions(&lines)[0]["granted"].as_array().unwrap();
-    let rpi = granted.iter().find(|one| one["knob"] == "mpi.rpi").expect("it is on record");
+    let mut granted = lines.iter().flat_map(|line| line["granted"].as_array().into_iter().flatten());
+    let rpi = granted.find(|one| one["knob"] == "mpi.rpi").expect("it is on record");
     assert!(rpi["asked"] == "tcp" && rpi["granted"].is_null(), "no call tells which was taken: {rpi}");
 }
 
@@ -274,29 +265,9 @@ fn where_root_cannot_be_called_otherwise_it_says_so_and_the_rest_is_measured() {
     nothing_is_left(folder.path());
 }
 
-/// A run, which ends with the test.
-struct Run(Child);
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Runs a rung for a minute, and waits until a rank plays, which is given with the run.
-fn begun(folder: &Path, rung: &str) -> (Run, u32) {
-    let mut command = on_rung(folder, rung, &["--budget", "60s", "--set", "mpi.rpi=tcp"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let run = Run(command.spawn().unwrap());
-    let begun = Instant::now();
-    loop {
-        if let Some(rank) = playing(run.0.id(), folder, "rank") {
-            return (run, rank);
-        }
-        assert!(begun.elapsed() < PLAYS, "{rung}: no rank plays");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+/// A run of a minute, and a rank of it that plays.
+fn begun(folder: &Path, rung: &str) -> (Child, u32) {
+    in_the_middle(&mut on_rung(folder, rung, &["--set", "mpi.rpi=tcp"]), folder, "rank")
 }
 
 #[test]
@@ -311,18 +282,9 @@ fn a_rank_a_daemon_or_a_launcher_that_dies_is_on_record_and_leaves_nothing_behin
     ];
     for (rung, signal, victim) in cases {
         let folder = TempDir::new().unwrap();
-        let (mut run, rank) = begun(folder.path(), rung);
+        let (run, rank) = begun(folder.path(), rung);
         let victim = victim.map_or(rank, |words| find(folder.path(), words).expect(words));
-        assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
-        assert!(Command::new("kill").args([signal, &victim.to_string()]).status().unwrap().success());
-        let (status, begun) = (run.0.wait().unwrap(), Instant::now());
-        // What came before stays, and the run ends as one that had nothing more to do.
-        assert!(status.success(), "{rung} {signal}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "{rung} {signal}: {:?}", begun.elapsed());
-        let lines = recorded(folder.path());
-        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-        let why = not["why"].as_str().unwrap();
-        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+        disturbed(run, folder.path(), victim, signal);
         nothing_is_left(folder.path());
     }
 }
@@ -331,7 +293,7 @@ fn a_rank_a_daemon_or_a_launcher_that_dies_is_on_record_and_leaves_nothing_behin
 fn a_run_that_is_killed_leaves_no_daemon_behind() {
     let folder = TempDir::new().unwrap();
     let (mut run, _) = begun(folder.path(), "network.mpi");
-    run.0.kill().unwrap();
-    run.0.wait().unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
     nothing_is_left(folder.path());
 }

@@ -1,17 +1,20 @@
 //! Message passing by the real MPIs of this host: each is loaded and started by its own launcher, its bytes are all
 //! there, and what goes wrong with one is told in time and leaves nothing behind.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/packets.rs"]
 mod packets;
 #[path = "user/ranks.rs"]
 mod ranks;
 
+use disturbed::{disturbed, in_the_middle};
 use packets::packets;
-use ranks::{crossed, every_byte_came, is_all, is_of, nobody_is_left, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -116,13 +119,7 @@ fn each_way_to_receive_carries_every_byte_and_is_on_record() {
             let output = on_rung(folder.path(), "network.mpi", library, &with).output().unwrap();
             assert!(output.status.success(), "{}", words(&output));
             let lines = recorded(folder.path());
-            let is_of_session =
-                |line: &&Value| line["event"] == "session" && line["endpoints"][0].is_string();
-            let granted = lines.iter().find(is_of_session).unwrap()["granted"].as_array().unwrap();
-            assert!(
-                granted.iter().any(|one| one["knob"] == "mpi.receive" && one["granted"] == how),
-                "{granted:?}"
-            );
+            assert_eq!(*sessions(&lines)[0].1["mpi.receive"], how);
             every_byte_came(&lines, &WAYS);
         }
     }
@@ -222,13 +219,9 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
     let output = on_rung(folder.path(), rung, library, &QUICK).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
-    let sessions: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
-    assert!(!sessions.is_empty());
-    for session in sessions {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, granted) in sessions(&lines) {
         assert!(about.starts_with(version) && about.contains("started by"), "{about}");
-        assert_eq!(session["granted"][0]["granted"], *library);
+        assert_eq!(*granted["mpi.implementation"], library);
     }
     every_byte_came(&lines, &WAYS);
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -319,28 +312,9 @@ fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
         [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP"), ("mpich", "-STOP")]
     {
         let folder = TempDir::new().unwrap();
-        let mut command = linerate(folder.path(), library, &["--budget", "60s"]);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut run = command.spawn().unwrap();
-        let begun = Instant::now();
-        let victim = loop {
-            if let Some(rank) = playing(run.id(), folder.path(), "rank") {
-                break rank;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(120), "{library}: no rank plays");
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
-        let killed = Command::new("kill").args([signal, &victim.to_string()]).status().unwrap();
-        assert!(killed.success());
-        let (status, begun) = (run.wait().unwrap(), Instant::now());
-        // What came before stays, and the run ends as one that had nothing more to do.
-        assert!(status.success(), "{library}");
-        assert!(begun.elapsed() < Duration::from_secs(40), "{library}: {:?}", begun.elapsed());
-        let lines = recorded(folder.path());
-        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-        let why = not["why"].as_str().unwrap();
-        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+        let mut command = linerate(folder.path(), library, &[]);
+        let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
+        disturbed(run, folder.path(), rank, signal);
         nobody_is_left(folder.path());
     }
 }

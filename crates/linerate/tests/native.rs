@@ -1,11 +1,15 @@
 //! Message passing by the real libraries that MPIs carry their messages by: every byte is there, between hosts it crosses
 //! the link, and what goes wrong is told in time and leaves nothing behind.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, is_all, is_of, nobody_is_left, playing, program, recorded, words};
+use disturbed::{disturbed, in_the_middle};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -38,18 +42,8 @@ fn measured(rung: &str, settings: &[&str], variables: &[(&str, &str)]) -> Vec<Va
     lines
 }
 
-/// Both ends of each session, by what they say of themselves.
-fn sessions(lines: &[Value]) -> Vec<(&str, &Value)> {
-    let sessions = lines.iter().filter(|line| line["event"] == "session");
-    let all: Vec<_> =
-        sessions.map(|line| (line["endpoints"][0].as_str().unwrap(), &line["granted"])).collect();
-    assert!(all.len() > 1);
-    all
-}
-
-fn granted<'v>(of: &'v Value, knob: &str) -> &'v Value {
-    let all = of.as_array().unwrap();
-    all.iter().find(|one| one["knob"] == knob).map_or(&Value::Null, |one| &one["granted"])
+fn granted<'v>(of: &BTreeMap<&str, &'v Value>, knob: &str) -> &'v Value {
+    of.get(knob).copied().unwrap_or(&Value::Null)
 }
 
 #[test]
@@ -58,7 +52,7 @@ fn within_a_host_ucx_carries_every_byte_and_says_what_it_took() {
         let lines = measured("in-host.ucx", settings, &[]);
         for (about, of) in sessions(&lines) {
             assert!(about.starts_with("UCX 1.") && about.contains("/libucp.so."), "{about}");
-            let told = granted(of, "ucx.transports").as_str().unwrap();
+            let told = granted(&of, "ucx.transports").as_str().unwrap();
             assert!(about.contains(&format!(", by {}", told.split(',').next().unwrap())), "{about} {told}");
             // Untold, it takes what is faster than a socket.
             assert_eq!(transports.unwrap_or("tcp") == told, transports.is_some(), "{told}");
@@ -75,7 +69,7 @@ fn between_two_hosts_every_byte_of_ucx_crosses_and_its_limit_is_read_back() {
     for (about, of) in sessions(&lines) {
         assert!(about.contains(", by tcp/"), "{about}");
         assert_eq!(
-            (granted(of, "ucx.transports"), granted(of, "ucx.eager-limit")),
+            (granted(&of, "ucx.transports"), granted(&of, "ucx.eager-limit")),
             (&json!("tcp"), &json!("16384"))
         );
     }
@@ -89,7 +83,7 @@ fn within_a_host_each_provider_of_libfabric_carries_every_byte() {
         for (about, of) in sessions(&lines) {
             let told = format!(", by {way}");
             assert!(about.starts_with("libfabric 1.") && about.contains(&told), "{about}");
-            assert_eq!(granted(of, "libfabric.provider"), provider);
+            assert_eq!(granted(&of, "libfabric.provider"), provider);
         }
     }
 }
@@ -102,8 +96,8 @@ fn between_two_hosts_every_byte_of_libfabric_crosses() {
     }
     for (about, of) in sessions(&lines) {
         assert!(about.contains(", by tcp;ofi_rxm at "), "{about}");
-        assert_eq!(granted(of, "libfabric.provider"), "tcp");
-        assert!(granted(of, "libfabric.eager-limit").is_null(), "no call tells it");
+        assert_eq!(granted(&of, "libfabric.provider"), "tcp");
+        assert!(granted(&of, "libfabric.eager-limit").is_null(), "no call tells it");
     }
 }
 
@@ -125,8 +119,8 @@ fn what_goes_past_the_network_is_refused() {
 fn variables_that_are_on_no_record_change_nothing() {
     let lines = measured("in-host.ucx", &[], &[("UCX_TLS", "tcp"), ("UCX_RNDV_THRESH", "4321")]);
     for (_, of) in sessions(&lines) {
-        assert_ne!(granted(of, "ucx.transports"), "tcp");
-        assert_ne!(granted(of, "ucx.eager-limit"), "4321");
+        assert_ne!(granted(&of, "ucx.transports"), "tcp");
+        assert_ne!(granted(&of, "ucx.eager-limit"), "4321");
     }
 }
 
@@ -203,42 +197,19 @@ fn a_library_that_crashes_hangs_or_lacks_a_call_is_told_in_time() {
     }
 }
 
-/// Runs a rung for a minute, sends a signal to a rank that plays, and gives what is on record.
-fn disturbed(rung: &str, signal: &str) -> Vec<Value> {
-    let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), rung, &[]);
-    command.args(["--budget", "60s"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = command.spawn().unwrap();
-    let victim = some_rank(&mut run, folder.path());
-    assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
-    assert!(Command::new("kill").args([signal, &victim.to_string()]).status().unwrap().success());
-    let (status, begun) = (run.wait().unwrap(), Instant::now());
-    // What came before stays, and the run ends as one that had nothing more to do.
-    assert!(status.success(), "{rung} {signal}");
-    assert!(begun.elapsed() < Duration::from_secs(40), "{rung} {signal}: {:?}", begun.elapsed());
-    nobody_is_left(folder.path());
-    recorded(folder.path())
-}
-
-fn some_rank(run: &mut Child, folder: &Path) -> u32 {
-    let begun = Instant::now();
-    loop {
-        if let Some(rank) = playing(run.id(), folder, "endpoint") {
-            return rank;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "no rank plays");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+/// A run of a minute, and a rank of it that plays.
+fn begun(folder: &Path, rung: &str) -> (Child, u32) {
+    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "endpoint")
 }
 
 #[test]
 fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     let rungs = ["in-host.ucx", "network.ucx", "in-host.libfabric", "network.libfabric"];
     for (rung, signal) in rungs.iter().flat_map(|rung| [(rung, "-KILL"), (rung, "-STOP")]) {
-        let lines = disturbed(rung, signal);
-        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-        let why = not["why"].as_str().unwrap();
-        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+        let folder = TempDir::new().unwrap();
+        let (run, rank) = begun(folder.path(), rung);
+        let why = disturbed(run, folder.path(), rank, signal);
+        nobody_is_left(folder.path());
         assert!(signal != "-KILL" || why.contains("signal: 9"), "{why}");
     }
 }
@@ -253,10 +224,7 @@ fn named_memory() -> Vec<PathBuf> {
 fn a_run_that_is_killed_leaves_no_rank_behind() {
     let before = named_memory();
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), "in-host.ucx", &[]);
-    command.args(["--budget", "60s"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = command.spawn().unwrap();
-    some_rank(&mut run, folder.path());
+    let (mut run, _) = begun(folder.path(), "in-host.ucx");
     run.kill().unwrap();
     run.wait().unwrap();
     nobody_is_left(folder.path());

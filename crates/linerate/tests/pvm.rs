@@ -1,22 +1,22 @@
 //! Message passing by the real PVM of this host: its daemons carry every byte, or a connection of the tasks does, and
 //! what goes wrong is told in time and leaves neither a process nor a folder behind.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/kept.rs"]
 mod kept;
 #[path = "user/ranks.rs"]
 mod ranks;
 
+use disturbed::{disturbed, in_the_middle};
 use kept::{find, nothing_is_left};
-use ranks::{crossed, every_byte_came, is_all, is_of, playing, program, recorded, words};
+use ranks::{crossed, every_byte_came, is_all, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// What a run may take until it measures: it warms every size up first, through the daemons at that.
-const PLAYS: Duration = Duration::from_secs(120);
 
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
@@ -38,16 +38,12 @@ fn carries_every_byte(rung: &str, route: &str, encoding: &str) -> Vec<Value> {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
-    let sessions: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
-    assert!(!sessions.is_empty());
     let way = if route == "direct" { "by a connection of the tasks" } else { "through the daemons" };
-    for session in sessions {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, granted) in sessions(&lines) {
         assert!(about.starts_with("PVM 3.") && about.ends_with(way), "{about}");
         // What there is, and not what was asked.
-        assert_eq!(session["granted"][0]["granted"], *route);
-        assert!(session["granted"][1]["granted"].is_null(), "no call tells how a message was packed");
+        assert_eq!(*granted["pvm.route"], route);
+        assert!(granted["pvm.encoding"].is_null(), "no call tells how a message was packed");
     }
     every_byte_came(&lines, &[("ping-pong", "polling"), ("ping-pong", "sleeping"), ("stream", "sleeping")]);
     nothing_is_left(folder.path());
@@ -133,44 +129,18 @@ fn a_root_folder_that_is_not_there_is_no_matter() {
     nothing_is_left(folder.path());
 }
 
-/// Runs a rung for a minute, sends a signal to what is found as soon as a task plays, and gives what is on record.
-fn disturbed(rung: &str, signal: &str, victim: impl Fn(&Path, u32) -> Option<u32>) -> Vec<Value> {
-    let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), rung, &["--budget", "60s"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = command.spawn().unwrap();
-    let begun = Instant::now();
-    let victim = loop {
-        if let Some(task) = playing(run.id(), folder.path(), "task")
-            && let Some(victim) = victim(folder.path(), task)
-        {
-            break victim;
-        }
-        assert!(begun.elapsed() < PLAYS, "{rung}: no task plays");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
-    let killed = Command::new("kill").args([signal, &victim.to_string()]).status().unwrap();
-    assert!(killed.success());
-    let (status, begun) = (run.wait().unwrap(), Instant::now());
-    // What came before stays, and the run ends as one that had nothing more to do.
-    assert!(status.success(), "{rung} {signal}");
-    assert!(begun.elapsed() < Duration::from_secs(60), "{rung} {signal}: {:?}", begun.elapsed());
-    nothing_is_left(folder.path());
-    recorded(folder.path())
-}
-
-fn failed(lines: &[Value]) -> String {
-    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-    let why = not["why"].as_str().unwrap();
-    assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
-    why.into()
+/// A run of a minute, and a task of it that plays.
+fn begun(folder: &Path, rung: &str) -> (Child, u32) {
+    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "task")
 }
 
 #[test]
 fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for signal in ["-KILL", "-STOP"] {
-        failed(&disturbed("in-host.pvm", signal, |_, task| Some(task)));
+        let folder = TempDir::new().unwrap();
+        let (run, task) = begun(folder.path(), "in-host.pvm");
+        disturbed(run, folder.path(), task, signal);
+        nothing_is_left(folder.path());
     }
 }
 
@@ -178,21 +148,19 @@ fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
 fn a_daemon_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     for (rung, daemon) in [("in-host.pvm", "pvmd -n"), ("network.pvm", "pvmd -n"), ("network.pvm", "pvmd -s")]
     {
-        let why = failed(&disturbed(rung, "-KILL", |folder, _| find(folder, daemon)));
+        let folder = TempDir::new().unwrap();
+        let (run, _) = begun(folder.path(), rung);
+        let victim = find(folder.path(), daemon).expect(daemon);
+        let why = disturbed(run, folder.path(), victim, "-KILL");
         assert!(why.contains("daemon"), "{why}");
+        nothing_is_left(folder.path());
     }
 }
 
 #[test]
 fn a_run_that_is_killed_leaves_no_daemon_behind() {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), "network.pvm", &["--budget", "60s"]);
-    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    while playing(run.id(), folder.path(), "task").is_none() {
-        assert!(begun.elapsed() < PLAYS, "no task plays");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let (mut run, _) = begun(folder.path(), "network.pvm");
     run.kill().unwrap();
     run.wait().unwrap();
     nothing_is_left(folder.path());

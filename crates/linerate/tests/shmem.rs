@@ -1,19 +1,19 @@
 //! One-sided messages by the real OpenSHMEM of this host: its puts and gets carry every byte, across the link where they
 //! are to, and what goes wrong is told in time and leaves nothing behind.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, is_all, is_of, nobody_is_left, playing, program, recorded, words};
+use disturbed::{disturbed, in_the_middle};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// What a run may take until it measures: it warms every size up first.
-const PLAYS: Duration = Duration::from_secs(120);
 
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
@@ -30,13 +30,9 @@ fn carries_every_byte(rung: &str, operation: &str) -> Vec<Value> {
     let output = command.arg("--set").arg(format!("shmem.operation={operation}")).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
-    let sessions: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
-    assert!(!sessions.is_empty());
-    for session in sessions {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, granted) in sessions(&lines) {
         assert!(about.starts_with("OpenSHMEM 1.") && about.contains("started by"), "{about}");
-        assert_eq!(session["granted"][0]["granted"], *operation);
+        assert_eq!(*granted["shmem.operation"], operation);
     }
     every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
     nobody_is_left(folder.path());
@@ -113,22 +109,9 @@ fn a_launcher_that_fails_or_hangs_is_told_in_time() {
     assert!(took < Duration::from_secs(40), "{took:?}");
 }
 
-/// A run of a minute.
-fn long(folder: &Path, rung: &str) -> Child {
-    let mut command = on_rung(folder, rung, &["--budget", "60s"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// An element of it that plays.
-fn element(run: &Child, folder: &Path) -> u32 {
-    let begun = Instant::now();
-    loop {
-        if let Some(element) = playing(run.id(), folder, "element") {
-            return element;
-        }
-        assert!(begun.elapsed() < PLAYS, "no element plays");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+/// A run of a minute, and an element of it that plays.
+fn begun(folder: &Path, rung: &str) -> (Child, u32) {
+    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "element")
 }
 
 #[test]
@@ -136,19 +119,8 @@ fn an_element_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for (rung, signal) in [("in-host.shmem", "-KILL"), ("in-host.shmem", "-STOP"), ("network.shmem", "-KILL")]
     {
         let folder = TempDir::new().unwrap();
-        let mut run = long(folder.path(), rung);
-        let victim = element(&run, folder.path());
-        assert!(is_of(Path::new(&format!("/proc/{victim}")), folder.path()));
-        let killed = Command::new("kill").args([signal, &victim.to_string()]).status().unwrap();
-        assert!(killed.success());
-        let (status, begun) = (run.wait().unwrap(), Instant::now());
-        // What came before stays, and the run ends as one that had nothing more to do.
-        assert!(status.success(), "{rung} {signal}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "{rung} {signal}: {:?}", begun.elapsed());
-        let lines = recorded(folder.path());
-        let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-        let why = not["why"].as_str().unwrap();
-        assert!(why.starts_with("failed: ") && not["after_steps"].as_u64() > Some(0), "{not}");
+        let (run, element) = begun(folder.path(), rung);
+        disturbed(run, folder.path(), element, signal);
         nobody_is_left(folder.path());
     }
 }
@@ -156,8 +128,7 @@ fn an_element_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
 #[test]
 fn a_run_that_is_killed_leaves_no_element_behind() {
     let folder = TempDir::new().unwrap();
-    let mut run = long(folder.path(), "network.shmem");
-    element(&run, folder.path());
+    let (mut run, _) = begun(folder.path(), "network.shmem");
     run.kill().unwrap();
     run.wait().unwrap();
     nobody_is_left(folder.path());

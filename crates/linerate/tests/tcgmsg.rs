@@ -1,14 +1,16 @@
 //! Message passing by the real TCGMSG, which `adapters/tcgmsg` has made loadable: every byte is there, across the link where
 //! it is to be, and what goes wrong is told in time and leaves nothing behind.
 
+#[path = "user/disturbed.rs"]
+mod disturbed;
 #[path = "user/ranks.rs"]
 mod ranks;
 
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, playing, program, recorded, words};
+use disturbed::{disturbed, in_the_middle};
+use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 use tempfile::TempDir;
 
 const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
@@ -27,11 +29,7 @@ fn carries_every_byte(rung: &str) -> Vec<Value> {
     let output = on_rung(folder.path(), rung, &QUICK).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
-    let sessions: Vec<&Value> =
-        lines.iter().filter(|line| line["event"] == "session" && line["endpoints"][0].is_string()).collect();
-    assert!(!sessions.is_empty());
-    for session in sessions {
-        let about = session["endpoints"][0].as_str().unwrap();
+    for (about, _) in sessions(&lines) {
         assert!(about.starts_with("TCGMSG over MPICH Version: ") && about.contains("started by"), "{about}");
     }
     every_byte_came(&lines, &[("ping-pong", "polling"), ("stream", "polling")]);
@@ -64,23 +62,8 @@ fn variables_reach_the_mpi_below_it() {
 #[test]
 fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), "in-host.tcgmsg", &["--budget", "60s"]);
-    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    let victim = loop {
-        if let Some(node) = playing(run.id(), folder.path(), "node") {
-            break node;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "no node plays");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert!(Command::new("kill").args(["-KILL", &victim.to_string()]).status().unwrap().success());
-    let (status, begun) = (run.wait().unwrap(), Instant::now());
-    // What came before stays.
-    assert!(status.success());
-    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
-    let lines = recorded(folder.path());
-    let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
-    assert!(not["why"].as_str().unwrap().starts_with("failed: "), "{not}");
+    let mut command = on_rung(folder.path(), "in-host.tcgmsg", &[]);
+    let (run, node) = in_the_middle(&mut command, folder.path(), "node");
+    disturbed(run, folder.path(), node, "-KILL");
     nobody_is_left(folder.path());
 }

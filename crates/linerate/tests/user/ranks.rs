@@ -110,6 +110,19 @@ pub fn playing(run: u32, folder: &Path, role: &str) -> Option<u32> {
     ranks.filter(plays).max()
 }
 
+/// Each session whose library says what it is: that, and what was granted of each knob.
+pub fn sessions(lines: &[Value]) -> Vec<(&str, BTreeMap<&str, &Value>)> {
+    let all: Vec<_> = lines.iter().filter(|line| line["event"] == "session").filter_map(told).collect();
+    assert!(!all.is_empty());
+    all
+}
+
+fn told(session: &Value) -> Option<(&str, BTreeMap<&str, &Value>)> {
+    let granted = session["granted"].as_array()?.iter();
+    let granted = granted.filter_map(|one| Some((one["knob"].as_str()?, &one["granted"]))).collect();
+    Some((session["endpoints"][0].as_str()?, granted))
+}
+
 /// Every trial of the first pass is of one of these patterns and ways to wait, each has some, and each end of each has
 /// every byte.
 pub fn every_byte_came(lines: &[Value], ways: &[(&str, &str)]) {
