@@ -64,7 +64,7 @@ pub trait Transport: Sync {
         None
     }
     /// Prepares this end: a passive end is bound when this returns.
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)>;
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)>;
 }
 
 /// An end that is prepared.
@@ -119,7 +119,7 @@ pub trait Session: Send {
 }
 
 /// Every transport, in the vocabulary's order.
-pub const TRANSPORTS: &[&dyn Transport] = &[
+pub static TRANSPORTS: &[&dyn Transport] = &[
     &memory::COPY,
     &memory::TRIAD,
     &shared_memory::SharedMemory,

@@ -52,7 +52,7 @@ impl<D: Datagrams> Transport for Ports<D> {
         D::lacks()
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if let Some(lack) = D::lacks() {
             return Err(Error::unavailable(lack.why, lack.hint));
         }

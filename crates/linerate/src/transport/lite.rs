@@ -57,7 +57,7 @@ impl Transport for Lite {
         "lite"
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if spec.flows != 1 {
             return Err(Error::unavailable("several flows between two ranks", "flows = [1]"));
         }

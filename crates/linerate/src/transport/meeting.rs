@@ -69,7 +69,7 @@ impl<F: Family> Transport for Streams<F> {
         F::lacks()
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         let (meeting, offer) = Meeting::<F>::offer(spec)?;
         Ok((Box::new(meeting), offer))
     }

@@ -106,7 +106,7 @@ impl<K: Kernel> Transport for Memory<K> {
         K::NAME
     }
 
-    fn offer(&self, _spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, _spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         Ok((Box::new(Alone(K::new())), Offer::Nothing))
     }
 }

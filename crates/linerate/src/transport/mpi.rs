@@ -12,9 +12,8 @@ mod settings;
 
 use super::library::launch::Seat;
 use super::library::session::Own;
-use super::{Offer, Pending, Spec, Transport, granted};
-use crate::Result;
-use crate::record::{Granted, Lack};
+use super::{Spec, granted};
+use crate::record::Granted;
 use crate::vocabulary::{Launch, MPI_MAKERS};
 pub use rank::ROLE;
 use receive::RECEIVE;
@@ -22,13 +21,7 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 
 /// The transport.
-pub struct Mpi;
-
-/// The instance for the table.
-pub const MPI: Mpi = Mpi;
-
-/// What is its own.
-static OWN: Own = Own {
+pub static MPI: Own = Own {
     kind: "mpi",
     noun: "MPI",
     install: "apt-get install openmpi-bin",
@@ -41,20 +34,6 @@ static OWN: Own = Own {
     granted: on_record,
     all: OnceLock::new(),
 };
-
-impl Transport for Mpi {
-    fn name(&self) -> &'static str {
-        OWN.kind
-    }
-
-    fn lacks(&self) -> Option<Lack> {
-        OWN.lacks()
-    }
-
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
-        OWN.offer(spec)
-    }
-}
 
 fn launch(name: &str) -> Option<&'static Launch> {
     MPI_MAKERS.iter().find(|maker| maker.name == name)?.launch.as_ref()

@@ -115,7 +115,7 @@ impl Transport for Native {
         })
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if let Some(lack) = self.lacks() {
             return Err(Error::unavailable(lack.why, lack.hint));
         }

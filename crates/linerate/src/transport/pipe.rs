@@ -22,7 +22,7 @@ impl Transport for Pipe {
         "pipe"
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if spec.flows != 1 {
             return Err(Error::usage(format!("{} flows of pipes", spec.flows), "a pipe takes one flow"));
         }

@@ -54,7 +54,7 @@ impl Transport for Pvm {
         })
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if let Some(lack) = self.lacks() {
             return Err(Error::unavailable(lack.why, lack.hint));
         }

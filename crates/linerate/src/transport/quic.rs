@@ -46,7 +46,7 @@ impl Transport for Quic {
         "quic"
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         let identity = if spec.passive { Some(Identity::new()?) } else { None };
         // What is set is meant for the packets.
         let beside = Spec { settings: Vec::new(), ..spec.clone() };

@@ -28,7 +28,7 @@ impl Transport for Rdma {
         Some(Lack { transport: self.name().into(), why: format!("unavailable: {why}"), hint: hint.into() })
     }
 
-    fn offer(&self, _spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, _spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         let lack = self.lacks().unwrap_or_default();
         Err(Error::unavailable(lack.why, lack.hint))
     }

@@ -25,7 +25,7 @@ impl Transport for SharedMemory {
         "shared-memory"
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if !spec.passive {
             return Ok((Box::new(End { spec: spec.clone(), rings: None }), Offer::Nothing));
         }

@@ -13,9 +13,9 @@ use super::library::home::Receive;
 use super::library::launch::Seat;
 use super::library::session::Own;
 use super::library::variable;
-use super::{Offer, Pending, Spec, Transport, granted};
+use super::{Spec, granted};
 use crate::Result;
-use crate::record::{Granted, Lack};
+use crate::record::Granted;
 use crate::vocabulary::{Launch, SHMEM_MAKERS, SHMEM_OPERATIONS};
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -26,13 +26,7 @@ const OPERATION: &str = "shmem.operation";
 const ENVIRONMENT: &str = "shmem.environment";
 
 /// The transport.
-pub struct Shmem;
-
-/// The instance for the table.
-pub const SHMEM: Shmem = Shmem;
-
-/// What is its own.
-static OWN: Own = Own {
+pub static SHMEM: Own = Own {
     kind: "shmem",
     noun: "OpenSHMEM",
     install: "apt-get install openmpi-bin",
@@ -45,20 +39,6 @@ static OWN: Own = Own {
     granted: on_record,
     all: OnceLock::new(),
 };
-
-impl Transport for Shmem {
-    fn name(&self) -> &'static str {
-        OWN.kind
-    }
-
-    fn lacks(&self) -> Option<Lack> {
-        OWN.lacks()
-    }
-
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
-        OWN.offer(spec)
-    }
-}
 
 fn launch(name: &str) -> Option<&'static Launch> {
     SHMEM_MAKERS.iter().find(|maker| maker.name == name).map(|maker| &maker.launch)

@@ -4,13 +4,12 @@
 
 pub mod node;
 
+use super::Spec;
 use super::library::home::Receive;
 use super::library::launch::Seat;
 use super::library::session::Own;
 use super::library::variable;
-use super::{Offer, Pending, Spec, Transport};
-use crate::Result;
-use crate::record::{Granted, Lack};
+use crate::record::Granted;
 use crate::vocabulary::{Launch, MPI_MAKERS, TCGMSG_OVER};
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -19,13 +18,7 @@ use std::sync::OnceLock;
 const ENVIRONMENT: &str = "tcgmsg.environment";
 
 /// The transport.
-pub struct Tcgmsg;
-
-/// The instance for the table.
-pub const TCGMSG: Tcgmsg = Tcgmsg;
-
-/// What is its own.
-static OWN: Own = Own {
+pub static TCGMSG: Own = Own {
     kind: "tcgmsg",
     noun: "TCGMSG",
     install: "adapters/tcgmsg/build FOLDER, and LD_LIBRARY_PATH=FOLDER",
@@ -38,20 +31,6 @@ static OWN: Own = Own {
     granted: on_record,
     all: OnceLock::new(),
 };
-
-impl Transport for Tcgmsg {
-    fn name(&self) -> &'static str {
-        OWN.kind
-    }
-
-    fn lacks(&self) -> Option<Lack> {
-        OWN.lacks()
-    }
-
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
-        OWN.offer(spec)
-    }
-}
 
 /// As its MPI starts ranks.
 fn launch(_: &str) -> Option<&'static Launch> {

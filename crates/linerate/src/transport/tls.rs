@@ -37,7 +37,7 @@ impl Transport for Tls {
         "tls"
     }
 
-    fn offer(&self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         let identity = if spec.passive { Some(Identity::new()?) } else { None };
         let (meeting, offer) = Meeting::<TcpStream>::offer(spec)?;
         let offer = offer.with_certificate(identity.as_ref());

@@ -13,7 +13,7 @@ use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
-use crate::transport::{Offer, Pending, Session, Spec, Task, granted};
+use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::vocabulary::{Launch, Place, TRANSPORTS, TransportEntry, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::Process;
@@ -54,9 +54,12 @@ pub struct Own {
     pub all: OnceLock<Vec<Found>>,
 }
 
-impl Own {
-    /// What this host has not.
-    pub fn lacks(&self) -> Option<Lack> {
+impl Transport for Own {
+    fn name(&self) -> &'static str {
+        self.kind
+    }
+
+    fn lacks(&self) -> Option<Lack> {
         let is_there = is_there(self.kind, &Surroundings::of_this_process());
         (!is_there).then(|| Lack {
             transport: self.kind.into(),
@@ -65,8 +68,7 @@ impl Own {
         })
     }
 
-    /// An end of a session.
-    pub fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
         if let Some(lack) = self.lacks() {
             return Err(Error::unavailable(lack.why, lack.hint));
         }
@@ -89,7 +91,9 @@ impl Own {
         }
         Ok((Box::new(End { own: self, spec: spec.clone(), home, far }), offer))
     }
+}
 
+impl Own {
     fn entry(&self) -> Option<&'static TransportEntry> {
         TRANSPORTS.iter().find(|entry| entry.name == self.kind)
     }
