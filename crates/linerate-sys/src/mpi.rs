@@ -14,7 +14,7 @@ pub use reference::Reference;
 use crate::library::Library;
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
-use abi::Constants;
+use abi::{Constants, Count};
 use collective::Collectives;
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -29,6 +29,8 @@ const TAG: c_int = 77;
 const STATUS: usize = 64;
 /// What stands behind a status must not change.
 const CANARY: u8 = 0xa5;
+/// The lengths of the first messages.
+const FIRST: [usize; 2] = [5, 300];
 /// What a library's first call may use of the stack before it has set it.
 const STACK: usize = 128 << 10;
 
@@ -41,7 +43,6 @@ type StartSend<H> = unsafe extern "C" fn(*const c_void, c_int, H, c_int, c_int, 
 type StartReceive<H> = unsafe extern "C" fn(*mut c_void, c_int, H, c_int, c_int, H, *mut H) -> c_int;
 type WaitAll<H> = unsafe extern "C" fn(c_int, *mut H, *mut c_void) -> c_int;
 type Probe<H> = unsafe extern "C" fn(c_int, c_int, H, *mut c_void) -> c_int;
-type Count<H> = unsafe extern "C" fn(*const c_void, H, *mut c_int) -> c_int;
 
 struct Calls<H> {
     send: SendTo<H>,
@@ -195,7 +196,7 @@ impl<H: Handle> Rank<H> {
     }
 
     /// `MPI_Send` to the other rank.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
         // SAFETY: the buffer is there for the time of the call.
@@ -203,15 +204,15 @@ impl<H: Handle> Rank<H> {
     }
 
     /// `MPI_Recv` from the other rank; how many bytes came.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let status = self.statuses.as_mut_ptr().cast();
         self.receive_with(room, status)?;
         self.came(0)
     }
 
-    /// How many bytes the library says that a message had: `MPI_Get_count`.
-    #[inline]
+    /// How many bytes the library says that a message had: as `MPI_Get_count` would.
+    #[inline(always)]
     fn came(&self, number: usize) -> io::Result<usize> {
         let (mut bytes, at) = (0, number * self.constants.status_bytes);
         // SAFETY: the library has written so many statuses, each as long as its ABI has it, and there is room for
@@ -223,7 +224,7 @@ impl<H: Handle> Rank<H> {
         usize::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive_with(&mut self, room: &mut [u8], status: *mut c_void) -> io::Result<()> {
         let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
         // SAFETY: the buffer is there for the time of the call, and the status is the ABI's word for none, or has
@@ -316,23 +317,42 @@ impl<H: Handle> Rank<H> {
         done(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), statuses) })
     }
 
-    /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched.
+    /// Messages each way; where the number of bytes is found in a status as the library tells it, it is read there from now on.
     fn check(&mut self) -> io::Result<()> {
-        let mut room = [0u8; 64];
-        if self.rank < self.peer {
-            return self.send(&[1, 2, 3, 4, 5]);
+        let mut is_found = true;
+        for len in FIRST {
+            let message: Vec<u8> = (1..=len).map(|byte| byte as u8).collect();
+            if self.rank < self.peer {
+                self.send(&message)?;
+            }
+            is_found &= self.comes(&message)?;
+            if self.rank > self.peer {
+                self.send(&message)?;
+            }
         }
-        let mut status = [CANARY; STATUS];
+        if let Some(count) = self.constants.count.filter(|_| is_found) {
+            self.calls.count = count;
+        }
+        Ok(())
+    }
+
+    /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched. Whether the ABI's place
+    /// for the number of bytes says the same.
+    fn comes(&mut self, message: &[u8]) -> io::Result<bool> {
+        let (mut room, mut status) = ([0u8; 512], [CANARY; STATUS]);
         self.receive_with(&mut room, status.as_mut_ptr().cast())?;
         let word =
             |at: usize| c_int::from_ne_bytes([status[at], status[at + 1], status[at + 2], status[at + 3]]);
-        let mut count = 0;
-        // SAFETY: the library has just written the status.
-        done(unsafe { (self.calls.count)(status.as_ptr().cast(), self.constants.byte, &mut count) })?;
-        let told = (word(self.constants.source_at), word(self.constants.tag_at), count);
-        let is_whole = room[..6] == [1, 2, 3, 4, 5, 0] && status[32..].iter().all(|byte| *byte == CANARY);
-        match told == (self.peer, TAG, 5) && is_whole {
-            true => Ok(()),
+        let counted = |by: Count<H>| {
+            let mut count = 0;
+            // SAFETY: the library has just written the status.
+            done(unsafe { by(status.as_ptr().cast(), self.constants.byte, &mut count) }).map(|()| count)
+        };
+        let told = (word(self.constants.source_at), word(self.constants.tag_at), counted(self.calls.count)?);
+        let (came, behind) = room.split_at(message.len());
+        let is_whole = came == message && behind[0] == 0 && status[32..].iter().all(|byte| *byte == CANARY);
+        match told == (self.peer, TAG, message.len() as c_int) && is_whole {
+            true => Ok(self.constants.count.is_some_and(|by| counted(by).is_ok_and(|count| count == told.2))),
             false => Err(io::Error::other(format!("it is of another ABI: a first message came as {told:?}"))),
         }
     }
@@ -347,5 +367,10 @@ fn count(bytes: &[u8]) -> io::Result<c_int> {
 /// Most errors end the process: `MPI_ERRORS_ARE_FATAL` is what a communicator begins with.
 #[inline]
 fn done(answer: c_int) -> io::Result<()> {
-    if answer == 0 { Ok(()) } else { Err(io::Error::other(format!("MPI error {answer}"))) }
+    if answer == 0 { Ok(()) } else { Err(refusal(answer)) }
+}
+
+#[cold]
+fn refusal(answer: c_int) -> io::Error {
+    io::Error::other(format!("MPI error {answer}"))
 }

@@ -10,20 +10,31 @@
 //! whole ladder takes it more than half an hour; its time is then scaled up to all of them, which is said.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-use linerate::pattern::Measured;
-use linerate::plan::{Block, Setting, sizes};
+#[path = "common/ends.rs"]
+mod ends;
+#[path = "common/netpipe.rs"]
+mod netpipe;
+#[path = "peers/process.rs"]
+#[allow(dead_code, reason = "the races need more of it")]
+mod process;
+
+use ends::Ends;
+use linerate::pattern::Awake;
+use linerate::plan::{Block, sizes};
 use linerate::statistic::{LOOKS, is_met, median};
-use linerate::transport::{Offer, Session, Spec, Task, named};
 use linerate::vocabulary::{Cache, Does, Wait};
+use process::{Launch, Ready, await_ready};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SLICES: u32 = 10;
 const SLICE_NS: f64 = 1e6;
 const MOST: usize = 100;
+const CONGESTION: &str = "tcp.congestion-control=cubic";
+/// What a run of NPtcp may take.
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +44,7 @@ fn main() {
     };
     let (every, target) =
         (value("--every").unwrap_or(1.0).max(1.0) as usize, value("--target").unwrap_or(0.02));
-    let _awake = ["0", "1"].map(spinner);
+    let _awake = Awake::keep(&[0, 1]);
     let all = sizes::full();
     let (ours, left) = ours(&all, target);
     println!(
@@ -75,60 +86,23 @@ fn ours(sizes: &[u64], target: f64) -> (Duration, usize) {
             break;
         }
         left.shuffle(&mut order);
-        let [mut pings, mut echoes] = open();
+        let mut ends = Ends::open("tcp", &[CONGESTION]).expect("a connection");
         for size in left {
-            let about =
-                *about_ns.entry(size).or_insert_with(|| round_trip_ns((&mut pings, &mut echoes), size, 4, 2));
+            let about = *about_ns.entry(size).or_insert_with(|| round_trip_ns(&mut ends, size, 4, 2));
             let messages = (SLICE_NS / about).max(1.0) as u64;
-            let round_trip = round_trip_ns((&mut pings, &mut echoes), size, messages, SLICES);
+            let round_trip = round_trip_ns(&mut ends, size, messages, SLICES);
             seen.entry(size).or_default().push(round_trip / 2.0);
         }
     }
     (begun.elapsed(), seen.values().filter(|of| !is_met(of, target)).count())
 }
 
-type Ends<'e> = (&'e mut Box<dyn Session>, &'e mut Box<dyn Session>);
-
 /// The median over slices behind the first one.
-fn round_trip_ns((first, second): Ends<'_>, bytes: u64, messages: u64, slices: u32) -> f64 {
-    let block = Block {
-        message_bytes: bytes,
-        messages,
-        slices: slices + 1,
-        lead: 1,
-        cache: Cache::Hot,
-        ..Block::default()
-    };
-    let task = |does, cpu| [Task { does, cpus: vec![cpu] }];
-    let blocks = [block];
-    let measured: Vec<Vec<Vec<Measured>>> = std::thread::scope(|scope| {
-        let other = scope.spawn(|| second.trial(&task(Does::Echoes, 1), Wait::Sleeping, &blocks));
-        let answer = first.trial(&task(Does::Pings, 0), Wait::Sleeping, &blocks).expect("a trial");
-        other.join().expect("no panic").expect("a trial");
-        answer
-    });
-    let flow = &measured[0][0][0].flow;
-    median(flow.slices_ns.iter().skip(1).map(|ns| *ns as f64 / messages as f64)).expect("slices")
-}
-
-fn open() -> [Box<dyn Session>; 2] {
-    let settings: Vec<Setting> = vec!["tcp.congestion-control=cubic".parse().expect("a known knob")];
-    let spec = |passive| Spec {
-        transport: "tcp".into(),
-        flows: 1,
-        passive,
-        address: None,
-        settings: settings.clone(),
-        patience_ms: 10_000,
-    };
-    let transport = named("tcp").expect("a known transport");
-    let (passive, offer) = transport.offer(&spec(true)).expect("a port");
-    let (active, _) = transport.offer(&spec(false)).expect("an offer");
-    std::thread::scope(|scope| {
-        let active = scope.spawn(|| active.join(&offer).expect("a connection"));
-        let passive = passive.join(&Offer::Nothing).expect("a connection");
-        [active.join().expect("no panic"), passive]
-    })
+fn round_trip_ns(ends: &mut Ends, bytes: u64, messages: u64, slices: u32) -> f64 {
+    let (message_bytes, slices, lead, cache) = (bytes, slices + 1, 1, Cache::Hot);
+    let block = Block { message_bytes, messages, slices, lead, cache, ..Block::default() };
+    let [_, pings] = ends.play([Does::Echoes, Does::Pings], Wait::Sleeping, block).expect("a trial");
+    median(pings.flow.slices_ns.iter().skip(1).map(|ns| *ns as f64 / messages as f64)).expect("slices")
 }
 
 /// The same by NPtcp, a run for each observation; none where it is not installed.
@@ -145,54 +119,10 @@ fn theirs(sizes: &[u64], target: f64) -> Option<(Duration, usize)> {
     Some((begun.elapsed(), left))
 }
 
-fn pinned(cpu: &str, words: &[&str]) -> Command {
-    let mut command = Command::new("taskset");
-    command.args(["-c", cpu, "NPtcp"]).args(words).stdin(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
 fn nptcp(bytes: u64) -> Option<f64> {
-    let bytes = bytes.to_string();
-    let words = ["-l", &bytes, "-u", &bytes, "-p", "0", "-o", "/dev/null"];
-    let mut server = pinned("1", &words).stdout(Stdio::null()).spawn().ok()?;
-    await_port(5002);
-    let client = [&["-h", "127.0.0.1"][..], &words].concat();
-    let output = pinned("0", &client).stderr(Stdio::piped()).output().ok();
-    let _ = server.kill();
-    let _ = server.wait();
-    let output = output?;
-    // "0:      64 bytes   1568 times -->     17.65 Mbps in      27.67 usec", to either stream.
-    let text =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    let line = text.lines().find(|line| line.trim_end().ends_with("usec"))?;
-    line.split_whitespace().rev().nth(1)?.parse().ok()
-}
-
-/// Waits until something listens: the kernel's own table says so without a connection.
-fn await_port(port: u16) {
-    let wanted = format!(":{port:04X} ");
-    let listens = |path: &str| {
-        let table = std::fs::read_to_string(path).unwrap_or_default();
-        table.lines().any(|line| line.contains(&wanted) && line.contains(" 0A "))
-    };
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while !listens("/proc/net/tcp") && !listens("/proc/net/tcp6") && Instant::now() < deadline {
-        std::thread::yield_now();
-    }
-}
-
-/// A process that keeps a CPU awake until it is dropped.
-struct Spinner(Child);
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn spinner(cpu: &str) -> Spinner {
-    let mut command = Command::new("taskset");
-    command.args(["-c", cpu, "chrt", "-i", "0", "sh", "-c", "while :; do :; done"]);
-    Spinner(command.spawn().expect("taskset and chrt are in util-linux"))
+    let [server, client] = [1, 0].map(|cpu| Launch::new("NPtcp", cpu, netpipe::words(bytes)));
+    let server = server.start().ok()?;
+    await_ready(&server, Ready::Tcp(5002), LIMIT).ok()?;
+    let client = client.and(["-h", "127.0.0.1"]).start().ok()?.wait(LIMIT).ok()?;
+    netpipe::half_us(&(client.output + &client.errors))
 }

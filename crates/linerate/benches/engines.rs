@@ -7,9 +7,12 @@
 //! Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
+#[path = "common/ends.rs"]
+mod ends;
+
+use ends::Ends;
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
-use linerate::transport::{Offer, Session, Spec, Task, named};
 use linerate::vocabulary::{Cache, Does, KNOBS, KnobKind, Wait};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -66,86 +69,57 @@ fn rows() -> Vec<Row> {
     tcp(64 << 10).chain(tcp(1 << 20)).chain(udp).collect()
 }
 
-/// Both ends of a session, the passive one first.
-struct Ends([Box<dyn Session>; 2]);
-
 /// One block's rate, and what the kernel said of it.
 struct Measured {
     bps: f64,
     kernel: BTreeMap<String, u64>,
 }
 
-impl Ends {
-    fn open(row: &Row, is_plain: bool) -> linerate::Result<Ends> {
-        let asked = row.settings.iter().map(String::as_str).filter(|_| !is_plain);
-        let fixed: &[&str] =
-            if row.transport == "tcp" { &[CONGESTION] } else { &["socket.receive-buffer=4MiB"] };
-        let settings = asked.chain(fixed.iter().copied()).filter_map(|set| set.parse().ok()).collect();
-        let spec = Spec {
-            transport: row.transport.into(),
-            flows: 1,
-            passive: true,
-            address: None,
-            settings,
-            patience_ms: 10_000,
-        };
-        let transport = named(&spec.transport)?;
-        let (passive, offer) = transport.offer(&spec)?;
-        let (active, _) = transport.offer(&Spec { passive: false, ..spec })?;
-        std::thread::scope(|scope| {
-            let active = scope.spawn(move || active.join(&offer));
-            let passive = passive.join(&Offer::Nothing)?;
-            Ok(Ends([passive, active.join().expect("joining does not panic")?]))
-        })
-    }
+/// Both ends of a row's session, with its engines or with the usual ones.
+fn open(row: &Row, is_plain: bool) -> linerate::Result<Ends> {
+    let asked = row.settings.iter().map(String::as_str).filter(|_| !is_plain);
+    let fixed: &[&str] = if row.transport == "tcp" { &[CONGESTION] } else { &["socket.receive-buffer=4MiB"] };
+    Ends::open(row.transport, &asked.chain(fixed.iter().copied()).collect::<Vec<&str>>())
+}
 
-    fn run(&mut self, message_bytes: u64, messages: u64) -> linerate::Result<Measured> {
-        let block = Block {
-            message_bytes,
-            messages: messages.max(1),
-            slices: SLICES,
-            lead: 0,
-            cache: Cache::Hot,
-            ..Block::default()
-        };
-        let cpus = linerate_sys::thread::allowed_cpus()?;
-        let task = |does, place: usize| [Task { does, cpus: vec![cpus[place % cpus.len()]] }];
-        let [first, second] = &mut self.0;
-        let (received, sent) = std::thread::scope(|scope| {
-            let other = scope.spawn(move || second.trial(&task(Does::Sends, 0), Wait::Sleeping, &[block]));
-            let here = first.trial(&task(Does::Receives, 1), Wait::Sleeping, &[block]);
-            (here, other.join().expect("a trial does not panic"))
-        });
-        let (received, sent) = (received?, sent?);
-        let (flow, sender) = (&received[0][0][0].flow, &sent[0][0][0].flow);
-        let time: u64 = flow.slices_ns.iter().sum();
-        let mut kernel = flow.kernel.clone();
-        kernel.extend(sender.kernel.iter().map(|(name, count)| (format!("sender {name}"), *count)));
-        Ok(Measured { bps: 8e9 * flow.bytes as f64 / time.max(1) as f64, kernel })
-    }
+fn run(ends: &mut Ends, message_bytes: u64, messages: u64) -> linerate::Result<Measured> {
+    let block = Block {
+        message_bytes,
+        messages: messages.max(1),
+        slices: SLICES,
+        lead: 0,
+        cache: Cache::Hot,
+        ..Block::default()
+    };
+    let [received, sent] = ends.play([Does::Receives, Does::Sends], Wait::Sleeping, block)?;
+    let (flow, sender) = (received.flow, sent.flow);
+    let time: u64 = flow.slices_ns.iter().sum();
+    let mut kernel = flow.kernel;
+    kernel.extend(sender.kernel.iter().map(|(name, count)| (format!("sender {name}"), *count)));
+    Ok(Measured { bps: 8e9 * flow.bytes as f64 / time.max(1) as f64, kernel })
 }
 
 /// Messages a slice so that a block takes its time.
 fn messages(ends: &mut Ends, row: &Row) -> linerate::Result<u64> {
     let few = (1 << 25) / row.message_bytes / u64::from(SLICES);
-    ends.run(row.message_bytes, few)?;
-    let bps = ends.run(row.message_bytes, few)?.bps;
+    run(ends, row.message_bytes, few)?;
+    let bps = run(ends, row.message_bytes, few)?.bps;
     Ok((bps * BLOCK_NS / 8e9 / row.message_bytes as f64 / f64::from(SLICES)) as u64)
 }
 
 fn measure(row: &Row, pairs: usize) -> linerate::Result<(Estimate, f64, BTreeMap<String, u64>)> {
-    let (mut plain, mut other) = (Ends::open(row, true)?, Ends::open(row, false)?);
+    let (mut plain, mut other) = (open(row, true)?, open(row, false)?);
     let counts = (messages(&mut plain, row)?, messages(&mut other, row)?);
     let (mut ratios, mut rates, mut kernel) = (Vec::new(), Vec::new(), BTreeMap::new());
     for pair in 0..pairs {
-        let ours = |ends: &mut Ends| ends.run(row.message_bytes, counts.1);
+        let ours = |ends: &mut Ends| run(ends, row.message_bytes, counts.1);
         // Whichever goes first has the caches of the other one: both do in turn.
         let (a, b) = if pair % 2 == 0 {
-            let a = plain.run(row.message_bytes, counts.0)?;
+            let a = run(&mut plain, row.message_bytes, counts.0)?;
             (a, ours(&mut other)?)
         } else {
             let b = ours(&mut other)?;
-            (plain.run(row.message_bytes, counts.0)?, b)
+            (run(&mut plain, row.message_bytes, counts.0)?, b)
         };
         ratios.push(b.bps / a.bps);
         rates.push(b.bps);

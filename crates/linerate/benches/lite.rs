@@ -6,10 +6,13 @@
 //! the overlap of a transfer with as long a computation, 1 where it costs nothing more. Nothing here decides a test.
 #![allow(clippy::print_stdout, missing_docs)]
 
+#[path = "common/ends.rs"]
+mod ends;
+
+use ends::Ends;
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
 use linerate::transport::lite::layer::Layer;
-use linerate::transport::{Offer, Session, Spec, Task, named};
 use linerate::vocabulary::{Cache, Does, Wait};
 use linerate_sys::socket::TcpOptions;
 use std::hint::black_box;
@@ -38,47 +41,25 @@ const ROWS: &[Row] = &[
     ("stream at 1 Gb/s", [Does::Receives, Does::Sends], Wait::Sleeping, 1 << 20, &["tcp.pacing-rate=1Gb/s"]),
 ];
 
-fn open(transport: &str, settings: &[&str]) -> linerate::Result<[Box<dyn Session>; 2]> {
-    let settings = settings.iter().filter_map(|set| set.parse().ok()).collect();
-    let (flows, passive, patience_ms) = (1, true, 10_000);
-    let spec = Spec { transport: transport.into(), flows, passive, address: None, settings, patience_ms };
-    let transport = named(&spec.transport)?;
-    let (passive, offer) = transport.offer(&spec)?;
-    let (active, _) = transport.offer(&Spec { passive: false, ..spec })?;
-    std::thread::scope(|scope| {
-        let active = scope.spawn(move || active.join(&offer));
-        let passive = passive.join(&Offer::Nothing)?;
-        Ok([passive, active.join().expect("joining does not panic")?])
-    })
-}
-
 /// Nanoseconds of a message, by the end that keeps time: the median slice.
 fn run(
-    ends: &mut [Box<dyn Session>; 2],
+    ends: &mut Ends,
     does: [Does; 2],
     wait: Wait,
     message_bytes: u64,
     messages: u64,
 ) -> linerate::Result<f64> {
     let block = Block { message_bytes, messages, slices: 8, lead: 0, cache: Cache::Hot, ..Block::default() };
-    let cpus = linerate_sys::thread::allowed_cpus()?;
-    let task = |does, place: usize| [Task { does, cpus: vec![cpus[place % cpus.len()]] }];
-    let [first, second] = ends;
-    let (first, second) = std::thread::scope(|scope| {
-        let other = scope.spawn(move || second.trial(&task(does[1], 0), wait, &[block]));
-        let here = first.trial(&task(does[0], 1), wait, &[block]);
-        (here, other.join().expect("a trial does not panic"))
-    });
-    let (first, second) = (first?, second?);
-    let timed = if does[0].keeps_time() { first } else { second };
-    let mut slices = timed[0][0][0].flow.slices_ns.clone();
+    let [passive, active] = ends.play(does, wait, block)?;
+    let timed = if does[0].keeps_time() { passive } else { active };
+    let mut slices = timed.flow.slices_ns;
     slices.sort_unstable();
     Ok(slices[slices.len() / 2] as f64 / messages as f64)
 }
 
 fn compare(pairs: usize) -> linerate::Result<()> {
     for (name, does, wait, bytes, settings) in ROWS {
-        let mut ends = [open("tcp", settings)?, open("lite", settings)?];
+        let mut ends = [Ends::open("tcp", settings)?, Ends::open("lite", settings)?];
         let mut time = |at: usize, messages| run(&mut ends[at], *does, *wait, *bytes, messages);
         time(0, 64)?;
         time(1, 64)?;

@@ -22,8 +22,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const PAIRS: usize = 40;
+const PAIRS: usize = 200;
 const BLOCK_NS: f64 = 5e6;
+/// Parts of a block; as long as one of them is what goes before it, on both sides.
+const SLICES: u32 = 4;
 /// Bytes, and about what a round trip takes.
 const SIZES: [(u64, f64); 4] = [(1, 6e2), (1 << 10, 1.5e3), (64 << 10, 2.3e4), (1 << 20, 2e5)];
 /// What an answer begins with: a launcher and a library may say what they like.
@@ -32,11 +34,7 @@ const MARK: &str = "linerate-bench-mpi";
 const REFERENCE: &str = r#"
 #include <mpi.h>
 #include <time.h>
-long long linerate_reference(void *room, int bytes, long long messages) {
-    int rank;
-    struct timespec a, b;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    clock_gettime(CLOCK_MONOTONIC, &a);
+static void round_trips(int rank, void *room, int bytes, long long messages) {
     for (long long i = 0; i < messages; i++) {
         if (rank == 0) {
             MPI_Send(room, bytes, MPI_BYTE, 1, 78, MPI_COMM_WORLD);
@@ -46,6 +44,14 @@ long long linerate_reference(void *room, int bytes, long long messages) {
             MPI_Send(room, bytes, MPI_BYTE, 0, 78, MPI_COMM_WORLD);
         }
     }
+}
+long long linerate_reference(void *room, int bytes, long long lead, long long messages) {
+    int rank;
+    struct timespec a, b;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    round_trips(rank, room, bytes, lead);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    round_trips(rank, room, bytes, messages);
     clock_gettime(CLOCK_MONOTONIC, &b);
     return (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
 }
@@ -65,22 +71,28 @@ fn rank(arguments: &[String]) -> Result<(), String> {
     let cpu = cpus[number as usize % cpus.len()];
     thread::pin(&[cpu]).map_err(told)?;
     for (size, about_ns) in SIZES {
-        let messages = (BLOCK_NS / about_ns).max(8.0) as u64;
+        let lead = ((BLOCK_NS / about_ns) as u64 / u64::from(SLICES)).max(1);
         let mut room = vec![1; size as usize];
         let mut ratios = Vec::new();
+        let messages = lead * u64::from(SLICES);
+        // In a thread, as ours is: a process that has had one has dearer locks.
+        let theirs = |room: &mut [u8]| {
+            let play = || reference.ping(room, lead as i64, messages as i64);
+            std::thread::scope(|scope| scope.spawn(play).join().expect("C does not panic"))
+        };
         // The first pair finds its way.
         for pair in 0..=pairs {
             let mut one = || {
                 let ours = match &mut mpi {
-                    Mpi::Narrow(rank) => ours(rank, number, cpu, (size, messages)),
-                    Mpi::Wide(rank) => ours(rank, number, cpu, (size, messages)),
+                    Mpi::Narrow(rank) => ours(rank, number, cpu, (size, lead)),
+                    Mpi::Wide(rank) => ours(rank, number, cpu, (size, lead)),
                 };
                 ours.map_err(|error| error.to_string())
             };
             let (ours, theirs) = match pair % 2 {
-                0 => (one()?, reference.ping(&mut room, messages as i64)),
+                0 => (one()?, theirs(&mut room)),
                 _ => {
-                    let theirs = reference.ping(&mut room, messages as i64);
+                    let theirs = theirs(&mut room);
                     (one()?, theirs)
                 }
             };
@@ -96,19 +108,20 @@ fn rank(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The nanoseconds of a block by our loops.
+/// The nanoseconds of a block by our loops, without those of its lead: until that is over, one end may still be on its way.
 fn ours<H: Handle>(
     rank: &mut Rank<H>,
     number: i32,
     cpu: u32,
     (message_bytes, messages): (u64, u64),
 ) -> linerate::Result<i64> {
-    let block = Block { message_bytes, messages, slices: 1, lead: 0, cache: Cache::Hot, ..Block::default() };
+    let (slices, lead, cache) = (1 + SLICES, 1, Cache::Hot);
+    let block = Block { message_bytes, messages, slices, lead, cache, ..Block::default() };
     let does = if number == 0 { Does::Pings } else { Does::Echoes };
     let parts = vec![Part { link: Passed::new(Own::<_, false, false>(rank)), does, cpu: Some(cpu) }];
     let measured = play(parts, Wait::Polling, &[block])?;
-    let flow = measured.into_iter().flatten().next().map(|measured| measured.flow);
-    Ok(flow.map_or(0, |flow| flow.duration_ns as i64))
+    let slices = measured.into_iter().flatten().flat_map(|measured| measured.flow.slices_ns);
+    Ok(slices.skip(1).sum::<u64>() as i64)
 }
 
 /// Its reference, by its own compiler: beside the launcher, under the like name.

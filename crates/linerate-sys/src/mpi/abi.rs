@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::library::Library;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::str::FromStr;
 
 /// How an MPI's constants and structures lie in memory.
@@ -37,6 +37,18 @@ pub trait Handle: Copy + Send + 'static {}
 impl Handle for c_int {}
 impl Handle for usize {}
 
+/// `MPI_Get_count`.
+pub(super) type Count<H> = unsafe extern "C" fn(*const c_void, H, *mut c_int) -> c_int;
+
+/// The same of a message of bytes, for a library whose status has the number `AT` so many bytes: a call of the library, with
+/// all that it checks, is some per cent of a round trip within a host.
+unsafe extern "C" fn count_at<H, const AT: usize>(status: *const c_void, _: H, count: *mut c_int) -> c_int {
+    // SAFETY: as for `MPI_Get_count`: a status that the library wrote, and room for a number. What is longer than an `int` has
+    // its lower half first.
+    unsafe { *count = status.byte_add(AT).cast::<c_int>().read_unaligned() };
+    0
+}
+
 /// The constants of an ABI.
 pub(super) struct Constants<H> {
     pub world: H,
@@ -53,6 +65,8 @@ pub(super) struct Constants<H> {
     pub status_bytes: usize,
     pub source_at: usize,
     pub tag_at: usize,
+    /// How the number of bytes is read of a status, where mpi.h shows it; no standard says so, so it is tried first.
+    pub count: Option<Count<H>>,
     /// `MPI_THREAD_SERIALIZED`.
     pub serialized: c_int,
 }
@@ -71,6 +85,8 @@ impl Constants<c_int> {
             status_bytes: 20,
             source_at: 8,
             tag_at: 12,
+            // `count_lo`.
+            count: Some(count_at::<c_int, 0>),
             serialized: 2,
         }
     }
@@ -90,6 +106,7 @@ impl Constants<usize> {
             status_bytes: 32,
             source_at: 0,
             tag_at: 4,
+            count: None,
             serialized: 2048,
         }
     }
@@ -97,12 +114,16 @@ impl Constants<usize> {
     /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
     pub fn open_mpi(library: &Library) -> Result<Self> {
         let null_request = library.address("ompi_request_null")?;
-        Ok(Constants { null_request, ..Constants::by_address(library, "ompi")? })
+        // `_ucount`.
+        let count: Option<Count<usize>> = Some(count_at::<usize, 16>);
+        Ok(Constants { null_request, count, ..Constants::by_address(library, "ompi")? })
     }
 
     /// mpi.h of LAM/MPI 7.1.4.
     pub fn lam(library: &Library) -> Result<Self> {
-        Ok(Constants { status_bytes: 16, ..Constants::by_address(library, "lam")? })
+        // `st_length`.
+        let count: Option<Count<usize>> = Some(count_at::<usize, 12>);
+        Ok(Constants { status_bytes: 16, count, ..Constants::by_address(library, "lam")? })
     }
 
     /// The variables of a maker whose names begin so; a null request is 0.
@@ -119,6 +140,7 @@ impl Constants<usize> {
             status_bytes: 24,
             source_at: 0,
             tag_at: 4,
+            count: None,
             serialized: 2,
         })
     }

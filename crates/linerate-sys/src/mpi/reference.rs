@@ -4,10 +4,10 @@ use crate::Result;
 use crate::library::Library;
 use std::ffi::{c_int, c_longlong, c_void};
 
-type Ping = unsafe extern "C" fn(*mut c_void, c_int, c_longlong) -> c_longlong;
+type Ping = unsafe extern "C" fn(*mut c_void, c_int, c_longlong, c_longlong) -> c_longlong;
 
-/// `long long linerate_reference(void *room, int bytes, long long messages)`: so many round trips over
-/// `MPI_COMM_WORLD`, which rank 0 begins; the nanoseconds that they took.
+/// `long long linerate_reference(void *room, int bytes, long long lead, long long messages)`: a lead and then so many round
+/// trips over `MPI_COMM_WORLD`, which rank 0 begins; the nanoseconds that these took.
 pub struct Reference(Ping);
 
 impl Reference {
@@ -18,9 +18,9 @@ impl Reference {
     }
 
     /// Plays; MPI is under way in this process, and the other rank plays as well.
-    pub fn ping(&self, room: &mut [u8], messages: i64) -> i64 {
+    pub fn ping(&self, room: &mut [u8], lead: i64, messages: i64) -> i64 {
         let bytes = c_int::try_from(room.len()).unwrap_or(c_int::MAX);
         // SAFETY: the room is there for the time of the call, and as long as it is told.
-        unsafe { (self.0)(room.as_mut_ptr().cast(), bytes, messages) }
+        unsafe { (self.0)(room.as_mut_ptr().cast(), bytes, lead, messages) }
     }
 }

@@ -9,6 +9,8 @@
 
 mod args;
 mod ground;
+#[path = "../common/netpipe.rs"]
+mod netpipe;
 mod ours;
 mod peer;
 mod process;

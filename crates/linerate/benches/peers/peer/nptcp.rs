@@ -1,6 +1,7 @@
 //! NetPIPE's NPtcp: half a round trip, the best of seven trials, each long enough to last a quarter of a second.
 
 use super::super::ground::Ground;
+use super::super::netpipe;
 use super::super::process::{Launch, Ready, await_ready, last_line};
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, sleeps};
@@ -23,16 +24,12 @@ const BEST: Clocked = Clocked { warm_up_s: 0.0, trials: 7, trial_s: Some(0.25) }
 const PORT: u16 = 5002;
 
 fn round_trip(_: &Found, work: &Work, _: &Ground) -> Result<Outcome, String> {
-    let bytes = work.bytes.to_string();
-    let size = ["-l", &bytes, "-u", &bytes, "-p", "0", "-o", "/dev/null"];
-    let server = Launch::new("NPtcp", work.cpus[1], size).start()?;
+    let size = netpipe::words(work.bytes);
+    let server = Launch::new("NPtcp", work.cpus[1], size.clone()).start()?;
     await_ready(&server, Ready::Tcp(PORT), Duration::from_secs(5))?;
     let client = Launch::new("NPtcp", work.cpus[0], ["-h", HERE]).and(size);
     let client = client.start()?.wait(limit(work))?;
-    // It writes "0:       1 bytes   1568 times -->     17.65 Mbps in       2.67 usec" to either stream.
     let text = client.output + &client.errors;
-    let line = text.lines().find(|line| line.trim_end().ends_with("usec"));
-    let half_us = line.and_then(|line| line.split_whitespace().rev().nth(1)?.parse::<f64>().ok());
-    let half_us = half_us.ok_or_else(|| last_line(&text).to_owned())?;
+    let half_us = netpipe::half_us(&text).ok_or_else(|| last_line(&text).to_owned())?;
     Ok(Outcome { per_s: Some(1e6 / half_us / 2.0), ..Outcome::default() })
 }
