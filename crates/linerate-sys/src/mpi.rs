@@ -7,7 +7,7 @@ mod abi;
 mod collective;
 mod reference;
 
-pub use abi::{Abi, Handle};
+pub use abi::{Abi, Handle, ThreadLevel};
 pub use collective::ELEMENT_BYTES;
 pub use reference::Reference;
 
@@ -81,15 +81,14 @@ pub enum Mpi {
 }
 
 impl Mpi {
-    /// `MPI_Init_thread`, so that threads may call one after the other; there must be so many ranks.
-    pub fn init(library: &Library, abi: Abi, ranks: usize) -> Result<Mpi> {
+    /// `MPI_Init_thread`; there must be so many ranks. Which threads may call from now on is the level's.
+    pub fn init(library: &Library, abi: Abi, level: ThreadLevel, ranks: usize) -> Result<Mpi> {
+        let wide = |constants| Ok(Mpi::Wide(Box::new(Rank::init(library, constants, level, ranks)?)));
         match abi {
-            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich(), ranks)?))),
-            Abi::Standard => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::standard(), ranks)?))),
-            Abi::OpenMpi => {
-                Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::open_mpi(library)?, ranks)?)))
-            }
-            Abi::Lam => Ok(Mpi::Wide(Box::new(Rank::init(library, Constants::lam(library)?, ranks)?))),
+            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich(), level, ranks)?))),
+            Abi::Standard => wide(Constants::standard()),
+            Abi::OpenMpi => wide(Constants::open_mpi(library)?),
+            Abi::Lam => wide(Constants::lam(library)?),
         }
     }
 
@@ -130,7 +129,8 @@ fn clear_stack() {
 }
 
 impl<H: Handle> Rank<H> {
-    fn init(library: &Library, constants: Constants<H>, ranks: usize) -> Result<Rank<H>> {
+    fn init(library: &Library, constants: Constants<H>, level: ThreadLevel, ranks: usize) -> Result<Rank<H>> {
+        let asked = constants.levels[level as usize];
         // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles.
         let (calls, init, rank_of, size_of) = unsafe {
             let calls = Calls {
@@ -151,13 +151,13 @@ impl<H: Handle> Rank<H> {
         clear_stack();
         // SAFETY: null arguments are allowed since MPI 2; the others are written to for the time of the call.
         let answers = unsafe {
-            let begun = init(null_mut(), null_mut(), constants.serialized, &mut provided);
+            let begun = init(null_mut(), null_mut(), asked, &mut provided);
             [begun, rank_of(constants.world, &mut rank), size_of(constants.world, &mut size)]
         };
         let failed = |call| Error::new(call, "the library", io::Error::other("it failed"));
         answers.iter().all(|answer| *answer == 0).then_some(()).ok_or_else(|| failed("MPI_Init_thread"))?;
-        if provided < constants.serialized {
-            let why = io::Error::other("it allows calls from one thread only");
+        if provided < asked {
+            let why = io::Error::other(format!("it gives no thread level `{level:?}` but {provided}"));
             return Err(Error::new("MPI_Init_thread", "the library", why));
         }
         if usize::try_from(size) != Ok(ranks) || !ranks.is_multiple_of(2) {

@@ -10,9 +10,9 @@
 //! whole ladder takes it more than half an hour; its time is then scaled up to all of them, which is said.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "common/ends.rs"]
+#[path = "sides/ends.rs"]
 mod ends;
-#[path = "common/netpipe.rs"]
+#[path = "sides/netpipe.rs"]
 mod netpipe;
 #[path = "peers/process.rs"]
 #[allow(dead_code, reason = "the races need more of it")]

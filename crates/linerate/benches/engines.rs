@@ -7,7 +7,7 @@
 //! Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "common/ends.rs"]
+#[path = "sides/ends.rs"]
 mod ends;
 
 use ends::Ends;

@@ -6,7 +6,7 @@
 //! the overlap of a transfer with as long a computation, 1 where it costs nothing more. Nothing here decides a test.
 #![allow(clippy::print_stdout, missing_docs)]
 
-#[path = "common/ends.rs"]
+#[path = "sides/ends.rs"]
 mod ends;
 
 use ends::Ends;

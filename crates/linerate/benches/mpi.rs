@@ -7,14 +7,14 @@
 //! `openmpi` or `mpich`, picks a library. Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-use linerate::pattern::{Part, Passed, play};
+use linerate::pattern::{Part, Passed, play_here};
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
 use linerate::transport::library::{Found, Surroundings, libraries};
 use linerate::transport::mpi::rank::Own;
 use linerate::vocabulary::{Cache, Does, MPI_MAKERS, Wait};
 use linerate_sys::library::Library;
-use linerate_sys::mpi::{Handle, Mpi, Rank, Reference};
+use linerate_sys::mpi::{Handle, Mpi, Rank, Reference, ThreadLevel};
 use linerate_sys::thread;
 use serde_json::json;
 use std::fs::File;
@@ -62,7 +62,8 @@ fn rank(arguments: &[String]) -> Result<(), String> {
     let [library, abi, reference, pairs] = arguments else { return Err("four arguments".into()) };
     let told = |error: linerate_sys::Error| format!("{error}: {}", error.source);
     let library = Library::open(Path::new(library)).map_err(told)?;
-    let mut mpi = Mpi::init(&library, abi.parse().map_err(|()| "no such ABI")?, 2).map_err(told)?;
+    let abi = abi.parse().map_err(|()| "no such ABI")?;
+    let mut mpi = Mpi::init(&library, abi, ThreadLevel::Single, 2).map_err(told)?;
     let own = Library::open(Path::new(reference)).map_err(told)?;
     let reference = Reference::of(&own).map_err(told)?;
     let pairs: usize = pairs.parse().map_err(|_| "no number of pairs")?;
@@ -75,11 +76,7 @@ fn rank(arguments: &[String]) -> Result<(), String> {
         let mut room = vec![1; size as usize];
         let mut ratios = Vec::new();
         let messages = lead * u64::from(SLICES);
-        // In a thread, as ours is: a process that has had one has dearer locks.
-        let theirs = |room: &mut [u8]| {
-            let play = || reference.ping(room, lead as i64, messages as i64);
-            std::thread::scope(|scope| scope.spawn(play).join().expect("C does not panic"))
-        };
+        let theirs = |room: &mut [u8]| reference.ping(room, lead as i64, messages as i64);
         // The first pair finds its way.
         for pair in 0..=pairs {
             let mut one = || {
@@ -118,9 +115,9 @@ fn ours<H: Handle>(
     let (slices, lead, cache) = (1 + SLICES, 1, Cache::Hot);
     let block = Block { message_bytes, messages, slices, lead, cache, ..Block::default() };
     let does = if number == 0 { Does::Pings } else { Does::Echoes };
-    let parts = vec![Part { link: Passed::new(Own::<_, false, false>(rank)), does, cpu: Some(cpu) }];
-    let measured = play(parts, Wait::Polling, &[block])?;
-    let slices = measured.into_iter().flatten().flat_map(|measured| measured.flow.slices_ns);
+    let part = Part { link: Passed::new(Own::<_, false, false>(rank)), does, cpu: Some(cpu) };
+    let measured = play_here(part, Wait::Polling, &[block])?;
+    let slices = measured.into_iter().flat_map(|measured| measured.flow.slices_ns);
     Ok(slices.skip(1).sum::<u64>() as i64)
 }
 

@@ -8,9 +8,9 @@
 //! kinds. Nothing here decides a test. The programs are Debian's netpipe-openmpi, netpipe-mpich2, netpipe-lam and netpipe-pvm.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
-#[path = "common/ends.rs"]
+#[path = "sides/ends.rs"]
 mod ends;
-#[path = "common/netpipe.rs"]
+#[path = "sides/netpipe.rs"]
 mod netpipe;
 
 use ends::Ends;

@@ -10,7 +10,7 @@ mod server;
 
 pub use client::{Call, Check, Client, gather};
 pub use message::chain;
-pub use server::serve;
+pub use server::{serve, serve_in_turn};
 
 use crate::{Error, Result};
 use std::io::BufRead;

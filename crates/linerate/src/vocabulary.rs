@@ -37,8 +37,8 @@ pub use knob::{KNOBS, Knob, KnobKind};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
     LAM_RPIS, LIBRARY_KINDS, Launch, LaunchDaemons, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_RECEIVES,
-    MPI_VARIABLES, MpiAbi, MpiMaker, MpiVariable, Ranks, SHMEM_MAKERS, SHMEM_OPERATIONS, ShmemMaker,
-    TCGMSG_OVER,
+    MPI_THREAD_LEVELS, MPI_VARIABLES, MpiAbi, MpiMaker, MpiVariable, Ranks, SHMEM_MAKERS, SHMEM_OPERATIONS,
+    ShmemMaker, TCGMSG_OVER,
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};

@@ -125,6 +125,22 @@ fn each_way_to_receive_carries_every_byte_and_is_on_record() {
     }
 }
 
+#[test]
+fn each_thread_level_is_on_record_and_carries_every_byte() {
+    for (library, _) in BOTH {
+        for level in ["single", "multiple"] {
+            let folder = TempDir::new().unwrap();
+            let asked = format!("mpi.thread-level={level}");
+            let with = [&QUICK[..], &["--set", &asked][..usize::from(level != "single") * 2]].concat();
+            let output = linerate(folder.path(), library, &with).output().unwrap();
+            assert!(output.status.success(), "{}", words(&output));
+            let lines = recorded(folder.path());
+            assert_eq!(*sessions(&lines)[0].1["mpi.thread-level"], level);
+            every_byte_came(&lines, &WAYS);
+        }
+    }
+}
+
 const TOGETHER: &str = r#"
 name = "together"
 [[case]]
@@ -300,7 +316,7 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
     assert!(took < Duration::from_secs(60), "{took:?}");
     // Each rank of another library's launcher is alone, and MPI itself finds nothing wrong with that.
     let (output, took) =
-        with_launcher("shift 6; exec mpiexec.mpich -n 2 \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" \"$6\"");
+        with_launcher("shift 6; exec mpiexec.mpich -n 2 \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" \"$6\" \"$7\"");
     let text = words(&output);
     assert!(!output.status.success() && text.contains("1 ranks know of each other, not 2"), "{text}");
     assert!(took < Duration::from_secs(60), "{took:?}");

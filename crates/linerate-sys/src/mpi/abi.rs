@@ -32,6 +32,33 @@ impl FromStr for Abi {
     }
 }
 
+/// Which threads may call, as `MPI_Init_thread` is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadLevel {
+    /// `MPI_THREAD_SINGLE`, what `MPI_Init` gives.
+    Single,
+    /// `MPI_THREAD_FUNNELED`: the first one.
+    Funneled,
+    /// `MPI_THREAD_SERIALIZED`: one after the other.
+    Serialized,
+    /// `MPI_THREAD_MULTIPLE`: any at any time.
+    Multiple,
+}
+
+impl FromStr for ThreadLevel {
+    type Err = ();
+
+    fn from_str(name: &str) -> std::result::Result<Self, ()> {
+        match name {
+            "single" => Ok(ThreadLevel::Single),
+            "funneled" => Ok(ThreadLevel::Funneled),
+            "serialized" => Ok(ThreadLevel::Serialized),
+            "multiple" => Ok(ThreadLevel::Multiple),
+            _ => Err(()),
+        }
+    }
+}
+
 /// What a handle is: an `int`, or a pointer.
 pub trait Handle: Copy + Send + 'static {}
 impl Handle for c_int {}
@@ -67,8 +94,8 @@ pub(super) struct Constants<H> {
     pub tag_at: usize,
     /// How the number of bytes is read of a status, where mpi.h shows it; no standard says so, so it is tried first.
     pub count: Option<Count<H>>,
-    /// `MPI_THREAD_SERIALIZED`.
-    pub serialized: c_int,
+    /// Those of [`ThreadLevel`].
+    pub levels: [c_int; 4],
 }
 
 impl Constants<c_int> {
@@ -87,7 +114,7 @@ impl Constants<c_int> {
             tag_at: 12,
             // `count_lo`.
             count: Some(count_at::<c_int, 0>),
-            serialized: 2,
+            levels: [0, 1, 2, 3],
         }
     }
 }
@@ -107,7 +134,7 @@ impl Constants<usize> {
             source_at: 0,
             tag_at: 4,
             count: None,
-            serialized: 2048,
+            levels: [0, 1024, 2048, 4096],
         }
     }
 
@@ -141,7 +168,7 @@ impl Constants<usize> {
             source_at: 0,
             tag_at: 4,
             count: None,
-            serialized: 2,
+            levels: [0, 1, 2, 3],
         })
     }
 }

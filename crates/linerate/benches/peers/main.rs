@@ -9,7 +9,7 @@
 
 mod args;
 mod ground;
-#[path = "../common/netpipe.rs"]
+#[path = "../sides/netpipe.rs"]
 mod netpipe;
 mod ours;
 mod peer;

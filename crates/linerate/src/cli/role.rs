@@ -41,6 +41,8 @@ pub enum Role {
         library: PathBuf,
         /// Its ABI.
         abi: String,
+        /// Which threads may call.
+        level: String,
         /// The sockets that the ranks call.
         homes: Vec<String>,
     },
@@ -130,8 +132,8 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
             print(&library::line(&path, &mark))?;
             Ok(ExitCode::SUCCESS)
         }
-        Role::Rank { library, abi, homes } => {
-            mpi::rank::main(&library, &abi, &homes)?;
+        Role::Rank { library, abi, level, homes } => {
+            mpi::rank::main(&library, &abi, &level, &homes)?;
             Ok(ExitCode::SUCCESS)
         }
         Role::Task(how) => {

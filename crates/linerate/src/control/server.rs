@@ -1,4 +1,5 @@
-//! The answering side: a thread a request, so that a long one does not hold up the others.
+//! The answering side: a thread a request, so that a long one does not hold up the others; or one request after the other, for
+//! what must be called by one thread.
 
 use super::message::{Answer, Failure, Request};
 use super::read_line;
@@ -6,6 +7,7 @@ use crate::{Error, Result};
 use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 /// Answers requests until the stream ends. Requests under way are left to end with the process.
@@ -15,23 +17,67 @@ where
 {
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
-    while let Some(line) = read_line(&mut reader)? {
-        let malformed = |e| Error::peer("control", format!("sent no JSON-RPC request: {e}"), "");
-        let request: Request = serde_json::from_slice(&line).map_err(malformed)?;
+    while let Some(request) = read_request(&mut reader)? {
         let (writer, handle) = (writer.clone(), handle.clone());
         std::thread::spawn(move || {
-            // A panic must become an answer, or the asking side would wait until its limit.
-            let handled = catch_unwind(AssertUnwindSafe(|| handle(&request.method, request.params)));
-            let panicked = |_| Err(Error::peer("the handler", "panicked", "please report it"));
-            let answer = answer(request.id, handled.unwrap_or_else(panicked));
-            if let (Ok(mut line), Ok(mut writer)) = (serde_json::to_vec(&answer), writer.lock()) {
-                line.push(b'\n');
-                // When nobody reads any more, the reader ends as well, and with it this process.
-                let _ = writer.write_all(&line).and_then(|()| writer.flush());
+            let answer = answered(request, |method, params| handle(method, params));
+            if let Ok(mut writer) = writer.lock() {
+                write(&mut *writer, &answer);
             }
         });
     }
     Ok(())
+}
+
+/// Answers requests one after the other, by the thread that calls, until the stream ends. Another thread reads, and says at
+/// once that it has: `ended` is called by that one, while a request may be under way.
+pub fn serve_in_turn(
+    mut reader: impl BufRead + Send + 'static,
+    mut writer: impl Write,
+    mut handle: impl FnMut(&str, Value) -> Result<Value>,
+    ended: impl FnOnce() + Send + 'static,
+) -> Result<()> {
+    let (asked, requests) = channel();
+    let (tell, how) = channel();
+    std::thread::spawn(move || {
+        // Whoever waits for requests may be gone by now.
+        let _ = tell.send(read_all(&mut reader, &asked));
+        drop(asked);
+        ended();
+    });
+    for request in requests {
+        write(&mut writer, &answered(request, &mut handle));
+    }
+    how.recv().unwrap_or(Ok(()))
+}
+
+fn read_all(reader: &mut impl BufRead, asked: &Sender<Request>) -> Result<()> {
+    while let Some(request) = read_request(reader)? {
+        if asked.send(request).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn read_request(reader: &mut impl BufRead) -> Result<Option<Request>> {
+    let malformed = |e| Error::peer("control", format!("sent no JSON-RPC request: {e}"), "");
+    read_line(reader)?.map(|line| serde_json::from_slice(&line).map_err(malformed)).transpose()
+}
+
+/// A panic must become an answer, or the asking side would wait until its limit.
+fn answered(request: Request, handle: impl FnOnce(&str, Value) -> Result<Value>) -> Answer {
+    let handled = catch_unwind(AssertUnwindSafe(|| handle(&request.method, request.params)));
+    let panicked = |_| Err(Error::peer("the handler", "panicked", "please report it"));
+    answer(request.id, handled.unwrap_or_else(panicked))
+}
+
+/// When nobody reads any more, the reader ends as well, and with it this process.
+fn write(writer: &mut impl Write, answer: &Answer) {
+    if let Ok(mut line) = serde_json::to_vec(answer) {
+        line.push(b'\n');
+        let _ = writer.write_all(&line).and_then(|()| writer.flush());
+    }
 }
 
 fn answer(id: u64, result: Result<Value>) -> Answer {
@@ -73,6 +119,31 @@ mod tests {
         assert_eq!(client.finish(quick, LIMIT, &|| Ok(())).unwrap(), 2);
         open.send(()).unwrap();
         assert_eq!(client.finish(slow, LIMIT, &|| Ok(())).unwrap(), 1);
+    }
+
+    #[test]
+    fn in_turn_the_calling_thread_answers_and_the_end_is_told_while_it_works() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let serving = std::thread::spawn(move || {
+            let own = std::thread::current().id();
+            let handle = |_: &str, params: Value| {
+                assert_eq!(std::thread::current().id(), own);
+                if params == 2 {
+                    // It lasts until the stream has ended.
+                    told.recv_timeout(LIMIT).unwrap();
+                }
+                Ok(params)
+            };
+            serve_in_turn(BufReader::new(theirs.try_clone().unwrap()), theirs, handle, move || {
+                tell.send(()).unwrap()
+            })
+        });
+        let mut client = Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap());
+        assert_eq!(client.call::<u32>("x", &1, LIMIT, &|| Ok(())).unwrap(), 1);
+        let _under_way = client.begin::<u32>("x", &2).unwrap();
+        ours.shutdown(std::net::Shutdown::Both).unwrap();
+        serving.join().unwrap().unwrap();
     }
 
     #[test]

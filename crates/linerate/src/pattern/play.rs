@@ -1,4 +1,5 @@
-//! Plays the parts of one end: a thread each, pinned, with its memory ready before the first message.
+//! Plays the parts of one end, a thread each, pinned, with its memory ready before the first message; or the only part by the
+//! thread that calls.
 
 use super::awake::Awake;
 use super::buffer::Region;
@@ -39,22 +40,24 @@ pub struct Measured {
 
 /// Runs all parts at once, every block after the other; gives a list of blocks a part.
 pub fn play<L: Runs>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
-    let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
-    let awake = (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten();
-    let stage = Stage {
-        blocks,
-        barrier: Barrier::new(parts.len()),
-        duplex: parts.iter().map(|part| part.does).collect::<BTreeSet<_>>().len() > 1,
-        kept_awake: awake.is_some(),
-        failure: OnceLock::new(),
-    };
+    let stage = Stage::of(&parts, wait, blocks);
     let answers: Vec<Option<Vec<Measured>>> = std::thread::scope(|scope| {
         let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
         threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
     });
-    let panicked = || Error::peer("a measuring thread", "panicked", "please report it");
     let measured: Option<Vec<_>> = answers.into_iter().collect();
-    measured.ok_or_else(|| stage.failure.into_inner().unwrap_or_else(panicked))
+    measured.ok_or_else(|| stage.failure())
+}
+
+/// Runs the only part, by this thread, which may be the only one that may call what it drives; gives a list of blocks. The
+/// thread has afterwards the CPUs that it had.
+pub fn play_here<L: Runs>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
+    let before = thread::allowed_cpus()?;
+    let parts = [part];
+    let stage = Stage::of(&parts, wait, blocks);
+    let measured = parts.into_iter().map(|part| stage.play(part)).next().flatten();
+    thread::pin(&before)?;
+    measured.ok_or_else(|| stage.failure())
 }
 
 /// What all threads of one end share.
@@ -63,12 +66,30 @@ struct Stage<'b> {
     barrier: Barrier,
     /// Whether data flows both ways over each connection.
     duplex: bool,
-    kept_awake: bool,
+    /// Keeps them so.
+    awake: Option<Awake>,
     /// What failed first: of the others some failed because of it.
     failure: OnceLock<Error>,
 }
 
 impl Stage<'_> {
+    fn of<'b, L>(parts: &[Part<L>], wait: Wait, blocks: &'b [Block]) -> Stage<'b> {
+        let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
+        Stage {
+            blocks,
+            barrier: Barrier::new(parts.len()),
+            duplex: parts.iter().map(|part| part.does).collect::<BTreeSet<_>>().len() > 1,
+            awake: (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten(),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// Why there is nothing.
+    fn failure(self) -> Error {
+        let panicked = || Error::peer("a measuring thread", "panicked", "please report it");
+        self.failure.into_inner().unwrap_or_else(panicked)
+    }
+
     /// What a thread measured of each block; none where it failed. Such a one still meets the others at every
     /// barrier, or they would wait for ever.
     fn play<L: Runs>(&self, mut part: Part<L>) -> Option<Vec<Measured>> {
@@ -95,7 +116,7 @@ impl Stage<'_> {
             ready = met.and_then(|(mut ready, start)| {
                 let played = ready.play(&mut part, block, start).map_err(|error| broken(&error));
                 let (flow, samples) = self.kept(&mut part, played)?;
-                let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.kept_awake);
+                let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.awake.is_some());
                 measured.push(Measured { flow, samples, timer_slack_lowered, kept_awake });
                 Some(ready)
             });

@@ -14,11 +14,14 @@ use super::library::launch::Seat;
 use super::library::session::Own;
 use super::{Spec, granted};
 use crate::record::Granted;
-use crate::vocabulary::{Launch, MPI_MAKERS};
+use crate::vocabulary::{Launch, MPI_MAKERS, MPI_THREAD_LEVELS};
 pub use rank::ROLE;
 use receive::RECEIVE;
 use std::ffi::OsString;
 use std::sync::OnceLock;
+
+/// The knob that says which threads may call.
+const THREAD_LEVEL: &str = "mpi.thread-level";
 
 /// The transport.
 pub static MPI: Own = Own {
@@ -39,11 +42,18 @@ fn launch(name: &str) -> Option<&'static Launch> {
     MPI_MAKERS.iter().find(|maker| maker.name == name)?.launch.as_ref()
 }
 
-fn words(_: &Spec, seat: &Seat) -> Vec<OsString> {
-    vec![ROLE.into(), seat.file.clone().into(), seat.abi.clone().unwrap_or_default().into()]
+fn words(spec: &Spec, seat: &Seat) -> Vec<OsString> {
+    let abi = seat.abi.clone().unwrap_or_default();
+    vec![ROLE.into(), seat.file.clone().into(), abi.into(), thread_level(spec).into()]
+}
+
+/// A library that gives less is refused.
+fn thread_level(spec: &Spec) -> &str {
+    spec.value(THREAD_LEVEL).unwrap_or(MPI_THREAD_LEVELS[0])
 }
 
 fn on_record(spec: &Spec) -> Vec<Granted> {
     let how = receive::asked(spec).map(|how| granted(spec, RECEIVE, receive::name(how)));
-    how.into_iter().chain(settings::granted(spec)).collect()
+    let level = granted(spec, THREAD_LEVEL, thread_level(spec));
+    how.into_iter().chain([level]).chain(settings::granted(spec)).collect()
 }

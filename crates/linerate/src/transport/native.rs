@@ -155,7 +155,7 @@ impl Pending for End {
         let gone = || is_on(&own.started).and_then(|()| tether.check());
         let told = own.rank.ask_with::<About>("connect", &connect, &gone);
         let about = told.map_err(|error| with_words(error, &own.started))?;
-        Ok(Box::new(Open { spec, limit: Duration::ZERO, own, tether, about }))
+        Ok(Box::new(Open { limit: spec.patience(), spec, own, tether, about }))
     }
 }
 

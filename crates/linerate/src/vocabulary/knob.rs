@@ -238,6 +238,7 @@ pub const KNOBS: &[Knob] = &[
     message::MPI_PROGRESS_THREAD,
     message::MPI_YIELD,
     message::MPI_RECEIVE,
+    message::MPI_THREAD_LEVEL,
     message::MPI_PATH,
     message::MPI_RPI,
     message::MPI_ENVIRONMENT,

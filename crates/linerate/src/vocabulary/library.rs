@@ -145,6 +145,9 @@ const fn variable(
 /// How an MPI's ranks receive; the first is the usual one.
 pub const MPI_RECEIVES: &[&str] = &["blocking", "posted", "any-source", "unexpected", "plain"];
 
+/// Which threads may call an MPI (`mpi.thread-level`); the first one is what `MPI_Init` gives.
+pub const MPI_THREAD_LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
+
 /// Every variable that stands for a knob: `ompi_info --all`, `ucx_info -cf`, Intel MPI Library Developer Reference,
 /// lamssi_rpi(7). What LAM calls `sockbuf` its manual keeps to itself: with `rpi_verbose` it says it.
 pub const MPI_VARIABLES: &[MpiVariable] = &[

@@ -1,20 +1,19 @@
 //! A rank: a process beside an end, which calls home and plays what it is asked until that end goes away.
 
 use super::home::{Play, Played, call};
-use crate::control::serve;
-use crate::pattern::{Part, Runs, play};
+use crate::control::serve_in_turn;
+use crate::pattern::{Part, Runs, play_here};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::io::BufReader;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a trial may take to end when nobody waits for it any more, and a farewell.
 const END: Duration = Duration::from_secs(2);
 
 /// What a library makes of a rank.
-pub trait Plays: Send + 'static {
+pub trait Plays {
     /// Plays the blocks.
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>>;
     /// Answers what else it is asked; none where it does not know the method.
@@ -25,14 +24,12 @@ pub trait Plays: Send + 'static {
     fn leave(&mut self);
 }
 
-/// Plays until the end that it works for goes away.
-pub fn serve_home(home: &str, rank: impl Plays) -> Result<()> {
+/// Plays until the end that it works for goes away. Whatever the library is asked, it is asked by the thread that calls this,
+/// which has begun it.
+pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
     let stream = call(home)?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
-    let rank = Arc::new(Mutex::new(rank));
-    let playing = rank.clone();
-    let served = serve(BufReader::new(reader), stream, move |method, params| {
-        let mut rank = playing.lock().unwrap_or_else(PoisonError::into_inner);
+    let handle = |method: &str, params: Value| {
         if method != "play" {
             let unknown = || Err(Error::usage(format!("a rank knows no `{method}`"), ""));
             return rank.answer(method, &params).unwrap_or_else(unknown);
@@ -41,16 +38,25 @@ pub fn serve_home(home: &str, rank: impl Plays) -> Result<()> {
             serde_json::from_value(params).map_err(|e| Error::usage(format!("{method}: {e}"), ""))?;
         let played = rank.play(&asked)?;
         serde_json::to_value(played).map_err(|e| Error::usage(format!("{method}: {e}"), ""))
-    });
-    end(&rank);
+    };
+    let (over, is_over) = channel::<()>();
+    // A trial under way waits for a rank that may have gone: then this one goes without a farewell.
+    let ended = move || {
+        if is_over.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
+            linerate_sys::process::end_this();
+        }
+    };
+    let served = serve_in_turn(BufReader::new(reader), stream, handle, ended);
+    drop(over);
+    let _ready = limit(END);
+    rank.leave();
     served
 }
 
 /// Runs what is asked by these loops.
 pub fn played(link: impl Runs, asked: &Play) -> Result<Vec<Played>> {
-    let parts = vec![Part { link, does: asked.does, cpu: asked.cpu }];
-    let measured = play(parts, asked.wait, &asked.blocks)?;
-    measured.into_iter().flatten().map(Played::of).collect()
+    let part = Part { link, does: asked.does, cpu: asked.cpu };
+    play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::of).collect()
 }
 
 /// Ends the process where this is not dropped in time.
@@ -62,19 +68,4 @@ pub fn limit(time: Duration) -> Sender<()> {
         }
     });
     keep
-}
-
-/// A trial under way waits for a rank that may have gone: then this one goes without a farewell.
-fn end(rank: &Mutex<impl Plays>) {
-    let deadline = Instant::now() + END;
-    loop {
-        if let Ok(mut rank) = rank.try_lock() {
-            let _ready = limit(END);
-            return rank.leave();
-        }
-        if Instant::now() > deadline {
-            linerate_sys::process::end_this();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

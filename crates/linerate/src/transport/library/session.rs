@@ -186,7 +186,7 @@ impl Pending for End {
         };
         let daemons = ranks.iter().filter_map(daemon).collect();
         let around = Around { launched, far, daemons };
-        Ok(Box::new(Open { own, spec, limit: Duration::ZERO, ranks, around }))
+        Ok(Box::new(Open { own, limit: spec.patience(), spec, ranks, around }))
     }
 }
 

@@ -20,13 +20,15 @@ const INIT: Duration = Duration::from_secs(20);
 
 /// Plays until the end that it works for goes away. What fails before it has called home is told by the launcher, whose
 /// output this process's is.
-pub fn main(library: &Path, abi: &str, homes: &[String]) -> Result<()> {
-    let unknown =
-        |()| Error::usage(format!("no ABI is called `{abi}`"), "linerate starts this command itself");
-    let abi = abi.parse().map_err(unknown)?;
+pub fn main(library: &Path, abi: &str, level: &str, homes: &[String]) -> Result<()> {
+    let unknown = |what: &str, name: &str| {
+        Error::usage(format!("no {what} is called `{name}`"), "linerate starts this command itself")
+    };
+    let abi = abi.parse().map_err(|()| unknown("ABI", abi))?;
+    let level = level.parse().map_err(|()| unknown("thread level", level))?;
     let library = Library::open(library)?;
     let ready = limit(INIT);
-    let mut mpi = Mpi::init(&library, abi, homes.len())?;
+    let mut mpi = Mpi::init(&library, abi, level, homes.len())?;
     mpi.check()?;
     drop(ready);
     let lost = || Error::usage("a rank has no home", "linerate starts this command itself");

@@ -1,7 +1,7 @@
 //! Knobs of whole messages between ranks.
 
 use super::{Knob, KnobKind};
-use crate::vocabulary::{LAM_RPIS, MPI_RECEIVES, SHMEM_OPERATIONS};
+use crate::vocabulary::{LAM_RPIS, MPI_RECEIVES, MPI_THREAD_LEVELS, SHMEM_OPERATIONS};
 
 /// `mpi.implementation`.
 pub const MPI_IMPLEMENTATION: Knob = Knob {
@@ -78,6 +78,17 @@ pub const MPI_RECEIVE: Knob = Knob {
     about: "the receive of a round trip: MPI_Recv; MPI_Irecv before the message can come; MPI_Recv of MPI_ANY_SOURCE; MPI_Recv of what MPI_Probe found to be there already; or, plain, MPI_Recv and MPI_Send alone, which also carry streams, message by message",
     source: "MPI: A Message-Passing Interface Standard, version 4.1, sections 3.2.4, 3.7.2 and 3.8.1",
     hint: "posted saves a copy of what comes unasked; any-source shows what matching costs; plain is what a simple application does",
+};
+
+/// `mpi.thread-level`.
+pub const MPI_THREAD_LEVEL: Knob = Knob {
+    name: "mpi.thread-level",
+    kind: KnobKind::OneOf(MPI_THREAD_LEVELS),
+    transports: &["mpi"],
+    default: "single, what MPI_Init gives",
+    about: "which threads may call, as MPI_Init_thread is asked; a rank calls from its first thread alone, so it is only what the library pays for it",
+    source: "MPI: A Message-Passing Interface Standard, version 4.1, section 11.6",
+    hint: "what an application with threads asks for: a library may take locks at each level above single",
 };
 
 /// `mpi.rpi`.
