@@ -7,7 +7,7 @@ mod layout;
 mod opened;
 
 use crate::library::Library;
-use crate::messages::Messages;
+use crate::messages::{Messages, parts};
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use layout::{Done, Failed, Inject, Receive, Send};
@@ -269,12 +269,12 @@ impl Messages for Rank {
         sent.and(came)
     }
 
-    /// Sends the same bytes as so many messages at once, then waits for all.
+    /// Sends so many [`parts`] of a region at once, then waits for all.
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         let messages = messages.min(WINDOW);
         let mut started = 0;
-        let sent = (0..messages).try_for_each(|number| {
+        let sent = parts(region, len, messages).enumerate().try_for_each(|(number, bytes)| {
             self.start_send(bytes, number)?;
             started = number + 1;
             Ok(())

@@ -2,6 +2,22 @@
 
 use std::io;
 
+/// So many bytes from one message of a region to the next at least: each begins on a cache line of its own.
+const LINE: usize = 64;
+
+/// How far apart messages of `len` bytes lie in a region.
+#[inline]
+pub fn stride(len: usize) -> usize {
+    len.next_multiple_of(LINE).max(LINE)
+}
+
+/// So many messages of `len` bytes, one after the other from a region that holds at least one, and from its start again where
+/// it ends: of one message's length it is the same message each time.
+#[inline]
+pub fn parts(region: &[u8], len: usize, messages: usize) -> impl Iterator<Item = &[u8]> {
+    region.chunks(stride(len)).filter_map(move |part| part.get(..len)).cycle().take(messages)
+}
+
 /// One of two ranks. Whatever a call begins is over when it returns, also with an error: its buffers may go.
 pub trait Messages {
     /// Sends a message; returns when its buffer is free.
@@ -15,9 +31,26 @@ pub trait Messages {
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
         self.exchange_at_work(bytes, room, || ())
     }
-    /// Sends the same bytes as so many messages at once, then waits for all.
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()>;
+    /// Sends so many [`parts`] of the region at once, then waits for all.
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()>;
     /// Receives a message into each of these rooms of `len` bytes, all of them posted before the first is waited for.
     /// How many bytes came.
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_takes_what_its_region_has_and_begins_again() {
+        let region: Vec<u8> = (0..=255).collect();
+        let firsts = |bytes: usize, len, messages| -> Vec<u8> {
+            parts(&region[..bytes], len, messages).map(|part| part[0]).collect()
+        };
+        assert_eq!(firsts(5, 5, 3), [0, 0, 0]);
+        assert_eq!(firsts(228, 100, 3), [0, 128, 0]);
+        assert_eq!(firsts(256, 64, 6), [0, 64, 128, 192, 0, 64]);
+        assert!(parts(&region[..228], 100, 9).all(|part| part.len() == 100));
+    }
 }

@@ -12,6 +12,7 @@ pub use collective::ELEMENT_BYTES;
 pub use reference::Reference;
 
 use crate::library::Library;
+use crate::messages::parts;
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use abi::{Constants, Count};
@@ -259,11 +260,12 @@ impl<H: Handle> Rank<H> {
         self.came(0)
     }
 
-    /// Sends the same bytes as so many messages at once: `MPI_Isend` each, then `MPI_Waitall`.
+    /// Sends so many [`parts`] of a region at once: `MPI_Isend` each, then `MPI_Waitall`.
     #[inline]
-    pub fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
+    pub fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         let messages = messages.min(WINDOW);
-        let started = (0..messages).try_for_each(|number| self.start_send(bytes, number));
+        let mut all = parts(region, len, messages).enumerate();
+        let started = all.try_for_each(|(number, bytes)| self.start_send(bytes, number));
         let waited = self.wait_all(messages, false);
         started.and(waited)
     }

@@ -4,6 +4,7 @@
 //! behind them the payload. Waiting is a call of the library: some move what comes only while they are called.
 
 use crate::library::Library;
+use crate::messages::parts;
 use crate::{Error, Result};
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::io;
@@ -187,12 +188,12 @@ impl Pe {
 
     /// `shmem_putmem_nbi` of the same bytes to so many places, one behind the other, then `shmem_quiet`.
     #[inline]
-    pub fn put_each(&mut self, bytes: &[u8], times: usize) -> io::Result<()> {
-        let to = self.payload(0, bytes.len().saturating_mul(times))?;
-        for number in 0..times {
+    pub fn put_each(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        let to = self.payload(0, len.saturating_mul(messages))?;
+        for (number, bytes) in parts(region, len, messages).enumerate() {
             // SAFETY: as with `put`; the bytes are borrowed until the last call has seen all of it off.
             unsafe {
-                let to = to.add(number * bytes.len()).cast();
+                let to = to.add(number * len).cast();
                 (self.calls.start_put)(to, bytes.as_ptr().cast(), bytes.len(), self.peer());
             }
         }

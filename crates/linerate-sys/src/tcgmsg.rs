@@ -3,6 +3,7 @@
 //! It reports no errors: on the first one it says a line and ends the process, and the other node's with it.
 
 use crate::library::Library;
+use crate::messages::parts;
 use crate::{Error, Result};
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::io;
@@ -137,10 +138,10 @@ impl Node {
         came
     }
 
-    /// Sends the same bytes so many times, all under way at once.
+    /// Sends so many [`parts`] of a region, all under way at once.
     #[inline]
-    pub fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        let sent = (0..messages).try_for_each(|_| self.put(bytes, AT_ONCE));
+    pub fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        let sent = parts(region, len, messages).try_for_each(|bytes| self.put(bytes, AT_ONCE));
         self.settle();
         sent
     }

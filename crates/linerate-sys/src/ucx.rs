@@ -7,7 +7,7 @@ mod answer;
 mod layout;
 
 use crate::library::Library;
-use crate::messages::Messages;
+use crate::messages::{Messages, parts};
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use answer::{IN_PROGRESS, LAST_ERROR, Status, told};
@@ -326,11 +326,11 @@ impl Messages for Rank {
         sent.and(came)
     }
 
-    /// Sends the same bytes as so many messages at once, then waits for all.
+    /// Sends so many [`parts`] of a region at once, then waits for all.
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         let messages = messages.min(WINDOW);
-        (0..messages).for_each(|number| self.start_send(bytes, number));
+        parts(region, len, messages).enumerate().for_each(|(number, bytes)| self.start_send(bytes, number));
         let mut outcome = Ok(());
         for number in 0..messages {
             outcome = self.finish(number).and(outcome);

@@ -4,6 +4,7 @@ use super::stream::RECEIVE_BYTES;
 use crate::plan::Block;
 use crate::vocabulary::{Cache, Does};
 use crate::{Error, Result};
+use linerate_sys::messages::stride;
 use linerate_sys::pages::Pages;
 use std::sync::Mutex;
 
@@ -82,6 +83,14 @@ impl Walk<'_> {
         self.at = start + len.next_multiple_of(LINE);
         &mut self.bytes[start..start + len]
     }
+
+    /// The next messages of `len` bytes, as many of `messages` as the region holds, apart as
+    /// [`parts`](linerate_sys::messages::parts) takes them.
+    #[inline]
+    pub fn window(&mut self, len: usize, messages: usize) -> &mut [u8] {
+        let others = self.bytes.len().saturating_sub(len) / stride(len);
+        self.next(others.min(messages.saturating_sub(1)) * stride(len) + len)
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +106,25 @@ mod tests {
         let mut walk = region.walk(&block, Does::Sends);
         let starts = (0..calls).map(|_| walk.next(block.message_bytes as usize).as_ptr() as usize);
         starts.collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn a_cold_window_goes_on_where_the_last_one_ended_and_a_hot_one_is_one_message() {
+        let windows = |cache, messages| -> Vec<(usize, usize)> {
+            let block = block(1000, cache);
+            let mut region = Region::for_blocks(&[block], Does::Sends).unwrap();
+            let mut walk = region.walk(&block, Does::Sends);
+            let all = [(); 3].map(|()| {
+                let window = walk.window(1000, messages);
+                (window.as_ptr() as usize, window.len())
+            });
+            all.iter().map(|(at, len)| (at - all[0].0, *len)).collect()
+        };
+        assert_eq!(windows(Cache::Hot, 64), [(0, 1000); 3]);
+        let bytes = 63 * 1024 + 1000;
+        assert_eq!(windows(Cache::Cold, 64), [(0, bytes), (64 << 10, bytes), (128 << 10, bytes)]);
+        // Of messages that fill the region there is one, and a walk that would not hold the next window begins again.
+        assert_eq!(windows(Cache::Cold, COLD_BYTES).iter().map(|window| window.0).max(), Some(0));
     }
 
     #[test]

@@ -9,10 +9,11 @@ mod posted;
 pub use gathering::{Gathered, Gathering};
 pub use posted::Posted;
 
+use super::buffer::COLD_BYTES;
 use super::overlap::{Arithmetic, Crosses, overlap};
 use super::{Clock, Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
-use crate::vocabulary::Does;
+use crate::vocabulary::{Cache, Does};
 use std::io;
 
 /// The most messages of a window.
@@ -40,8 +41,8 @@ pub trait Passing {
     }
     /// Begins to send a message and to receive the other end's, works, and waits for both; says how many bytes came.
     fn exchange_at_work(&mut self, bytes: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<usize>;
-    /// Sends the same bytes so many times, all under way at once.
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()>;
+    /// Sends so many parts of the region, [one after the other](linerate_sys::messages::parts), all under way at once.
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()>;
     /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for; says how many
     /// bytes came.
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize>;
@@ -127,7 +128,7 @@ impl<P: Passing> Passed<P> {
             let mut left = block.messages;
             while left > 0 {
                 let messages = left.min(window as u64) as usize;
-                self.link.send_window(walk.next(len), messages)?;
+                self.link.send_window(walk.window(len, messages), len, messages)?;
                 self.link.receive(&mut [0])?;
                 left -= messages as u64;
             }
@@ -138,11 +139,15 @@ impl<P: Passing> Passed<P> {
 
     fn receive<K: Clock>(&mut self, clock: &K, block: &Block, stamps: &mut Vec<u64>) -> io::Result<u64> {
         let (mut came, len, window) = (0, block.message_bytes as usize, window(block));
+        let mut at = 0;
         for _ in 0..block.slices {
             let mut left = block.messages;
             while left > 0 {
                 let messages = left.min(window as u64) as usize;
-                came += self.link.receive_window(&mut self.rooms, len, messages)? as u64;
+                // Hot there is room for one window only.
+                at = if at + messages * len > self.rooms.len() { 0 } else { at };
+                came += self.link.receive_window(&mut self.rooms[at..], len, messages)? as u64;
+                at += messages * len;
                 self.link.send(&[0])?;
                 left -= messages as u64;
             }
@@ -180,8 +185,10 @@ impl<P: Passing> Loops for Passed<P> {
         }
         if does == Does::Receives {
             let bytes = window(block).checked_mul(block.message_bytes as usize);
+            let bytes = bytes.ok_or(io::ErrorKind::InvalidInput)?;
+            let bytes = if block.cache == Cache::Cold { bytes.max(COLD_BYTES) } else { bytes };
             // Written to, so that no page of it is missing in the loop.
-            self.rooms.resize(bytes.ok_or(io::ErrorKind::InvalidInput)?, 1);
+            self.rooms.resize(bytes, 1);
         }
         Ok(())
     }
@@ -231,7 +238,7 @@ mod tests {
     use super::*;
     use crate::pattern::Monotonic;
     use crate::pattern::buffer::Region;
-    use crate::vocabulary::Cache;
+    use linerate_sys::messages::parts;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     /// Messages over channels, which keep each whole.
@@ -265,8 +272,8 @@ mod tests {
             self.receive(room)
         }
 
-        fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-            (0..messages).try_for_each(|_| self.send(bytes))
+        fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+            parts(region, len, messages).try_for_each(|bytes| self.send(bytes))
         }
 
         fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {

@@ -142,16 +142,17 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
 fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {
     let point = series.points.iter().find(|point| point.at == level);
     match point {
-        Some(point) => vec![written(point.value.median, unit), spread(&point.value)],
+        Some(point) => vec![written(point.value.median, unit), spread(&point.value, unit)],
         None => vec!["-".into(), String::new()],
     }
 }
 
-/// How far the interval reaches; the number of values where there is none.
-fn spread(value: &Estimate) -> String {
-    match value.relative_half_width() {
-        Some(share) => format!("±{}", percent(share)),
-        None => format!("n={}", value.n),
+/// How far the interval reaches, of a share in percentage points; the number of values where there is none.
+fn spread(value: &Estimate, unit: &str) -> String {
+    match (unit, value.half_width(), value.relative_half_width()) {
+        ("1", Some(points), _) => format!("±{} pp", significant(100.0 * points, 2)),
+        (_, _, Some(share)) => format!("±{}", percent(share)),
+        _ => format!("n={}", value.n),
     }
 }
 
@@ -199,4 +200,17 @@ fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
     let lines = wrapped(&text, text_width.saturating_sub(VERDICT).max(30));
     let head = |at: usize| if at == 0 { said(claim.holds) } else { "" };
     lines.iter().enumerate().map(|(at, line)| format!("{:<VERDICT$}{line}", head(at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_near_nothing_is_told_with_points_and_a_rate_with_a_share_of_itself() {
+        let value = |median, low, high| Estimate { median, low: Some(low), high: Some(high), n: 6 };
+        assert_eq!(spread(&value(0.01, -0.2, 0.1), "1"), "±21 pp");
+        assert_eq!(spread(&value(100.0, 90.0, 105.0), "b/s"), "±10 %");
+        assert_eq!(spread(&Estimate { median: 1.0, low: None, high: None, n: 3 }, "1"), "n=3");
+    }
 }

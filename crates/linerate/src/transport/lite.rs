@@ -32,6 +32,7 @@ use crate::record::Granted;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use layer::{Layer, Waits};
+use linerate_sys::messages::parts;
 use linerate_sys::socket;
 use std::io;
 use std::net::TcpStream;
@@ -197,8 +198,8 @@ impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
     }
 
     /// Each goes to the kernel from where it lies; what does not go at once goes while the call waits.
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        (0..messages).try_for_each(|_| self.layer.send(TAG, bytes))
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        parts(region, len, messages).try_for_each(|bytes| self.layer.send(TAG, bytes))
     }
 
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {

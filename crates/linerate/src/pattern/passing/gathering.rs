@@ -157,7 +157,7 @@ mod tests {
         fn exchange_at_work(&mut self, _: &[u8], _: &mut [u8], _: impl FnMut()) -> io::Result<usize> {
             Err(io::ErrorKind::Unsupported.into())
         }
-        fn send_window(&mut self, _: &[u8], _: usize) -> io::Result<()> {
+        fn send_window(&mut self, _: &[u8], _: usize, _: usize) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
         fn receive_window(&mut self, _: &mut [u8], _: usize, _: usize) -> io::Result<usize> {

@@ -7,6 +7,7 @@ use crate::transport::library::rank::{Plays, limit, played, serve_home};
 use crate::transport::library::session::NUMBER;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
+use linerate_sys::messages::parts;
 use linerate_sys::mpi::{Handle, Mpi, Rank};
 use serde_json::Value;
 use std::path::Path;
@@ -105,11 +106,11 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PR
     }
 
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> std::io::Result<()> {
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
         if !PLAIN {
-            return self.0.send_window(bytes, messages);
+            return self.0.send_window(region, len, messages);
         }
-        (0..messages).try_for_each(|_| self.0.send(bytes))
+        parts(region, len, messages).try_for_each(|bytes| self.0.send(bytes))
     }
 
     #[inline]

@@ -166,8 +166,8 @@ impl<E: Endpoint> Passing for Own<'_, E> {
     }
 
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> std::io::Result<()> {
-        self.0.send_window(bytes, messages)
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
+        self.0.send_window(region, len, messages)
     }
 
     #[inline]

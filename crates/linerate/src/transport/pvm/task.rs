@@ -6,6 +6,7 @@ use crate::transport::library::rank::{Plays, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
+use linerate_sys::messages::parts;
 use linerate_sys::pvm::Task;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -155,8 +156,8 @@ impl<const POLLS: bool> Passing for Own<'_, POLLS> {
     }
 
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        (0..messages).try_for_each(|_| self.0.send(bytes))
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        parts(region, len, messages).try_for_each(|bytes| self.0.send(bytes))
     }
 
     #[inline]

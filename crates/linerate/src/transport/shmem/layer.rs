@@ -22,8 +22,8 @@ pub const SECOND: usize = PAYLOAD / 2;
 pub trait Symmetric {
     /// Puts into the other one's payload; these bytes may change then.
     fn put(&mut self, at: usize, bytes: &[u8]) -> io::Result<()>;
-    /// Puts the same bytes so many times, one behind the other; all have arrived then.
-    fn put_each(&mut self, bytes: &[u8], times: usize) -> io::Result<()>;
+    /// Puts so many parts of a region, one behind the other; all have arrived then.
+    fn put_each(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()>;
     /// Gets from the other one's payload.
     fn get(&mut self, at: usize, room: &mut [u8]) -> io::Result<()>;
     /// Gets into rooms of `len` bytes what lies one behind the other.
@@ -45,8 +45,8 @@ impl Symmetric for &mut Pe {
     }
 
     #[inline]
-    fn put_each(&mut self, bytes: &[u8], times: usize) -> io::Result<()> {
-        Pe::put_each(self, bytes, times)
+    fn put_each(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        Pe::put_each(self, region, len, messages)
     }
 
     #[inline]
@@ -204,13 +204,13 @@ impl<S: Symmetric, const GETS: bool> Passing for Layer<'_, S, GETS> {
     }
 
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        let all = bytes.len().saturating_mul(messages);
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        let all = len.saturating_mul(messages);
         if !GETS {
             if self.place(all)? != 0 {
                 return Err(io::Error::other("a window begins before the last one was taken"));
             }
-            self.memory.put_each(bytes, messages)?;
+            self.memory.put_each(region, len, messages)?;
         }
         self.announce(all)
     }

@@ -68,8 +68,8 @@ impl Passing for Own<'_> {
     }
 
     #[inline]
-    fn send_window(&mut self, bytes: &[u8], messages: usize) -> io::Result<()> {
-        self.0.send_window(bytes, messages)
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        self.0.send_window(region, len, messages)
     }
 
     #[inline]

@@ -62,8 +62,8 @@ impl Symmetric for Simulated {
         Ok(())
     }
 
-    fn put_each(&mut self, bytes: &[u8], times: usize) -> io::Result<()> {
-        (0..times).try_for_each(|number| self.put(number * bytes.len(), bytes))?;
+    fn put_each(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
+        (0..messages).try_for_each(|number| self.put(number * len, &region[..len]))?;
         self.arrive();
         Ok(())
     }
@@ -156,7 +156,7 @@ fn what_a_receiver_counts_is_what_was_announced() {
     let (mut first, mut second) = (Counts::default(), Counts::default());
     let mut sender = Layer::<_, false>::new(a, &mut first);
     let mut receiver = Layer::<_, false>::new(b, &mut second);
-    sender.send_window(&[1; 99], 64).unwrap();
+    sender.send_window(&[1; 99], 99, 64).unwrap();
     sender.memory.progress();
     assert_eq!(receiver.receive_window(&mut [0; 6400], 100, 64).unwrap(), 64 * 99);
     receiver.send(&[0]).unwrap();
@@ -186,8 +186,11 @@ fn nothing_is_written_over_that_may_not_have_been_taken() {
     receiver.send(&[1]).unwrap();
     receiver.memory.progress();
     sender.receive(&mut [0]).unwrap();
-    assert!(sender.send_window(&[1; 1 << 20], 65).is_err(), "it would reach what may not have been taken");
-    sender.send_window(&[1], 2).unwrap();
+    assert!(
+        sender.send_window(&[1; 1 << 20], 1 << 20, 65).is_err(),
+        "it would reach what may not have been taken"
+    );
+    sender.send_window(&[1], 1, 2).unwrap();
     assert_eq!(sender.counts.last_at, 0);
 }
 
