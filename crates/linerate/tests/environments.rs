@@ -99,6 +99,6 @@ fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let mut command = program(folder.path());
     command.args(["--only", "network.mpi", "--mpi"]).arg(environments().join("impi-rt"));
     let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
-    disturbed(run, folder.path(), rank, "-KILL");
+    disturbed(run, folder.path(), rank, "-KILL", 40);
     nobody_is_left(folder.path());
 }

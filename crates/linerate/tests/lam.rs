@@ -284,7 +284,7 @@ fn a_rank_a_daemon_or_a_launcher_that_dies_is_on_record_and_leaves_nothing_behin
         let folder = TempDir::new().unwrap();
         let (run, rank) = begun(folder.path(), rung);
         let victim = victim.map_or(rank, |words| find(folder.path(), words).expect(words));
-        disturbed(run, folder.path(), victim, signal);
+        disturbed(run, folder.path(), victim, signal, 60);
         nothing_is_left(folder.path());
     }
 }

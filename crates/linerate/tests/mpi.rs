@@ -330,7 +330,7 @@ fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
         let folder = TempDir::new().unwrap();
         let mut command = linerate(folder.path(), library, &[]);
         let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
-        disturbed(run, folder.path(), rank, signal);
+        disturbed(run, folder.path(), rank, signal, 40);
         nobody_is_left(folder.path());
     }
 }

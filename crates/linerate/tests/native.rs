@@ -42,6 +42,13 @@ fn measured(rung: &str, settings: &[&str], variables: &[(&str, &str)]) -> Vec<Va
     lines
 }
 
+/// Both ends of each session.
+fn both(lines: &[Value]) -> Vec<(&str, BTreeMap<&str, &Value>)> {
+    let all = sessions(lines);
+    assert!(all.len() > 1);
+    all
+}
+
 fn granted<'v>(of: &BTreeMap<&str, &'v Value>, knob: &str) -> &'v Value {
     of.get(knob).copied().unwrap_or(&Value::Null)
 }
@@ -50,7 +57,7 @@ fn granted<'v>(of: &BTreeMap<&str, &'v Value>, knob: &str) -> &'v Value {
 fn within_a_host_ucx_carries_every_byte_and_says_what_it_took() {
     for (settings, transports) in [(&[][..], None), (&["ucx.transports=tcp"][..], Some("tcp"))] {
         let lines = measured("in-host.ucx", settings, &[]);
-        for (about, of) in sessions(&lines) {
+        for (about, of) in both(&lines) {
             assert!(about.starts_with("UCX 1.") && about.contains("/libucp.so."), "{about}");
             let told = granted(&of, "ucx.transports").as_str().unwrap();
             assert!(about.contains(&format!(", by {}", told.split(',').next().unwrap())), "{about} {told}");
@@ -66,7 +73,7 @@ fn between_two_hosts_every_byte_of_ucx_crosses_and_its_limit_is_read_back() {
     for (step, came, moved) in crossed(&lines) {
         assert!(is_all(&moved, came), "{moved:?} of {came}: {step}");
     }
-    for (about, of) in sessions(&lines) {
+    for (about, of) in both(&lines) {
         assert!(about.contains(", by tcp/"), "{about}");
         assert_eq!(
             (granted(&of, "ucx.transports"), granted(&of, "ucx.eager-limit")),
@@ -80,7 +87,7 @@ fn within_a_host_each_provider_of_libfabric_carries_every_byte() {
     for (provider, way) in [("tcp", "tcp;ofi_rxm at "), ("net", "net at "), ("shm", "shm at ")] {
         let setting = format!("libfabric.provider={provider}");
         let lines = measured("in-host.libfabric", &[&setting], &[]);
-        for (about, of) in sessions(&lines) {
+        for (about, of) in both(&lines) {
             let told = format!(", by {way}");
             assert!(about.starts_with("libfabric 1.") && about.contains(&told), "{about}");
             assert_eq!(granted(&of, "libfabric.provider"), provider);
@@ -94,7 +101,7 @@ fn between_two_hosts_every_byte_of_libfabric_crosses() {
     for (step, came, moved) in crossed(&lines) {
         assert!(is_all(&moved, came), "{moved:?} of {came}: {step}");
     }
-    for (about, of) in sessions(&lines) {
+    for (about, of) in both(&lines) {
         assert!(about.contains(", by tcp;ofi_rxm at "), "{about}");
         assert_eq!(granted(&of, "libfabric.provider"), "tcp");
         assert!(granted(&of, "libfabric.eager-limit").is_null(), "no call tells it");
@@ -118,7 +125,7 @@ fn what_goes_past_the_network_is_refused() {
 #[test]
 fn variables_that_are_on_no_record_change_nothing() {
     let lines = measured("in-host.ucx", &[], &[("UCX_TLS", "tcp"), ("UCX_RNDV_THRESH", "4321")]);
-    for (_, of) in sessions(&lines) {
+    for (_, of) in both(&lines) {
         assert_ne!(granted(&of, "ucx.transports"), "tcp");
         assert_ne!(granted(&of, "ucx.eager-limit"), "4321");
     }
@@ -208,7 +215,7 @@ fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for (rung, signal) in rungs.iter().flat_map(|rung| [(rung, "-KILL"), (rung, "-STOP")]) {
         let folder = TempDir::new().unwrap();
         let (run, rank) = begun(folder.path(), rung);
-        let why = disturbed(run, folder.path(), rank, signal);
+        let why = disturbed(run, folder.path(), rank, signal, 40);
         nobody_is_left(folder.path());
         assert!(signal != "-KILL" || why.contains("signal: 9"), "{why}");
     }

@@ -139,7 +139,7 @@ fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for signal in ["-KILL", "-STOP"] {
         let folder = TempDir::new().unwrap();
         let (run, task) = begun(folder.path(), "in-host.pvm");
-        disturbed(run, folder.path(), task, signal);
+        disturbed(run, folder.path(), task, signal, 60);
         nothing_is_left(folder.path());
     }
 }
@@ -151,7 +151,7 @@ fn a_daemon_that_is_killed_is_on_record_and_leaves_nothing_behind() {
         let folder = TempDir::new().unwrap();
         let (run, _) = begun(folder.path(), rung);
         let victim = find(folder.path(), daemon).expect(daemon);
-        let why = disturbed(run, folder.path(), victim, "-KILL");
+        let why = disturbed(run, folder.path(), victim, "-KILL", 60);
         assert!(why.contains("daemon"), "{why}");
         nothing_is_left(folder.path());
     }

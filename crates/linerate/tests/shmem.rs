@@ -120,7 +120,7 @@ fn an_element_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     {
         let folder = TempDir::new().unwrap();
         let (run, element) = begun(folder.path(), rung);
-        disturbed(run, folder.path(), element, signal);
+        disturbed(run, folder.path(), element, signal, 60);
         nobody_is_left(folder.path());
     }
 }

@@ -64,6 +64,6 @@ fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
     let mut command = on_rung(folder.path(), "in-host.tcgmsg", &[]);
     let (run, node) = in_the_middle(&mut command, folder.path(), "node");
-    disturbed(run, folder.path(), node, "-KILL");
+    disturbed(run, folder.path(), node, "-KILL", 40);
     nobody_is_left(folder.path());
 }

@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 
 /// What a run may take until it measures: it warms every size up first.
 const PLAYS: Duration = Duration::from_secs(120);
-/// What a run may take to notice that a rank has gone or answers no more.
-const ENDS: Duration = Duration::from_secs(60);
 
 /// A run of a minute that has begun to measure, and a rank of it that plays.
 pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child, u32) {
@@ -23,14 +21,14 @@ pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child
     }
 }
 
-/// Sends a signal to a process of the run, which ends in time and well, with all that came before and with why there is no
-/// more: that is given.
-pub fn disturbed(mut run: Child, folder: &Path, victim: u32, signal: &str) -> String {
+/// Sends a signal to a process of the run, which ends within so many seconds and well, with all that came before and with why
+/// there is no more: that is given.
+pub fn disturbed(mut run: Child, folder: &Path, victim: u32, signal: &str, within_s: u64) -> String {
     assert!(is_of(Path::new(&format!("/proc/{victim}")), folder));
     assert!(Command::new("kill").args([signal, &victim.to_string()]).status().unwrap().success());
     let (status, begun) = (run.wait().unwrap(), Instant::now());
     assert!(status.success(), "{signal}");
-    assert!(begun.elapsed() < ENDS, "{signal}: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(within_s), "{signal}: {:?}", begun.elapsed());
     let lines = recorded(folder);
     let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");
     let why = not["why"].as_str().unwrap();
