@@ -4,10 +4,13 @@
 //! array of them are, so all of this is compiled for both.
 
 mod abi;
+mod any;
 mod collective;
+mod control;
 mod reference;
 
 pub use abi::{Abi, Handle, ThreadLevel};
+pub use any::Mpi;
 pub use collective::ELEMENT_BYTES;
 pub use reference::Reference;
 
@@ -17,6 +20,7 @@ use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use abi::{Constants, Count};
 use collective::Collectives;
+use control::Controls;
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
@@ -61,7 +65,10 @@ struct Calls<H> {
 pub struct Rank<H> {
     calls: Calls<H>,
     collectives: Collectives<H>,
+    controls: Option<Controls<H>>,
     constants: Constants<H>,
+    /// What the library gave of what it was asked for.
+    level: Option<ThreadLevel>,
     rank: c_int,
     ranks: usize,
     /// The other one.
@@ -71,62 +78,6 @@ pub struct Rank<H> {
     requests: [H; WINDOW],
     /// What the library says of what came.
     statuses: [u64; WINDOW * STATUS / 8],
-}
-
-/// A rank of whichever ABI.
-pub enum Mpi {
-    /// Handles of an `int`.
-    Narrow(Box<Rank<c_int>>),
-    /// Handles of a pointer.
-    Wide(Box<Rank<usize>>),
-}
-
-impl Mpi {
-    /// `MPI_Init_thread`; there must be so many ranks. Which threads may call from now on is the level's.
-    pub fn init(library: &Library, abi: Abi, level: ThreadLevel, ranks: usize) -> Result<Mpi> {
-        let wide = |constants| Ok(Mpi::Wide(Box::new(Rank::init(library, constants, level, ranks)?)));
-        match abi {
-            Abi::Mpich => Ok(Mpi::Narrow(Box::new(Rank::init(library, Constants::mpich(), level, ranks)?))),
-            Abi::Standard => wide(Constants::standard()),
-            Abi::OpenMpi => wide(Constants::open_mpi(library)?),
-            Abi::Lam => wide(Constants::lam(library)?),
-        }
-    }
-
-    /// Its number.
-    pub fn rank(&self) -> i32 {
-        match self {
-            Mpi::Narrow(rank) => rank.rank,
-            Mpi::Wide(rank) => rank.rank,
-        }
-    }
-
-    /// Sends a message that shows whether the constants are the library's own; both ranks call it.
-    pub fn check(&mut self) -> Result<()> {
-        let checked = match self {
-            Mpi::Narrow(rank) => rank.check(),
-            Mpi::Wide(rank) => rank.check(),
-        };
-        checked.map_err(|source| Error::new("MPI_Recv", "a first message", source))
-    }
-
-    /// `MPI_Finalize`, from the thread that called [`init`](Mpi::init).
-    pub fn finalize(&mut self) {
-        let finalize = match self {
-            Mpi::Narrow(rank) => rank.calls.finalize,
-            Mpi::Wide(rank) => rank.calls.finalize,
-        };
-        clear_stack();
-        // SAFETY: the standard gives it this type. Nothing of MPI is called after it: the process ends.
-        unsafe { finalize() };
-    }
-}
-
-/// Leaves zeros where the next call has its variables. LAM 7.1.4 gives the kernel some that it has never set, which fails
-/// where they are no address that could be.
-#[inline(never)]
-fn clear_stack() {
-    std::hint::black_box(&mut [0_u8; STACK]);
 }
 
 impl<H: Handle> Rank<H> {
@@ -158,7 +109,7 @@ impl<H: Handle> Rank<H> {
         let failed = |call| Error::new(call, "the library", io::Error::other("it failed"));
         answers.iter().all(|answer| *answer == 0).then_some(()).ok_or_else(|| failed("MPI_Init_thread"))?;
         if provided < asked {
-            let why = io::Error::other(format!("it gives no thread level `{level:?}` but {provided}"));
+            let why = io::Error::other(format!("it gives no thread level `{}` but {provided}", level.name()));
             return Err(Error::new("MPI_Init_thread", "the library", why));
         }
         if usize::try_from(size) != Ok(ranks) || !ranks.is_multiple_of(2) {
@@ -170,7 +121,21 @@ impl<H: Handle> Rank<H> {
         let (requests, half) = ([constants.null_request; WINDOW], size / 2);
         let peer = if rank < half { rank + half } else { rank - half };
         let (collectives, statuses) = (Collectives::of(library)?, [0; WINDOW * STATUS / 8]);
-        Ok(Rank { calls, collectives, constants, rank, ranks, peer, source: peer, requests, statuses })
+        let (controls, level) = (Controls::of(library), ThreadLevel::of(provided, &constants));
+        let source = peer;
+        Ok(Rank {
+            calls,
+            collectives,
+            controls,
+            constants,
+            level,
+            rank,
+            ranks,
+            peer,
+            source,
+            requests,
+            statuses,
+        })
     }
 
     /// Its number.
@@ -358,6 +323,13 @@ impl<H: Handle> Rank<H> {
             false => Err(io::Error::other(format!("it is of another ABI: a first message came as {told:?}"))),
         }
     }
+}
+
+/// Leaves zeros where the next call has its variables. LAM 7.1.4 gives the kernel some that it has never set, which fails
+/// where they are no address that could be.
+#[inline(never)]
+fn clear_stack() {
+    std::hint::black_box(&mut [0_u8; STACK]);
 }
 
 /// MPI counts in `int`.

@@ -12,6 +12,7 @@ use disturbed::{disturbed, in_the_middle};
 use packets::packets;
 use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -107,6 +108,13 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
             "{library}: {one} and {other} packets a message of 64 B"
         );
     }
+    // Open MPI tells it by a control variable; MPICH's is one of UCX, of which none tells.
+    let granted = |library| {
+        let own = sessions(&lines).into_iter().filter(|(_, knobs)| *knobs["mpi.implementation"] == library);
+        own.map(|(_, knobs)| knobs["mpi.eager-limit"].as_str()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(granted("openmpi"), BTreeSet::from([Some("4 KiB"), Some("64 KiB")]));
+    assert_eq!(granted("mpich"), BTreeSet::from([None]));
 }
 
 #[test]

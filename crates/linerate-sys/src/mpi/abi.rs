@@ -45,17 +45,31 @@ pub enum ThreadLevel {
     Multiple,
 }
 
+impl ThreadLevel {
+    const ALL: [(ThreadLevel, &str); 4] = [
+        (ThreadLevel::Single, "single"),
+        (ThreadLevel::Funneled, "funneled"),
+        (ThreadLevel::Serialized, "serialized"),
+        (ThreadLevel::Multiple, "multiple"),
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        ThreadLevel::ALL[self as usize].1
+    }
+
+    /// The one that an ABI's number stands for.
+    pub(super) fn of<H>(number: c_int, constants: &Constants<H>) -> Option<ThreadLevel> {
+        let at = constants.levels.iter().position(|level| *level == number)?;
+        Some(ThreadLevel::ALL[at].0)
+    }
+}
+
 impl FromStr for ThreadLevel {
     type Err = ();
 
     fn from_str(name: &str) -> std::result::Result<Self, ()> {
-        match name {
-            "single" => Ok(ThreadLevel::Single),
-            "funneled" => Ok(ThreadLevel::Funneled),
-            "serialized" => Ok(ThreadLevel::Serialized),
-            "multiple" => Ok(ThreadLevel::Multiple),
-            _ => Err(()),
-        }
+        ThreadLevel::ALL.iter().find(|(_, known)| *known == name).map(|(level, _)| *level).ok_or(())
     }
 }
 
@@ -96,6 +110,8 @@ pub(super) struct Constants<H> {
     pub count: Option<Count<H>>,
     /// Those of [`ThreadLevel`].
     pub levels: [c_int; 4],
+    /// `MPI_T_BIND_NO_OBJECT`.
+    pub unbound: c_int,
 }
 
 impl Constants<c_int> {
@@ -115,6 +131,7 @@ impl Constants<c_int> {
             // `count_lo`.
             count: Some(count_at::<c_int, 0>),
             levels: [0, 1, 2, 3],
+            unbound: 9700,
         }
     }
 }
@@ -135,6 +152,7 @@ impl Constants<usize> {
             tag_at: 4,
             count: None,
             levels: [0, 1024, 2048, 4096],
+            unbound: 1,
         }
     }
 
@@ -169,6 +187,23 @@ impl Constants<usize> {
             tag_at: 4,
             count: None,
             levels: [0, 1, 2, 3],
+            unbound: 0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_level_is_the_number_that_its_abi_has_for_it() {
+        for (level, name) in ThreadLevel::ALL {
+            assert_eq!((name.parse(), level.name()), (Ok(level), name));
+            let standard = Constants::standard();
+            assert_eq!(ThreadLevel::of(standard.levels[level as usize], &standard), Some(level));
+        }
+        assert_eq!(ThreadLevel::of(2048, &Constants::mpich()), None);
+        assert_eq!("some".parse::<ThreadLevel>(), Err(()));
     }
 }

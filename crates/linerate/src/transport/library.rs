@@ -15,6 +15,7 @@
 //! | `said` | what a foreign program says, in bounds |
 //! | [`shell`] | the remote shell of their launchers |
 //! | `started` | a launcher that goes on: its last words, its end |
+//! | `told` | what a rank tells of knobs |
 //! | `variable` | what is said by variables |
 
 pub mod boot;
@@ -30,6 +31,7 @@ mod said;
 pub(super) mod session;
 pub mod shell;
 pub(super) mod started;
+pub(super) mod told;
 pub(super) mod variable;
 
 use crate::Error;

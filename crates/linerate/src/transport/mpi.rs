@@ -30,6 +30,7 @@ pub static MPI: Own = Own {
     install: "apt-get install openmpi-bin",
     picks: Some("mpi.implementation"),
     at: Some("mpi.path"),
+    told: settings::told,
     launch,
     words,
     variables: settings::variables,
@@ -47,13 +48,12 @@ fn words(spec: &Spec, seat: &Seat) -> Vec<OsString> {
     vec![ROLE.into(), seat.file.clone().into(), abi.into(), thread_level(spec).into()]
 }
 
-/// A library that gives less is refused.
+/// A library that gives less is refused; what it gives a rank tells.
 fn thread_level(spec: &Spec) -> &str {
     spec.value(THREAD_LEVEL).unwrap_or(MPI_THREAD_LEVELS[0])
 }
 
 fn on_record(spec: &Spec) -> Vec<Granted> {
     let how = receive::asked(spec).map(|how| granted(spec, RECEIVE, receive::name(how)));
-    let level = granted(spec, THREAD_LEVEL, thread_level(spec));
-    how.into_iter().chain([level]).chain(settings::granted(spec)).collect()
+    how.into_iter().chain(settings::granted(spec)).collect()
 }

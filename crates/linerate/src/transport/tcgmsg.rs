@@ -24,6 +24,7 @@ pub static TCGMSG: Own = Own {
     install: "adapters/tcgmsg/build FOLDER, and LD_LIBRARY_PATH=FOLDER",
     picks: None,
     at: None,
+    told: |_, _| Vec::new(),
     launch,
     words,
     variables: |spec, _| Ok(variable::said(spec.value(ENVIRONMENT)).collect()),

@@ -9,6 +9,7 @@ use super::elsewhere::{Elsewhere, interface_of, own_address};
 use super::home::{self, Home, Played, Ranked, Receive};
 use super::launch::{Asked, Launched, Seat};
 use super::shell::{Access, Lent};
+use super::told::{self, Told};
 use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
@@ -40,6 +41,8 @@ pub struct Own {
     pub picks: Option<&'static str>,
     /// The knob that says where it is.
     pub at: Option<&'static str>,
+    /// What a rank of this library tells of knobs.
+    pub told: fn(&Spec, &str) -> Vec<Told>,
     /// How a library of this name starts its ranks; none where that is not known.
     pub launch: fn(&str) -> Option<&'static Launch>,
     /// What a rank's program is told, before its homes.
@@ -166,7 +169,7 @@ impl Pending for End {
     /// The active end launches both ranks; the other one waits for its own.
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let End { own, spec, home, far } = *self;
-        let (ranks, launched) = if spec.passive {
+        let (mut ranks, launched) = if spec.passive {
             (expected(&home, &spec, far.as_ref())?, None)
         } else {
             let Offer::Home { name, elsewhere } = other else {
@@ -186,7 +189,13 @@ impl Pending for End {
         };
         let daemons = ranks.iter().filter_map(daemon).collect();
         let around = Around { launched, far, daemons };
-        Ok(Box::new(Open { own, limit: spec.patience(), spec, ranks, around }))
+        let told = match (&around.launched, ranks.first_mut()) {
+            (Some((_, found, _)), Some(rank)) => {
+                told::ask(&(own.told)(&spec, name_of(found)), &spec, rank, &|| around.check())?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Box::new(Open { own, limit: spec.patience(), told, spec, ranks, around }))
     }
 }
 
@@ -291,6 +300,8 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
 struct Open {
     own: &'static Own,
     spec: Spec,
+    /// Of the knobs that a rank tells, at the end that started it.
+    told: Vec<Granted>,
     /// What a trial may take.
     limit: Duration,
     // Before the launcher, which ends when all ranks have been let go.
@@ -339,7 +350,8 @@ impl Session for Open {
         let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
         // It was found there; which file it is stands with the endpoints.
         let place = self.own.at.and_then(|knob| Some(granted(&self.spec, knob, self.spec.value(knob)?)));
-        library.into_iter().chain(place).chain((self.own.granted)(&self.spec)).collect()
+        let others = (self.own.granted)(&self.spec).into_iter().chain(self.told.clone());
+        library.into_iter().chain(place).chain(others).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {

@@ -1,10 +1,12 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
+use super::THREAD_LEVEL;
 use super::receive::Receive;
 use crate::pattern::{Gathered, Gathering, Passed, Passing, Posted};
 use crate::transport::library::home::{Play, Played};
 use crate::transport::library::rank::{Plays, limit, played, serve_home};
 use crate::transport::library::session::NUMBER;
+use crate::transport::library::told::{self, TOLD};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::messages::parts;
@@ -45,12 +47,24 @@ impl Plays for Mpi {
         }
     }
 
-    fn answer(&mut self, method: &str, _params: &Value) -> Option<Result<Value>> {
-        (method == NUMBER).then(|| Ok(self.rank().into()))
+    fn answer(&mut self, method: &str, params: &Value) -> Option<Result<Value>> {
+        match method {
+            NUMBER => Some(Ok(self.rank().into())),
+            TOLD => Some(told::answer(params, |name| value_of(self, name))),
+            _ => None,
+        }
     }
 
     fn leave(&mut self) {
         self.finalize();
+    }
+}
+
+/// What the library says of a name: of a variable of its own, or of what it was begun with.
+fn value_of(mpi: &Mpi, name: &str) -> Option<String> {
+    match name {
+        THREAD_LEVEL => mpi.level().map(|level| level.name().to_owned()),
+        _ => mpi.control(name),
     }
 }
 

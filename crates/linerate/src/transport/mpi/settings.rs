@@ -1,11 +1,15 @@
 //! What is asked of a library beside itself: knobs, as the variables that its maker has for them.
 
+use super::THREAD_LEVEL;
 use crate::record::Granted;
 use crate::transport::Spec;
+use crate::transport::library::told::Told;
 use crate::transport::library::variable;
 use crate::vocabulary::{KNOBS, MPI_VARIABLES, OTHER_WAITS};
 use crate::{Error, Result};
 
+/// What Open MPI's variables begin with in an environment.
+const MCA: &str = "OMPI_MCA_";
 /// The knob that says variables as they are.
 const ENVIRONMENT: &str = "mpi.environment";
 
@@ -34,10 +38,20 @@ fn decides_wait(variable: &str) -> Option<&'static str> {
     OTHER_WAITS.iter().any(|other| other.knob == entry.knob).then_some(entry.knob)
 }
 
-/// What is on record of them. No library says by a variable's name what it made of it.
-pub fn granted(spec: &Spec) -> impl Iterator<Item = Granted> {
-    let asked = asked(spec).chain(spec.value(ENVIRONMENT).map(|_| ENVIRONMENT));
-    asked.map(|knob| Granted { knob: knob.into(), asked: spec.value(knob).map(String::from), granted: None })
+/// What a rank tells: what its thread level is, and what the library has in the variables of each knob. Open MPI's control
+/// variables have the names of its environment's without a prefix, MPICH's the same; UCX, below that, tells nothing by them.
+pub fn told(_: &Spec, maker: &str) -> Vec<Told> {
+    let own = MPI_VARIABLES.iter().filter(|entry| entry.maker == maker);
+    let control = |name: &&str| name.strip_prefix(MCA).unwrap_or(name).to_owned();
+    let variables = own.map(|entry| (entry.knob, entry.variables.iter().map(control).collect()));
+    let level = std::iter::once((THREAD_LEVEL, vec![THREAD_LEVEL.to_owned()]));
+    level.chain(variables).map(|(knob, names)| Told { knob, names }).collect()
+}
+
+/// What is on record of variables that were said as they are.
+pub fn granted(spec: &Spec) -> Option<Granted> {
+    let asked = Some(spec.value(ENVIRONMENT)?.to_owned());
+    Some(Granted { knob: ENVIRONMENT.into(), asked, granted: None })
 }
 
 fn asked(spec: &Spec) -> impl Iterator<Item = &'static str> {
@@ -112,10 +126,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_is_on_record_and_never_as_granted() {
-        let all: Vec<Granted> = granted(&spec(&["mpi.eager-limit=8KiB", "mpi.environment=A=b"])).collect();
-        let names: Vec<&str> = all.iter().map(|one| one.knob.as_str()).collect();
-        assert_eq!(names, ["mpi.eager-limit", "mpi.environment"]);
-        assert!(all.iter().all(|one| one.asked.is_some() && one.granted.is_none()));
+    fn a_variable_that_was_said_as_it_is_is_never_granted() {
+        let one = granted(&spec(&["mpi.eager-limit=8KiB", "mpi.environment=A=b"])).unwrap();
+        assert_eq!((one.knob.as_str(), one.asked.as_deref(), one.granted), (ENVIRONMENT, Some("A=b"), None));
+        assert_eq!(granted(&spec(&[])), None);
+    }
+
+    #[test]
+    fn a_rank_is_asked_for_variables_by_the_librarys_own_names() {
+        let names = |maker| told(&spec(&[]), maker).into_iter().flat_map(|one| one.names).collect::<Vec<_>>();
+        assert_eq!(names("lam").first().unwrap(), THREAD_LEVEL);
+        assert!(names("openmpi").contains(&"btl_tcp_eager_limit".into()));
+        assert!(names("mpich").contains(&"MPIR_CVAR_ASYNC_PROGRESS".into()));
     }
 }
