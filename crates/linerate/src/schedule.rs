@@ -11,6 +11,7 @@ mod extra;
 mod far;
 mod fit;
 mod hunt;
+mod launch;
 mod passes;
 mod placement;
 mod road;

@@ -8,6 +8,7 @@
 use super::blocks;
 use super::entries::{Entry, entries};
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
+use super::launch::launching_ns;
 use super::placement::ends;
 use super::road::Road;
 use super::study::{Scene, Study};
@@ -161,14 +162,18 @@ impl Passes {
     /// As many passes as the budget allows, and at most those of the profile.
     fn fit(&mut self, budget_ns: u64) {
         let fixed = self.probes_ns() + nominal(&self.timelines);
-        let affordable = budget_ns.saturating_sub(fixed) / nominal(&self.entries).max(1);
+        let affordable = budget_ns.saturating_sub(fixed) / self.pass_ns().max(1);
         self.passes = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, self.plan.profile.passes);
         self.budget_ns = budget_ns.max(self.passes_ns());
     }
 
     /// How long the passes should take, with all that belongs to them.
     fn passes_ns(&self) -> u64 {
-        self.probes_ns() + nominal(&self.entries) * u64::from(self.passes) + nominal(&self.timelines)
+        self.probes_ns() + self.pass_ns() * u64::from(self.passes) + nominal(&self.timelines)
+    }
+
+    fn pass_ns(&self) -> u64 {
+        nominal(&self.entries) + launching_ns(&self.entries)
     }
 
     /// The number of whole passes that count.
@@ -196,7 +201,7 @@ impl Passes {
     }
 
     fn probes_ns(&self) -> u64 {
-        self.entries.iter().map(Entry::probe_ns).sum()
+        self.entries.iter().map(Entry::probe_ns).sum::<u64>() + launching_ns(&self.entries)
     }
 
     /// What the study asks for after the passes.

@@ -87,6 +87,20 @@ fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Record
 }
 
 #[test]
+fn what_a_librarys_launches_take_is_part_of_a_runs_time() {
+    let of = |rung: &str| {
+        let (plan, recording) = begun(|plan| plan.rungs = vec![rung.into()]);
+        let passes = Passes::new(&plan, &recording);
+        let steps: u64 = passes.entries().iter().map(|entry| entry.nominal_ns).sum();
+        let launches = super::launch::launching_ns(passes.entries());
+        assert!(passes.predicted_ns() >= u64::from(passes.passes()) * (steps + launches));
+        launches
+    };
+    // One session serves both directions and all patterns.
+    assert_eq!((of("network.tcp"), of("network.mpi")), (0, 800_000_000));
+}
+
+#[test]
 fn every_pass_visits_every_case_and_size_once_in_an_order_of_its_own() {
     let (plan, recording) = begun(|plan| plan.profile.passes = 6);
     let (steps, _) = run(&plan, recording, usize::MAX);
