@@ -236,6 +236,24 @@ fn write_all(recording: &Recording) {
 }
 
 #[test]
+fn the_intervals_of_the_iperf3_form_hold_the_bytes_and_the_time_of_its_sum() {
+    let mut recording = small();
+    let is_stream = |trial: &&mut crate::record::Trial| {
+        trial.pass > 0 && trial.case.rung == "network.tcp" && trial.case.pattern == Pattern::Stream
+    };
+    recording.trials.iter_mut().find(is_stream).unwrap().case.timeline = true;
+    let Ok(Rendered::Text(text)) = export::iperf3(&[Sheet::of(&recording, "")]) else { panic!("a text") };
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let (sum, intervals) = (&told["end"]["sum_received"], told["intervals"].as_array().unwrap());
+    let of = |value: &Value, name: &str| value[name].as_f64().unwrap();
+    let bytes: f64 = intervals.iter().map(|interval| of(&interval["sum"], "bytes")).sum();
+    // Each is a whole number.
+    assert!((bytes - of(sum, "bytes")).abs() <= intervals.len() as f64, "{bytes} of {sum}");
+    let end = of(&intervals.last().unwrap()["sum"], "end");
+    assert!((end / of(sum, "seconds") - 1.0).abs() < 1e-6, "{end} of {sum}");
+}
+
+#[test]
 fn an_empty_recording_has_a_report() {
     write_all(&Recording::default());
 }
