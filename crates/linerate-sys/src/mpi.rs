@@ -121,7 +121,8 @@ impl<H: Handle> Rank<H> {
         let (requests, half) = ([constants.null_request; WINDOW], size / 2);
         let peer = if rank < half { rank + half } else { rank - half };
         let (collectives, statuses) = (Collectives::of(library)?, [0; WINDOW * STATUS / 8]);
-        let (controls, level) = (Controls::of(library), ThreadLevel::of(provided, &constants));
+        let (controls, level) =
+            (Controls::of(library, constants.levels[0]), ThreadLevel::of(provided, &constants));
         let source = peer;
         Ok(Rank {
             calls,

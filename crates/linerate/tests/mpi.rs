@@ -40,7 +40,16 @@ const BOTH: [(&str, &str); 2] = [("openmpi", "Open MPI v"), ("mpich", "MPICH Ver
 #[test]
 fn each_mpi_carries_every_byte_and_says_what_it_is() {
     for (library, version) in BOTH {
-        carries_every_byte("in-host.mpi", library, version);
+        let lines = carries_every_byte("in-host.mpi", library, version);
+        goes_by(&lines, library, ", by pml ob1, btl self, btl sm, btl tcp, btl vader");
+    }
+}
+
+/// The parts of Open MPI that are in use are on record; MPICH has none that are files.
+fn goes_by(lines: &[Value], library: &str, parts: &str) {
+    for (about, _) in sessions(lines) {
+        assert_eq!(about.contains(", by "), library == "openmpi", "{about}");
+        assert!(library != "openmpi" || about.ends_with(parts), "{about}");
     }
 }
 
@@ -48,6 +57,7 @@ fn each_mpi_carries_every_byte_and_says_what_it_is() {
 fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
     for (library, version) in BOTH {
         let lines = carries_every_byte("network.mpi", library, version);
+        goes_by(&lines, library, ", by pml ob1, btl self, btl tcp");
         for (step, came, moved) in crossed(&lines) {
             assert!(is_all(&moved, came), "{library}: {moved:?} of {came}: {step}");
         }
@@ -109,12 +119,15 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
         );
     }
     // Open MPI tells it by a control variable; MPICH's is one of UCX, of which none tells.
-    let granted = |library| {
+    let granted = |library, knob| {
         let own = sessions(&lines).into_iter().filter(|(_, knobs)| *knobs["mpi.implementation"] == library);
-        own.map(|(_, knobs)| knobs["mpi.eager-limit"].as_str()).collect::<BTreeSet<_>>()
+        own.map(|(_, knobs)| knobs[knob].as_str()).collect::<BTreeSet<_>>()
     };
-    assert_eq!(granted("openmpi"), BTreeSet::from([Some("4 KiB"), Some("64 KiB")]));
-    assert_eq!(granted("mpich"), BTreeSet::from([None]));
+    assert_eq!(granted("openmpi", "mpi.eager-limit"), BTreeSet::from([Some("4 KiB"), Some("64 KiB")]));
+    assert_eq!(granted("mpich", "mpi.eager-limit"), BTreeSet::from([None]));
+    for (library, knob) in [("openmpi", "mpi.yield"), ("mpich", "mpi.progress-thread")] {
+        assert_eq!(granted(library, knob), BTreeSet::from([Some("off")]), "asked for or not");
+    }
 }
 
 #[test]

@@ -11,7 +11,6 @@ const VALUE: usize = 16 << 10;
 const TYPE_NAME: usize = 256;
 
 type Begin = unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
-type End = unsafe extern "C" fn() -> c_int;
 type IndexOf = unsafe extern "C" fn(*const c_char, *mut c_int) -> c_int;
 type InfoOf<H> = unsafe extern "C" fn(
     c_int,
@@ -32,8 +31,6 @@ type NameOf<H> = unsafe extern "C" fn(H, *mut c_char, *mut c_int) -> c_int;
 
 /// The calls, in a library that has them: LAM is older.
 pub(super) struct Controls<H> {
-    begin: Begin,
-    end: End,
     index_of: IndexOf,
     info_of: InfoOf<H>,
     open: Open,
@@ -43,13 +40,15 @@ pub(super) struct Controls<H> {
 }
 
 impl<H: Handle> Controls<H> {
-    pub fn of(library: &Library) -> Option<Self> {
+    /// Begins the interface, for as long as the process lasts: MPICH forgets all variables where it is ended before.
+    pub fn of(library: &Library, level: c_int) -> Option<Self> {
+        let mut provided = 0;
         // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles; those of this interface are
-        // pointers in all of them.
+        // pointers in all of them. It may be begun at any time, and one thread calls MPI.
         unsafe {
+            let begin = library.function::<Begin>("MPI_T_init_thread").ok()?;
+            (begin(level, &mut provided) == 0).then_some(())?;
             Some(Controls {
-                begin: library.function::<Begin>("MPI_T_init_thread").ok()?,
-                end: library.function::<End>("MPI_T_finalize").ok()?,
                 index_of: library.function::<IndexOf>("MPI_T_cvar_get_index").ok()?,
                 info_of: library.function::<InfoOf<H>>("MPI_T_cvar_get_info").ok()?,
                 open: library.function::<Open>("MPI_T_cvar_handle_alloc").ok()?,
@@ -64,16 +63,8 @@ impl<H: Handle> Controls<H> {
 impl<H: Handle> Rank<H> {
     /// The value of a control variable; none where the library has no such variable, or none that is a number or a text.
     pub fn control(&self, name: &str) -> Option<String> {
-        let (controls, mut provided) = (self.controls.as_ref()?, 0);
-        // SAFETY: it may be called at any time, as often as its counterpart. One thread calls MPI.
-        let begun = unsafe { (controls.begin)(self.constants.levels[0], &mut provided) };
-        if begun != 0 {
-            return None;
-        }
-        let value = self.value_of(controls, &CString::new(name).ok()?);
-        // SAFETY: as above.
-        unsafe { (controls.end)() };
-        value
+        let controls = self.controls.as_ref()?;
+        self.value_of(controls, &CString::new(name).ok()?)
     }
 
     fn value_of(&self, controls: &Controls<H>, name: &CStr) -> Option<String> {
@@ -127,6 +118,7 @@ fn read_as(kind: &str, count: usize, read: impl FnOnce(&mut [u64]) -> bool) -> O
     let (word, half) = (room[0], room[0].to_ne_bytes());
     let half = [half[0], half[1], half[2], half[3]];
     match (kind, count) {
+        ("MPI_C_BOOL", 1) => Some(u8::from(half[0] != 0).to_string()),
         ("MPI_CHAR", _) => {
             let bytes: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
             Some(CStr::from_bytes_until_nul(&bytes).ok()?.to_str().ok()?.to_owned())
@@ -158,6 +150,7 @@ mod tests {
     fn a_value_is_read_as_its_type_says() {
         let minus = (-1_i32).to_ne_bytes();
         assert_eq!(told("MPI_INT", 1, &minus).as_deref(), Some("-1"));
+        assert_eq!(told("MPI_C_BOOL", 1, &[1]).as_deref(), Some("1"));
         assert_eq!(told("MPI_UNSIGNED", 1, &minus).as_deref(), Some("4294967295"));
         assert_eq!(
             told("MPI_UNSIGNED_LONG", 1, &(1_u64 << 40).to_ne_bytes()).as_deref(),

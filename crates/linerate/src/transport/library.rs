@@ -15,7 +15,7 @@
 //! | `said` | what a foreign program says, in bounds |
 //! | [`shell`] | the remote shell of their launchers |
 //! | `started` | a launcher that goes on: its last words, its end |
-//! | `told` | what a rank tells of knobs |
+//! | `told`, `parts` | what a rank tells of its library |
 //! | `variable` | what is said by variables |
 
 pub mod boot;
@@ -26,6 +26,7 @@ pub(super) mod home;
 mod identify;
 pub mod keep;
 pub(super) mod launch;
+mod parts;
 pub(super) mod rank;
 mod said;
 pub(super) mod session;

@@ -1,6 +1,8 @@
 //! A rank: a process beside an end, which calls home and plays what it is asked until that end goes away.
 
 use super::home::{Play, Played, call};
+use super::parts;
+use super::told::PARTS;
 use crate::control::serve_in_turn;
 use crate::pattern::{Part, Runs, play_here};
 use crate::{Error, Result};
@@ -30,6 +32,9 @@ pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
     let stream = call(home)?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
     let handle = |method: &str, params: Value| {
+        if method == PARTS {
+            return parts::of_this_process().map(Value::from);
+        }
         if method != "play" {
             let unknown = || Err(Error::usage(format!("a rank knows no `{method}`"), ""));
             return rank.answer(method, &params).unwrap_or_else(unknown);

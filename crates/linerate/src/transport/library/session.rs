@@ -9,7 +9,7 @@ use super::elsewhere::{Elsewhere, interface_of, own_address};
 use super::home::{self, Home, Played, Ranked, Receive};
 use super::launch::{Asked, Launched, Seat};
 use super::shell::{Access, Lent};
-use super::told::{self, Told};
+use super::told::{self, Tells, Told};
 use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
@@ -193,7 +193,7 @@ impl Pending for End {
             (Some((_, found, _)), Some(rank)) => {
                 told::ask(&(own.told)(&spec, name_of(found)), &spec, rank, &|| around.check())?
             }
-            _ => Vec::new(),
+            _ => Tells::default(),
         };
         Ok(Box::new(Open { own, limit: spec.patience(), told, spec, ranks, around }))
     }
@@ -300,8 +300,8 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
 struct Open {
     own: &'static Own,
     spec: Spec,
-    /// Of the knobs that a rank tells, at the end that started it.
-    told: Vec<Granted>,
+    /// What a rank told the end that started it.
+    told: Tells,
     /// What a trial may take.
     limit: Duration,
     // Before the launcher, which ends when all ranks have been let go.
@@ -350,12 +350,13 @@ impl Session for Open {
         let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
         // It was found there; which file it is stands with the endpoints.
         let place = self.own.at.and_then(|knob| Some(granted(&self.spec, knob, self.spec.value(knob)?)));
-        let others = (self.own.granted)(&self.spec).into_iter().chain(self.told.clone());
+        let others = (self.own.granted)(&self.spec).into_iter().chain(self.told.granted.clone());
         library.into_iter().chain(place).chain(others).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {
-        self.around.launched.iter().map(|(launched, found, _)| launched.about(found)).collect()
+        let about = |launched: &Launched, found| launched.about(found) + &self.told.about();
+        self.around.launched.iter().map(|(launched, found, _)| about(launched, found)).collect()
     }
 
     fn processes(&self) -> Vec<u32> {

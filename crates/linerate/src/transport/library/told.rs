@@ -1,4 +1,4 @@
-//! What a rank tells of knobs: what its library made of what it was told.
+//! What a rank tells of its library: what that made of knobs, and which parts of it are in use.
 
 use super::home::Ranked;
 use crate::record::Granted;
@@ -12,6 +12,24 @@ use std::collections::BTreeMap;
 /// What asks a rank for the values of names; those that it cannot tell are missing.
 pub const TOLD: &str = "told";
 
+/// What asks a rank for the [parts](super::parts) of its library.
+pub const PARTS: &str = "parts";
+
+/// All that a rank told.
+#[derive(Debug, Default)]
+pub struct Tells {
+    /// Of knobs.
+    pub granted: Vec<Granted>,
+    parts: Vec<String>,
+}
+
+impl Tells {
+    /// What follows what the library is.
+    pub fn about(&self) -> String {
+        if self.parts.is_empty() { String::new() } else { format!(", by {}", self.parts.join(", ")) }
+    }
+}
+
 /// A knob of which a rank tells.
 #[derive(Debug, PartialEq)]
 pub struct Told {
@@ -21,24 +39,20 @@ pub struct Told {
     pub names: Vec<String>,
 }
 
-/// What a rank tells of these knobs; one that was neither asked for nor told is left out.
-pub fn ask(
-    all: &[Told],
-    spec: &Spec,
-    rank: &mut Ranked,
-    gone: &dyn Fn() -> Result<()>,
-) -> Result<Vec<Granted>> {
-    if all.is_empty() {
-        return Ok(Vec::new());
-    }
+/// What a rank tells; a knob that was neither asked for nor told is left out.
+pub fn ask(all: &[Told], spec: &Spec, rank: &mut Ranked, gone: &dyn Fn() -> Result<()>) -> Result<Tells> {
     let names: Vec<&str> = all.iter().flat_map(|one| &one.names).map(String::as_str).collect();
-    let values: BTreeMap<String, String> = rank.ask_with(TOLD, &names, gone)?;
+    let values: BTreeMap<String, String> = match names.is_empty() {
+        true => BTreeMap::new(),
+        false => rank.ask_with(TOLD, &names, gone)?,
+    };
     let of = |one: &Told| Granted {
         knob: one.knob.into(),
         asked: spec.value(one.knob).map(String::from),
         granted: granted(one, &values),
     };
-    Ok(all.iter().map(of).filter(|one| one.asked.is_some() || one.granted.is_some()).collect())
+    let granted = all.iter().map(of).filter(|one| one.asked.is_some() || one.granted.is_some());
+    Ok(Tells { granted: granted.collect(), parts: rank.ask(PARTS, gone)? })
 }
 
 /// What a rank answers: the names of which `tell` knows the value.
