@@ -15,12 +15,14 @@ use std::os::fd::{AsFd, AsRawFd};
 
 /// Datagrams that a call carries one by one.
 const BATCH: usize = 64;
-/// Packets that a call carries where each has many datagrams, and the most datagrams of one: kernels before
-/// Linux 6.9 take no more (UDP_MAX_SEGMENTS, linux/udp.h).
+/// The most packets that a call carries where each has many datagrams, and what they may take together: the buffers of more
+/// would leave the caches on their way round.
 const PACKETS: usize = 8;
-const MOST_SEGMENTS: usize = 64;
+const CALL_BYTES: usize = 64 << 10;
 /// The most bytes of a packet: 65535 less the headers of IPv6 and UDP.
 const MOST_BYTES: usize = 65_487;
+/// The most datagrams of one (`UDP_MAX_SEGMENTS`, linux/udp.h), from this version of Linux on; the first one is what all take.
+const MOST_SEGMENTS: [((u32, u32), usize); 2] = [((0, 0), 64), ((6, 9), 128)];
 
 /// How datagrams share calls and packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,29 @@ pub fn receive_joined(socket: &impl AsFd) -> Result<()> {
     set.map_err(|e| Error::new("setsockopt(UDP_GRO)", "UDP socket", e))
 }
 
+/// How many datagrams of a length share a packet, where they may, and how many packets a call.
+fn shared(sharing: Sharing, len: usize, fits: bool) -> (usize, usize) {
+    if sharing == Sharing::Calls {
+        return (1, BATCH);
+    }
+    // A datagram that is longer than a packet cannot share one.
+    let per_packet = if fits { (MOST_BYTES / len.max(1)).clamp(1, most_segments()) } else { 1 };
+    (per_packet, (CALL_BYTES / (per_packet * len.max(1))).clamp(1, PACKETS))
+}
+
+fn most_segments() -> usize {
+    let kernel = rustix::system::uname();
+    let version = version(kernel.release().to_str().unwrap_or_default());
+    let known = MOST_SEGMENTS.iter().rev().find(|(since, _)| version >= *since);
+    known.map_or(1, |(_, most)| *most)
+}
+
+/// Of `6.18.44-amd64` the 6 and the 18.
+fn version(release: &str) -> (u32, u32) {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
 /// The bytes of a packet on the way to the peer of a connected socket, its headers left out.
 fn largest_payload(socket: &impl AsFd) -> usize {
     const HEADERS: [(libc::c_int, libc::c_int, usize); 2] =
@@ -94,12 +119,7 @@ impl Sender {
     /// Collects datagrams of this length, all with the same content.
     pub fn new(socket: &impl AsFd, sharing: Sharing, len: usize) -> Result<Sender> {
         let fits = len > 0 && len <= largest_payload(socket);
-        let (per_packet, packets) = match sharing {
-            Sharing::Packets if fits => ((MOST_BYTES / len).clamp(1, MOST_SEGMENTS), PACKETS),
-            // A datagram that is longer than a packet cannot share one.
-            Sharing::Packets => (1, PACKETS),
-            Sharing::Calls => (1, BATCH),
-        };
+        let (per_packet, packets) = shared(sharing, len, fits);
         let room = per_packet * packets;
         let (content, mut slots) = (Pages::filled(len)?, Pages::filled(room * len)?);
         slots.chunks_exact_mut(len.max(1)).for_each(|slot| slot.copy_from_slice(&content[..slot.len()]));

@@ -58,7 +58,7 @@ fn found(folder: &Path, library: &str, limit: &str, passes: &str) -> Result<Vec<
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let at = arguments.iter().position(|word| word == "--passes");
-    let passes = at.and_then(|at| arguments.get(at + 1)).map_or("7", String::as_str);
+    let passes = at.and_then(|at| arguments.get(at + 1)).map_or("20", String::as_str);
     let is_wanted = |library: &&&str| {
         let mut named = arguments.iter().filter(|word| LIBRARIES.contains(&word.as_str())).peekable();
         named.peek().is_none() || named.any(|word| word == **library)

@@ -1,6 +1,6 @@
 //! Takes many datagrams a call and hands them out one by one.
 
-use super::{BATCH, Carried, Control, PACKETS, Sharing};
+use super::{Carried, Control, Sharing, shared};
 use crate::Result;
 use crate::pages::Pages;
 use std::io;
@@ -33,10 +33,8 @@ unsafe impl Send for Receiver {}
 impl Receiver {
     /// Takes datagrams of at most this length; of longer ones the front.
     pub fn new(sharing: Sharing, len: usize) -> Result<Receiver> {
-        let (count, each) = match sharing {
-            Sharing::Calls => (BATCH, len.max(1)),
-            Sharing::Packets => (PACKETS, ANY_PACKET),
-        };
+        let (_, count) = shared(sharing, len, true);
+        let each = if sharing == Sharing::Packets { ANY_PACKET } else { len.max(1) };
         let mut receiver = Receiver {
             buffers: Pages::filled(count * each)?,
             each,

@@ -63,11 +63,30 @@ fn segments_are_joined_again_and_cost_few_calls() {
         for len in [4, 1400] {
             let [sent, came] = carry(place, Sharing::Packets, len, 100);
             assert_eq!((sent.datagrams, came.datagrams), (100, 100));
-            // 46 of 1400 B fit into a packet, and 64 of 4 B may.
-            assert_eq!(sent.packets, if len == 4 { 2 } else { 3 });
-            assert_eq!((sent.calls, came.packets), (1, sent.packets));
+            // 46 of 1400 B fit into a packet, and 64 of 4 B may, or more.
+            let packets = if len == 4 { 100_usize.div_ceil(most_segments()) as u64 } else { 3 };
+            assert_eq!((sent.packets, came.packets), (packets, packets));
+            // A call has as many packets as the caches keep: one of 64 KiB, eight small ones.
+            assert_eq!(sent.calls, if len == 4 { 1 } else { 3 });
         }
     }
+}
+
+#[test]
+fn a_packet_has_as_many_datagrams_as_the_kernel_takes() {
+    let cases = [
+        ("6.8.0-45-generic", (6, 8)),
+        ("6.18.44-fc", (6, 18)),
+        ("10.1", (10, 1)),
+        ("6", (6, 0)),
+        ("", (0, 0)),
+    ];
+    assert!(cases.iter().all(|(release, numbers)| version(release) == *numbers));
+    assert!([64, 128].contains(&most_segments()));
+    assert_eq!(shared(Sharing::Packets, 1400, true), (46, 1));
+    assert_eq!(shared(Sharing::Packets, 1, true), (most_segments(), 8));
+    assert_eq!(shared(Sharing::Packets, 40_000, false), (1, 1));
+    assert_eq!(shared(Sharing::Calls, 1400, true), (1, 64));
 }
 
 #[test]

@@ -82,8 +82,9 @@ fn planned(args: &Args, cpus: &[u32]) -> Vec<Race> {
 /// The race of a row with a peer, where that takes part.
 fn race(row: &Row, found: &Found) -> Option<Race> {
     let play = found.play(&row.work)?;
-    let least = play.as_ref().map_or(1, |play| play.least_bytes);
-    let work = work::Work { bytes: row.work.bytes.max(least), ..row.work };
+    let (least, waits) = play.as_ref().map_or((1, None), |play| (play.least_bytes, play.waits));
+    let (bytes, wait) = (row.work.bytes.max(least), waits.unwrap_or(row.work.wait));
+    let work = work::Work { bytes, wait, ..row.work };
     let (pairs, failures) = (Vec::new(), Vec::new());
     Some(Race { row: row.clone(), found: found.clone(), play, work, pairs, failures, engine: None })
 }

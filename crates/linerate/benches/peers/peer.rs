@@ -47,6 +47,8 @@ pub struct Play {
     pub fits: fn(&Work) -> bool,
     /// Its least message: both sides send that where the row asks for less.
     pub least_bytes: u64,
+    /// How it waits where that is not as the row has it: both sides do so then.
+    pub waits: Option<Wait>,
     /// How it times its work.
     pub clocked: Clocked,
     /// An option that its help must name; empty for none.
@@ -62,7 +64,7 @@ impl Play {
     /// One that does all work of a kind, from the first byte on.
     const fn of(kind: Kind, run: fn(&Found, &Work, &Ground) -> Result<Outcome, String>) -> Play {
         let (fits, clocked): (fn(&Work) -> bool, _) = (|_| true, Clocked::WHOLE);
-        Play { kind, fits, least_bytes: 1, clocked, needs: "", tells_cpu: true, run }
+        Play { kind, fits, least_bytes: 1, waits: None, clocked, needs: "", tells_cpu: true, run }
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit};
+use linerate::vocabulary::Wait;
 use serde_json::Value;
 
 pub const IPERF3: Peer = Peer {
@@ -21,6 +22,8 @@ pub const IPERF3: Peer = Peer {
         Play {
             least_bytes: 16,
             needs: "--gsro",
+            // Its receiver asks again and again then (net.c: MSG_DONTWAIT in recv_msg_gro).
+            waits: Some(Wait::Polling),
             ..Play::of(Kind::BestDatagrams, |_, work, ground| datagrams(work, ground, &["--gsro"]))
         },
         Play { least_bytes: 16, ..Play::of(Kind::BestDatagrams, plain_datagrams) },
