@@ -2,7 +2,8 @@
 //!
 //! Where there are more flows than CPUs a thread a flow would measure the scheduler. So a thread serves all
 //! flows of its CPU, as a server does: it asks which ones are ready (epoll(7)), or asks each in its turn, and
-//! gives each that is the time of one call. Each flow has counts and stamps of its own.
+//! gives each that is the time of one large call, or of as many small ones as move as much. Each flow has counts and stamps
+//! of its own.
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,10 @@ pub trait Ready: AsFd + Copy + Send {
 
 /// Ready flows that one look tells of: more would be stale before they are served.
 const AT_ONCE: usize = 64;
+
+/// What a flow sends in its turn, while it can. With a small message a turn one would measure how it is asked which flow is
+/// ready, and no packet would hold two messages.
+const TURN_BYTES: usize = RECEIVE_BYTES;
 
 /// One flow of a crowd, in one block.
 #[derive(Debug, Default, Clone)]
@@ -198,7 +203,7 @@ impl<'c, C: Ready> Crowd<'c, C> {
     }
 }
 
-/// One call of a sender: the rest of a message, or the next one. Says whether the flow is done.
+/// A sender's turn. Says whether the flow is done.
 #[inline]
 fn send<C: Ready, K: Clock>(
     flow: &C,
@@ -207,17 +212,26 @@ fn send<C: Ready, K: Clock>(
     walk: &mut Walk<'_>,
 ) -> io::Result<bool> {
     let len = block.message_bytes as usize;
-    if member.left == 0 {
-        member.left = len;
-    }
-    let message = walk.next(len);
-    let sent = flow.push_now(&message[len - member.left..])?;
-    member.left -= sent;
-    member.moved += sent as u64;
-    if member.left == 0 {
+    let end = member.moved + TURN_BYTES as u64;
+    loop {
+        // The rest of a message, or the next one.
+        if member.left == 0 {
+            member.left = len;
+        }
+        let sent = flow.push_now(&walk.next(len)[len - member.left..])?;
+        member.left -= sent;
+        member.moved += sent as u64;
+        if member.left > 0 {
+            return Ok(false);
+        }
         member.messages -= 1;
+        if member.messages == 0 && member.closes(block.messages, clock) {
+            return Ok(true);
+        }
+        if member.moved >= end {
+            return Ok(false);
+        }
     }
-    Ok(member.messages == 0 && member.closes(block.messages, clock))
 }
 
 /// One call of a receiver: at most the rest of a slice.

@@ -1,6 +1,8 @@
 //! Many flows by few threads: every byte of every flow, and stamps of each one's own.
 
 use super::*;
+use crate::pattern::Monotonic;
+use crate::pattern::buffer::Region;
 use crate::vocabulary::Cache;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -59,6 +61,24 @@ fn every_flow_has_all_its_bytes_and_all_its_stamps() {
             }
         }
     }
+}
+
+#[test]
+fn a_turn_is_one_large_message_or_many_small_ones() {
+    let turn = |bytes| {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let block = block(bytes, 5_000, 1);
+        let mut region = Region::for_blocks(&[block], Does::Sends).unwrap();
+        let mut member = Member { messages: 5_000, slices: 1, ..Member::default() };
+        let mut walk = region.walk(&block, Does::Sends);
+        assert!(!send(&&near, &mut member, (&block, &Monotonic), &mut walk).unwrap());
+        member
+    };
+    let small = turn(1);
+    // As many as there is room for, at most.
+    assert!((100..=TURN_BYTES as u64).contains(&small.moved), "{}", small.moved);
+    assert_eq!(5_000 - small.messages, small.moved);
+    assert_eq!(turn(TURN_BYTES as u64).messages, 4_999);
 }
 
 #[test]
