@@ -3,7 +3,7 @@
 use std::io;
 
 /// So many bytes from one message of a region to the next at least: each begins on a cache line of its own.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// How far apart messages of `len` bytes lie in a region.
 #[inline]

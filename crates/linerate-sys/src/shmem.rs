@@ -186,7 +186,7 @@ impl Pe {
         Ok(())
     }
 
-    /// `shmem_putmem_nbi` of the same bytes to so many places, one behind the other, then `shmem_quiet`.
+    /// `shmem_putmem_nbi` of so many [`parts`] of a region to as many places, one behind the other, then `shmem_quiet`.
     #[inline]
     pub fn put_each(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         let to = self.payload(0, len.saturating_mul(messages))?;

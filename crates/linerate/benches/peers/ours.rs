@@ -69,6 +69,7 @@ const WAYS: &[Way] = &[
     way(Kind::Requests, "tcp", PINGS, |_| 50),
     way(Kind::Connections, "tcp", [Some(Does::Connects), Some(Does::Accepts)], |_| 300),
     memory(Kind::MemoryCopy, "memory-copy", 2.0),
+    memory(Kind::BestMemoryCopy, "memory-copy", 2.0),
     memory(Kind::MemoryTriad, "memory-triad", 1.0),
 ];
 

@@ -76,6 +76,11 @@ const DATAGRAM_BYTES: &[u64] = &[18, 1400];
 const REQUEST_FLOWS: &[u32] = &[1, 16, 256];
 /// What a memory row walks through: far more than any cache keeps.
 const MEMORY_BYTES: u64 = 64 << 20;
+const MEMORY_ROWS: [(Kind, &str); 3] = [
+    (Kind::MemoryCopy, "memory-copy 64 MiB parity"),
+    (Kind::BestMemoryCopy, "memory-copy 64 MiB best"),
+    (Kind::MemoryTriad, "memory-triad 64 MiB"),
+];
 
 /// Every row, on these CPUs. One CPU leaves out what needs two.
 pub fn all(cpus: &[u32], seconds: u32) -> Vec<Row> {
@@ -121,19 +126,13 @@ fn on_two_cpus(plain: Work) -> Vec<Row> {
 fn on_one_cpu(plain: Work) -> Vec<Row> {
     let memory = Work { bytes: MEMORY_BYTES, ..plain };
     let name = format!("round-trip 1 B {} one-cpu", plain.wait);
-    vec![
-        Row { name, work: Work { kind: Kind::RoundTrip, ..plain }, metrics: ROUND_TRIP },
-        Row {
-            name: "memory-copy 64 MiB".into(),
-            work: Work { kind: Kind::MemoryCopy, ..memory },
-            metrics: COPIES,
-        },
-        Row {
-            name: "memory-triad 64 MiB".into(),
-            work: Work { kind: Kind::MemoryTriad, ..memory },
-            metrics: COPIES,
-        },
-    ]
+    let round_trip = Row { name, work: Work { kind: Kind::RoundTrip, ..plain }, metrics: ROUND_TRIP };
+    let copies = MEMORY_ROWS.map(|(kind, name)| Row {
+        name: name.into(),
+        work: Work { kind, ..memory },
+        metrics: COPIES,
+    });
+    std::iter::once(round_trip).chain(copies).collect()
 }
 
 #[cfg(test)]

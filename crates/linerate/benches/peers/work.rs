@@ -19,8 +19,10 @@ pub enum Kind {
     Requests,
     /// A TCP connection for each request.
     Connections,
-    /// A copy of memory that is far larger than the caches.
+    /// A copy of memory that is far larger than the caches, by ordinary stores.
     MemoryCopy,
+    /// The same by the best that each side has.
+    BestMemoryCopy,
     /// The triad of STREAM.
     MemoryTriad,
 }

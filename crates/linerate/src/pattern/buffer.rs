@@ -4,16 +4,13 @@ use super::stream::RECEIVE_BYTES;
 use crate::plan::Block;
 use crate::vocabulary::{Cache, Does};
 use crate::{Error, Result};
-use linerate_sys::messages::stride;
+use linerate_sys::messages::{LINE, stride};
 use linerate_sys::pages::Pages;
 use std::sync::Mutex;
 
 /// A cold walk's region: twice the last level of most caches, and at most this much however large
 /// a cache a virtual machine claims to have.
 pub const COLD_BYTES: usize = 64 << 20;
-
-/// A message starts on a cache line of its own.
-const LINE: usize = 64;
 
 /// Regions that are not in use. Filling one takes long, so a worker keeps them from trial to trial.
 static FREE: Mutex<Vec<Pages>> = Mutex::new(Vec::new());
