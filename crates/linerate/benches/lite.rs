@@ -63,7 +63,10 @@ fn compare(pairs: usize) -> linerate::Result<()> {
         let mut time = |at: usize, messages| run(&mut ends[at], *does, *wait, *bytes, messages);
         time(0, 64)?;
         time(1, 64)?;
-        let messages = ((BLOCK_NS / 8.0 / time(0, 64)?) as u64).max(4);
+        let block = Block { message_bytes: *bytes, ..Block::default() };
+        // A slice of a stream is a window at least, as in a run.
+        let least = if does.contains(&Does::Sends) { block.window() } else { 4 };
+        let messages = ((BLOCK_NS / 8.0 / time(0, 64)?) as u64).max(least);
         let (mut ratios, mut above, mut tcp) = (Vec::new(), Vec::new(), Vec::new());
         for pair in 0..pairs {
             // Whichever goes first has the caches of the other one: both do in turn.

@@ -37,7 +37,7 @@ pub use crowd::{Ready, play_crowds};
 pub use endless::{lead, run_beside};
 pub use journal::STAMPED_BYTES;
 pub use lossy::{Lossy, SILENCE, Unreliable};
-pub use passing::{Gathered, Gathering, Passed, Passing, Posted, window as message_window};
+pub use passing::{Gathered, Gathering, Passed, Passing, Posted};
 pub use play::{Measured, Part, play, play_here};
 pub use poll::poll;
 pub use run::{Drive, Driven, Runs};

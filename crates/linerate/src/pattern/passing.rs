@@ -16,13 +16,6 @@ use crate::plan::Block;
 use crate::vocabulary::{Cache, Does};
 use std::io;
 
-/// The most messages of a window.
-const MOST_MESSAGES: usize = 64;
-/// The most bytes of a window of large messages.
-const MOST_BYTES: usize = 16 << 20;
-/// The fewest messages of a window: one goes while another one is finished.
-const FEWEST_MESSAGES: usize = 2;
-
 /// One of two ranks.
 pub trait Passing {
     /// Sends a message and returns when its buffer is free.
@@ -123,11 +116,11 @@ impl<P: Passing> Passed<P> {
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<u64> {
-        let (len, window) = (block.message_bytes as usize, window(block));
+        let (len, window) = (block.message_bytes as usize, block.window());
         for _ in 0..block.slices {
             let mut left = block.messages;
             while left > 0 {
-                let messages = left.min(window as u64) as usize;
+                let messages = left.min(window) as usize;
                 self.link.send_window(walk.window(len, messages), len, messages)?;
                 self.link.receive(&mut [0])?;
                 left -= messages as u64;
@@ -138,12 +131,12 @@ impl<P: Passing> Passed<P> {
     }
 
     fn receive<K: Clock>(&mut self, clock: &K, block: &Block, stamps: &mut Vec<u64>) -> io::Result<u64> {
-        let (mut came, len, window) = (0, block.message_bytes as usize, window(block));
+        let (mut came, len, window) = (0, block.message_bytes as usize, block.window());
         let mut at = 0;
         for _ in 0..block.slices {
             let mut left = block.messages;
             while left > 0 {
-                let messages = left.min(window as u64) as usize;
+                let messages = left.min(window) as usize;
                 // Hot there is room for one window only.
                 at = if at + messages * len > self.rooms.len() { 0 } else { at };
                 came += self.link.receive_window(&mut self.rooms[at..], len, messages)? as u64;
@@ -171,12 +164,6 @@ impl<P: Passing> Crosses for Crossing<'_, P> {
     }
 }
 
-/// How many messages are under way at once.
-pub fn window(block: &Block) -> usize {
-    let fitting = MOST_BYTES / (block.message_bytes as usize).max(1);
-    fitting.clamp(FEWEST_MESSAGES, MOST_MESSAGES)
-}
-
 impl<P: Passing> Loops for Passed<P> {
     fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
         if does == Does::Overlaps {
@@ -184,7 +171,7 @@ impl<P: Passing> Loops for Passed<P> {
             self.link.ready(block.message_bytes as usize)?;
         }
         if does == Does::Receives {
-            let bytes = window(block).checked_mul(block.message_bytes as usize);
+            let bytes = (block.window() as usize).checked_mul(block.message_bytes as usize);
             let bytes = bytes.ok_or(io::ErrorKind::InvalidInput)?;
             let bytes = if block.cache == Cache::Cold { bytes.max(COLD_BYTES) } else { bytes };
             // Written to, so that no page of it is missing in the loop.
@@ -365,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_window_is_bounded_in_messages_and_in_bytes() {
-        let windows = [1, 64 << 10, 1 << 20, 8 << 20, 1 << 30].map(|size| window(&block(size, 1)));
+        let windows = [1, 64 << 10, 1 << 20, 8 << 20, 1 << 30].map(|size| block(size, 1).window());
         assert_eq!(windows, [64, 64, 16, 2, 2]);
     }
 }

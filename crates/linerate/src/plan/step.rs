@@ -148,10 +148,22 @@ pub struct Block {
     pub pace: Pace,
 }
 
+/// The most bytes of a window of large messages.
+const WINDOW_BYTES: u64 = 16 << 20;
+/// The most messages of a window.
+const MOST_WINDOW: u64 = 64;
+/// The fewest messages of a window: one goes while another one is finished.
+const LEAST_WINDOW: u64 = 2;
+
 impl Block {
     /// The bytes that the whole block carries, in one direction.
     pub fn bytes(&self) -> u64 {
         self.message_bytes.saturating_mul(self.messages).saturating_mul(u64::from(self.slices))
+    }
+
+    /// How many messages of a stream are under way at once where whole messages are passed.
+    pub fn window(&self) -> u64 {
+        (WINDOW_BYTES / self.message_bytes.max(1)).clamp(LEAST_WINDOW, MOST_WINDOW)
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
-use crate::vocabulary::{CLOCK_READ, Cache, FEEDBACK_NS, Pattern, Place, RUNGS, Search};
+use crate::vocabulary::{CLOCK_READ, Cache, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -111,6 +111,7 @@ fn trial_ns(plan: &Plan, visit: &Visit, round_trip_ns: f64) -> u64 {
     let entry = &visit.entry;
     let is_stream = entry.warm_up_ns > 0;
     match visit.probe {
+        Some(_) if entry.has_pairs() => entry.trial_ns,
         Some(_) if entry.road.is_long() => entry.trial_ns / 3,
         Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
         None if !is_stream => entry.trial_ns,
@@ -238,23 +239,38 @@ impl Shape<'_> {
             let samples = (fitting / messages).clamp(LEAST_SAMPLES, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
-        let least = least_messages(self.entry, ns);
         if self.scale.is_long && self.entry.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
             // took to agree.
-            let messages = fitting.div_ceil(self.stream_slices());
-            return self.block(messages, (fitting / messages).max(least) + 1, 1);
+            let (least, most) = self.stream_slices(fitting, ns);
+            let messages = fitting.div_ceil(most + 1);
+            return self.block(messages, (fitting / messages).max(least + 1), 1);
         }
-        let slices = fitting.clamp(least, self.stream_slices());
-        self.block(fitting / slices, slices, 0)
+        let (least, most) = self.stream_slices(fitting, ns);
+        let messages = fitting.max(least);
+        let slices = messages.clamp(least, most);
+        self.block(messages / slices, slices, 0)
     }
 
-    /// The most slices of a stream.
-    fn stream_slices(&self) -> u64 {
-        match u64::from(self.entry.case.flows) {
+    /// The fewest and the most slices of a stream of so many messages.
+    fn stream_slices(&self, fitting: u64, ns: f64) -> (u64, u64) {
+        let most = match u64::from(self.entry.case.flows) {
             1 => STREAM_SLICES,
             flows => (SLICES_OF_ALL / flows.max(1)).clamp(STREAM_SLICES, SLICES_OF_SEVERAL),
+        };
+        match self.window() {
+            // A slice ends with a window, whose end is waited for: shorter ones would pay that more often than
+            // windows do.
+            Some(window) => (1, (fitting / window).clamp(1, most)),
+            None => (least_messages(self.entry, ns), most),
         }
+    }
+
+    /// How many messages go in a window, where whole messages are passed.
+    fn window(&self) -> Option<u64> {
+        let rung = RUNGS.iter().find(|rung| rung.id == self.entry.rung)?;
+        let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
+        transport.passes_messages.then(|| self.block(1, 1, 0).window())
     }
 
     /// The fewest messages by what is known of the way.
@@ -345,8 +361,8 @@ fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
 }
 
 fn message_ns(trial: &Trial) -> Option<f64> {
-    let role = trial.roles.iter().find(|role| role.does.keeps_time())?;
-    let duration = role.flows.iter().map(|flow| flow.duration_ns).max()?;
+    let keeping = trial.roles.iter().filter(|role| role.does.keeps_time());
+    let duration = keeping.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
     let messages = trial.block.messages * u64::from(trial.block.slices);
     Some((duration as f64 / messages.max(1) as f64).max(1.0))
 }

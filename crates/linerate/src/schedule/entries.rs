@@ -89,6 +89,12 @@ impl Entry {
         (ns * blocks::least_messages(self, ns) as f64) as u64
     }
 
+    /// Whether several pairs of hosts take part. They begin tens of milliseconds apart, each after a warm-up of its
+    /// own: what a short block of theirs tells of a rate is that of those that were alone.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.case.pairs().len() > 1
+    }
+
     /// What it should take to find its rates.
     pub(super) fn probe_ns(&self) -> u64 {
         let round_trip_ns = self.road.round_trip_ns as u64;
@@ -98,7 +104,8 @@ impl Entry {
             Pattern::PingPong => self.nominal_ns,
             _ => 10 * round_trip_ns,
         };
-        first + (self.nominal_ns - self.warm_up_ns) / 3
+        let trials_ns = self.nominal_ns - self.warm_up_ns;
+        first + if self.has_pairs() { trials_ns } else { trials_ns / 3 }
     }
 }
 

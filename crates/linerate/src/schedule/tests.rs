@@ -1,5 +1,7 @@
 //! Whole runs without time passing: a made-up machine answers each step at once.
 
+mod blocks;
+
 use super::visit::{self, Planner, Visit};
 use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Step, Why};

@@ -1,7 +1,7 @@
 //! A processing element: a process that the library's launcher started. It plays by puts or gets what it is asked.
 
 use super::layer::{Counts, Layer, SECOND};
-use crate::pattern::{Passed, message_window};
+use crate::pattern::Passed;
 use crate::plan::Block;
 use crate::transport::library::home::{Play, Played};
 use crate::transport::library::rank::{Plays, limit, played, serve_home};
@@ -89,7 +89,7 @@ impl Element {
     fn fill(&mut self, asked: &Play) -> io::Result<()> {
         let len = |block: &Block| usize::try_from(block.message_bytes).unwrap_or(usize::MAX);
         let window = |block: &Block| match asked.does {
-            Does::Sends | Does::Receives => len(block).saturating_mul(message_window(block)),
+            Does::Sends | Does::Receives => len(block).saturating_mul(block.window() as usize),
             _ => len(block),
         };
         let most = |of: &dyn Fn(&Block) -> usize| asked.blocks.iter().map(of).max().unwrap_or(0);
