@@ -233,7 +233,8 @@ fn told(bytes: &[u8]) -> (std::io::Error, Layer) {
 
 #[test]
 fn a_hostile_or_too_long_message_is_an_error_and_takes_no_memory() {
-    let (error, mut far) = told(b"GET / HTTP/1.1\r\n\r\n");
+    let (error, mut far) =
+        told(b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\nAccept: */*\r\n\r\n");
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert!(error.to_string().contains("begins no message"), "{error}");
     assert!(far.receive(TAG, &mut [0; 1]).unwrap_err().to_string().contains("begins no message"));
