@@ -1,8 +1,7 @@
 //! Results of other tools: files of real runs are read as what they say, damaged ones are refused or give finite numbers,
 //! and what is written for other programs is read back.
 //!
-//! The files are in `files/`; their names begin with the tool. That of xfr is the result in the tests of its own source, as it
-//! writes it; all others are of real runs.
+//! The files are in `files/`; their names begin with the tool. All are of real runs.
 
 mod compared;
 mod exported;

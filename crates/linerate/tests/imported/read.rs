@@ -333,14 +333,43 @@ fn netperf_s_keywords_and_csv_tell_the_same() {
     );
 }
 
+/// The JSON of a file of xfr, behind the lines that it prints while it runs.
+fn xfr_json(name: &str) -> serde_json::Value {
+    let text = text(name);
+    serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap()
+}
+
 #[test]
 fn xfr_tells_the_streams_and_what_the_kernel_says() {
-    let told = Told::of("xfr-tcp.json");
-    let json: serde_json::Value = serde_json::from_str(&text("xfr-tcp.json")).unwrap();
+    let (told, json) = (Told::of("xfr-tcp.json"), xfr_json("xfr-tcp.json"));
+    assert!(text("xfr-tcp.json").starts_with("[1.0"), "what is redirected begins with lines for readers");
     near(told.value(Quantity::Throughput, MEAN, None), json["throughput_mbps"].as_f64().unwrap() * 1e6);
-    assert_eq!(told.rows[0].transport.as_deref(), Some("tcp"));
+    assert_eq!((told.rows[0].transport.as_deref(), told.rows[0].flows), (Some("tcp"), Some(2)));
     near(told.value(Quantity::RoundTrip, MEAN, None), json["tcp_info"]["rtt_us"].as_f64().unwrap() * 1e3);
     assert_eq!(told.rows[0].message_bytes, None);
+    let each = told.rows.iter().find(|row| row.quantity == Quantity::Throughput && row.values.len() > 1);
+    let streams: Vec<f64> = each.unwrap().values.clone();
+    near(streams[0] + streams[1], json["throughput_mbps"].as_f64().unwrap() * 1e6);
+}
+
+#[test]
+fn xfr_tells_what_came_of_datagrams_and_both_ways_of_a_test() {
+    let (told, json) = (Told::of("xfr-udp.json"), xfr_json("xfr-udp.json"));
+    assert_eq!((told.rows[0].transport.as_deref(), told.rows[0].message_bytes), (Some("udp"), Some(1400)));
+    near(told.value(Quantity::Throughput, MEAN, None), json["throughput_mbps"].as_f64().unwrap() * 1e6);
+    let lost = told.rows.iter().find(|row| row.quantity == Quantity::Lost).unwrap();
+    assert_eq!(
+        (lost.values.as_slice(), lost.samples),
+        (&[0.0][..], json["udp_stats"]["packets_sent"].as_u64())
+    );
+    let (told, json) = (Told::of("xfr-bidir.json"), xfr_json("xfr-bidir.json"));
+    let rates = told.rows.iter().filter(|row| row.quantity == Quantity::Throughput);
+    let rates: Vec<f64> = rates.map(|row| row.values[0]).collect();
+    let field = |name: &str| json[name].as_f64().unwrap() * 1e6;
+    near(rates[0], field("throughput_mbps"));
+    near(rates[1] + rates[2], rates[0]);
+    near(rates[2], field("throughput_recv_mbps"));
+    assert_eq!(told.rows[0].pattern, Some(Pattern::Bidirectional));
 }
 
 #[test]

@@ -6,8 +6,16 @@ use super::{Draft, Read};
 use crate::record::Imported;
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 
+/// The JSON of a file, and what stands before it: with `--json --no-tui` xfr prints a line a second to the same output,
+/// each behind its time in brackets, rounded for reading.
+fn parts(text: &str) -> (&str, &str) {
+    let is_before = |line: &&str| line.starts_with('[') || line.trim().is_empty();
+    let before = text.split_inclusive('\n').take_while(is_before).map(str::len).sum();
+    text.split_at(before)
+}
+
 pub(super) fn recognises(text: &str) -> bool {
-    text.trim_start().starts_with('{')
+    parts(text).1.trim_start().starts_with('{')
         && ["\"throughput_mbps\"", "\"bytes_total\"", "\"duration_ms\""].iter().all(|key| text.contains(key))
 }
 
@@ -15,9 +23,13 @@ pub(super) fn recognises(text: &str) -> bool {
 const WAYS: [(&str, &str); 2] = [("throughput_send_mbps", "sent"), ("throughput_recv_mbps", "received")];
 
 pub(super) fn read(text: &str) -> Read<Draft> {
-    let document = Document::read(text)?;
+    let (before, json) = parts(text);
+    let document = Document::read(json)?;
     let root = document.root();
     let mut draft = Draft::default();
+    if !before.trim().is_empty() {
+        draft.doubt("the lines before the JSON are rounded and not read");
+    }
     draft.fact("id", root.text("id"));
     draft.fact("duration, ms", root.number("duration_ms")?.map(|number| number.to_string()));
     let streams = root.items("streams");
@@ -28,6 +40,7 @@ pub(super) fn read(text: &str) -> Read<Draft> {
         test: "stream".into(),
         transport: named.and_then(|key| key.split('_').next()).map(String::from),
         pattern: Some(if both { Pattern::Bidirectional } else { Pattern::Stream }),
+        message_bytes: root.at("udp_stats").map(|stats| stats.whole("packet_size")).transpose()?.flatten(),
         flows: u32::try_from(streams.len()).ok().filter(|flows| *flows > 0),
         ..Shared::default()
     };
