@@ -11,6 +11,7 @@ const SECONDS: u32 = 2;
 pub struct Args {
     pub json: Option<PathBuf>,
     pub markdown: Option<PathBuf>,
+    pub profile: Option<PathBuf>,
     pub list: bool,
     pub blocks: u32,
     pub seconds: u32,
@@ -34,6 +35,7 @@ cargo bench --bench peers -- [OPTIONS] [WORD]...
   --seed N         of the order (1)
   --json FILE      a line a row and peer
   --markdown FILE  the table for a page
+  --profile FILE   after the blocks, where the time of both sides of each row goes (perf), a table for a page
   --list           the peers: what they are, how they are had, whether they are here, what they take part in";
 
 impl Args {
@@ -41,6 +43,7 @@ impl Args {
         let mut args = Args {
             json: None,
             markdown: None,
+            profile: None,
             list: false,
             blocks: BLOCKS,
             seconds: SECONDS,
@@ -56,6 +59,7 @@ impl Args {
             match word.as_str() {
                 "--json" => args.json = Some(value()?.into()),
                 "--markdown" => args.markdown = Some(value()?.into()),
+                "--profile" => args.profile = Some(value()?.into()),
                 "--blocks" => args.blocks = number(&value()?)?,
                 "--seconds" => args.seconds = number(&value()?)?.max(1),
                 "--seed" => args.seed = u64::from(number(&value()?)?),

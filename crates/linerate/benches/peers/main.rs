@@ -1,6 +1,6 @@
 //! Races against the tools that others trust: the same work, the same CPUs, in pairs, in the same minutes.
 //!
-//!     cargo bench --bench peers [-- [--json FILE] [--markdown FILE] [--blocks N] [--seconds S] [WORD]...]
+//!     cargo bench --bench peers [-- [--json FILE] [--markdown FILE] [--profile FILE] [--blocks N] [--seconds S] [WORD]...]
 //!     cargo bench --bench peers -- --list
 //!
 //! A ratio above 1 means that ours is better. `docs/performance.md` says how the races are run and judged; nothing here
@@ -14,6 +14,7 @@ mod netpipe;
 mod ours;
 mod peer;
 mod process;
+mod profile;
 mod race;
 mod report;
 mod rows;
@@ -92,7 +93,10 @@ fn race(row: &Row, found: &Found) -> Option<Race> {
 fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     let ground = Ground::prepare(is_inside)?;
     // Hours later is too late to hear that a file cannot be written.
-    [&args.json, &args.markdown].into_iter().flatten().try_for_each(|path| opened(path).map(drop))?;
+    [&args.json, &args.markdown, &args.profile]
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| opened(path).map(drop))?;
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut ours = Ours::new(this.to_string_lossy().into_owned());
     let mut races = planned(args, &ground.cpus);
@@ -105,7 +109,12 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     let lines = report::lines(&races);
     keep(args, &lines, &about)?;
     println!("{}\n{}", report::table(&lines), summary(&lines));
-    Ok(())
+    match &args.profile {
+        Some(path) => {
+            filled(path, "profiles", &profile::markdown(&profile::of(&races, &ground, &mut ours), &about))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Writes what there is into the files that were asked for.
@@ -114,10 +123,15 @@ fn keep(args: &Args, lines: &[Line], about: &str) -> Result<(), String> {
         written(path, &lines.iter().map(|line| format!("{}\n", line.json())).collect::<String>())?;
     }
     if let Some(path) = &args.markdown {
-        let page = std::fs::read_to_string(path).unwrap_or_default();
-        written(path, &report::filled(&page, &report::markdown(lines, about)))?;
+        filled(path, "races", &report::markdown(lines, about))?;
     }
     Ok(())
+}
+
+/// Writes a table into a page, between the marks of its name.
+fn filled(path: &Path, name: &str, table: &str) -> Result<(), String> {
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    written(path, &report::filled(&page, name, table))
 }
 
 fn summary(lines: &[Line]) -> String {

@@ -126,6 +126,11 @@ impl Running {
         line.ok_or_else(|| format!("{} said nothing: {}", self.name, self.last_error()))
     }
 
+    /// Its number: that of the program, which those before it became.
+    pub fn pid(&self) -> u32 {
+        self.own.pid()
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.own.has_ended()

@@ -47,16 +47,24 @@ impl Race {
         format!("{} · {}", self.row.name, self.found.title())
     }
 
+    /// One run of ours, timed as the peer times its own.
+    pub fn our_side(&self, ours: &mut Ours) -> Result<Outcome, String> {
+        ours.run(&self.work, &self.play.clone()?.clocked)
+    }
+
+    /// One run of theirs.
+    pub fn their_side(&self, ground: &Ground) -> Result<Outcome, String> {
+        (self.play.clone()?.run)(&self.found, &self.work, ground)
+    }
+
     /// The pair of one block, whichever of both goes first: the caches are then the other one's.
     fn pair(&mut self, ours: &mut Ours, ground: &Ground, ours_first: bool) -> Result<String, String> {
-        let play = self.play.clone()?;
-        let other = |work: &Work| (play.run)(&self.found, work, ground);
         let (our, their) = if ours_first {
-            let our = ours.run(&self.work, &play.clocked)?;
-            (our, other(&self.work)?)
+            let our = self.our_side(ours)?;
+            (our, self.their_side(ground)?)
         } else {
-            let their = other(&self.work)?;
-            (ours.run(&self.work, &play.clocked)?, their)
+            let their = self.their_side(ground)?;
+            (self.our_side(ours)?, their)
         };
         self.engine = ours.engine(&self.work);
         self.pairs.push((our, their));

@@ -130,15 +130,12 @@ pub fn markdown(lines: &[Line], about: &str) -> String {
     text
 }
 
-/// Between which marks of a page the table goes.
-const MARKS: [&str; 2] = ["<!-- races: begin -->\n", "<!-- races: end -->"];
-
-/// A page with the table between its marks; the table alone where it has none.
-pub fn filled(page: &str, table: &str) -> String {
-    let found =
-        page.split_once(MARKS[0]).and_then(|(above, rest)| Some((above, rest.split_once(MARKS[1])?.1)));
+/// A page with the table between the marks of this name; the table alone where it has none.
+pub fn filled(page: &str, name: &str, table: &str) -> String {
+    let [begin, end] = [format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->")];
+    let found = page.split_once(&begin).and_then(|(above, rest)| Some((above, rest.split_once(&end)?.1)));
     match found {
-        Some((above, below)) => format!("{above}{}{table}{}{below}", MARKS[0], MARKS[1]),
+        Some((above, below)) => format!("{above}{begin}{table}{end}{below}"),
         None => table.to_owned(),
     }
 }
@@ -206,11 +203,12 @@ mod tests {
         assert_eq!(table(&all).lines().count(), 3);
         let page = markdown(&all, "a day");
         assert!(page.starts_with("a day\n\n| row |") && page.lines().count() == 6, "{page}");
-        assert_eq!(filled("old", &page), page);
-        let marked = format!("above\n{}old\n{}\nbelow\n", MARKS[0], MARKS[1]);
-        let new = format!("above\n{}{page}{}\nbelow\n", MARKS[0], MARKS[1]);
-        assert_eq!(filled(&marked, &page), new);
-        assert_eq!(filled(&new, &page), new);
+        assert_eq!(filled("old", "races", &page), page);
+        let marked = "above\n<!-- races: begin -->\nold\n<!-- races: end -->\nbelow\n";
+        let new = format!("above\n<!-- races: begin -->\n{page}<!-- races: end -->\nbelow\n");
+        assert_eq!(filled(marked, "races", &page), new);
+        assert_eq!(filled(&new, "races", &page), new);
+        assert_eq!(filled(&new, "profiles", "other"), "other");
         assert!(page.contains("| 2.000 | 2.000 to 2.000 | 7 | ahead |"), "{page}");
     }
 }
