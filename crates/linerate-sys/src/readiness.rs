@@ -17,6 +17,15 @@ pub enum Until {
     Writable,
 }
 
+impl Until {
+    fn flags(self) -> EventFlags {
+        match self {
+            Until::Readable => EventFlags::IN | EventFlags::RDHUP,
+            Until::Writable => EventFlags::OUT,
+        }
+    }
+}
+
 /// Sockets of which some are to become ready.
 pub struct Readiness {
     epoll: OwnedFd,
@@ -33,12 +42,14 @@ impl Readiness {
 
     /// Watches a socket, called by this number from now on.
     pub fn watch(&self, socket: &impl AsFd, number: usize, until: Until) -> Result<()> {
-        let flags = match until {
-            Until::Readable => EventFlags::IN | EventFlags::RDHUP,
-            Until::Writable => EventFlags::OUT,
-        };
-        let added = epoll::add(&self.epoll, socket, EventData::new_u64(number as u64), flags);
+        let added = epoll::add(&self.epoll, socket, EventData::new_u64(number as u64), until.flags());
         added.map_err(|e| Error::new("epoll_ctl(EPOLL_CTL_ADD)", "socket", e))
+    }
+
+    /// Waits for something else of a socket that is watched.
+    #[inline]
+    pub fn change(&self, socket: &impl AsFd, number: usize, until: Until) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, socket, EventData::new_u64(number as u64), until.flags())?)
     }
 
     /// Watches it no longer.
@@ -88,5 +99,7 @@ mod tests {
         assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
         readiness.watch(&near, 9, Until::Writable).unwrap();
         assert_eq!(readiness.wait(Duration::from_secs(5)).unwrap().collect::<Vec<_>>(), [9]);
+        readiness.change(&near, 9, Until::Readable).unwrap();
+        assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
     }
 }

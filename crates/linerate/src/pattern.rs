@@ -33,7 +33,7 @@ pub use awake::Awake;
 pub use buffer::COLD_BYTES;
 pub use clock::{Clock, Monotonic};
 pub use connect::{Caller, Calling, GREETING};
-pub use crowd::{Ready, play_crowds};
+pub use crowd::{Ready, may_crowd, play_crowds};
 pub use endless::{lead, run_beside};
 pub use journal::STAMPED_BYTES;
 pub use lossy::{Lossy, SILENCE, Unreliable};

@@ -45,7 +45,7 @@ fn each_mpi_carries_every_byte_and_says_what_it_is() {
     }
 }
 
-/// The parts of Open MPI that are in use are on record, and no others; MPICH has none that are files.
+/// The parts of Open MPI that are in use are on record, and not those that cannot be; MPICH has none that are files.
 fn goes_by(lines: &[Value], library: &str, has: &[&str], has_not: &[&str]) {
     for (about, _) in sessions(lines) {
         let parts = about.split_once(", by ").map_or("", |(_, parts)| parts);

@@ -1,25 +1,25 @@
-//! Many flows by one thread: a stream each, and none waits for another one.
+//! Many flows by one thread: a stream or a ping-pong each, and none waits for another one.
 //!
 //! Where there are more flows than CPUs a thread a flow would measure the scheduler. So a thread serves all
-//! flows of its CPU, as a server does: it asks which ones are ready (epoll(7)), or asks each in its turn, and
-//! gives each that is the time of one large call, or of as many small ones as move as much. Each flow has counts and stamps
-//! of its own.
+//! flows of its CPU, as a server does: it asks which ones are ready (epoll(7)), or asks each in its turn. Each flow has
+//! counts and stamps of its own.
 
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use super::poll::ASKS_A_LOOK;
-use super::stream::RECEIVE_BYTES;
 use super::{Clock, Loops, Measured, Moved, Part, Walk, play};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
-use linerate_sys::readiness::{Readiness, Until};
+use linerate_sys::readiness::Readiness;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
+use turn::Member;
 
 /// A connection whose calls never wait, but for those that say so.
 pub trait Ready: AsFd + Copy + Send {
@@ -36,21 +36,6 @@ pub trait Ready: AsFd + Copy + Send {
 /// Ready flows that one look tells of: more would be stale before they are served.
 const AT_ONCE: usize = 64;
 
-/// What a flow sends in its turn, while it can. With a small message a turn one would measure how it is asked which flow is
-/// ready, and no packet would hold two messages.
-const TURN_BYTES: usize = RECEIVE_BYTES;
-
-/// One flow of a crowd, in one block.
-#[derive(Debug, Default, Clone)]
-struct Member {
-    /// Bytes of the slice, or of the message, that are still to be moved; messages of the slice.
-    left: usize,
-    messages: u64,
-    slices: u32,
-    moved: u64,
-    stamps: Vec<u64>,
-}
-
 /// The flows of one thread.
 struct Crowd<'c, C> {
     flows: Vec<C>,
@@ -63,6 +48,11 @@ struct Crowd<'c, C> {
     patience: Duration,
     /// What each block gave, a list of members a block.
     done: &'c mut Vec<Vec<Member>>,
+}
+
+/// Whether one thread can serve many flows of which each does this.
+pub fn may_crowd(does: Does) -> bool {
+    matches!(does, Does::Sends | Does::Receives | Does::Pings | Does::Echoes)
 }
 
 /// What a task does, and its connections with the CPU of each.
@@ -136,8 +126,9 @@ impl<'c, C: Ready> Crowd<'c, C> {
         patience: Duration,
         done: &'c mut Vec<Vec<Member>>,
     ) -> Result<Self> {
-        if !matches!(does, Does::Sends | Does::Receives) {
-            return Err(Error::usage(format!("{} flows of a ping-pong", flows.len()), "a stream takes many"));
+        if !may_crowd(does) {
+            let what = format!("a thread of {} flows, each of which {}", flows.len(), does.word());
+            return Err(Error::usage(what, "a stream or a ping-pong takes as many as there are"));
         }
         let readiness = Readiness::new(AT_ONCE)?;
         let turns = Vec::with_capacity(flows.len().max(AT_ONCE));
@@ -155,10 +146,13 @@ impl<'c, C: Ready> Crowd<'c, C> {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             for turn in &self.turns {
-                let flow = &self.flows[*turn];
-                if visit(flow, &mut self.members[*turn])? {
+                let (flow, member) = (&self.flows[*turn], &mut self.members[*turn]);
+                let before = member.until();
+                if visit(flow, member)? {
                     self.readiness.leave(flow)?;
                     under_way -= 1;
+                } else if member.until() != before {
+                    self.readiness.change(flow, *turn, member.until())?;
                 }
             }
         }
@@ -178,13 +172,13 @@ impl<'c, C: Ready> Crowd<'c, C> {
             while place < self.turns.len() {
                 let turn = self.turns[place];
                 let member = &mut self.members[turn];
-                let before = member.moved;
+                let before = member.progress();
                 if visit(&self.flows[turn], member)? {
                     self.turns.swap_remove(place);
                 } else {
                     place += 1;
                 }
-                idle = if self.members[turn].moved > before { 0 } else { idle + 1 };
+                idle = if self.members[turn].progress() == before { idle + 1 } else { 0 };
             }
             if idle < ASKS_A_LOOK {
                 since = None;
@@ -203,90 +197,22 @@ impl<'c, C: Ready> Crowd<'c, C> {
     }
 }
 
-/// A sender's turn. Says whether the flow is done.
-#[inline]
-fn send<C: Ready, K: Clock>(
-    flow: &C,
-    member: &mut Member,
-    (block, clock): (&Block, &K),
-    walk: &mut Walk<'_>,
-) -> io::Result<bool> {
-    let len = block.message_bytes as usize;
-    let end = member.moved + TURN_BYTES as u64;
-    loop {
-        // The rest of a message, or the next one.
-        if member.left == 0 {
-            member.left = len;
-        }
-        let sent = flow.push_now(&walk.next(len)[len - member.left..])?;
-        member.left -= sent;
-        member.moved += sent as u64;
-        if member.left > 0 {
-            return Ok(false);
-        }
-        member.messages -= 1;
-        if member.messages == 0 && member.closes(block.messages, clock) {
-            return Ok(true);
-        }
-        if member.moved >= end {
-            return Ok(false);
-        }
-    }
-}
-
-/// One call of a receiver: at most the rest of a slice.
-#[inline]
-fn receive<C: Ready, K: Clock>(
-    flow: &C,
-    member: &mut Member,
-    (block, clock): (&Block, &K),
-    walk: &mut Walk<'_>,
-) -> io::Result<bool> {
-    let slice = (block.message_bytes * block.messages) as usize;
-    if member.left == 0 {
-        member.left = slice;
-    }
-    let room = walk.next(RECEIVE_BYTES.max(block.message_bytes as usize).min(member.left));
-    let came = match flow.pull_now(room)? {
-        Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-        came => came.unwrap_or(0),
-    };
-    member.left -= came;
-    member.moved += came as u64;
-    Ok(member.left == 0 && member.closes(block.messages, clock))
-}
-
-impl Member {
-    /// Stamps a slice; says whether it was the last one.
-    #[inline]
-    fn closes<K: Clock>(&mut self, messages: u64, clock: &K) -> bool {
-        self.stamps.push(clock.now_ns());
-        self.messages = messages;
-        self.slices -= 1;
-        self.slices == 0
-    }
-}
-
 impl<C: Ready> Loops for Crowd<'_, C> {
     fn begin(&mut self, _does: Does, block: &Block) -> io::Result<()> {
-        let member = || Member {
-            messages: block.messages,
-            slices: block.slices,
-            stamps: Vec::with_capacity(block.slices as usize),
-            ..Member::default()
-        };
-        self.members = self.flows.iter().map(|_| member()).collect();
-        let until = if self.does == Does::Sends { Until::Writable } else { Until::Readable };
+        self.members = self.flows.iter().map(|_| Member::new(self.does, block)).collect();
         if self.waits {
-            for (number, flow) in self.flows.iter().enumerate() {
-                self.readiness.watch(flow, number, until).map_err(|error| error.source)?;
+            for (number, (flow, member)) in self.flows.iter().zip(&self.members).enumerate() {
+                self.readiness.watch(flow, number, member.until()).map_err(|error| error.source)?;
             }
         }
         Ok(())
     }
 
-    /// As the flows of a thread each do: a receiver says go.
+    /// As the flows of a thread each do: a receiver says go. A ping-pong's first message is its word.
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
+        if matches!(does, Does::Pings | Does::Echoes) {
+            return Ok(());
+        }
         let receives = does == Does::Receives;
         if receives {
             self.flows.iter().try_for_each(|flow| flow.push_go())?;
@@ -306,8 +232,10 @@ impl<C: Ready> Loops for Crowd<'_, C> {
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         match does {
-            Does::Receives => self.serve(|flow, member| receive(flow, member, (block, clock), walk))?,
-            _ => self.serve(|flow, member| send(flow, member, (block, clock), walk))?,
+            Does::Receives => self.serve(|flow, member| turn::receive(flow, member, (block, clock), walk))?,
+            Does::Pings => self.serve(|flow, member| turn::ping(flow, member, (block, clock), walk))?,
+            Does::Echoes => self.serve(|flow, member| turn::echo(flow, member, (block, clock), walk))?,
+            _ => self.serve(|flow, member| turn::send(flow, member, (block, clock), walk))?,
         }
         stamps.push(clock.now_ns());
         let members = std::mem::take(&mut self.members);

@@ -239,17 +239,25 @@ impl Shape<'_> {
             let samples = (fitting / messages).clamp(LEAST_SAMPLES, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
+        let fitting = fitting.max(least_messages(self.entry, ns));
+        let (least, most) = self.stream_slices(fitting, ns);
         if self.scale.is_long && self.entry.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
             // took to agree.
-            let (least, most) = self.stream_slices(fitting, ns);
-            let messages = fitting.div_ceil(most + 1);
+            let messages = self.whole_windows(fitting, fitting.div_ceil(most + 1));
             return self.block(messages, (fitting / messages).max(least + 1), 1);
         }
-        let (least, most) = self.stream_slices(fitting, ns);
-        let messages = fitting.max(least);
-        let slices = messages.clamp(least, most);
-        self.block(messages / slices, slices, 0)
+        let slices = fitting.clamp(least, most);
+        self.block(self.whole_windows(fitting, fitting / slices), slices, 0)
+    }
+
+    /// What a slice of about so many messages has where they go in windows: whole ones, or all that fit.
+    fn whole_windows(&self, fitting: u64, messages: u64) -> u64 {
+        match self.window() {
+            Some(window) if fitting >= window => messages.max(window) / window * window,
+            Some(_) => fitting,
+            None => messages,
+        }
     }
 
     /// The fewest and the most slices of a stream of so many messages.

@@ -6,7 +6,7 @@ use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
 use super::shim::Faults;
 use super::{Session, Spec, Task, by_task, granted};
-use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, play, play_crowds, run_beside};
+use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, may_crowd, play, play_crowds, run_beside};
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::vocabulary::{Does, Wait};
@@ -190,7 +190,7 @@ impl<C: Channel> Connected<C> {
         Ok(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    /// Whether streams have more flows than this end has CPUs: then each CPU's thread serves several.
+    /// Whether there are more flows than this end has CPUs: then each CPU's thread serves several.
     fn is_crowded(&self, tasks: &[Task]) -> bool {
         let cpus: BTreeSet<u32> = tasks.iter().flat_map(|task| &task.cpus).copied().collect();
         let count = if cpus.is_empty() {
@@ -198,8 +198,9 @@ impl<C: Channel> Connected<C> {
         } else {
             cpus.len()
         };
-        let are_streams = tasks.iter().all(|task| matches!(task.does, Does::Sends | Does::Receives));
-        are_streams && self.flows.len() > count && Faults::of(&self.spec).are_none()
+        tasks.iter().all(|task| may_crowd(task.does))
+            && self.flows.len() > count
+            && Faults::of(&self.spec).are_none()
     }
 
     fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {

@@ -1,5 +1,6 @@
 //! Many flows by few threads: every byte of every flow, and stamps of each one's own.
 
+use super::turn::{TURN_BYTES, send};
 use super::*;
 use crate::pattern::Monotonic;
 use crate::pattern::buffer::Region;
@@ -69,7 +70,7 @@ fn a_turn_is_one_large_message_or_many_small_ones() {
         let (near, _far) = UnixStream::pair().unwrap();
         let block = block(bytes, 5_000, 1);
         let mut region = Region::for_blocks(&[block], Does::Sends).unwrap();
-        let mut member = Member { messages: 5_000, slices: 1, ..Member::default() };
+        let mut member = Member::new(Does::Sends, &block);
         let mut walk = region.walk(&block, Does::Sends);
         assert!(!send(&&near, &mut member, (&block, &Monotonic), &mut walk).unwrap());
         member
@@ -100,16 +101,42 @@ fn both_directions_at_once_end() {
 }
 
 #[test]
-fn one_flow_that_ends_early_is_an_error_and_no_hang() {
+fn every_flow_has_all_its_round_trips() {
+    // Messages that no socket holds at once, too: both ends must then wait for room.
+    let blocks = [block(1, 1, 40), block(3_000_000, 2, 2), block(100, 50, 3)];
     for wait in [Wait::Sleeping, Wait::Polling] {
+        let (near, far) = pairs(20);
+        let [asked, echoed] = std::thread::scope(|scope| {
+            let end = |does: &'static [Does], flows| {
+                scope.spawn(move || play_crowds(&tasks(does, flows), wait, &blocks, LIMIT).unwrap())
+            };
+            let ends = [end(&[Does::Pings], &near), end(&[Does::Echoes], &far)];
+            ends.map(|end| end.join().unwrap())
+        });
+        assert_eq!((asked.len(), echoed.len()), (20, 20));
+        for (asked, echoed) in asked.iter().zip(&echoed) {
+            for (index, block) in blocks.iter().enumerate() {
+                let (asked, echoed) = (&asked[index].flow, &echoed[index].flow);
+                assert_eq!((asked.bytes, echoed.bytes), (block.bytes(), block.bytes()), "{wait}");
+                assert_eq!((asked.slices_ns.len(), echoed.slices_ns.len()), (block.slices as usize, 0));
+                assert!(asked.slices_ns.iter().all(|slice| *slice > 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_flow_that_ends_early_is_an_error_and_no_hang() {
+    for (wait, does) in [
+        (Wait::Sleeping, Does::Receives),
+        (Wait::Polling, Does::Receives),
+        (Wait::Sleeping, Does::Pings),
+        (Wait::Polling, Does::Echoes),
+    ] {
         let (near, mut far) = pairs(5);
         far.pop();
-        let answer = play_crowds(
-            &tasks(&[Does::Receives], &near),
-            wait,
-            &[block(10, 5, 2)],
-            Duration::from_millis(200),
-        );
+        let limit = Duration::from_millis(200);
+        let answer = play_crowds(&tasks(&[does], &near), wait, &[block(10, 5, 2)], limit);
         assert_eq!(answer.unwrap_err().exit_code(), 4);
     }
 }

@@ -1,7 +1,7 @@
 //! How long blocks are, and what their slices hold.
 
 use super::{begun, run};
-use crate::plan::{Block, Step, Suite};
+use crate::plan::{Block, Suite};
 use crate::record::HostFacts;
 use crate::vocabulary::Pattern;
 
@@ -23,35 +23,37 @@ x = "connections"
 y = "throughput"
 "#;
 
-#[test]
-fn slices_of_passed_messages_are_whole_windows() {
+/// The blocks of the streams of a rung's first pass, to a near host or a far one.
+fn of_streams(rung: &str, target: &str) -> Vec<Block> {
     let (plan, recording) = begun(|plan| {
-        plan.rungs = vec!["network.lite".into(), "network.tcp".into()];
+        plan.target = target.parse().unwrap();
+        plan.rungs = vec![rung.into()];
         plan.profile.passes = 1;
         // Few windows fit.
         plan.profile.trial_ns = 2_000_000;
     });
     let (steps, _) = run(&plan, recording, usize::MAX);
-    let blocks = |rung: &str| {
-        let is_wanted =
-            |step: &&Step| step.pass == 1 && step.case.pattern == Pattern::Stream && step.case.rung == rung;
-        let blocks = steps.iter().filter(is_wanted).flat_map(|step| &step.blocks);
-        blocks.filter(|block| block.lead == 0).copied().collect::<Vec<_>>()
-    };
+    let streams = steps.iter().filter(|step| step.pass == 1 && step.case.pattern == Pattern::Stream);
+    let blocks = streams.flat_map(|step| &step.blocks).filter(|block| block.lead < block.slices);
+    blocks.copied().collect()
+}
+
+#[test]
+fn slices_of_passed_messages_are_whole_windows() {
+    let is_whole = |block: &&Block| block.messages.is_multiple_of(block.window());
+    for target in ["lab", "lab:delay=10ms"] {
+        let blocks = of_streams("network.lite", target);
+        assert!(!blocks.is_empty());
+        let whole = blocks.iter().filter(|block| block.slices == 1 || is_whole(block)).count();
+        assert_eq!(whole, blocks.len(), "{target}: {blocks:?}");
+    }
     // A connection has no windows of messages.
-    assert!(blocks("network.tcp").iter().any(|block| block.messages < block.window() && block.slices > 1));
-    let blocks = blocks("network.lite");
-    let is_whole = |block: &&Block| block.slices == 1 || block.messages >= block.window();
-    assert_eq!(blocks.iter().filter(is_whole).count(), blocks.len(), "{blocks:?}");
-    assert!(!blocks.is_empty());
+    assert!(!of_streams("network.tcp", "lab").iter().all(|block| is_whole(&block)));
 }
 
 #[test]
 fn several_pairs_are_probed_for_a_whole_trial() {
-    let (plan, mut recording) = begun(|plan| {
-        let suite = Suite::read(HOT).unwrap();
-        plan.suites = vec![suite];
-    });
+    let (plan, mut recording) = begun(|plan| plan.suites = vec![Suite::read(HOT).unwrap()]);
     let third = HostFacts { host: "c".into(), ..recording.hosts[1].clone() };
     recording.hosts.push(third);
     let (steps, _) = run(&plan, recording, usize::MAX);

@@ -29,24 +29,12 @@ pub const MEMORY_COPY: TransportEntry = TransportEntry {
 /// `memory-triad`.
 pub const MEMORY_TRIAD: TransportEntry = TransportEntry {
     name: "memory-triad",
-    ends: 1,
-    crosses_hosts: false,
     copies: 0,
     traffic: 0,
     least_bytes: 1 << 10,
-    most_bytes: None,
-    header_bytes: 0,
-    has_window: false,
-    reliable: true,
-    passes_messages: false,
-    patterns: ALONE,
-    loads: false,
-    most_flows: Some(1),
-    only_polls: false,
-    yields_by: None,
-    foreign: false,
     about: "STREAM triad a = b + s*c by one thread; counted as STREAM does, 24 bytes an element",
     source: "J. D. McCalpin, Memory Bandwidth and Machine Balance, IEEE TCCA Newsletter, December 1995",
+    ..MEMORY_COPY
 };
 
 /// `shared-memory`.
@@ -75,69 +63,31 @@ pub const SHARED_MEMORY: TransportEntry = TransportEntry {
 /// `pipe`.
 pub const PIPE: TransportEntry = TransportEntry {
     name: "pipe",
-    ends: 2,
-    crosses_hosts: false,
-    copies: 1,
-    traffic: 1,
-    least_bytes: 1,
-    most_bytes: None,
-    header_bytes: 0,
-    has_window: false,
-    reliable: true,
-    passes_messages: false,
     patterns: BOTH_WAYS,
     loads: true,
-    most_flows: Some(1),
-    only_polls: false,
-    yields_by: None,
-    foreign: false,
     about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
     source: "pipe(7)",
+    ..SHARED_MEMORY
 };
 
 /// `unix`.
 pub const UNIX: TransportEntry = TransportEntry {
     name: "unix",
-    ends: 2,
-    crosses_hosts: false,
-    copies: 1,
-    traffic: 1,
-    least_bytes: 1,
-    most_bytes: None,
-    header_bytes: 0,
-    has_window: false,
-    reliable: true,
-    passes_messages: false,
     patterns: CONNECTIONS,
-    loads: true,
     most_flows: None,
-    only_polls: false,
-    yields_by: None,
-    foreign: false,
     about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
     source: "unix(7)",
+    ..PIPE
 };
 
 /// `unix-datagram`.
 pub const UNIX_DATAGRAM: TransportEntry = TransportEntry {
     name: "unix-datagram",
-    ends: 2,
-    crosses_hosts: false,
-    copies: 1,
-    traffic: 1,
-    least_bytes: 1,
     // What the kernel's default send buffer of 208 KiB holds, in powers of two.
     most_bytes: Some(128 << 10),
-    header_bytes: 0,
-    has_window: false,
-    reliable: true,
-    passes_messages: false,
     patterns: BOTH_WAYS_AT_ONCE,
     loads: false,
-    most_flows: None,
-    only_polls: false,
-    yields_by: None,
-    foreign: false,
     about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
     source: "unix(7)",
+    ..UNIX
 };
