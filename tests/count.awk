@@ -3,6 +3,7 @@
 #     passed N
 #     failed N
 #     skip NAME<tab>WHY       one line a skipped test
+#     broke PATH              one line a failed test, by its path inside its binary; none of a crash
 #
 # NAME is the test's binary and path: `linerate::lab::tests::hosts_vanish`. A test is skipped when it
 # is ignored, or when it printed `SKIP: name: why` and returned; cargo counts the latter as passed. A
@@ -42,6 +43,8 @@ function close_binary() { if (running) failed++; running = 0 }
     ignored++
 }
 
+/^test .* \.\.\. FAILED$/ { broke[$2] = 1 }
+
 /^test result: / {
     in_successes = running = 0
     passed += $4
@@ -54,4 +57,5 @@ END {
     print "passed " passed - (skipped - ignored)
     print "failed " failed + 0
     for (name in skips) print "skip " name "\t" skips[name]
+    for (name in broke) print "broke " name
 }

@@ -55,6 +55,18 @@ pub fn can_segment(socket: &impl AsFd) -> Result<()> {
     set.map_err(|e| Error::new("setsockopt(UDP_SEGMENT)", "UDP socket", e))
 }
 
+/// Bytes of a head that is copied by two moves, not by a call.
+const HEAD: usize = 16;
+
+/// Copies a datagram's head; both have the same length.
+#[inline]
+pub fn copy_head(to: &mut [u8], from: &[u8]) {
+    match (<&mut [u8; HEAD]>::try_from(&mut *to), <&[u8; HEAD]>::try_from(from)) {
+        (Ok(to), Ok(from)) => *to = *from,
+        _ => to.copy_from_slice(from),
+    }
+}
+
 /// Lets packets of many datagrams arrive whole.
 pub fn receive_joined(socket: &impl AsFd) -> Result<()> {
     let set = option::set(socket, libc::SOL_UDP, libc::UDP_GRO, 1);
@@ -103,8 +115,9 @@ pub struct Sender {
     /// Datagrams a packet, and in all.
     per_packet: usize,
     room: usize,
-    /// Datagrams that are collected, and packets of them that went.
+    /// Datagrams that are collected, those of them in the last packet if it is not full, and packets that went.
     filled: usize,
+    in_packet: usize,
     gone: usize,
     vectors: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
@@ -133,6 +146,7 @@ impl Sender {
             per_packet,
             room,
             filled: 0,
+            in_packet: 0,
             gone: 0,
             vectors,
             headers,
@@ -174,8 +188,15 @@ impl Sender {
     #[inline]
     pub fn put(&mut self, head: &[u8]) {
         let start = self.filled * self.len;
-        self.slots[start..start + head.len()].copy_from_slice(head);
+        copy_head(&mut self.slots[start..start + head.len()], head);
         self.filled += 1;
+        self.in_packet = if self.in_packet + 1 == self.per_packet { 0 } else { self.in_packet + 1 };
+    }
+
+    /// Whether the next datagram will be the first of a packet.
+    #[inline]
+    pub fn begins_packet(&self) -> bool {
+        self.in_packet == 0
     }
 
     /// Whether they must be sent before the next one is put.
@@ -224,7 +245,7 @@ impl Sender {
         self.carried.packets += went as u64;
         if self.gone == packets {
             self.carried.datagrams += self.filled as u64;
-            (self.filled, self.gone) = (0, 0);
+            (self.filled, self.in_packet, self.gone) = (0, 0, 0);
         }
         Ok(true)
     }

@@ -24,6 +24,7 @@ pub struct Receiver {
     packet: usize,
     at: usize,
     step: usize,
+    began: bool,
     carried: Carried,
 }
 
@@ -46,6 +47,7 @@ impl Receiver {
             packet: 0,
             at: 0,
             step: 0,
+            began: true,
             carried: Carried::default(),
         };
         (0..count).for_each(|packet| receiver.prepare(packet, sharing == Sharing::Packets));
@@ -69,6 +71,12 @@ impl Receiver {
         self.carried
     }
 
+    /// Whether the datagram that was handed out last was the first of its packet; so says it before there was one.
+    #[inline]
+    pub fn began_packet(&self) -> bool {
+        self.began
+    }
+
     /// The next datagram; none when there is none now.
     #[inline]
     pub fn next<const WAITS: bool>(&mut self, socket: &impl AsFd) -> io::Result<Option<&[u8]>> {
@@ -81,6 +89,7 @@ impl Receiver {
         let len = self.headers[self.packet].msg_len as usize;
         let (start, end) = (self.at, len.min(self.at + self.step));
         let place = self.packet * self.each;
+        self.began = start == 0;
         self.carried.datagrams += 1;
         if end == len {
             let next = self.packet + 1;

@@ -21,7 +21,7 @@ fn carry(place: &str, sharing: Sharing, len: usize, count: u32) -> [Carried; 2] 
     let mut sender = Sender::new(&near, sharing, len).unwrap();
     let mut receiver = Receiver::new(sharing, len).unwrap();
     let content = Pages::filled(len).unwrap();
-    let mut expected = 0u32;
+    let (mut expected, mut began_in, mut began_out) = (0u32, 0, 0);
     let mut take = |receiver: &mut Receiver, until: u32| {
         while expected < until {
             let datagram = receiver.next::<true>(&far).unwrap().expect("a datagram was lost");
@@ -30,9 +30,11 @@ fn carry(place: &str, sharing: Sharing, len: usize, count: u32) -> [Carried; 2] 
             assert_eq!((datagram.len(), &datagram[..head.len()]), (len, head), "{sharing:?} {expected}");
             assert!(datagram[head.len()..] == content[head.len()..len]);
             expected += 1;
+            began_in += u64::from(receiver.began_packet());
         }
     };
     for number in 0..count {
+        began_out += u64::from(sender.begins_packet());
         sender.put(&number.to_le_bytes()[..len.min(4)]);
         if sender.is_full() || number + 1 == count {
             while !sender.is_empty() {
@@ -42,6 +44,7 @@ fn carry(place: &str, sharing: Sharing, len: usize, count: u32) -> [Carried; 2] 
         }
     }
     assert!(receiver.next::<false>(&far).unwrap().is_none());
+    assert_eq!((began_out, began_in), (sender.carried().packets, receiver.carried().packets));
     [sender.carried(), receiver.carried()]
 }
 

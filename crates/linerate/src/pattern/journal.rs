@@ -1,7 +1,7 @@
 //! What a receiver learns of numbered and stamped datagrams: which came, which came twice or too late, and how
 //! their delays vary. No clock is compared with another: only differences of delays count.
 
-use super::{Clock, Latencies, Sample, Tally};
+use super::{Latencies, Sample, Tally};
 
 /// A datagram holds its tag first, which ends with its number, and then when it was sent.
 const NUMBER_BYTES: usize = 8;
@@ -19,8 +19,10 @@ const SMOOTHING: f64 = 16.0;
 
 /// What is kept of each datagram of a block; which of them it is, is asked before the loop.
 pub(super) trait Ledger {
-    /// One more, of this block. The other end wrote it: it may say anything.
-    fn came<K: Clock>(&mut self, datagram: &[u8], clock: &K) -> Came;
+    /// Whether it asks when they came.
+    const TIMED: bool;
+    /// One more, of this block, that came at this moment. The other end wrote it: it may say anything.
+    fn came(&mut self, datagram: &[u8], now_ns: u64) -> Came;
     /// How far delays were apart so far.
     fn spread_ns(&self) -> u64 {
         0
@@ -122,8 +124,10 @@ impl Numbers {
 }
 
 impl Ledger for Blank {
+    const TIMED: bool = false;
+
     #[inline]
-    fn came<K: Clock>(&mut self, _datagram: &[u8], _clock: &K) -> Came {
+    fn came(&mut self, _datagram: &[u8], _now_ns: u64) -> Came {
         Came::First
     }
 
@@ -131,8 +135,10 @@ impl Ledger for Blank {
 }
 
 impl Ledger for Numbers {
+    const TIMED: bool = false;
+
     #[inline]
-    fn came<K: Clock>(&mut self, datagram: &[u8], _clock: &K) -> Came {
+    fn came(&mut self, datagram: &[u8], _now_ns: u64) -> Came {
         self.note(number(datagram))
     }
 
@@ -142,9 +148,11 @@ impl Ledger for Numbers {
 }
 
 impl Ledger for Stamps {
+    const TIMED: bool = true;
+
     #[inline]
-    fn came<K: Clock>(&mut self, datagram: &[u8], clock: &K) -> Came {
-        let (now_ns, number) = (clock.now_ns(), number(datagram));
+    fn came(&mut self, datagram: &[u8], now_ns: u64) -> Came {
+        let number = number(datagram);
         let came = self.0.note(number);
         if came == Came::First {
             self.1.came(number, now_ns.wrapping_sub(sent_ns(datagram)) as i64);
@@ -230,15 +238,6 @@ mod tests {
     /// The other end's clock is far behind or ahead of ours.
     const SKEWS: [u64; 3] = [0, 123_456_789, u64::MAX - 5_000_000];
 
-    /// A clock that stands where it is put.
-    struct At(u64);
-
-    impl Clock for At {
-        fn now_ns(&self) -> u64 {
-            self.0
-        }
-    }
-
     fn stamped(all: u64) -> Stamps {
         let Book::Stamped(numbers, times) = Book::of(all, 64) else { panic!("64 B have room") };
         Stamps(numbers, times)
@@ -255,8 +254,7 @@ mod tests {
     fn what_was_lost_doubled_and_overtaken_is_told_apart() {
         let mut journal = stamped(10);
         let order = [0, 1, 3, 2, 2, 5, 9, 4, 9, 10, 7_000];
-        let came: Vec<Came> =
-            order.iter().map(|number| journal.came(&datagram(*number, 0), &At(1000))).collect();
+        let came: Vec<Came> = order.iter().map(|number| journal.came(&datagram(*number, 0), 1000)).collect();
         let count = |what: Came| came.iter().filter(|came| **came == what).count();
         assert_eq!((count(Came::First), count(Came::Again), count(Came::Stray)), (7, 2, 2));
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
@@ -273,7 +271,7 @@ mod tests {
                 let sent = skew.wrapping_add(u64::from(number) * 10_000);
                 // Every other one is 50 us late.
                 let arrived = u64::from(number) * 10_000 + 700 + 50_000 * u64::from(number % 2);
-                journal.came(&datagram(number, sent), &At(arrived));
+                journal.came(&datagram(number, sent), arrived);
             }
             let (mut tally, mut samples) = (Tally::default(), Vec::new());
             journal.finish(&mut tally, &mut samples);
@@ -296,7 +294,7 @@ mod tests {
     fn small_datagrams_have_no_number_and_no_time() {
         assert!(matches!(Book::of(10, 7), Book::Blank));
         let Book::Numbered(mut journal) = Book::of(10, 8) else { panic!("8 B have a number alone") };
-        assert_eq!(journal.came(&[3, 0, 0, 0, 1, 2, 3, 4], &At(5)), Came::First);
+        assert_eq!(journal.came(&[3, 0, 0, 0, 1, 2, 3, 4], 5), Came::First);
         assert_eq!(journal.spread_ns(), 0);
     }
 }

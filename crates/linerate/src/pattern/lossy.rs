@@ -49,6 +49,16 @@ pub trait Lossy {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+    /// Whether the next datagram begins a packet. Those that share one leave the host at once: they have its time.
+    #[inline]
+    fn begins_packet(&self) -> bool {
+        true
+    }
+    /// Whether the datagram that was received last began one.
+    #[inline]
+    fn began_packet(&self) -> bool {
+        true
+    }
     /// Sends one datagram, waiting for room. It may wait for others until [`flush`](Lossy::flush).
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
     /// Receives one datagram into the first part of `room` and gives its length: 0 is the bell, none

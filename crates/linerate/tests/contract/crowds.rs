@@ -2,20 +2,28 @@
 
 use super::*;
 
+/// What both ends do.
+const PAIRS: [[Does; 2]; 4] = [
+    [Does::Receives, Does::Sends],
+    [Does::Sends, Does::Receives],
+    [Does::Pings, Does::Echoes],
+    [Does::Echoes, Does::Pings],
+];
+
 #[test]
 fn a_thousand_flows_each_carry_every_byte_both_ways() {
     let blocks = [block(1000, 3, 2), block(70_000, 1, 2)];
     for transport in ["tcp", "unix"] {
         let mut ends = open(transport, 1000, 30_000);
         for wait in [Wait::Sleeping, Wait::Polling] {
-            for does in [[Does::Receives, Does::Sends], [Does::Sends, Does::Receives]] {
+            for does in PAIRS {
                 let answers = play(&mut ends, [&does[..1], &does[1..]], wait, &blocks);
                 for (answers, does) in answers.iter().zip(does) {
                     assert_eq!((answers.len(), answers[0].len()), (1, 1000));
                     for (index, block) in blocks.iter().enumerate() {
                         for flow in answers[0].iter().map(|flow| &flow[index].flow) {
                             assert_eq!(flow.bytes, block.bytes(), "{transport} {wait} {block:?}");
-                            let stamps = if does == Does::Receives { block.slices as usize } else { 0 };
+                            let stamps = if does.keeps_time() { block.slices as usize } else { 0 };
                             assert_eq!(flow.slices_ns.len(), stamps, "{transport} {wait}");
                         }
                     }

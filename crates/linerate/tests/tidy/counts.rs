@@ -73,6 +73,7 @@ fn count(log: &str) -> Vec<String> {
 #[test]
 fn passed_failed_and_skipped_are_told_apart() {
     let expected = [
+        "broke help",
         "failed 2",
         "passed 3",
         "skip linerate::lab::tests::vanish\tno user namespaces: EPERM",

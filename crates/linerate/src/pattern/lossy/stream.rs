@@ -38,13 +38,16 @@ impl<L: Lossy> Unreliable<L> {
         stamps: &mut Vec<u64>,
     ) -> io::Result<(u64, u64)> {
         let len = block.message_bytes as usize;
-        let mut sent = 0;
+        let (mut sent, mut now) = (0, 0);
         for _ in 0..block.slices {
             for _ in 0..block.messages {
                 let message = walk.next(len);
                 write_tag(message, self.tag(sent));
                 if STAMPED {
-                    write_sent(message, clock.now_ns());
+                    if self.link.begins_packet() {
+                        now = clock.now_ns();
+                    }
+                    write_sent(message, now);
                 }
                 self.link.send(message)?;
                 sent += 1;
@@ -104,9 +107,9 @@ impl<L: Lossy> Unreliable<L> {
 
     /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
     /// its last one closes what was left when the sender was done.
-    fn receive_into<K: Clock>(
+    fn receive_into<B: Ledger, K: Clock>(
         &mut self,
-        mut ledger: impl Ledger,
+        mut ledger: B,
         clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
@@ -115,15 +118,18 @@ impl<L: Lossy> Unreliable<L> {
         let len = block.message_bytes as usize;
         let all = block.messages * u64::from(block.slices);
         let (mut came, mut next, mut silences) = (0, block.messages, 0);
-        let (mut sent, mut done_ns, mut late_until) = (None, 0, 0);
+        let (mut sent, mut done_ns, mut late_until, mut now) = (None, 0, 0, 0);
         while came < all {
             let room = walk.next(len);
             // Once the sender is done, what has not come yet has not long to come.
             let received = if sent.is_none() { self.link.receive(room) } else { self.link.receive_now(room) };
+            if B::TIMED && self.link.began_packet() {
+                now = clock.now_ns();
+            }
             match received? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
                     silences = 0;
-                    if ledger.came(&room[..length], clock) != Came::First {
+                    if ledger.came(&room[..length], now) != Came::First {
                         continue;
                     }
                     came += 1;
@@ -180,7 +186,7 @@ impl<L: Lossy> Unreliable<L> {
             let room = walk.next(len);
             match self.link.receive_now(room)? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
-                    ledger.came(&room[..length], clock);
+                    ledger.came(&room[..length], clock.now_ns());
                 }
                 Some(_) => {}
                 None => return Ok(()),

@@ -8,7 +8,7 @@ use crate::pattern::{Kernel, Lossy, SILENCE, STAMPED_BYTES, poll};
 use crate::plan::Block;
 use crate::transport::half::missing;
 use crate::transport::lossy::Ends;
-use linerate_sys::batch::{Carried, Receiver, Sender, Sharing, can_segment, receive_joined};
+use linerate_sys::batch::{Carried, Receiver, Sender, Sharing, can_segment, copy_head, receive_joined};
 use linerate_sys::socket;
 use std::io;
 use std::net::UdpSocket;
@@ -50,7 +50,7 @@ impl<'s, const WAITS: bool> Shared<'s, WAITS> {
         let Some(datagram) = self.receiver.next::<MAY_WAIT>(&self.ends.flow.port)? else { return Ok(None) };
         let len = datagram.len().min(room.len());
         let tag = len.min(STAMPED_BYTES);
-        room[..tag].copy_from_slice(&datagram[..tag]);
+        copy_head(&mut room[..tag], &datagram[..tag]);
         Ok(Some(len))
     }
 }
@@ -78,6 +78,16 @@ impl<const WAITS: bool> Lossy for Shared<'_, WAITS> {
         }
         self.told = carried;
         Ok(())
+    }
+
+    #[inline]
+    fn begins_packet(&self) -> bool {
+        self.sender.begins_packet()
+    }
+
+    #[inline]
+    fn began_packet(&self) -> bool {
+        self.receiver.began_packet()
     }
 
     #[inline]
