@@ -20,6 +20,7 @@ pub mod library;
 pub mod limit;
 pub mod link;
 pub mod local;
+pub mod low_water;
 pub mod mapped_receive;
 pub mod memory_file;
 pub mod messages;

@@ -51,7 +51,12 @@ fn rows() -> Vec<Row> {
     let mut pairs: Vec<(&str, &str)> =
         engines("tcp.send-engine").iter().skip(1).map(|send| (*send, "read")).collect();
     pairs.extend(engines("tcp.receive-engine").iter().skip(1).map(|receive| ("write", *receive)));
-    pairs.extend([("sendfile", "discard"), ("splice", "discard"), ("splice", "splice")]);
+    pairs.extend([
+        ("sendfile", "discard"),
+        ("splice", "discard"),
+        ("splice", "discard-low-water"),
+        ("splice", "splice"),
+    ]);
     let tcp = |bytes| {
         pairs.iter().map(move |(send, receive)| Row {
             transport: "tcp",

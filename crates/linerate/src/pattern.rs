@@ -41,6 +41,7 @@ pub use passing::{Gathered, Gathering, Passed, Passing, Posted};
 pub use play::{Measured, Part, play, play_here};
 pub use poll::poll;
 pub use run::{Drive, Driven, Runs};
+pub use stream::RECEIVE_BYTES;
 
 use crate::plan::Block;
 use crate::record::{Latencies, Tally};

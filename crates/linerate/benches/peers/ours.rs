@@ -34,6 +34,10 @@ const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=write", "tcp.receive-engine=discard"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard"],
+    &["tcp.send-engine=write", "tcp.receive-engine=low-water"],
+    &["tcp.send-engine=write", "tcp.receive-engine=discard-low-water"],
+    &["tcp.send-engine=sendfile", "tcp.receive-engine=discard-low-water"],
+    &["tcp.send-engine=splice", "tcp.receive-engine=discard-low-water"],
     &["tcp.send-engine=io-uring", "tcp.receive-engine=discard"],
     &["tcp.send-engine=zero-copy", "tcp.receive-engine=discard"],
 ];

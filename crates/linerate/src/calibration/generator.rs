@@ -1,13 +1,14 @@
 //! What the sending side can do at most: the bare loops, and each engine against a receiver that throws away.
 
 use super::{Found, ROUNDS};
-use crate::pattern::{Link, Measured, Part, play, poll};
+use crate::pattern::{Link, Measured, Part, RECEIVE_BYTES, play, poll};
 use crate::plan::{Block, Setting};
 use crate::record::Ceiling;
 use crate::statistic::Estimate;
 use crate::transport::{Offer, Session, Spec, Task, named};
 use crate::vocabulary::{Cache, Does, Family, Pattern, Place, RUNGS, TRANSPORTS, Wait};
 use crate::{Error, Result};
+use linerate_sys::low_water::LowWater;
 use linerate_sys::{socket, thread};
 use std::hint::black_box;
 use std::io;
@@ -162,6 +163,7 @@ fn open(transport: &str, settings: &[Setting]) -> Result<[Box<dyn Session>; 2]> 
 fn discard(mut socket: &TcpStream, wait: Wait, cpu: Option<u32>, blocks: &[Block]) -> Result<()> {
     cpu.map_or(Ok(()), |cpu| thread::pin(&[cpu]))?;
     let mut room = vec![0; ROOM];
+    let mut water = LowWater::of(socket);
     let broken = |error| Error::io("recv(MSG_TRUNC)", "loopback connection", error);
     for block in blocks {
         socket.write_all(&[0]).map_err(broken)?;
@@ -169,10 +171,15 @@ fn discard(mut socket: &TcpStream, wait: Wait, cpu: Option<u32>, blocks: &[Block
         while left > 0 {
             let room = &mut room[..ROOM.min(left as usize)];
             let came = match wait {
-                Wait::Sleeping => gone(socket::discard_waiting(socket, room)),
+                Wait::Sleeping => gone(socket::discard_now(socket, room)),
                 Wait::Polling => poll(PATIENCE, || gone(socket::discard_now(socket, room))),
             };
-            left -= came.map_err(broken)? as u64;
+            let came = came.map_err(broken)? as u64;
+            if came == 0 {
+                let wanted = RECEIVE_BYTES.max(block.message_bytes as usize).min(room.len());
+                water.wait(wanted, PATIENCE).map_err(broken)?;
+            }
+            left -= came;
         }
     }
     Ok(())

@@ -5,6 +5,7 @@
 //! a stream's loop is compiled for its one engine. An exchange needs both; of two that are not the usual ones each
 //! message pays a call through a pointer, a nanosecond or two, for there are far too many pairs to compile.
 
+mod low_water;
 mod mapped;
 mod pages;
 mod plain;

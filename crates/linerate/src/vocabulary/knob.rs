@@ -91,8 +91,18 @@ const CARRIED: &[&str] = &[
 
 const SEND_ENGINES: &[&str] =
     &["write", "epoll", "io-uring", "io-uring-zero-copy", "sendfile", "splice", "zero-copy"];
-const RECEIVE_ENGINES: &[&str] =
-    &["read", "wait-all", "epoll", "io-uring", "io-uring-multishot", "discard", "splice", "zero-copy"];
+const RECEIVE_ENGINES: &[&str] = &[
+    "read",
+    "wait-all",
+    "low-water",
+    "epoll",
+    "io-uring",
+    "io-uring-multishot",
+    "discard",
+    "discard-low-water",
+    "splice",
+    "zero-copy",
+];
 const UDP_ENGINES: &[&str] = &["plain", "batch", "segments"];
 
 /// Every knob.
@@ -175,8 +185,8 @@ pub const KNOBS: &[Knob] = &[
         transports: PLAIN_TCP,
         default: "read",
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
-        source: "recv(2), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
-        hint: "linerate ab --set tcp.receive-engine=discard shows what the receiver's copy costs",
+        source: "recv(2), socket(7), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
+        hint: "linerate ab --set tcp.receive-engine=low-water,discard shows what wake-ups and the receiver's copy cost",
     },
     Knob {
         name: "udp.engine",

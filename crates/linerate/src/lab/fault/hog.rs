@@ -36,6 +36,12 @@ pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Own> {
     if said.trim_end() == BUSY {
         return Ok(process);
     }
+    // It says by its code that it may not; who ended it otherwise is another matter.
+    if let Some(verdict) = process.verdict()
+        && process.status().is_none_or(|status| status.code().is_none())
+    {
+        return Err(Error::died(verdict));
+    }
     let cpus = thread::allowed_cpus()?.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let what = format!("no process of ours may run on CPU {cpu}");
     Err(Error::unavailable(what, format!("those that may be used are {cpus}")))

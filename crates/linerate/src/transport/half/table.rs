@@ -1,5 +1,6 @@
 //! Every half: the one place where an engine's name is looked up.
 
+use super::low_water::{DiscardLowWater, LowWater};
 use super::mapped::Mapped;
 use super::pages::{SendFile, SpliceOut, SpliceToNowhere, ZeroCopySend};
 use super::plain::{Discard, Read, WaitAll, Write};
@@ -48,14 +49,16 @@ const fn senders<const WAITS: bool>() -> [Row<dyn Out>; 7] {
     ]
 }
 
-const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 8] {
+const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 10] {
     [
         into::<Read<WAITS>, WAITS>(),
         into::<WaitAll<WAITS>, WAITS>(),
+        into::<LowWater<WAITS>, WAITS>(),
         into::<ReadyToReceive<WAITS>, WAITS>(),
         into::<RingReceive<WAITS>, WAITS>(),
         into::<RingShots<WAITS>, WAITS>(),
         into::<Discard<WAITS>, WAITS>(),
+        into::<DiscardLowWater<WAITS>, WAITS>(),
         into::<SpliceToNowhere<WAITS>, WAITS>(),
         into::<Mapped<WAITS>, WAITS>(),
     ]
@@ -63,7 +66,7 @@ const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 8] {
 
 /// Sleeping, then polling.
 static SENDERS: [[Row<dyn Out>; 7]; 2] = [senders::<true>(), senders::<false>()];
-static RECEIVERS: [[Row<dyn In>; 8]; 2] = [receivers::<true>(), receivers::<false>()];
+static RECEIVERS: [[Row<dyn In>; 10]; 2] = [receivers::<true>(), receivers::<false>()];
 
 /// What sends and what receives where nothing else is asked for.
 pub fn defaults() -> [&'static str; 2] {
