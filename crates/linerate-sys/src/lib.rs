@@ -53,6 +53,7 @@ pub mod thread;
 pub mod transfer;
 pub mod ucx;
 mod under_way;
+pub mod wait;
 pub mod wake;
 pub mod whole_file;
 pub mod zero_copy;

@@ -1,16 +1,17 @@
-//! Sockets: their options, and how long their calls wait. What moves bytes is in [`crate::transfer`].
+//! Sockets, and their options. What moves bytes is in [`crate::transfer`], what waits in [`crate::wait`].
 
 pub use crate::transfer::{
     discard_now, discard_waiting, receive_all, receive_now, receive_parts_now, receive_parts_waiting,
     receive_waiting, send_datagram, send_datagram_now, send_now, send_parts_now, send_parts_waiting,
     send_waiting,
 };
+pub use crate::wait::{
+    limit_waits, wait_for, wait_readable, wait_ready, wait_to_accept, wait_writable, wake_at,
+};
 
 use crate::bound;
 use crate::option;
 use crate::{Error, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -82,14 +83,26 @@ impl TcpOptions {
         Ok(socket.into())
     }
 
-    /// A connection.
+    /// A connection; what is sent over it later waits as long at most. One call of the kernel's, for where connections
+    /// are what is timed: not to wait, to ask and to wait again takes five.
     pub fn connect(&self, address: SocketAddr, limit: Duration) -> Result<TcpStream> {
         let socket = self.socket(address)?;
         if let Some(port) = self.source_port {
             bind_to_port(&socket, address, port)?;
         }
-        let connected = socket.connect_timeout(&SockAddr::from(address), limit);
-        connected.map_err(|e| Error::new("connect", format!("{address}"), e))?;
+        let fail = |e| Error::new("connect", format!("{address}"), e);
+        socket.set_write_timeout(Some(limit)).map_err(fail)?;
+        match socket.connect(&SockAddr::from(address)) {
+            // It goes on after a signal.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                finished(&socket, limit).map_err(fail)?
+            }
+            // SO_SNDTIMEO is over: socket(7).
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
+                return Err(fail(io::ErrorKind::TimedOut.into()));
+            }
+            connected => connected.map_err(fail)?,
+        }
         Ok(socket.into())
     }
 
@@ -177,21 +190,6 @@ pub fn buffers(socket: &impl AsFd) -> Result<(usize, usize)> {
     Ok((socket.send_buffer_size().map_err(read)?, socket.recv_buffer_size().map_err(read)?))
 }
 
-/// Lets every later blocking call on the socket wait at most this long.
-pub fn limit_waits(socket: &impl AsFd, limit: Duration) -> Result<()> {
-    let set = |e| Error::new("setsockopt(SO_RCVTIMEO)", "socket", e);
-    let socket = SockRef::from(socket);
-    socket.set_read_timeout(Some(limit)).map_err(set)?;
-    socket.set_write_timeout(Some(limit)).map_err(set)
-}
-
-/// Lets whoever waits on a stream socket sleep until so many bytes are there, or no more can come (SO_RCVLOWAT, socket(7)).
-pub fn wake_at(socket: &impl AsFd, bytes: usize) -> Result<()> {
-    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-    option::set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
-        .map_err(|e| Error::new("setsockopt(SO_RCVLOWAT)", "socket", e))
-}
-
 /// Ends both directions: whoever waits on the socket, in this process or at the other end, waits no longer.
 pub fn shut_down(socket: &impl AsFd) {
     // One that is no socket, or has no other end any more, has nobody who waits.
@@ -204,58 +202,21 @@ pub fn own_peer(socket: &impl AsFd) -> Option<u32> {
     (peer.uid == rustix::process::geteuid()).then_some(peer.pid.as_raw_nonzero().get().cast_unsigned())
 }
 
-/// Waits until something can be read or accepted, or the time is over, or a signal came; says whether it can.
-pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
-    let mut waiting = [PollFd::new(source, PollFlags::IN)];
-    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-    match poll(&mut waiting, Some(&limit)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(Error::new("poll", "socket", error)),
-    }
-}
-
-/// Waits until something can be read, or also sent where `out`, or the time is over, or a signal came; says
-/// whether the time was over.
-pub fn wait_ready(socket: &impl AsFd, out: bool, limit: Duration) -> Result<bool> {
-    wait_events(socket, if out { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }, limit)
-}
-
-/// Waits until something can be sent, or the time is over, or a signal came; says whether the time was over.
-pub fn wait_writable(socket: &impl AsFd, limit: Duration) -> Result<bool> {
-    wait_events(socket, PollFlags::OUT, limit)
-}
-
-fn wait_events(socket: &impl AsFd, events: PollFlags, limit: Duration) -> Result<bool> {
-    let mut waiting = [PollFd::new(socket, events)];
-    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-    match poll(&mut waiting, Some(&limit)) {
-        Ok(ready) => Ok(ready == 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(Error::new("poll", "socket", error)),
-    }
-}
-
-/// Waits until `port` can be read (or written, where that is wanted too), or `beside` can be read, or the
-/// time is over; says whether `beside` can.
-pub fn wait_for(
-    port: &impl AsFd,
-    also_writable: bool,
-    beside: Option<&impl AsFd>,
-    limit: Duration,
-) -> io::Result<bool> {
-    let flags = if also_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-    let first = PollFd::new(port, flags);
-    let mut waiting = match beside {
-        Some(beside) => [first, PollFd::new(beside, PollFlags::IN)],
-        // Its answer is not looked at.
-        None => [first, PollFd::new(port, PollFlags::empty())],
-    };
-    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-    match poll(&mut waiting, Some(&limit)) {
-        Ok(_) => Ok(beside.is_some() && !waiting[1].revents().is_empty()),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
+/// Waits until a connection that was begun stands.
+fn finished(socket: &Socket, limit: Duration) -> io::Result<()> {
+    let begun = std::time::Instant::now();
+    loop {
+        let left = limit.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        wait_writable(socket, left).map_err(|error| error.source)?;
+        if let Some(error) = socket.take_error()? {
+            return Err(error);
+        }
+        if socket.peer_addr().is_ok() {
+            return Ok(());
+        }
     }
 }
 
@@ -311,6 +272,31 @@ mod tests {
             assert_eq!((granted.congestion_control.as_str(), granted.no_delay), ("reno", true));
             assert!((500..=1000).contains(&granted.mss), "{}", granted.mss);
         }
+    }
+
+    /// A listener whose queue is full leaves a SYN without an answer.
+    #[test]
+    fn a_connection_that_is_not_answered_is_waited_for_as_long_as_was_said() {
+        let options = TcpOptions::default();
+        let listener = options.listen("127.0.0.1:0".parse().unwrap(), 0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = || options.connect(address, Duration::from_millis(300));
+        let mut stand = Vec::new();
+        let error = loop {
+            let begun = std::time::Instant::now();
+            match connect() {
+                Ok(stream) => stand.push(stream),
+                Err(error) => {
+                    assert!((300..2000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+                    break error;
+                }
+            }
+            assert!(stand.len() < 10);
+        };
+        assert_eq!(error.source.kind(), io::ErrorKind::TimedOut);
+        drop(listener);
+        let refused = connect().unwrap_err();
+        assert_eq!(refused.source.kind(), io::ErrorKind::ConnectionRefused);
     }
 
     #[test]

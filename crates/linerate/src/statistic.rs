@@ -45,7 +45,7 @@ pub use nnls::nnls;
 pub use outlier::{mad, outliers};
 pub use piecewise::{Border, Penalty, Piece, Sample, piecewise, samples};
 pub use propagate::propagate;
-pub use race::{NOT_BEHIND, Raced, Verdict, WIDEST, races};
+pub use race::{NOT_BEHIND, Raced, Verdict, WIDEST, least_blocks, races};
 pub use rank_sum::{Shift, rank_sum};
 pub use signed_rank::{Effect, equivalent, signed_rank};
 pub use spectrum::{Periodicity, periodicity};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Blocks where nothing else is asked for: with Holm over a hundred rows the least possible p is small enough from 12 on.
+/// Blocks where nothing else is asked for: enough for the lines of all rows and peers, with one to spare.
 const BLOCKS: u32 = 14;
 const SECONDS: u32 = 2;
 
@@ -16,6 +16,8 @@ pub struct Args {
     pub blocks: u32,
     pub seconds: u32,
     pub seed: u64,
+    /// What an earlier run wrote, whose blocks come before those of this one.
+    pub onto: Option<PathBuf>,
     /// Parts of rows' names; all where there are none.
     pub rows: Vec<String>,
     /// Names of peers; all where there are none.
@@ -34,6 +36,7 @@ cargo bench --bench peers -- [OPTIONS] [WORD]...
   --seconds S      how long each side works (2)
   --seed N         of the order (1)
   --json FILE      a line a row and peer
+  --onto FILE      what an earlier run wrote by --json: its blocks count as well
   --markdown FILE  the table for a page
   --profile FILE   after the blocks, where the time of both sides of each row goes (perf), a table for a page
   --list           the peers: what they are, how they are had, whether they are here, what they take part in";
@@ -48,6 +51,7 @@ impl Args {
             blocks: BLOCKS,
             seconds: SECONDS,
             seed: 1,
+            onto: None,
             rows: Vec::new(),
             peers: Vec::new(),
             words: Vec::new(),
@@ -63,6 +67,7 @@ impl Args {
                 "--blocks" => args.blocks = number(&value()?)?,
                 "--seconds" => args.seconds = number(&value()?)?.max(1),
                 "--seed" => args.seed = u64::from(number(&value()?)?),
+                "--onto" => args.onto = Some(value()?.into()),
                 "--rows" => args.rows.extend(list(value()?)),
                 "--peers" => args.peers.extend(list(value()?)),
                 "--list" => args.list = true,
@@ -111,7 +116,8 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for wrong in ["--nothing", "--json", "--blocks many"] {
+        assert_eq!(read("--onto a.json").unwrap().onto, Some("a.json".into()));
+        for wrong in ["--nothing", "--json", "--onto", "--blocks many"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

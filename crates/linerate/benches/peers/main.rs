@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 mod args;
+mod earlier;
 mod ground;
 #[path = "../sides/netpipe.rs"]
 mod netpipe;
@@ -21,7 +22,9 @@ mod rows;
 mod work;
 
 use args::{Args, USAGE};
+use earlier::Earlier;
 use ground::{Ground, INSIDE};
+use linerate::statistic::least_blocks;
 use ours::Ours;
 use ours::end::{self, END};
 use peer::{Found, PEERS};
@@ -86,8 +89,8 @@ fn race(row: &Row, found: &Found) -> Option<Race> {
     let (least, waits) = play.as_ref().map_or((1, None), |play| (play.least_bytes, play.waits));
     let (bytes, wait) = (row.work.bytes.max(least), waits.unwrap_or(row.work.wait));
     let work = work::Work { bytes, wait, ..row.work };
-    let (pairs, failures) = (Vec::new(), Vec::new());
-    Some(Race { row: row.clone(), found: found.clone(), play, work, pairs, failures, engine: None })
+    let (pairs, failures, earlier) = (Vec::new(), Vec::new(), Earlier::default());
+    Some(Race { row: row.clone(), found: found.clone(), play, work, earlier, pairs, failures, engine: None })
 }
 
 fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
@@ -100,9 +103,13 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut ours = Ours::new(this.to_string_lossy().into_owned());
     let mut races = planned(args, &ground.cpus);
+    if let Some(path) = &args.onto {
+        earlier::remember(&mut races, path)?;
+    }
     let runs = races.iter().filter(|race| race.play.is_ok()).count();
     let about = about(args, &ground, words);
     eprintln!("{} races, {runs} of them can be run; {about}", races.len());
+    too_few(args, &races).inspect(|why| eprintln!("{why}"));
     race::run(&mut races, (&ground, &mut ours), (args.blocks, args.seed), |races| {
         keep(args, &report::lines(races), &about)
     })?;
@@ -115,6 +122,15 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// That so few blocks decide nothing, whatever they show, where they are so few.
+fn too_few(args: &Args, races: &[Race]) -> Option<String> {
+    let lines: usize = races.iter().map(Race::lines).sum();
+    let earlier = races.iter().map(|race| race.earlier.blocks()).max().unwrap_or(0);
+    let (blocks, least) = (args.blocks + earlier, least_blocks(lines));
+    let about = format!("{lines} lines are judged together: {blocks} blocks can decide none of them");
+    (blocks < least).then(|| format!("{about}, {least} can (--blocks, --onto)"))
 }
 
 /// Writes what there is into the files that were asked for.
@@ -158,9 +174,10 @@ fn about(args: &Args, ground: &Ground, words: &[String]) -> String {
     let quoted = |word: &String| if word.contains(' ') { format!("'{word}'") } else { word.clone() };
     let words: Vec<String> = words.iter().map(quoted).collect();
     let cpus: Vec<String> = ground.cpus.iter().map(u32::to_string).collect();
+    let onto = if args.onto.is_some() { " after those of an earlier run" } else { "" };
     let day = jiff::Zoned::now().date();
     format!(
-        "{day}, {model}, CPUs {}, Linux {kernel}, loopback, {}, {} blocks of {} s a side, linerate {}: \
+        "{day}, {model}, CPUs {}, Linux {kernel}, loopback, {}, {} blocks of {} s a side{onto}, linerate {}: \
          `cargo bench --bench peers -- {}`",
         cpus.join(" and "),
         ground.congestion,

@@ -1,5 +1,6 @@
 //! The races themselves: every pair of a block in its turn, in an order of chance.
 
+use super::earlier::Earlier;
 use super::ground::Ground;
 use super::ours::Ours;
 use super::peer::{Found, Play};
@@ -21,6 +22,8 @@ pub struct Race {
     pub play: Result<&'static Play, String>,
     /// The work as both sides do it: a peer may have a least size.
     pub work: Work,
+    /// The blocks of an earlier run.
+    pub earlier: Earlier,
     /// A block's pair, ours first.
     pub pairs: Vec<(Outcome, Outcome)>,
     pub failures: Vec<String>,
@@ -73,18 +76,28 @@ impl Race {
         Ok(format!("ours {}, theirs {} {}", said(&our), said(&their), metric.unit))
     }
 
+    /// How many lines it may have.
+    pub fn lines(&self) -> usize {
+        if self.play.is_ok() { self.metrics().count() } else { 0 }
+    }
+
+    /// The figures that this peer tells.
+    fn metrics(&self) -> impl Iterator<Item = &'static Metric> {
+        let tells_cpu = self.found.tells_cpu(self.row.work.kind);
+        self.row.metrics.iter().filter(move |metric| tells_cpu || !metric.is_cpu)
+    }
+
     /// Each figure that both sides told.
     pub fn figures(&self) -> Vec<Figure<'_>> {
         let of = |metric: &'static Metric| {
             // What is not above nothing is no figure of either side.
             let value = |outcome| (metric.of)(outcome).filter(|value| *value > 0.0);
             let both = self.pairs.iter().filter_map(|(our, their)| value(our).zip(value(their)));
-            let (ours, theirs) = both.unzip();
+            let earlier = self.earlier.of(metric.suffix).iter().copied();
+            let (ours, theirs) = earlier.chain(both).unzip();
             Figure { race: self, metric, ours, theirs }
         };
-        let tells_cpu = self.found.tells_cpu(self.row.work.kind);
-        let told = self.row.metrics.iter().filter(|metric| tells_cpu || !metric.is_cpu);
-        told.map(of).collect()
+        self.metrics().map(of).collect()
     }
 }
 
@@ -101,7 +114,9 @@ impl Figure<'_> {
         match (&self.race.play, self.race.failures.last()) {
             (Err(why), _) => why.clone(),
             (_, Some(why)) => format!("failed: {why}"),
-            _ if self.race.pairs.is_empty() => "failed: no block was run".into(),
+            _ if self.race.pairs.is_empty() && self.race.earlier.blocks() == 0 => {
+                "failed: no block was run".into()
+            }
             _ => "missing: it does not tell this".into(),
         }
     }

@@ -94,6 +94,11 @@ pub fn races(ratios: &[Vec<f64>]) -> Vec<Option<Raced>> {
     each.collect()
 }
 
+/// The least blocks by which one of so many races can be decided: no test of `n` blocks has a p below 1 in 2 to the `n`.
+pub fn least_blocks(races: usize) -> u32 {
+    (races.max(1) as f64 / TAIL).log2().floor() as u32 + 1
+}
+
 fn logarithms(ratios: &[f64]) -> Vec<f64> {
     ratios.iter().filter(|ratio| ratio.is_finite() && **ratio > 0.0).map(|ratio| ratio.ln()).collect()
 }
@@ -188,6 +193,22 @@ mod tests {
         // A race that was not run is no test.
         let empty = races(&[blocks(1.5, 0.01, 6), Vec::new()]);
         assert_eq!(empty[0].unwrap().verdict, Verdict::Ahead);
+    }
+
+    #[test]
+    fn as_many_blocks_decide_as_are_said_to_and_one_fewer_do_not() {
+        for count in [1, 2, 10, 37] {
+            let decided = |n| {
+                let all: Vec<Vec<f64>> = (0..count).map(|_| blocks(2.0, 0.01, n)).collect();
+                races(&all)[0].unwrap().verdict
+            };
+            let least = least_blocks(count);
+            assert_eq!(
+                (decided(least), decided(least - 1)),
+                (Verdict::Ahead, Verdict::CannotTell),
+                "{count}"
+            );
+        }
     }
 
     #[test]

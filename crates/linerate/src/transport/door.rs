@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 pub trait Door<C>: Send + Sync {
     /// Makes a connection to the other end.
     fn connect(&self) -> io::Result<C>;
-    /// Takes one, if it is there.
-    fn accept_now(&self) -> io::Result<Option<C>>;
-    /// Sleeps until one may be there, or the time is over.
-    fn wait(&self, limit: Duration) -> io::Result<()>;
+    /// Whether taking one waits, and how long at most.
+    fn waits(&self, limit: Option<Duration>) -> io::Result<()>;
+    /// Takes one, if it is there or comes while this waits.
+    fn accept(&self) -> io::Result<Option<C>>;
     /// The session's secret.
     fn secret(&self) -> &str;
 }
@@ -38,17 +38,17 @@ impl<F: Family> Door<F> for Listening<F> {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "this end listens"))
     }
 
-    fn accept_now(&self) -> io::Result<Option<F>> {
+    fn waits(&self, limit: Option<Duration>) -> io::Result<()> {
+        socket::wait_to_accept(&self.listener, limit).map_err(|error| error.source)
+    }
+
+    fn accept(&self) -> io::Result<Option<F>> {
         match F::accept(&self.listener) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             // Who went away meanwhile is nobody.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => Ok(None),
             accepted => accepted.map(Some),
         }
-    }
-
-    fn wait(&self, limit: Duration) -> io::Result<()> {
-        socket::wait_readable(&self.listener, limit).map(drop).map_err(|error| error.source)
     }
 
     fn secret(&self) -> &str {
@@ -61,12 +61,12 @@ impl<F: Family> Door<F> for Knocking {
         F::connect(&self.spec, &self.address, 0).map_err(io::Error::other)
     }
 
-    fn accept_now(&self) -> io::Result<Option<F>> {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "this end does not listen"))
+    fn waits(&self, _limit: Option<Duration>) -> io::Result<()> {
+        Ok(())
     }
 
-    fn wait(&self, _limit: Duration) -> io::Result<()> {
-        Ok(())
+    fn accept(&self) -> io::Result<Option<F>> {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "this end does not listen"))
     }
 
     fn secret(&self) -> &str {
@@ -97,15 +97,11 @@ impl<C: Channel, const POLLS: bool> Calls<'_, C, POLLS> {
     fn taken(&self) -> io::Result<C> {
         let begun = Instant::now();
         loop {
-            if let Some(call) = self.door.accept_now()? {
+            if let Some(call) = self.door.accept()? {
                 return self.limited(call);
             }
-            let left = self.patience.saturating_sub(begun.elapsed());
-            if left.is_zero() {
+            if begun.elapsed() >= self.patience {
                 return Err(io::ErrorKind::TimedOut.into());
-            }
-            if !POLLS {
-                self.door.wait(left)?;
             }
         }
     }

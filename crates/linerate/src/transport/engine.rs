@@ -218,6 +218,8 @@ impl<C: Channel> Connected<C> {
         let no_door =
             || Error::unavailable("this transport makes no further connections", "take tcp or unix");
         let (door, patience) = (self.door.as_deref().ok_or_else(no_door)?, self.spec.patience());
+        door.waits((wait == Wait::Sleeping).then_some(patience))
+            .map_err(|e| Error::io("accept", "listener", e))?;
         let flows = self.flows.len();
         let places = || tasks.iter().flat_map(|task| (0..flows).map(move |flow| (task.does, task.cpu(flow))));
         let measured = match wait {

@@ -87,6 +87,7 @@ impl Relay {
         outer.read_exact(&mut greeting).ok()?;
         outer.set_read_timeout(None).ok()?;
         let mut inside = options.connect(inner, REACHED).ok()?;
+        inside.set_write_timeout(None).ok()?;
         inside.write_all(&greeting).ok()?;
         let turns = Turns::default();
         std::thread::scope(|scope| {
