@@ -22,6 +22,8 @@ struct Way {
     counts: f64,
     /// Messages of the first look at the rate, by their size.
     first: fn(u64) -> u64,
+    /// In how many stamped slices the messages go, so that what came until a moment is known.
+    slices: u32,
     /// What is set whatever the engine.
     fixed: &'static [&'static str],
     /// What an engine may be set to, each a list of settings; the first one is the usual one.
@@ -57,18 +59,33 @@ fn of_stream(bytes: u64) -> u64 {
 }
 
 const fn way(kind: Kind, transport: &'static str, does: [Option<Does>; 2], first: fn(u64) -> u64) -> Way {
-    Way { kind, transport, does, cache: Cache::Hot, counts: 1.0, first, fixed: &[], engines: PLAIN }
+    Way {
+        kind,
+        transport,
+        does,
+        cache: Cache::Hot,
+        counts: 1.0,
+        first,
+        slices: 64,
+        fixed: &[],
+        engines: PLAIN,
+    }
 }
 
 const fn memory(kind: Kind, transport: &'static str, counts: f64) -> Way {
-    Way { cache: Cache::Cold, counts, ..way(kind, transport, [Some(Does::Copies), None], |_| 4) }
+    let copies = way(kind, transport, [Some(Does::Copies), None], |_| 4);
+    Way { cache: Cache::Cold, counts, slices: 1, ..copies }
+}
+
+const fn datagrams(kind: Kind) -> Way {
+    Way { slices: 1, ..way(kind, "udp", STREAMS, |_| 20_000) }
 }
 
 const WAYS: &[Way] = &[
     Way { fixed: NAGLE, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
     Way { fixed: NAGLE, engines: STREAM_ENGINES, ..way(Kind::BestStream, "tcp", STREAMS, of_stream) },
-    way(Kind::Datagrams, "udp", STREAMS, |_| 20_000),
-    Way { engines: DATAGRAM_ENGINES, ..way(Kind::BestDatagrams, "udp", STREAMS, |_| 20_000) },
+    datagrams(Kind::Datagrams),
+    Way { engines: DATAGRAM_ENGINES, ..datagrams(Kind::BestDatagrams) },
     way(Kind::RoundTrip, "tcp", PINGS, |_| 1000),
     way(Kind::Requests, "tcp", PINGS, |_| 50),
     way(Kind::Connections, "tcp", [Some(Does::Connects), Some(Does::Accepts)], |_| 300),
@@ -80,6 +97,9 @@ const WAYS: &[Way] = &[
 /// How long a look at a rate is, and how many an engine is given.
 const LOOK_S: f64 = 0.2;
 const LOOKS: usize = 3;
+
+/// How many more messages go than the time is thought to hold, so that it holds no fewer.
+const MORE: f64 = 1.25;
 
 /// What is known of a kind of work.
 #[derive(Debug, Clone)]
@@ -112,24 +132,28 @@ impl Ours {
     pub fn run(&mut self, work: &Work, clocked: &Clocked) -> Result<Outcome, String> {
         let way = WAYS.iter().find(|way| way.kind == work.kind).ok_or("ours does not do this")?;
         let known = self.learnt(way, work)?;
-        let timed = known.rate * clocked.timed_s(work) / f64::from(clocked.trials);
-        let mut blocks = vec![block(way, work, timed, clocked.trials)];
+        let timed_s = clocked.timed_s(work);
+        let timed = if clocked.trials > 1 {
+            block(work, way.cache, known.rate * timed_s / f64::from(clocked.trials), clocked.trials)
+        } else {
+            block(work, way.cache, MORE * known.rate * timed_s / f64::from(way.slices), way.slices)
+        };
+        let mut blocks = vec![timed];
         if clocked.warm_up_s > 0.0 {
-            blocks.insert(0, block(way, work, known.rate * clocked.warm_up_s, 1));
+            blocks.insert(0, block(work, way.cache, known.rate * clocked.warm_up_s, 1));
         }
-        let limit = f64::from(work.seconds) + clocked.timed_s(work) + clocked.warm_up_s;
-        let (all, cpu_ns) =
-            self.play(way, work, known.engine, &blocks, Duration::from_secs_f64(limit + 10.0))?;
+        let limit = Duration::from_secs_f64(10.0 + f64::from(work.seconds) + timed_s + clocked.warm_up_s);
+        let (all, cpu_ns) = self.play(way, work, known.engine, &blocks, Some(timed_s), limit)?;
         let last = all.last().ok_or("no block was told")?;
         // The machine's pace changes: the next run is as long as this one should have been.
-        let rate = f64::from(clocked.trials) * blocks[blocks.len() - 1].messages as f64 / last.seconds();
+        let rate = f64::from(timed.slices) * timed.messages as f64 / last.whole_s();
         self.known.insert(key(work), Known { rate, ..known });
         let best = last.best_s * f64::from(clocked.trials);
         let seconds = if clocked.trials > 1 { best } else { last.seconds() };
-        let (bytes, came) = (last.bytes as f64 * way.counts, last.messages as f64);
+        let (bytes, came) = (last.bytes * way.counts, last.messages);
         let outcome =
             Outcome { bps: Some(8.0 * bytes / seconds), per_s: Some(came / seconds), cpu_ms_per_gb: None };
-        Ok(outcome.with_cpu(cpu_ns, all.iter().map(|block| block.bytes as f64).sum()))
+        Ok(outcome.with_cpu(cpu_ns, all.iter().map(|block| block.all_bytes as f64).sum()))
     }
 
     /// The best engine and its rate, looked for the first time.
@@ -162,11 +186,11 @@ impl Ours {
         let mut seen = Vec::new();
         // The first one is of a few messages only, to know how many the others are to have.
         for _ in 0..=LOOKS {
-            let block = block(way, work, (rate * LOOK_S).max(1.0), 1);
-            let (all, _) = self.play(way, work, engine, &[block], limit)?;
+            let block = block(work, way.cache, rate * LOOK_S, 1);
+            let (all, _) = self.play(way, work, engine, &[block], None, limit)?;
             let timed = all.last().ok_or("no block was told")?;
-            rate = block.messages as f64 / timed.seconds();
-            seen.push((timed.bytes as f64 / timed.seconds(), rate));
+            rate = block.messages as f64 / timed.whole_s();
+            seen.push((timed.bytes / timed.seconds(), rate));
         }
         seen.remove(0);
         seen.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -180,6 +204,7 @@ impl Ours {
         work: &Work,
         engine: &[&str],
         blocks: &[Block],
+        counted_s: Option<f64>,
         limit: Duration,
     ) -> Result<(Vec<Timed>, Option<u64>), String> {
         let end = |does: Does, passive: bool| End {
@@ -187,6 +212,7 @@ impl Ours {
             does,
             wait: work.wait,
             blocks: blocks.to_vec(),
+            counted_s,
         };
         let launch = |end: &End, cpu: u32| -> Result<Launch, String> {
             let told = serde_json::to_string(end).map_err(|error| error.to_string())?;
@@ -219,15 +245,9 @@ fn key(work: &Work) -> String {
     format!("{work:?}")
 }
 
-fn block(way: &Way, work: &Work, messages: f64, slices: u32) -> Block {
-    Block {
-        message_bytes: work.bytes,
-        messages: (messages as u64).max(1),
-        slices,
-        lead: 0,
-        cache: way.cache,
-        ..Block::default()
-    }
+fn block(work: &Work, cache: Cache, messages: f64, slices: u32) -> Block {
+    let messages = (messages as u64).max(1);
+    Block { message_bytes: work.bytes, messages, slices, lead: 0, cache, ..Block::default() }
 }
 
 /// What an end told on its last line.
