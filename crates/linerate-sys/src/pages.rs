@@ -5,6 +5,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+/// No page is smaller.
+const LEAST_PAGE: usize = 4096;
+
 /// A private region of memory, page-aligned, present from the start.
 #[derive(Debug)]
 pub struct Pages {
@@ -20,6 +23,22 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `len` bytes and fills them with what no compressor can shrink.
     pub fn filled(len: usize) -> Result<Pages> {
+        let mut pages = Pages::mapped(len)?;
+        fill(&mut pages);
+        Ok(pages)
+    }
+
+    /// Maps `len` bytes that are only read: all its pages are the kernel's one page of zeros, as in memory that a program
+    /// got and never wrote. A write would make a page of its own of it.
+    pub fn zeros(len: usize) -> Result<Pages> {
+        let pages = Pages::mapped(len)?;
+        pages.iter().step_by(LEAST_PAGE).for_each(|byte| {
+            std::hint::black_box(*byte);
+        });
+        Ok(pages)
+    }
+
+    fn mapped(len: usize) -> Result<Pages> {
         let len = len.max(1);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
         let start = unsafe {
@@ -27,9 +46,7 @@ impl Pages {
         };
         let start = start.map_err(|e| Error::new("mmap", format!("{len} bytes"), e))?;
         let start = NonNull::new(start.cast()).ok_or_else(|| Error::last("mmap", "a null address"))?;
-        let mut pages = Pages { start, len };
-        fill(&mut pages);
-        Ok(pages)
+        Ok(Pages { start, len })
     }
 }
 

@@ -43,7 +43,8 @@ pub use library::{
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
 pub use pattern::{
-    Cache, Collective, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search, Wait,
+    Cache, Collective, Content, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search,
+    Wait,
 };
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};

@@ -1,5 +1,6 @@
 //! The words after `--`.
 
+use super::looks::Looks;
 use std::path::PathBuf;
 
 /// Blocks where nothing else is asked for: enough for the lines of all rows and peers, with one to spare.
@@ -14,6 +15,10 @@ pub struct Args {
     pub profile: Option<PathBuf>,
     pub list: bool,
     pub blocks: u32,
+    /// Blocks at most of a race that is not decided before.
+    pub most: u32,
+    /// After how many minutes no further block is begun.
+    pub minutes: Option<u32>,
     pub seconds: u32,
     pub seed: u64,
     /// What an earlier run wrote, whose blocks come before those of this one.
@@ -33,6 +38,8 @@ cargo bench --bench peers -- [OPTIONS] [WORD]...
   --rows WORD,...  only rows whose name contains one of these
   --peers NAME,... only these peers
   --blocks N       pairs of each race (14; fewer than 6 have no interval)
+  --most N         go on with races that are not decided, up to so many pairs (as many as --blocks)
+  --minutes M      begin no further block after so long
   --seconds S      how long each side works (2)
   --seed N         of the order (1)
   --json FILE      a line a row and peer
@@ -49,6 +56,8 @@ impl Args {
             profile: None,
             list: false,
             blocks: BLOCKS,
+            most: 0,
+            minutes: None,
             seconds: SECONDS,
             seed: 1,
             onto: None,
@@ -65,6 +74,8 @@ impl Args {
                 "--markdown" => args.markdown = Some(value()?.into()),
                 "--profile" => args.profile = Some(value()?.into()),
                 "--blocks" => args.blocks = number(&value()?)?,
+                "--most" => args.most = number(&value()?)?,
+                "--minutes" => args.minutes = Some(number(&value()?)?),
                 "--seconds" => args.seconds = number(&value()?)?.max(1),
                 "--seed" => args.seed = u64::from(number(&value()?)?),
                 "--onto" => args.onto = Some(value()?.into()),
@@ -75,7 +86,13 @@ impl Args {
                 _ => args.words.push(word.clone()),
             }
         }
+        args.most = args.most.max(args.blocks);
         Ok(args)
+    }
+
+    /// When the races are looked at.
+    pub fn looks(&self) -> Looks {
+        Looks::between(self.blocks, self.most)
     }
 
     /// Whether this race was asked for.
@@ -108,7 +125,9 @@ mod tests {
         let picked = read("udp iperf3 --seconds 0 --blocks 6").unwrap();
         assert!(picked.wants("udp-stream 18 B parity", "nuttcp") && picked.wants("connections", "iperf3"));
         assert!(!picked.wants("connections", "netperf"));
-        assert_eq!((picked.seconds, picked.blocks), (1, 6));
+        assert_eq!((picked.seconds, picked.blocks, picked.most), (1, 6, 6));
+        let longer = read("--blocks 15 --most 60 --minutes 90").unwrap();
+        assert_eq!((longer.blocks, longer.most, longer.minutes), (15, 60, Some(90)));
         let both = read("--rows round-trip,requests --peers NPtcp,neper").unwrap();
         assert!(both.wants("requests 1 B x 16", "neper") && !both.wants("requests 1 B x 16", "iperf3"));
         assert!(!both.wants("connections", "neper"));

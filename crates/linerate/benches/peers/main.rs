@@ -10,6 +10,7 @@
 mod args;
 mod earlier;
 mod ground;
+mod looks;
 #[path = "../sides/netpipe.rs"]
 mod netpipe;
 mod ours;
@@ -25,6 +26,7 @@ use args::{Args, USAGE};
 use earlier::Earlier;
 use ground::{Ground, INSIDE};
 use linerate::statistic::least_blocks;
+use looks::Looks;
 use ours::Ours;
 use ours::end::{self, END};
 use peer::{Found, PEERS};
@@ -34,6 +36,7 @@ use rows::Row;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     // Cargo says --bench to every bench.
@@ -86,9 +89,12 @@ fn planned(args: &Args, cpus: &[u32]) -> Vec<Race> {
 /// The race of a row with a peer, where that takes part.
 fn race(row: &Row, found: &Found) -> Option<Race> {
     let play = found.play(&row.work)?;
-    let (least, waits) = play.as_ref().map_or((1, None), |play| (play.least_bytes, play.waits));
-    let (bytes, wait) = (row.work.bytes.max(least), waits.unwrap_or(row.work.wait));
-    let work = work::Work { bytes, wait, ..row.work };
+    let work = play.as_ref().map_or(row.work, |play| work::Work {
+        bytes: row.work.bytes.max(play.least_bytes),
+        wait: play.waits.unwrap_or(row.work.wait),
+        content: play.content,
+        ..row.work
+    });
     let (pairs, failures, earlier) = (Vec::new(), Vec::new(), Earlier::default());
     Some(Race { row: row.clone(), found: found.clone(), play, work, earlier, pairs, failures, engine: None })
 }
@@ -109,11 +115,17 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     let runs = races.iter().filter(|race| race.play.is_ok()).count();
     let about = about(args, &ground, words);
     eprintln!("{} races, {runs} of them can be run; {about}", races.len());
-    too_few(args, &races).inspect(|why| eprintln!("{why}"));
-    race::run(&mut races, (&ground, &mut ours), (args.blocks, args.seed), |races| {
-        keep(args, &report::lines(races), &about)
+    let looks = args.looks();
+    too_few(&looks, &races).inspect(|why| eprintln!("{why}"));
+    let limit = args.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
+    let plan = race::Plan { looks: &looks, limit, seed: args.seed };
+    race::run(&mut races, (&ground, &mut ours), &plan, |races| {
+        let lines = report::lines(races, looks.count());
+        keep(args, &lines, &about)?;
+        let is_open = |place| lines.iter().any(|line| line.race == place && line.is_open());
+        Ok((0..races.len()).map(is_open).collect())
     })?;
-    let lines = report::lines(&races);
+    let lines = report::lines(&races, looks.count());
     keep(args, &lines, &about)?;
     println!("{}\n{}", report::table(&lines), summary(&lines));
     match &args.profile {
@@ -125,10 +137,10 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
 }
 
 /// That so few blocks decide nothing, whatever they show, where they are so few.
-fn too_few(args: &Args, races: &[Race]) -> Option<String> {
+fn too_few(looks: &Looks, races: &[Race]) -> Option<String> {
     let lines: usize = races.iter().map(Race::lines).sum();
     let earlier = races.iter().map(|race| race.earlier.blocks()).max().unwrap_or(0);
-    let (blocks, least) = (args.blocks + earlier, least_blocks(lines));
+    let (blocks, least) = (looks.last() + earlier, least_blocks(lines, looks.count()));
     let about = format!("{lines} lines are judged together: {blocks} blocks can decide none of them");
     (blocks < least).then(|| format!("{about}, {least} can (--blocks, --onto)"))
 }
@@ -177,11 +189,11 @@ fn about(args: &Args, ground: &Ground, words: &[String]) -> String {
     let onto = if args.onto.is_some() { " after those of an earlier run" } else { "" };
     let day = jiff::Zoned::now().date();
     format!(
-        "{day}, {model}, CPUs {}, Linux {kernel}, loopback, {}, {} blocks of {} s a side{onto}, linerate {}: \
+        "{day}, {model}, CPUs {}, Linux {kernel}, loopback, {}, {}, {} s a side{onto}, linerate {}: \
          `cargo bench --bench peers -- {}`",
         cpus.join(" and "),
         ground.congestion,
-        args.blocks,
+        args.looks().told(),
         args.seconds,
         env!("CARGO_PKG_VERSION"),
         words.join(" "),

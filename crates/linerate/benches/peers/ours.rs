@@ -7,6 +7,7 @@ use super::work::{Clocked, Kind, Outcome, Work};
 use end::{End, Timed};
 use linerate::plan::Block;
 use linerate::transport::Spec;
+use linerate::unit::Bytes;
 use linerate::vocabulary::{Cache, Does};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,8 +32,19 @@ struct Way {
 }
 
 const PLAIN: &[&[&str]] = &[&[]];
+/// The plain calls: how much the receiver asks for at once, and whether several flows have a thread each.
+const READS: &[&[&str]] = &[
+    &[],
+    &["stream.read-size=message"],
+    &["stream.read-size=2MiB"],
+    &["flow.threads=flow"],
+    &["stream.read-size=message", "flow.threads=flow"],
+    &["stream.read-size=2MiB", "flow.threads=flow"],
+];
 const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=write", "tcp.receive-engine=read"],
+    &["stream.read-size=message"],
+    &["stream.read-size=2MiB"],
     &["tcp.send-engine=write", "tcp.receive-engine=discard"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard"],
@@ -40,11 +52,25 @@ const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=write", "tcp.receive-engine=discard-low-water"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard-low-water"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard-low-water"],
+    &["tcp.send-engine=write", "tcp.receive-engine=discard", "stream.read-size=2MiB"],
+    &["tcp.send-engine=sendfile", "tcp.receive-engine=discard", "stream.read-size=2MiB"],
+    &["tcp.send-engine=splice", "tcp.receive-engine=discard", "stream.read-size=2MiB"],
     &["tcp.send-engine=io-uring", "tcp.receive-engine=discard"],
     &["tcp.send-engine=zero-copy", "tcp.receive-engine=discard"],
 ];
 const DATAGRAM_ENGINES: &[&[&str]] =
     &[&["udp.engine=plain"], &["udp.engine=batch"], &["udp.engine=segments"]];
+
+/// How a setting is told in a table, `*` for its value.
+const TOLD: &[(&str, &str)] = &[
+    ("tcp.send-engine", "*"),
+    ("tcp.receive-engine", "to *"),
+    ("udp.engine", "*"),
+    (READ_SIZE, "reads of *"),
+    (THREADS, "a thread a *"),
+];
+const READ_SIZE: &str = "stream.read-size";
+const THREADS: &str = "flow.threads";
 
 /// In streams Nagle's algorithm is on for both sides, as the kernel has it. Without it each small message is a packet and a
 /// wake-up for the side whose receiver keeps up, while one whose receiver lags behind sends many at once: 0.08 against
@@ -82,7 +108,7 @@ const fn datagrams(kind: Kind) -> Way {
 }
 
 const WAYS: &[Way] = &[
-    Way { fixed: NAGLE, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
+    Way { fixed: NAGLE, engines: READS, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
     Way { fixed: NAGLE, engines: STREAM_ENGINES, ..way(Kind::BestStream, "tcp", STREAMS, of_stream) },
     datagrams(Kind::Datagrams),
     Way { engines: DATAGRAM_ENGINES, ..datagrams(Kind::BestDatagrams) },
@@ -124,8 +150,12 @@ impl Ours {
     /// The engine that was found to be the best, where there is a choice.
     pub fn engine(&self, work: &Work) -> Option<String> {
         let engine = self.known.get(&key(work))?.engine;
-        let names: Vec<&str> = engine.iter().filter_map(|set| set.split_once('=')).map(|set| set.1).collect();
-        (!names.is_empty()).then(|| names.join(" to "))
+        let told = |set: &&str| {
+            let (knob, value) = set.split_once('=')?;
+            Some(TOLD.iter().find(|told| told.0 == knob)?.1.replace('*', value))
+        };
+        let told: Vec<String> = engine.iter().filter_map(told).collect();
+        (!told.is_empty()).then(|| told.join(", "))
     }
 
     /// Does the work, timed as this peer times its own.
@@ -163,7 +193,8 @@ impl Ours {
         }
         let mut best: Option<(f64, Known)> = None;
         let mut why = String::new();
-        for engine in way.engines {
+        let alone = |engine: &&&[&str]| work.flows == 1 && engine.iter().any(|set| set.starts_with(THREADS));
+        for engine in way.engines.iter().filter(|engine| !alone(engine)) {
             match self.look(way, work, engine) {
                 // Of equal rates of sending the one counts of which more came.
                 Ok((came, rate)) if best.as_ref().is_none_or(|(best, _)| came > *best) => {
@@ -211,7 +242,10 @@ impl Ours {
             spec: spec(way, work, engine, passive),
             does,
             wait: work.wait,
-            blocks: blocks.to_vec(),
+            blocks: blocks
+                .iter()
+                .map(|block| Block { read_bytes: read_bytes(work, engine), content: work.content, ..*block })
+                .collect(),
             counted_s,
         };
         let launch = |end: &End, cpu: u32| -> Result<Launch, String> {
@@ -239,6 +273,13 @@ fn spec(way: &Way, work: &Work, engine: &[&str], passive: bool) -> Spec {
     let (transport, flows, address, patience_ms) = (way.transport.into(), work.flows, None, 10_000);
     let settings = way.fixed.iter().chain(engine).filter_map(|set| set.parse().ok()).collect();
     Spec { transport, flows, passive, address, settings, patience_ms }
+}
+
+/// What a receiver asks for at once; 0 where nothing is said.
+fn read_bytes(work: &Work, engine: &[&str]) -> u64 {
+    let said = engine.iter().filter_map(|set| set.split_once('=')).find(|set| set.0 == READ_SIZE);
+    let bytes = |size: &str| size.parse::<Bytes>().map_or(0, |bytes| bytes.0);
+    said.map_or(0, |(_, size)| if size == "message" { work.bytes } else { bytes(size) })
 }
 
 fn key(work: &Work) -> String {

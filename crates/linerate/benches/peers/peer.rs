@@ -16,7 +16,7 @@ mod xfr;
 use super::ground::Ground;
 use super::process::answer;
 use super::work::{Clocked, Kind, Outcome, Work};
-use linerate::vocabulary::Wait;
+use linerate::vocabulary::{Content, Wait};
 use std::time::Duration;
 
 /// One peer.
@@ -49,6 +49,8 @@ pub struct Play {
     pub least_bytes: u64,
     /// How it waits where that is not as the row has it: both sides do so then.
     pub waits: Option<Wait>,
+    /// What it sends: both sides do so then.
+    pub content: Content,
     /// How it times its work.
     pub clocked: Clocked,
     /// An option that its help must name; empty for none.
@@ -64,7 +66,8 @@ impl Play {
     /// One that does all work of a kind, from the first byte on.
     const fn of(kind: Kind, run: fn(&Found, &Work, &Ground) -> Result<Outcome, String>) -> Play {
         let (fits, clocked): (fn(&Work) -> bool, _) = (|_| true, Clocked::WHOLE);
-        Play { kind, fits, least_bytes: 1, waits: None, clocked, needs: "", tells_cpu: true, run }
+        let content = Content::Random;
+        Play { kind, fits, least_bytes: 1, waits: None, content, clocked, needs: "", tells_cpu: true, run }
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::earlier::Earlier;
 use super::ground::Ground;
+use super::looks::Looks;
 use super::ours::Ours;
 use super::peer::{Found, Play};
 use super::rows::{Metric, Row};
 use super::work::{Outcome, Work};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Failures of a peer, without a success before, after which it is not tried again.
 const GIVEN_UP: usize = 2;
@@ -60,20 +62,27 @@ impl Race {
         (self.play.clone()?.run)(&self.found, &self.work, ground)
     }
 
-    /// The pair of one block, whichever of both goes first: the caches are then the other one's.
-    fn pair(&mut self, ours: &mut Ours, ground: &Ground, ours_first: bool) -> Result<String, String> {
-        let (our, their) = if ours_first {
-            let our = self.our_side(ours)?;
-            (our, self.their_side(ground)?)
-        } else {
-            let their = self.their_side(ground)?;
-            (self.our_side(ours)?, their)
-        };
-        self.engine = ours.engine(&self.work);
-        self.pairs.push((our, their));
+    /// What ours does for it: the same for all races of which this is the same.
+    fn our_part(&self) -> String {
+        let clocked = self.play.as_ref().map(|play| play.clocked);
+        format!("{:?} {clocked:?}", self.work)
+    }
+
+    /// Takes a block's pair, or says why it is none; gives what is to be told of it.
+    fn take(&mut self, our: Result<Outcome, String>, their: Result<Outcome, String>) -> String {
+        let pair = our.and_then(|our| Ok((our, their?)));
         let metric = &self.row.metrics[0];
         let said = |outcome| (metric.of)(outcome).map_or("-".into(), |value| format!("{value:.3}"));
-        Ok(format!("ours {}, theirs {} {}", said(&our), said(&their), metric.unit))
+        match pair {
+            Ok((our, their)) => {
+                self.pairs.push((our, their));
+                format!("ours {}, theirs {} {}", said(&our), said(&their), metric.unit)
+            }
+            Err(why) => {
+                self.failures.push(why.clone());
+                format!("failed: {why}")
+            }
+        }
     }
 
     /// How many lines it may have.
@@ -122,32 +131,85 @@ impl Figure<'_> {
     }
 }
 
-/// Runs the blocks: each holds every race once, in an order of chance, and in each pair chance says who goes first. What
-/// there is after a block is given to `keep`, so that a run that is ended early has not been in vain.
+/// How long the races may take.
+pub struct Plan<'p> {
+    /// When they are looked at.
+    pub looks: &'p Looks,
+    /// No block is begun after this.
+    pub limit: Option<Duration>,
+    /// Of the order.
+    pub seed: u64,
+}
+
+/// Runs the blocks: each holds every open race once. At each look `keep` is told what there is and says which races are
+/// open still; so it is after each block, so that a run that is ended early has not been in vain.
 pub fn run(
     races: &mut [Race],
     (ground, ours): (&Ground, &mut Ours),
-    (blocks, seed): (u32, u64),
-    keep: impl Fn(&[Race]) -> Result<(), String>,
+    plan: &Plan,
+    keep: impl Fn(&[Race]) -> Result<Vec<bool>, String>,
 ) -> Result<(), String> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(plan.seed);
     let begun = Instant::now();
-    for block in 0..blocks {
-        let mut order: Vec<usize> = (0..races.len()).filter(|race| races[*race].goes_on()).collect();
-        order.shuffle(&mut random);
-        let count = order.len();
-        for (place, number) in order.into_iter().enumerate() {
-            let race = &mut races[number];
-            let said = race.pair(ours, ground, random.random()).unwrap_or_else(|why| {
-                race.failures.push(why.clone());
-                format!("failed: {why}")
-            });
-            let done = f64::from(block) + (place + 1) as f64 / count as f64;
-            let left = begun.elapsed().as_secs_f64() * (f64::from(blocks) / done - 1.0);
-            let at = format!("block {} of {blocks}, {} of {count}", block + 1, place + 1);
-            eprintln!("{at}, {:.0} min left · {} · {said}", left / 60.0, race.title());
+    let (mut since, mut is_open) = (begun, vec![true; races.len()]);
+    for block in 0..plan.looks.last() {
+        let groups = groups(races, &is_open, &mut random);
+        if groups.is_empty() || plan.limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            break;
         }
-        keep(races)?;
+        let (looked, look) = plan.looks.next(block);
+        for (place, group) in groups.iter().enumerate() {
+            for told in play(races, group, (ground, ours), &mut random) {
+                let done = f64::from(block - looked) + (place + 1) as f64 / groups.len() as f64;
+                let left = since.elapsed().as_secs_f64() * (f64::from(look - looked) / done - 1.0);
+                eprintln!("block {} of {look}, {:.0} min to the next look · {told}", block + 1, left / 60.0);
+            }
+        }
+        let open = keep(races)?;
+        if block + 1 == look {
+            (since, is_open) = (Instant::now(), open);
+        }
     }
     Ok(())
+}
+
+/// The open races, those together in which ours does the same, in an order of chance.
+fn groups(races: &[Race], is_open: &[bool], random: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, race) in races.iter().enumerate().filter(|(place, race)| is_open[*place] && race.goes_on()) {
+        groups.entry(race.our_part()).or_default().push(place);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    groups.shuffle(random);
+    groups
+}
+
+/// Runs ours once and each of the peers, in an order of chance: the caches are then another one's. Gives what is to be told.
+fn play(
+    races: &mut [Race],
+    group: &[usize],
+    (ground, ours): (&Ground, &mut Ours),
+    random: &mut ChaCha8Rng,
+) -> Vec<String> {
+    let mut sides: Vec<Option<usize>> = group.iter().copied().map(Some).chain([None]).collect();
+    sides.shuffle(random);
+    let (mut our, mut theirs) = (Err("ours was not run".to_owned()), Vec::new());
+    for side in sides {
+        let begun = Instant::now();
+        match side {
+            Some(race) => {
+                let their = races[race].their_side(ground);
+                theirs.push((race, their, begun.elapsed().as_secs_f64()));
+            }
+            None => our = races[group[0]].our_side(ours),
+        }
+    }
+    let engine = ours.engine(&races[group[0]].work);
+    let tell = |(race, their, took_s): (usize, Result<Outcome, String>, f64)| {
+        let race = &mut races[race];
+        race.engine = engine.clone();
+        let said = race.take(our.clone(), their);
+        format!("{} · {said} · {took_s:.1} s", race.title())
+    };
+    theirs.into_iter().map(tell).collect()
 }

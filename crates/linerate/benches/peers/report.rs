@@ -1,12 +1,14 @@
 //! What came of the races: JSON lines, a table for the screen, and one for a page.
 
 use super::race::{Figure, Race};
-use linerate::statistic::{Raced, median, races};
+use linerate::statistic::{Raced, Verdict, median, races};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// One line of the table.
 pub struct Line {
+    /// The place of its race among all.
+    pub race: usize,
     pub row: String,
     pub peer: String,
     pub unit: &'static str,
@@ -19,12 +21,14 @@ pub struct Line {
     pub raced: Result<Raced, String>,
 }
 
-/// The lines of all races, judged together.
-pub fn lines(all: &[Race]) -> Vec<Line> {
-    let figures: Vec<Figure<'_>> = all.iter().flat_map(Race::figures).collect();
-    let ratios: Vec<Vec<f64>> = figures.iter().map(Figure::ratios).collect();
-    let judged = races(&ratios);
-    let line = |(figure, raced): (Figure<'_>, Option<Raced>)| Line {
+/// The lines of all races, judged together, at one of so many looks.
+pub fn lines(all: &[Race], looks: u32) -> Vec<Line> {
+    let of_race = |(place, race)| Race::figures(race).into_iter().map(move |figure| (place, figure));
+    let figures: Vec<(usize, Figure<'_>)> = all.iter().enumerate().flat_map(of_race).collect();
+    let ratios: Vec<Vec<f64>> = figures.iter().map(|(_, figure)| figure.ratios()).collect();
+    let judged = races(&ratios, looks);
+    let line = |((race, figure), raced): ((usize, Figure<'_>), Option<Raced>)| Line {
+        race,
         row: figure.race.row.name.clone() + figure.metric.suffix,
         peer: figure.race.found.title(),
         unit: figure.metric.unit,
@@ -38,6 +42,11 @@ pub fn lines(all: &[Race]) -> Vec<Line> {
 }
 
 impl Line {
+    /// Whether further blocks may tell more.
+    pub fn is_open(&self) -> bool {
+        self.raced.as_ref().is_ok_and(|raced| raced.verdict == Verdict::CannotTell)
+    }
+
     fn verdict(&self) -> String {
         match &self.raced {
             Ok(raced) => raced.verdict.to_string(),
@@ -162,6 +171,7 @@ mod tests {
     fn line(raced: Result<Raced, String>) -> Line {
         let (ours, theirs) = (vec![2.0, 4.0, 3.0], vec![1.0]);
         Line {
+            race: 0,
             row: "row".into(),
             peer: "peer 1.2".into(),
             unit: "Gb/s",
@@ -174,7 +184,7 @@ mod tests {
     }
 
     fn judged() -> Raced {
-        races(&[vec![2.0; 7]])[0].unwrap()
+        races(&[vec![2.0; 7]], 1)[0].unwrap()
     }
 
     #[test]
@@ -193,6 +203,8 @@ mod tests {
         assert_eq!(missing["why"], "it is not on the path");
         let failed = line(Err("failed: it hung".into()));
         assert_eq!(failed.json()["verdict"], "failed: it hung");
+        let open = line(races(&[vec![0.5, 2.0]], 1)[0].ok_or("none".into()));
+        assert_eq!([&failed, &open, &line(Ok(judged()))].map(Line::is_open), [false, true, false]);
         let all = [line(Ok(judged())), failed, line(Ok(judged()))];
         assert_eq!(counts(&all), "2 ahead, 1 failed");
     }

@@ -1,7 +1,7 @@
 //! The rows: which work is raced, and which figures of it.
 
 use super::work::{Kind, Outcome, Work};
-use linerate::vocabulary::Wait;
+use linerate::vocabulary::{Content, Wait};
 
 /// A figure of an outcome.
 #[derive(Debug)]
@@ -86,8 +86,15 @@ const MEMORY_ROWS: [(Kind, &str); 3] = [
 pub fn all(cpus: &[u32], seconds: u32) -> Vec<Row> {
     let one = cpus.first().copied().unwrap_or(0);
     let two = cpus.get(1).map(|other| [one, *other]);
-    let plain =
-        Work { kind: Kind::Stream, bytes: 1, flows: 1, wait: Wait::Sleeping, cpus: [one, one], seconds };
+    let plain = Work {
+        kind: Kind::Stream,
+        bytes: 1,
+        flows: 1,
+        wait: Wait::Sleeping,
+        content: Content::Random,
+        cpus: [one, one],
+        seconds,
+    };
     let apart: Vec<Row> = two.into_iter().flat_map(|cpus| on_two_cpus(Work { cpus, ..plain })).collect();
     apart.into_iter().chain(on_one_cpu(plain)).collect()
 }

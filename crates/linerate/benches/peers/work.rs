@@ -1,6 +1,6 @@
 //! What both sides of a race do, how it is clocked, and what comes of it.
 
-use linerate::vocabulary::Wait;
+use linerate::vocabulary::{Content, Wait};
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +38,8 @@ pub struct Work {
     pub flows: u32,
     /// How the ends wait.
     pub wait: Wait,
+    /// What is sent.
+    pub content: Content,
     /// The CPU of who sends or asks, and of who receives or answers.
     pub cpus: [u32; 2],
     /// How long it is timed.

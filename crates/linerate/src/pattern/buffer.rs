@@ -1,8 +1,8 @@
 //! Where messages lie: one buffer that stays in the caches, or a walk through more than they hold.
 
-use super::stream::RECEIVE_BYTES;
+use super::stream::{RECEIVE_BYTES, at_once};
 use crate::plan::Block;
-use crate::vocabulary::{Cache, Does};
+use crate::vocabulary::{Cache, Content, Does};
 use crate::{Error, Result};
 use linerate_sys::messages::{LINE, stride};
 use linerate_sys::pages::Pages;
@@ -15,26 +15,31 @@ pub const COLD_BYTES: usize = 64 << 20;
 /// Regions that are not in use. Filling one takes long, so a worker keeps them from trial to trial.
 static FREE: Mutex<Vec<Pages>> = Mutex::new(Vec::new());
 
-/// A region, given back when dropped.
+/// A region, given back when dropped, unless it is of zeros.
 #[derive(Debug)]
-pub struct Region(Option<Pages>);
+pub struct Region {
+    pages: Option<Pages>,
+    is_kept: bool,
+}
 
 impl Region {
     /// A region that is large enough for all these blocks.
     pub fn for_blocks(blocks: &[Block], does: Does) -> Result<Region> {
         let len = blocks.iter().map(|block| span(block, does)).max().unwrap_or(0);
+        if does == Does::Sends && blocks.iter().all(|block| block.content == Content::Zeros) {
+            return Ok(Region { pages: Some(Pages::zeros(len)?), is_kept: false });
+        }
         let mut free = FREE.lock().map_err(|_| Error::peer("this worker", "a thread panicked", ""))?;
         let fitting = free.iter().enumerate().filter(|(_, pages)| pages.len() >= len);
         let best = fitting.min_by_key(|(_, pages)| pages.len()).map(|(index, _)| index);
-        match best {
-            Some(index) => Ok(Region(Some(free.swap_remove(index)))),
-            None => Ok(Region(Some(Pages::filled(len)?))),
-        }
+        let pages = best.map(|index| free.swap_remove(index));
+        let pages = pages.map_or_else(|| Pages::filled(len), Ok)?;
+        Ok(Region { pages: Some(pages), is_kept: true })
     }
 
     /// The walk that a block asks for.
     pub fn walk(&mut self, block: &Block, does: Does) -> Walk<'_> {
-        let bytes = self.0.as_deref_mut().unwrap_or_default();
+        let bytes = self.pages.as_deref_mut().unwrap_or_default();
         let len = span(block, does).min(bytes.len());
         Walk { bytes: &mut bytes[..len], at: 0 }
     }
@@ -42,7 +47,8 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        if let (Some(pages), Ok(mut free)) = (self.0.take(), FREE.lock()) {
+        let kept = self.pages.take().filter(|_| self.is_kept);
+        if let (Some(pages), Ok(mut free)) = (kept, FREE.lock()) {
             free.push(pages);
         }
     }
@@ -52,7 +58,7 @@ impl Drop for Region {
 fn span(block: &Block, does: Does) -> usize {
     let message = block.message_bytes as usize;
     let least = match does {
-        Does::Receives => RECEIVE_BYTES.max(message),
+        Does::Receives => at_once(block),
         // What goes and what comes are under way at once.
         Does::Exchanges | Does::Overlaps => 2 * message,
         Does::Connects | Does::Accepts => super::GREETING + message,
@@ -79,6 +85,13 @@ impl Walk<'_> {
         let start = if self.at + len > self.bytes.len() { 0 } else { self.at };
         self.at = start + len.next_multiple_of(LINE);
         &mut self.bytes[start..start + len]
+    }
+
+    /// Takes back what of the last `len` bytes was not filled: a cold walk that left it out would touch a small part of its
+    /// region only, which the caches keep.
+    #[inline]
+    pub fn give_back(&mut self, len: usize, filled: usize) {
+        self.at -= len.next_multiple_of(LINE) - filled.next_multiple_of(LINE);
     }
 
     /// The next messages of `len` bytes, as many of `messages` as the region holds, apart as
@@ -122,6 +135,37 @@ mod tests {
         assert_eq!(windows(Cache::Cold, 64), [(0, bytes), (64 << 10, bytes), (128 << 10, bytes)]);
         // Of messages that fill the region there is one, and a walk that would not hold the next window begins again.
         assert_eq!(windows(Cache::Cold, COLD_BYTES).iter().map(|window| window.0).max(), Some(0));
+    }
+
+    #[test]
+    fn what_was_not_filled_comes_next_and_a_hot_walk_does_not_leave_its_region() {
+        const WHOLE: usize = 1 << 20;
+        let starts = |cache| -> Vec<usize> {
+            let block = Block { read_bytes: WHOLE as u64, ..block(64, cache) };
+            let mut region = Region::for_blocks(&[block], Does::Receives).unwrap();
+            let mut walk = region.walk(&block, Does::Receives);
+            let mut next = |filled| {
+                let at = walk.next(WHOLE).as_ptr() as usize;
+                walk.give_back(WHOLE, filled);
+                at
+            };
+            let all = [100, WHOLE, 1, 0, 64].map(&mut next);
+            all.iter().map(|at| at - all[0]).collect()
+        };
+        assert_eq!(starts(Cache::Cold), [0, 128, 128 + WHOLE, 192 + WHOLE, 192 + WHOLE]);
+        assert_eq!(starts(Cache::Hot), [0; 5]);
+    }
+
+    #[test]
+    fn only_what_is_sent_is_zeros_and_no_other_region_is_made_of_it() {
+        let zeros = Block { content: Content::Zeros, ..block(9999, Cache::Hot) };
+        let first = |block: Block, does| {
+            let mut region = Region::for_blocks(&[block], does).unwrap();
+            let bytes = region.walk(&block, does).next(9999).to_vec();
+            bytes.iter().any(|byte| *byte != 0)
+        };
+        assert!(!first(zeros, Does::Sends));
+        assert!(first(block(9999, Cache::Hot), Does::Sends) && first(zeros, Does::Receives));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One way without pause. The receiver's stamps, one each `messages` messages, are the result.
 
+use super::buffer::COLD_BYTES;
 use super::{Clock, Link, Walk, push_all};
 use crate::plan::Block;
 use std::io;
@@ -7,6 +8,14 @@ use std::io;
 /// The least that a receiver asks for at once. A stream of small messages is the sender's test: a
 /// receiver that read as little as the sender writes would measure itself.
 pub const RECEIVE_BYTES: usize = 64 << 10;
+
+/// What a receiver asks for at once in this block, at most: so much memory it has.
+pub(super) fn at_once(block: &Block) -> usize {
+    match block.read_bytes {
+        0 => RECEIVE_BYTES.max(block.message_bytes as usize),
+        asked => (asked as usize).min(COLD_BYTES),
+    }
+}
 
 /// The end that sends: one call a message, as an application would.
 pub fn send<L: Link, K: Clock>(
@@ -35,16 +44,17 @@ pub fn receive<L: Link, K: Clock>(
     walk: &mut Walk<'_>,
     stamps: &mut Vec<u64>,
 ) -> io::Result<u64> {
-    let at_once = RECEIVE_BYTES.max(block.message_bytes as usize);
+    let at_once = at_once(block);
     let slice_bytes = block.message_bytes * block.messages;
     let mut moved = 0;
     for _ in 0..block.slices {
         let mut left = slice_bytes;
         while left > 0 {
-            let part = walk.next(at_once.min(left as usize));
-            let came = link.pull(part)? as u64;
-            left -= came;
-            moved += came;
+            let asked = at_once.min(left as usize);
+            let came = link.pull(walk.next(asked))?;
+            walk.give_back(asked, came);
+            left -= came as u64;
+            moved += came as u64;
         }
         stamps.push(clock.now_ns());
     }

@@ -1,6 +1,6 @@
 //! The unit of work between two decisions: one case, its roles, and the blocks of messages.
 
-use crate::vocabulary::{Cache, Does, Pattern, Wait};
+use crate::vocabulary::{Cache, Content, Does, Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -96,6 +96,10 @@ fn is_base(arm: &u32) -> bool {
     *arm == 0
 }
 
+fn is_usual(read_bytes: &u64) -> bool {
+    *read_bytes == 0
+}
+
 /// What a step is for, and so what its trials may be used for.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -146,6 +150,12 @@ pub struct Block {
     /// When they go.
     #[serde(default, skip_serializing_if = "Pace::is_closed")]
     pub pace: Pace,
+    /// The most that a stream's receiver asks for at once; 0 is 64 KiB, or the message where that is larger.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub read_bytes: u64,
+    /// What the messages of a stream consist of.
+    #[serde(default, skip_serializing_if = "Content::is_usual")]
+    pub content: Content,
 }
 
 /// The most bytes of a window of large messages.

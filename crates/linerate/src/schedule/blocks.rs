@@ -5,7 +5,8 @@ use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{HostFacts, Recording, Trial};
-use crate::vocabulary::{CLOCK_READ, Cache, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
+use crate::unit::Bytes;
+use crate::vocabulary::{CLOCK_READ, Cache, Content, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -86,7 +87,11 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
     }
     let cold_from = cold_from(&recording.hosts);
     let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long: road::is_long(round_trip_ns) };
-    let block = |size| Shape { entry, size, cache: cache(plan, entry, size, cold_from), scale };
+    let (read_bytes, content) = (read_bytes(plan, entry), content(plan, entry));
+    let block = |size| {
+        let cache = cache(plan, entry, size, cold_from);
+        Shape { entry, size, cache, read_bytes, content, scale }
+    };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     if entry.warm_up_ns > 0 && !first_probe {
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
@@ -152,6 +157,8 @@ struct Shape<'e> {
     entry: &'e Entry,
     size: u64,
     cache: Cache,
+    read_bytes: u64,
+    content: Content,
     scale: Scale,
 }
 
@@ -174,6 +181,8 @@ impl Shape<'_> {
             lead: lead as u32,
             cache: self.cache,
             pace: self.entry.case.pace,
+            read_bytes: self.read_bytes,
+            content: self.content,
         }
     }
 
@@ -302,6 +311,19 @@ fn least_sample_ns(recording: &Recording) -> f64 {
         .filter_map(|host| host.figures.get(CLOCK_READ))
         .map(|figure| figure.low.unwrap_or(figure.value));
     costs.fold(STAMP_NS, f64::max) / STAMP_SHARE
+}
+
+/// What a receiver of streams is told to ask for at once; 0 leaves it to the pattern.
+fn read_bytes(plan: &Plan, entry: &Entry) -> u64 {
+    let asked = plan.value_for(entry.rung, entry.case.arm, "stream.read-size");
+    asked.and_then(|value| value.parse::<Bytes>().ok()).map_or(0, |bytes| bytes.0.max(1))
+}
+
+fn content(plan: &Plan, entry: &Entry) -> Content {
+    match plan.value_for(entry.rung, entry.case.arm, "message.content") {
+        Some("zeros") => Content::Zeros,
+        _ => Content::Random,
+    }
 }
 
 fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {

@@ -215,6 +215,8 @@ mod tests {
         lead: 3,
         cache: crate::vocabulary::Cache::Hot,
         pace: crate::plan::Pace::Closed,
+        read_bytes: 0,
+        content: crate::vocabulary::Content::Random,
     };
 
     fn play([listens, connects]: &mut [Box<dyn Session>; 2], wait: Wait) {

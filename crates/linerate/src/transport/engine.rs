@@ -21,6 +21,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
 
 const PLACEMENT: &str = "cpu.placement";
+const THREADS: &str = "flow.threads";
 
 /// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
 pub trait Channel: AsFd + Send + Sync {
@@ -112,6 +113,7 @@ impl<C: Channel> Session for Connected<C> {
             let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
             all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));
         }
+        all.extend(self.spec.value(THREADS).map(|threads| granted(&self.spec, THREADS, threads)));
         all
     }
 
@@ -200,6 +202,7 @@ impl<C: Channel> Connected<C> {
         };
         tasks.iter().all(|task| may_crowd(task.does))
             && self.flows.len() > count
+            && self.spec.value(THREADS) != Some("flow")
             && Faults::of(&self.spec).are_none()
     }
 

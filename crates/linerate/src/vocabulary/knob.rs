@@ -72,6 +72,11 @@ const SHIMMED: &[&str] = &[
     "sctp",
     "smc",
 ];
+/// Whose streams are bytes that a receiver takes as many of as it asks for.
+const STREAMED: &[&str] =
+    &["tcp", "unix", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
+/// What one thread can serve many flows of.
+const CROWDED: &[&str] = &["tcp", "unix", "mptcp", "vsock", "sctp", "smc"];
 /// What sends a user's own bytes.
 const CARRIED: &[&str] = &[
     "tcp",
@@ -273,6 +278,33 @@ pub const KNOBS: &[Knob] = &[
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
         hint: "hot and cold in two runs: the difference is what memory costs",
+    },
+    Knob {
+        name: "stream.read-size",
+        kind: KnobKind::Bytes,
+        transports: STREAMED,
+        default: "64 KiB, or the message where that is larger",
+        about: "the most that a stream's receiver asks for in one call, 64 MiB at most",
+        source: "recv(2); NTTCP's buffer size, which holds for both of its ends",
+        hint: "the message's own size and 2MiB: a receiver that takes less often lets the sender wake it less often",
+    },
+    Knob {
+        name: "message.content",
+        kind: KnobKind::OneOf(&["random", "zeros"]),
+        transports: STREAMED,
+        default: "random: bytes that no compressor can shrink",
+        about: "what a stream's sender sends: written memory, or the kernel's one page of zeros again and again",
+        source: "qperf, whose sender never writes its buffer; iperf3 --repeating-payload",
+        hint: "zeros: a sender whose source always lies in the nearest cache, and what a compressing path makes of it",
+    },
+    Knob {
+        name: "flow.threads",
+        kind: KnobKind::OneOf(&["cpu", "flow"]),
+        transports: CROWDED,
+        default: "cpu: where there are more flows than CPUs, a thread a CPU serves them all",
+        about: "whether many flows are served by a thread a CPU, or by a thread each",
+        source: "epoll(7); iperf3 -P, which has a thread each",
+        hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
     Knob {
         name: "shim.spin",

@@ -100,6 +100,26 @@ pub enum Cache {
     Cold,
 }
 
+/// What a sender's messages consist of.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Bytes that no compressor can shrink, written before.
+    #[default]
+    Random,
+    /// The kernel's page of zeros, again and again: memory that was never written.
+    Zeros,
+}
+
+impl Content {
+    /// Whether nothing else was asked for.
+    pub fn is_usual(&self) -> bool {
+        *self == Content::Random
+    }
+}
+
 /// How a receiving end looks for a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {

@@ -71,3 +71,21 @@ fn flows_that_share_a_thread_share_its_cpu_time() {
     let starts: Vec<u64> = came[0].iter().map(|flow| flow[0].flow.start_ns).collect();
     assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
 }
+
+/// With a thread each, every flow has a time of its own, all its bytes, and reads of the size that the block says.
+#[test]
+fn flows_have_a_thread_each_where_that_is_asked_for() {
+    let settings = vec!["flow.threads=flow".parse().unwrap()];
+    let mut ends = meet(&Spec { settings, ..spec("tcp", 8, true) });
+    let granted = ends[0].granted().into_iter().find(|granted| granted.knob == "flow.threads").unwrap();
+    assert_eq!((granted.asked.as_deref(), granted.granted.as_deref()), (Some("flow"), Some("flow")));
+    let blocks = [0, 100, 2 << 20].map(|read_bytes| Block { read_bytes, ..block(10_000, 20, 2) });
+    let answers = play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &blocks);
+    let flows: Vec<_> = answers[0][0].iter().map(|flow| &flow[0].flow).collect();
+    assert!(flows.iter().any(|flow| flow.start_ns != flows[0].start_ns), "they began at one moment");
+    for flow in &answers[0][0] {
+        for (measured, block) in flow.iter().zip(&blocks) {
+            assert_eq!((measured.flow.bytes, measured.flow.slices_ns.len()), (block.bytes(), 2), "{block:?}");
+        }
+    }
+}

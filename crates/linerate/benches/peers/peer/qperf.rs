@@ -4,6 +4,7 @@ use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, last_line, serve};
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, sleeps};
+use linerate::vocabulary::Content;
 
 pub const QPERF: Peer = Peer {
     name: "qperf",
@@ -13,7 +14,8 @@ pub const QPERF: Peer = Peer {
     version: &["--version"],
     help: &[],
     plays: &[
-        Play { tells_cpu: false, fits: is_alone, ..Play::of(Kind::Stream, stream) },
+        // Its client never writes its buffer: in its smaps the mapping has no page of its own.
+        Play { tells_cpu: false, fits: is_alone, content: Content::Zeros, ..Play::of(Kind::Stream, stream) },
         Play::of(Kind::Datagrams, datagrams),
         Play { fits: sleeps, ..Play::of(Kind::RoundTrip, round_trip) },
     ],

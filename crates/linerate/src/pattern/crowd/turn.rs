@@ -1,6 +1,6 @@
 //! What one flow of a crowd does when its turn comes. A turn ends where the flow would have to wait, or has had its part.
 
-use super::super::stream::RECEIVE_BYTES;
+use super::super::stream::at_once;
 use super::super::{Clock, Walk};
 use super::Ready;
 use crate::plan::Block;
@@ -10,7 +10,7 @@ use std::io;
 
 /// What a sender sends in its turn, while it can. With a small message a turn one would measure how it is asked which flow is
 /// ready, and no packet would hold two messages.
-pub(super) const TURN_BYTES: usize = RECEIVE_BYTES;
+pub(super) const TURN_BYTES: usize = 64 << 10;
 
 /// One flow of a crowd, in one block.
 #[derive(Debug, Default, Clone)]
@@ -142,8 +142,10 @@ pub(super) fn receive<C: Ready, K: Clock>(
     if member.left == 0 {
         member.left = (block.message_bytes * block.messages) as usize;
     }
-    let room = walk.next(RECEIVE_BYTES.max(block.message_bytes as usize).min(member.left));
-    member.moved += member.pull(flow, room)? as u64;
+    let asked = at_once(block).min(member.left);
+    let came = member.pull(flow, walk.next(asked))?;
+    walk.give_back(asked, came);
+    member.moved += came as u64;
     Ok(member.left == 0 && member.closes(block.messages, clock))
 }
 

@@ -3,7 +3,7 @@
 use super::{begun, run};
 use crate::plan::{Block, Suite};
 use crate::record::HostFacts;
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Content, Pattern};
 
 const HOT: &str = r#"
 name = "hot"
@@ -49,6 +49,21 @@ fn slices_of_passed_messages_are_whole_windows() {
     }
     // A connection has no windows of messages.
     assert!(!of_streams("network.tcp", "lab").iter().all(|block| is_whole(&block)));
+}
+
+#[test]
+fn what_is_read_and_sent_is_as_the_plan_says() {
+    let (plan, recording) = begun(|plan| {
+        plan.rungs = vec!["in-host.tcp".into(), "network.tcp".into()];
+        let set = ["network.tcp:stream.read-size=2MiB", "network.tcp:message.content=zeros"];
+        plan.settings.extend(set.map(|set| set.parse().unwrap()));
+    });
+    let (steps, _) = run(&plan, recording, usize::MAX);
+    for (rung, asked) in [("in-host.tcp", (0, Content::Random)), ("network.tcp", (2 << 20, Content::Zeros))] {
+        let blocks = steps.iter().filter(|step| step.case.rung == rung).flat_map(|step| &step.blocks);
+        let found: Vec<_> = blocks.map(|block| (block.read_bytes, block.content)).collect();
+        assert!(!found.is_empty() && found.iter().all(|found| *found == asked), "{rung}: {found:?}");
+    }
 }
 
 #[test]
