@@ -119,13 +119,13 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     too_few(&looks, &races).inspect(|why| eprintln!("{why}"));
     let limit = args.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
     let plan = race::Plan { looks: &looks, limit, seed: args.seed };
-    race::run(&mut races, (&ground, &mut ours), &plan, |races| {
+    let counted = race::run(&mut races, (&ground, &mut ours), &plan, |races| {
         let lines = report::lines(races, looks.count());
         keep(args, &lines, &about)?;
         let is_open = |place| lines.iter().any(|line| line.race == place && line.is_open());
         Ok((0..races.len()).map(is_open).collect())
     })?;
-    let lines = report::lines(&races, looks.count());
+    let lines = report::lines(&races, counted);
     keep(args, &lines, &about)?;
     println!("{}\n{}", report::table(&lines), summary(&lines));
     match &args.profile {

@@ -142,16 +142,17 @@ pub struct Plan<'p> {
 }
 
 /// Runs the blocks: each holds every open race once. At each look `keep` is told what there is and says which races are
-/// open still; so it is after each block, so that a run that is ended early has not been in vain.
+/// open still; so it is after each block, so that a run that is ended early has not been in vain. Gives the number of looks
+/// that the end is judged by: where the time was over before the first one, that is the only one.
 pub fn run(
     races: &mut [Race],
     (ground, ours): (&Ground, &mut Ours),
     plan: &Plan,
     keep: impl Fn(&[Race]) -> Result<Vec<bool>, String>,
-) -> Result<(), String> {
+) -> Result<u32, String> {
     let mut random = ChaCha8Rng::seed_from_u64(plan.seed);
     let begun = Instant::now();
-    let (mut since, mut is_open) = (begun, vec![true; races.len()]);
+    let (mut since, mut is_open, mut looks) = (begun, vec![true; races.len()], 1);
     for block in 0..plan.looks.last() {
         let groups = groups(races, &is_open, &mut random);
         if groups.is_empty() || plan.limit.is_some_and(|limit| begun.elapsed() >= limit) {
@@ -167,10 +168,10 @@ pub fn run(
         }
         let open = keep(races)?;
         if block + 1 == look {
-            (since, is_open) = (Instant::now(), open);
+            (since, is_open, looks) = (Instant::now(), open, plan.looks.count());
         }
     }
-    Ok(())
+    Ok(looks)
 }
 
 /// The open races, those together in which ours does the same, in an order of chance.
