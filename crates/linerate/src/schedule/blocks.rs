@@ -313,14 +313,21 @@ fn least_sample_ns(recording: &Recording) -> f64 {
     costs.fold(STAMP_NS, f64::max) / STAMP_SHARE
 }
 
+/// The value of a knob that only streams have: a record must not tell it of what does not.
+fn of_stream<'p>(plan: &'p Plan, entry: &Entry, knob: &str) -> Option<&'p str> {
+    let pattern = entry.case.pattern;
+    let is_stream = pattern.has_rate() && !pattern.is_exchange();
+    plan.value_for(entry.rung, entry.case.arm, knob).filter(|_| is_stream)
+}
+
 /// What a receiver of streams is told to ask for at once; 0 leaves it to the pattern.
 fn read_bytes(plan: &Plan, entry: &Entry) -> u64 {
-    let asked = plan.value_for(entry.rung, entry.case.arm, "stream.read-size");
+    let asked = of_stream(plan, entry, "stream.read-size");
     asked.and_then(|value| value.parse::<Bytes>().ok()).map_or(0, |bytes| bytes.0.max(1))
 }
 
 fn content(plan: &Plan, entry: &Entry) -> Content {
-    match plan.value_for(entry.rung, entry.case.arm, "message.content") {
+    match of_stream(plan, entry, "message.content") {
         Some("zeros") => Content::Zeros,
         _ => Content::Random,
     }

@@ -47,6 +47,11 @@ pub trait Channel: AsFd + Send + Sync {
         Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
     }
 
+    /// Whether an engine is asked for that is not the usual one.
+    fn is_driven(&self, _spec: &Spec) -> bool {
+        false
+    }
+
     /// The link of another engine, where one is asked for.
     fn drive(
         &self,
@@ -113,7 +118,10 @@ impl<C: Channel> Session for Connected<C> {
             let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
             all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));
         }
-        all.extend(self.spec.value(THREADS).map(|threads| granted(&self.spec, THREADS, threads)));
+        if self.spec.value(THREADS).is_some() {
+            let threads = if self.may_share_threads() { "cpu" } else { "flow" };
+            all.push(granted(&self.spec, THREADS, threads));
+        }
         all
     }
 
@@ -200,10 +208,13 @@ impl<C: Channel> Connected<C> {
         } else {
             cpus.len()
         };
-        tasks.iter().all(|task| may_crowd(task.does))
-            && self.flows.len() > count
-            && self.spec.value(THREADS) != Some("flow")
-            && Faults::of(&self.spec).are_none()
+        tasks.iter().all(|task| may_crowd(task.does)) && self.flows.len() > count && self.may_share_threads()
+    }
+
+    /// Whether one thread may serve several flows.
+    fn may_share_threads(&self) -> bool {
+        let is_driven = self.flows.first().is_some_and(|flow| flow.is_driven(&self.spec));
+        !is_driven && Faults::of(&self.spec).are_none() && self.spec.value(THREADS) != Some("flow")
     }
 
     fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {

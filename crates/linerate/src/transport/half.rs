@@ -21,7 +21,7 @@ use super::{Spec, granted};
 use crate::pattern::{Drive, Kernel, Link, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::vocabulary::{Does, Wait};
+use crate::vocabulary::{Content, Does, Wait};
 use crate::{Error, Result};
 use std::io;
 use std::net::TcpStream;
@@ -46,6 +46,8 @@ pub struct Setup<'s> {
 pub trait Push: Send + Sized + 'static {
     /// Its name among the values of its knob.
     const NAME: &'static str;
+    /// Whether it sends memory of its own in place of the message's.
+    const OWNS_MEMORY: bool = false;
     /// Readies it, or says what is missing.
     fn open(setup: &Setup) -> Result<Self>;
     /// Sends the first part of `bytes`, or as many of its own; says how many went.
@@ -206,6 +208,12 @@ fn asked(spec: &Spec) -> (&str, &str) {
     (spec.value(SEND).unwrap_or(send), spec.value(RECEIVE).unwrap_or(receive))
 }
 
+/// Whether an engine is asked for that is not the usual one: it drives a thread a flow.
+pub fn is_chosen(spec: &Spec) -> bool {
+    let (send, receive) = asked(spec);
+    [send, receive] != table::defaults()
+}
+
 /// The link of the engines that were asked for; none where they are the usual ones.
 pub fn drive(
     socket: &TcpStream,
@@ -215,9 +223,13 @@ pub fn drive(
     blocks: &[Block],
 ) -> Result<Option<Box<dyn Drive>>> {
     let (send, receive) = asked(spec);
-    let [write, read] = table::defaults();
-    if (send, receive) == (write, read) {
+    if !is_chosen(spec) {
         return Ok(None);
+    }
+    let has_zeros = does == Does::Sends && blocks.iter().any(|block| block.content == Content::Zeros);
+    if has_zeros && table::send(send, wait)?.owns_memory {
+        let what = format!("message.content=zeros and {SEND}={send}, which sends memory of its own");
+        return Err(Error::usage(what, "zeros are sent by write, epoll and io-uring"));
     }
     let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
     let setup = Setup { socket, patience: spec.patience(), largest };

@@ -148,6 +148,10 @@ impl Channel for TcpStream {
         Some(self)
     }
 
+    fn is_driven(&self, spec: &Spec) -> bool {
+        half::is_chosen(spec)
+    }
+
     fn drive(&self, spec: &Spec, does: Does, wait: Wait, blocks: &[Block]) -> Result<Option<Box<dyn Drive>>> {
         half::drive(self, spec, does, wait, blocks)
     }

@@ -79,6 +79,11 @@ fn flows_have_a_thread_each_where_that_is_asked_for() {
     let mut ends = meet(&Spec { settings, ..spec("tcp", 8, true) });
     let granted = ends[0].granted().into_iter().find(|granted| granted.knob == "flow.threads").unwrap();
     assert_eq!((granted.asked.as_deref(), granted.granted.as_deref()), (Some("flow"), Some("flow")));
+    // An engine has a thread a flow, whatever was asked for: that is what is told.
+    let engine = ["flow.threads=cpu", "tcp.receive-engine=epoll"].map(|set| set.parse().unwrap());
+    let other = meet(&Spec { settings: engine.to_vec(), ..spec("tcp", 8, true) });
+    let told = other[0].granted().into_iter().find(|granted| granted.knob == "flow.threads").unwrap();
+    assert_eq!((told.granted.as_deref(), told.is_as_asked()), (Some("flow"), false));
     let blocks = [0, 100, 2 << 20].map(|read_bytes| Block { read_bytes, ..block(10_000, 20, 2) });
     let answers = play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &blocks);
     let flows: Vec<_> = answers[0][0].iter().map(|flow| &flow[0].flow).collect();

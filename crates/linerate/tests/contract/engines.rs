@@ -165,3 +165,18 @@ fn sockets_are_bound_to_the_interface_or_it_is_said_why_not() {
     assert_eq!(error.exit_code(), 3, "{error}");
     assert!(error.to_string().contains("no-such-one"), "{error}");
 }
+
+/// The record would say zeros of bytes that are none.
+#[test]
+fn zeros_are_refused_by_what_sends_memory_of_its_own() {
+    let zeros = [Block { content: Content::Zeros, ..block(1000, 10, 1) }];
+    let task = [Task { does: Does::Sends, cpus: Vec::new() }];
+    for engine in ["sendfile", "splice", "zero-copy", "io-uring-zero-copy"] {
+        let mut ends = with("tcp", &[format!("tcp.send-engine={engine}")], 1, 5000);
+        let refused = ends[1].trial(&task, Wait::Sleeping, &zeros);
+        assert_eq!(refused.unwrap_err().exit_code(), 2, "{engine}");
+    }
+    let mut ends = with("tcp", &["tcp.send-engine=epoll".into()], 1, 5000);
+    let [came, _] = play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &zeros);
+    assert_eq!(bytes(&came, 0), 10_000);
+}

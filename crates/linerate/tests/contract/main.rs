@@ -8,7 +8,7 @@ mod special;
 use linerate::pattern::Measured;
 use linerate::plan::{Block, Pace};
 use linerate::transport::{Address, Offer, Session, Spec, TRANSPORTS, Task, named};
-use linerate::vocabulary::{self, Cache, Does, Pattern, Sample, TransportEntry, Wait};
+use linerate::vocabulary::{self, Cache, Content, Does, Pattern, Sample, TransportEntry, Wait};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;

@@ -59,10 +59,18 @@ fn what_is_read_and_sent_is_as_the_plan_says() {
         plan.settings.extend(set.map(|set| set.parse().unwrap()));
     });
     let (steps, _) = run(&plan, recording, usize::MAX);
-    for (rung, asked) in [("in-host.tcp", (0, Content::Random)), ("network.tcp", (2 << 20, Content::Zeros))] {
-        let blocks = steps.iter().filter(|step| step.case.rung == rung).flat_map(|step| &step.blocks);
+    let (usual, asked) = ((0, Content::Random), (2 << 20, Content::Zeros));
+    let cases = [
+        ("in-host.tcp", Pattern::Stream, usual),
+        ("network.tcp", Pattern::Stream, asked),
+        // What has no use for them does not say that it had them.
+        ("network.tcp", Pattern::PingPong, usual),
+    ];
+    for (rung, pattern, is) in cases {
+        let of_case = steps.iter().filter(|step| (&*step.case.rung, step.case.pattern) == (rung, pattern));
+        let blocks = of_case.flat_map(|step| &step.blocks);
         let found: Vec<_> = blocks.map(|block| (block.read_bytes, block.content)).collect();
-        assert!(!found.is_empty() && found.iter().all(|found| *found == asked), "{rung}: {found:?}");
+        assert!(!found.is_empty() && found.iter().all(|found| *found == is), "{rung} {pattern}: {found:?}");
     }
 }
 

@@ -33,6 +33,7 @@ pub struct SendFile<const WAITS: bool> {
 
 impl<const WAITS: bool> Push for SendFile<WAITS> {
     const NAME: &'static str = "sendfile";
+    const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
         Ok(SendFile { socket: own_waiting::<WAITS>(setup.socket)?, source: Source::of(setup.largest)? })
@@ -60,6 +61,7 @@ pub struct SpliceOut<const WAITS: bool> {
 
 impl<const WAITS: bool> Push for SpliceOut<WAITS> {
     const NAME: &'static str = "splice";
+    const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
         let (socket, passage) = (own_waiting::<WAITS>(setup.socket)?, Passage::new()?);
@@ -90,6 +92,7 @@ pub struct ZeroCopySend<const WAITS: bool> {
 
 impl<const WAITS: bool> Push for ZeroCopySend<WAITS> {
     const NAME: &'static str = "zero-copy";
+    const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
         let (socket, source) = (own(setup.socket)?, Source::of(setup.largest)?);

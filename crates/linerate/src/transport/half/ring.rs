@@ -51,6 +51,7 @@ pub struct RingZeroCopy<const WAITS: bool> {
 
 impl<const WAITS: bool> Push for RingZeroCopy<WAITS> {
     const NAME: &'static str = "io-uring-zero-copy";
+    const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
         let ring = Ring::onto(setup.socket, setup.patience)?;

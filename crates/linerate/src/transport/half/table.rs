@@ -15,6 +15,8 @@ use crate::{Error, Result};
 pub struct Row<H: ?Sized + 'static> {
     /// Its name.
     pub name: &'static str,
+    /// Whether it sends memory of its own.
+    pub owns_memory: bool,
     /// The link of a stream, whose other direction is the usual one.
     pub stream: Open<Box<dyn Drive>>,
     /// The half alone.
@@ -24,6 +26,7 @@ pub struct Row<H: ?Sized + 'static> {
 const fn out<S: Push, const WAITS: bool>() -> Row<dyn Out> {
     Row {
         name: S::NAME,
+        owns_memory: S::OWNS_MEMORY,
         stream: |setup| Ok(both::<WAITS>(sender::<S>(setup)?, receiver::<Read<WAITS>>(setup)?, setup)),
         half: |setup| Ok(Box::new(sender::<S>(setup)?)),
     }
@@ -32,6 +35,7 @@ const fn out<S: Push, const WAITS: bool>() -> Row<dyn Out> {
 const fn into<R: Pull, const WAITS: bool>() -> Row<dyn In> {
     Row {
         name: R::NAME,
+        owns_memory: false,
         stream: |setup| Ok(both::<WAITS>(sender::<Write<WAITS>>(setup)?, receiver::<R>(setup)?, setup)),
         half: |setup| Ok(Box::new(receiver::<R>(setup)?)),
     }
