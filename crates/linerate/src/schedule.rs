@@ -6,6 +6,7 @@
 mod again;
 mod arms;
 mod blocks;
+mod buffers;
 mod entries;
 mod extra;
 mod far;

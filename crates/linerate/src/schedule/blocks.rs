@@ -1,12 +1,12 @@
 //! How many messages a block has: as many as the latest rate on record fits into a trial.
 
+use super::buffers::{Buffers, cold_from};
 use super::visit::Visit;
 use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
-use crate::record::{HostFacts, Recording, Trial};
-use crate::unit::Bytes;
-use crate::vocabulary::{CLOCK_READ, Cache, Content, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
+use crate::record::{Recording, Trial};
+use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -53,9 +53,6 @@ const STAMP_NS: f64 = 25.0;
 /// The size that a flow warms up with, where it is one of its sizes.
 const WARM_UP_BYTES: u64 = 64 << 10;
 
-/// A message of this size or more comes from memory; used when a host does not say how large its L2 is.
-const COLD_FROM: u64 = 2 << 20;
-
 /// The fewest samples of a ping-pong that is short enough for several, and slices of a stream's block.
 const LEAST_SAMPLES: u64 = 3;
 
@@ -87,11 +84,7 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
     }
     let cold_from = cold_from(&recording.hosts);
     let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long: road::is_long(round_trip_ns) };
-    let (read_bytes, content) = (read_bytes(plan, entry), content(plan, entry));
-    let block = |size| {
-        let cache = cache(plan, entry, size, cold_from);
-        Shape { entry, size, cache, read_bytes, content, scale }
-    };
+    let block = |size| Shape { entry, size, buffers: Buffers::of(plan, entry, size, cold_from), scale };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     if entry.warm_up_ns > 0 && !first_probe {
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
@@ -156,9 +149,7 @@ struct Scale {
 struct Shape<'e> {
     entry: &'e Entry,
     size: u64,
-    cache: Cache,
-    read_bytes: u64,
-    content: Content,
+    buffers: Buffers,
     scale: Scale,
 }
 
@@ -179,10 +170,10 @@ impl Shape<'_> {
             messages: messages.max(1),
             slices: slices as u32,
             lead: lead as u32,
-            cache: self.cache,
+            cache: self.buffers.cache,
             pace: self.entry.case.pace,
-            read_bytes: self.read_bytes,
-            content: self.content,
+            read_bytes: self.buffers.read_bytes,
+            content: self.buffers.content,
         }
     }
 
@@ -311,51 +302,6 @@ fn least_sample_ns(recording: &Recording) -> f64 {
         .filter_map(|host| host.figures.get(CLOCK_READ))
         .map(|figure| figure.low.unwrap_or(figure.value));
     costs.fold(STAMP_NS, f64::max) / STAMP_SHARE
-}
-
-/// The value of a knob that only streams have: a record must not tell it of what does not.
-fn of_stream<'p>(plan: &'p Plan, entry: &Entry, knob: &str) -> Option<&'p str> {
-    let pattern = entry.case.pattern;
-    let is_stream = pattern.has_rate() && !pattern.is_exchange();
-    plan.value_for(entry.rung, entry.case.arm, knob).filter(|_| is_stream)
-}
-
-/// What a receiver of streams is told to ask for at once; 0 leaves it to the pattern.
-fn read_bytes(plan: &Plan, entry: &Entry) -> u64 {
-    let asked = of_stream(plan, entry, "stream.read-size");
-    asked.and_then(|value| value.parse::<Bytes>().ok()).map_or(0, |bytes| bytes.0.max(1))
-}
-
-fn content(plan: &Plan, entry: &Entry) -> Content {
-    match of_stream(plan, entry, "message.content") {
-        Some("zeros") => Content::Zeros,
-        _ => Content::Random,
-    }
-}
-
-fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
-    let rung = RUNGS.iter().find(|rung| rung.id == entry.rung);
-    if let Some(cache) = rung.and_then(|rung| rung.cache) {
-        return cache;
-    }
-    match plan.value_for(entry.rung, entry.case.arm, "cache.mode") {
-        Some("hot") => Cache::Hot,
-        Some("cold") => Cache::Cold,
-        _ if entry.case.pattern.is_exchange() || size < cold_from => Cache::Hot,
-        _ => Cache::Cold,
-    }
-}
-
-/// The size of the smallest L2 among the hosts, as their kernels claim: `L2 Unified 2048K, of 1 CPUs`.
-fn cold_from(hosts: &[HostFacts]) -> u64 {
-    let l2 = |host: &HostFacts| {
-        let caches = host.environment.host.get("cpu.caches_claimed")?.as_array()?;
-        let claim =
-            caches.iter().filter_map(|cache| cache.as_str()).find(|cache| cache.starts_with("L2 "))?;
-        let size = claim.split([' ', ',']).find_map(|word| word.strip_suffix('K'))?;
-        Some(size.parse::<u64>().ok()? << 10)
-    };
-    hosts.iter().filter_map(l2).min().unwrap_or(COLD_FROM)
 }
 
 /// What a message takes at most: a size between two others may cost as much as the larger one.

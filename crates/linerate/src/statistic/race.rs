@@ -78,7 +78,7 @@ struct Luck {
 }
 
 /// Judges races together, at one of so many looks; none of one without a block. A ratio that is not finite and above nothing
-/// is no observation. What was decided at an earlier look may stay as it was then: the p of the others can only help it.
+/// is no observation. A race that is run on no more after a look keeps its p, and is judged again with all others.
 pub fn races(ratios: &[Vec<f64>], looks: u32) -> Vec<Option<Raced>> {
     let logarithms: Vec<Vec<f64>> = ratios.iter().map(|of_race| logarithms(of_race)).collect();
     let luck: Vec<Option<Luck>> = logarithms.iter().map(|differences| luck(differences, looks)).collect();

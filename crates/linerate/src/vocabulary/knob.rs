@@ -293,7 +293,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(&["random", "zeros"]),
         transports: STREAMED,
         default: "random: bytes that no compressor can shrink",
-        about: "what a stream's sender sends: written memory, or the kernel's one page of zeros again and again",
+        about: "what a stream's sender sends: written memory, or the kernel's one page of zeros again and again; not for engines with memory of their own",
         source: "qperf, whose sender never writes its buffer; iperf3 --repeating-payload",
         hint: "zeros: a sender whose source always lies in the nearest cache, and what a compressing path makes of it",
     },
