@@ -4,6 +4,7 @@
 //! many trials; one virtual call runs a trial. How bytes reach the kernel is chosen once a trial, before the loop.
 
 mod certificate;
+mod coalescing;
 mod datagram;
 mod door;
 mod engine;

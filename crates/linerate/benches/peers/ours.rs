@@ -32,7 +32,7 @@ struct Way {
 }
 
 const PLAIN: &[&[&str]] = &[&[]];
-/// The plain calls: how much the receiver asks for at once, and whether several flows have a thread each.
+/// The plain calls: how much the receiver asks for at once, what ends its sleep, whether several flows have a thread each.
 const READS: &[&[&str]] = &[
     &[],
     &["stream.read-size=message"],
@@ -40,7 +40,11 @@ const READS: &[&[&str]] = &[
     &["flow.threads=flow"],
     &["stream.read-size=message", "flow.threads=flow"],
     &["stream.read-size=2MiB", "flow.threads=flow"],
+    &[COALESCING],
+    &[COALESCING, "stream.read-size=message"],
 ];
+/// A timer ends the receiver's sleep in place of its sender.
+const COALESCING: &str = "tcp.receive-engine=coalescing";
 const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=write", "tcp.receive-engine=read"],
     &["stream.read-size=message"],
@@ -58,6 +62,8 @@ const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=io-uring", "tcp.receive-engine=discard"],
     &["tcp.send-engine=zero-copy", "tcp.receive-engine=discard"],
 ];
+/// One datagram a call: its sender wakes the receiver, or a timer.
+const SLEEPS: &[&[&str]] = &[&[], &["udp.engine=coalescing"]];
 const DATAGRAM_ENGINES: &[&[&str]] =
     &[&["udp.engine=plain"], &["udp.engine=batch"], &["udp.engine=segments"]];
 
@@ -110,7 +116,7 @@ const fn datagrams(kind: Kind) -> Way {
 const WAYS: &[Way] = &[
     Way { fixed: NAGLE, engines: READS, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
     Way { fixed: NAGLE, engines: STREAM_ENGINES, ..way(Kind::BestStream, "tcp", STREAMS, of_stream) },
-    datagrams(Kind::Datagrams),
+    Way { engines: SLEEPS, ..datagrams(Kind::Datagrams) },
     Way { engines: DATAGRAM_ENGINES, ..datagrams(Kind::BestDatagrams) },
     way(Kind::RoundTrip, "tcp", PINGS, |_| 1000),
     way(Kind::Requests, "tcp", PINGS, |_| 50),

@@ -55,7 +55,7 @@ pub fn plain<P: Port>(
 ) -> Result<Vec<Vec<Measured>>> {
     match wait {
         Wait::Polling => session.play(task, wait, blocks, |ends| Ok(Polling(ends))),
-        Wait::Sleeping => session.play(task, wait, blocks, |ends| Ok(Sleeping(ends))),
+        Wait::Sleeping => session.play(task, wait, blocks, |ends| Ok(Sleeping { ends, sleep: Event })),
     }
 }
 
@@ -150,7 +150,28 @@ pub struct Ends<'s, P> {
 struct Polling<'s, P>(Ends<'s, P>);
 
 /// Sleeps in the kernel.
-struct Sleeping<'s, P>(Ends<'s, P>);
+pub struct Sleeping<'s, P, S> {
+    /// The sockets.
+    pub ends: Ends<'s, P>,
+    /// What ends a receiver's sleep.
+    pub sleep: S,
+}
+
+/// What ends the sleep of a receiver that finds nothing.
+pub trait Sleep {
+    /// Receives one message; none after an interruption, `WouldBlock` at the socket's limit.
+    fn receive<P: Port>(&mut self, port: &mut P, room: &mut [u8]) -> io::Result<Option<usize>>;
+}
+
+/// The next message: its sender wakes the receiver.
+struct Event;
+
+impl Sleep for Event {
+    #[inline]
+    fn receive<P: Port>(&mut self, port: &mut P, room: &mut [u8]) -> io::Result<Option<usize>> {
+        port.receive_waiting(room)
+    }
+}
 
 impl<P: Port> Ends<'_, P> {
     /// Tells the other end a number.
@@ -216,46 +237,46 @@ impl<P: Port> Lossy for Polling<'_, P> {
     }
 }
 
-impl<P: Port> Lossy for Sleeping<'_, P> {
+impl<P: Port, S: Sleep> Lossy for Sleeping<'_, P, S> {
     #[inline]
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flow.port.flush()
+        self.ends.flow.port.flush()
     }
 
     #[inline]
     fn receive_until(&mut self, room: &mut [u8], until_ns: u64) -> io::Result<Option<usize>> {
         let left = until_ns.saturating_sub(linerate_sys::clock::monotonic_ns());
-        self.0.flow.port.wait(Duration::from_nanos(left).min(self.0.patience))?;
-        self.0.flow.port.receive_now(room)
+        self.ends.flow.port.wait(Duration::from_nanos(left).min(self.ends.patience))?;
+        self.ends.flow.port.receive_now(room)
     }
 
     #[inline]
     fn send(&mut self, message: &[u8]) -> io::Result<()> {
-        while !self.0.flow.port.send_waiting(message)? {}
+        while !self.ends.flow.port.send_waiting(message)? {}
         Ok(())
     }
 
     #[inline]
     fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        match self.0.flow.port.receive_waiting(room) {
+        match self.sleep.receive(&mut self.ends.flow.port, room) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             answer => answer,
         }
     }
 
     fn receive_now(&mut self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        self.0.flow.port.receive_now(room)
+        self.ends.flow.port.receive_now(room)
     }
 
     fn tell(&mut self, number: u64) -> io::Result<()> {
-        self.0.tell(number)
+        self.ends.tell(number)
     }
 
     fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
-        self.0.hear(limit)
+        self.ends.hear(limit)
     }
 
     fn patience(&self) -> Duration {
-        self.0.patience
+        self.ends.patience
     }
 }

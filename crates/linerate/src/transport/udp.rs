@@ -2,8 +2,9 @@
 
 mod shared;
 
+use super::coalescing::Coalescing;
 use super::datagram::{Datagrams, Ports};
-use super::lossy::{Connected, Play, Port, plain};
+use super::lossy::{Connected, Play, Port, Sleeping, plain};
 use super::tcp::{DSCP, INTERFACE, granted_interface, no_interface};
 use super::unix::{granted_buffers, set_buffers};
 use super::{Session, Spec, Task, granted};
@@ -108,6 +109,7 @@ const ENGINE: &str = "udp.engine";
 /// Every engine; the first is the usual one.
 const ENGINES: &[(&str, Play<UdpSocket>)] = &[
     ("plain", plain),
+    ("coalescing", play_coalescing),
     ("batch", |session, task, wait, blocks| play_shared(session, task, wait, blocks, Sharing::Calls)),
     ("segments", |session, task, wait, blocks| play_shared(session, task, wait, blocks, Sharing::Packets)),
 ];
@@ -115,6 +117,21 @@ const ENGINES: &[(&str, Play<UdpSocket>)] = &[
 /// The engine that was asked for.
 fn engine(spec: &Spec) -> &str {
     spec.value(ENGINE).unwrap_or(ENGINES[0].0)
+}
+
+/// A receiver that polls has no sleep to coalesce: it is the usual one.
+fn play_coalescing(
+    session: &mut Connected<UdpSocket>,
+    task: &Task,
+    wait: Wait,
+    blocks: &[Block],
+) -> Result<Vec<Vec<Measured>>> {
+    match wait {
+        Wait::Polling => plain(session, task, wait, blocks),
+        Wait::Sleeping => {
+            session.play(task, wait, blocks, |ends| Ok(Sleeping { ends, sleep: Coalescing::default() }))
+        }
+    }
 }
 
 fn play_shared(

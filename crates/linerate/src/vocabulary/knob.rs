@@ -99,6 +99,7 @@ const SEND_ENGINES: &[&str] =
 const RECEIVE_ENGINES: &[&str] = &[
     "read",
     "wait-all",
+    "coalescing",
     "low-water",
     "epoll",
     "io-uring",
@@ -108,7 +109,7 @@ const RECEIVE_ENGINES: &[&str] = &[
     "splice",
     "zero-copy",
 ];
-const UDP_ENGINES: &[&str] = &["plain", "batch", "segments"];
+const UDP_ENGINES: &[&str] = &["plain", "coalescing", "batch", "segments"];
 
 /// Every knob.
 pub const KNOBS: &[Knob] = &[
@@ -190,17 +191,17 @@ pub const KNOBS: &[Knob] = &[
         transports: PLAIN_TCP,
         default: "read",
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
-        source: "recv(2), socket(7), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
-        hint: "linerate ab --set tcp.receive-engine=low-water,discard shows what wake-ups and the receiver's copy cost",
+        source: "recv(2), nanosleep(2), socket(7), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
+        hint: "linerate ab --set tcp.receive-engine=coalescing,discard shows what wake-ups and the receiver's copy cost",
     },
     Knob {
         name: "udp.engine",
         kind: KnobKind::OneOf(UDP_ENGINES),
         transports: UDP,
         default: "plain",
-        about: "how datagrams reach the kernel: one a call, 64 a call, or cut and joined by the kernel",
-        source: "sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
-        hint: "linerate ab --set udp.engine=batch,segments shows what a packet's way through the stack costs",
+        about: "how datagrams reach the kernel and leave it: one a call, the same with a receiver that a timer wakes, 64 a call, or cut and joined by the kernel",
+        source: "nanosleep(2); sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
+        hint: "linerate ab --set udp.engine=batch,segments shows what a packet's way through the stack costs, plain,coalescing what wake-ups do",
     },
     Knob {
         name: "socket.interface",

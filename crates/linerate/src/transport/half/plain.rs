@@ -1,6 +1,7 @@
 //! One call a message, in which the kernel copies, or is told to throw away.
 
 use super::{Pull, Push, Setup};
+use crate::transport::coalescing;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
@@ -40,6 +41,26 @@ impl<const WAITS: bool> Pull for Read<WAITS> {
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
         if WAITS { socket::receive_waiting(&self.0, bytes) } else { socket::receive_now(&self.0, bytes) }
+    }
+}
+
+/// recv(2) that never waits; where there is nothing, a timer ends the sleep.
+pub struct Coalescing<const WAITS: bool>(TcpStream, coalescing::Coalescing);
+
+impl<const WAITS: bool> Pull for Coalescing<WAITS> {
+    const NAME: &'static str = "coalescing";
+
+    fn open(setup: &Setup) -> Result<Self> {
+        Ok(Coalescing(own(setup.socket)?, coalescing::Coalescing::default()))
+    }
+
+    #[inline]
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        if !WAITS {
+            return socket::receive_now(&self.0, bytes);
+        }
+        let (now, waiting) = (socket::receive_now, socket::receive_waiting);
+        self.1.receive(&mut self.0, bytes, |from, room| now(from, room), |from, room| waiting(from, room))
     }
 }
 

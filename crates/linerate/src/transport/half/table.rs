@@ -3,7 +3,7 @@
 use super::low_water::{DiscardLowWater, LowWater};
 use super::mapped::Mapped;
 use super::pages::{SendFile, SpliceOut, SpliceToNowhere, ZeroCopySend};
-use super::plain::{Discard, Read, WaitAll, Write};
+use super::plain::{Coalescing, Discard, Read, WaitAll, Write};
 use super::ready::{ReadyToReceive, ReadyToSend};
 use super::ring::{RingReceive, RingSend, RingShots, RingZeroCopy};
 use super::{In, Open, Out, Pull, Push, both, receiver, sender};
@@ -53,10 +53,11 @@ const fn senders<const WAITS: bool>() -> [Row<dyn Out>; 7] {
     ]
 }
 
-const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 10] {
+const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 11] {
     [
         into::<Read<WAITS>, WAITS>(),
         into::<WaitAll<WAITS>, WAITS>(),
+        into::<Coalescing<WAITS>, WAITS>(),
         into::<LowWater<WAITS>, WAITS>(),
         into::<ReadyToReceive<WAITS>, WAITS>(),
         into::<RingReceive<WAITS>, WAITS>(),
@@ -70,7 +71,7 @@ const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 10] {
 
 /// Sleeping, then polling.
 static SENDERS: [[Row<dyn Out>; 7]; 2] = [senders::<true>(), senders::<false>()];
-static RECEIVERS: [[Row<dyn In>; 10]; 2] = [receivers::<true>(), receivers::<false>()];
+static RECEIVERS: [[Row<dyn In>; 11]; 2] = [receivers::<true>(), receivers::<false>()];
 
 /// What sends and what receives where nothing else is asked for.
 pub fn defaults() -> [&'static str; 2] {

@@ -96,7 +96,8 @@ fn every_way_to_receive_takes_every_byte_and_none_of_the_next() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             let (mut near, mut far) = pair();
             let mut link = opened(&far, "write", receive, wait);
-            let fills = ["read", "wait-all", "low-water", "epoll", "io-uring"].contains(receive);
+            let fills =
+                ["read", "wait-all", "coalescing", "low-water", "epoll", "io-uring"].contains(receive);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     for size in SIZES {
