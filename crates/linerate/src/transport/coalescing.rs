@@ -56,31 +56,48 @@ impl Sleep for Coalescing {
 mod tests {
     use super::*;
     use std::cell::Cell;
+    use std::time::Instant;
 
-    /// Something is there for so many calls; then nothing, until someone sleeps.
-    fn slept(calls: u32) -> u32 {
-        let (there, slept) = (Cell::new(calls), Cell::new(0));
+    /// How often was asked for what is there, and waited, where something is there for so many calls.
+    fn asked_and_waited(calls: u32) -> (u32, u32) {
+        let (asked, waited) = (Cell::new(0), Cell::new(0));
         let now = |_: &mut (), _: &mut [u8]| {
-            let left = there.get();
-            there.set(left.saturating_sub(1));
-            Ok((left > 0).then_some(1))
+            asked.set(asked.get() + 1);
+            Ok((asked.get() <= calls).then_some(1))
         };
         let waiting = |_: &mut (), _: &mut [u8]| {
-            slept.set(slept.get() + 1);
+            waited.set(waited.get() + 1);
             Ok(Some(1))
         };
-        let (mut coalescing, begun) = (Coalescing::default(), std::time::Instant::now());
+        let mut coalescing = Coalescing::default();
         for _ in 0..=calls {
             assert_eq!(coalescing.receive(&mut (), &mut [0], now, waiting).unwrap(), Some(1));
         }
-        assert_eq!(begun.elapsed() >= NAP, calls > 1, "{calls}");
-        slept.get()
+        (asked.get(), waited.get())
     }
 
     #[test]
-    fn only_who_was_kept_busy_naps_and_who_finds_nothing_then_waits() {
-        for calls in [0, 1, 2, 5] {
-            assert_eq!(slept(calls), 1, "{calls}");
+    fn only_who_was_kept_busy_naps_and_asks_again_before_it_waits() {
+        for calls in [0, 1] {
+            assert_eq!(asked_and_waited(calls), (calls + 1, 1));
         }
+        for calls in [2, 5] {
+            let begun = Instant::now();
+            assert_eq!(asked_and_waited(calls), (calls + 2, 1));
+            assert!(begun.elapsed() >= NAP, "{calls}");
+        }
+    }
+
+    #[test]
+    fn one_message_after_a_wait_is_no_reason_for_a_nap() {
+        let (asked, mut coalescing) = (Cell::new(0), Coalescing::default());
+        let now = |_: &mut (), _: &mut [u8]| {
+            asked.set(asked.get() + 1);
+            Ok(None)
+        };
+        for _ in 0..10 {
+            coalescing.receive(&mut (), &mut [0], now, |_, _| Ok(Some(1))).unwrap();
+        }
+        assert_eq!(asked.get(), 10);
     }
 }

@@ -59,8 +59,9 @@ impl<const WAITS: bool> Pull for Coalescing<WAITS> {
         if !WAITS {
             return socket::receive_now(&self.0, bytes);
         }
-        let (now, waiting) = (socket::receive_now, socket::receive_waiting);
-        self.1.receive(&mut self.0, bytes, |from, room| now(from, room), |from, room| waiting(from, room))
+        let now = |from: &mut TcpStream, room: &mut [u8]| socket::receive_now(from, room);
+        let waiting = |from: &mut TcpStream, room: &mut [u8]| socket::receive_waiting(from, room);
+        self.1.receive(&mut self.0, bytes, now, waiting)
     }
 }
 
