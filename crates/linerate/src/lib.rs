@@ -2,38 +2,12 @@
 //!
 //! One direction: arguments become a [`plan`]; a schedule chooses steps from the plan and the
 //! recording so far; the live half runs a step and emits events; the [`record`] keeps them; the desk
-//! half turns a recording into numbers, findings and pages. Rooms are listed in `docs/ARCHITECTURE.md`;
-//! a room imports only rooms above it in this list.
+//! half turns a recording into numbers, findings and pages. This crate is the command line; the halves
+//! are crates of their own, and so is what they share. See `docs/ARCHITECTURE.md`.
 #![forbid(unsafe_code)]
 
-mod error;
-pub mod statistic;
-pub mod unit;
-pub mod vocabulary;
-
-pub mod plan;
-pub mod published;
-pub mod record;
-
-pub mod lab;
-pub mod observer;
-pub mod pattern;
-pub mod transport;
-
-pub mod control;
-pub mod state;
-
-pub mod calibration;
-
-pub mod run;
-
-pub mod analysis;
-pub mod diagnosis;
-pub mod schedule;
-
-pub mod report;
-pub mod simulation;
+pub use linerate_desk::{analysis, diagnosis, published, report, schedule, simulation};
+pub use linerate_live::{calibration, control, lab, observer, pattern, run, state, transport};
+pub use linerate_model::{Error, Result, plan, record, statistic, unit, vocabulary};
 
 pub mod cli;
-
-pub use error::{Error, Result};

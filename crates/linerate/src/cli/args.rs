@@ -3,8 +3,8 @@
 use super::fault::faults;
 use super::role::Role;
 use super::value::{
-    Candidates, address, arms, blocks, budget, count, formats, kinds, mpi, names, profiles, rungs, seed,
-    setting, share, suites, target, tools,
+    Candidates, address, arms, blocks, budget, count, formats, kinds, message_size, mpi, names, profiles,
+    rungs, seed, setting, share, suites, target, tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, Metric, Setting, Suite, Target};
@@ -164,6 +164,10 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = count(1, 1000), conflicts_with = "budget")]
     #[arg(help_heading = WHAT)]
     pub passes: Option<u32>,
+    /// Only these message sizes instead of the profile's, and the two that the ladder's table states: 64 B and
+    /// 1 MiB. May be repeated.
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, help_heading = WHAT)]
+    pub sizes: Vec<u64>,
     /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,
     /// network.tcp:socket.send-buffer=256KiB. `linerate list knobs` shows them. May be repeated.
     #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]

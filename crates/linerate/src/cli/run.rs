@@ -7,7 +7,7 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{print, settle};
-use crate::plan::{Plan, Profile, Setting, Target};
+use crate::plan::{Plan, Profile, Setting, Target, sizes};
 use crate::report::text;
 use crate::schedule::Passes;
 use crate::vocabulary::{RUNGS, Rung};
@@ -20,6 +20,9 @@ use std::process::ExitCode;
 pub fn main(args: &Run) -> Result<ExitCode> {
     let set: Vec<Setting> = args.set.iter().chain(&args.mpi).cloned().collect();
     let mut plan = plan(&args.hosts, &set, &args.profile, args.budget)?;
+    if !args.sizes.is_empty() {
+        plan.profile.sizes = sizes::stated_and(&args.sizes);
+    }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
     suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
     if let Some(passes) = args.passes {

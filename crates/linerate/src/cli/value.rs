@@ -1,10 +1,11 @@
 //! Values of options: how they are read, what is said of those that do not fit, what a shell may offer.
 
+use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{
     LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
     rungs_and_groups,
 };
-use crate::unit::Nanoseconds;
+use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, meant};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
@@ -192,6 +193,16 @@ pub fn blocks() -> impl Fn(&str) -> Read<u32> + Clone + Send + Sync + 'static {
 pub fn seed(text: &str) -> Read<u64> {
     let wrong = |_| Unfit { what: format!("`{text}` is not a whole number"), hint: "try 1".into() };
     text.parse().map_err(wrong)
+}
+
+/// `64`, `1KiB`: a message size in bytes.
+pub fn message_size(text: &str) -> Read<u64> {
+    match text.parse::<Bytes>() {
+        Ok(Bytes(bytes)) if (1..=LONGEST_MESSAGE).contains(&bytes) => Ok(bytes),
+        _ => {
+            unfit(format!("`{text}` is no message size from 1 B to {}", Bytes(LONGEST_MESSAGE)), "try 64KiB")
+        }
+    }
 }
 
 /// `1%` or `0.01`, at least 1 % and at most one half.
