@@ -31,7 +31,7 @@ pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
-pub(crate) use setting::{is_prefix, rungs_and_groups};
+pub use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
 pub use suite::{

@@ -35,8 +35,7 @@ pub use tally::{SubInterval, Tally};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 
-#[cfg(test)]
-pub(crate) mod synthetic;
+pub mod synthetic;
 #[cfg(test)]
 mod tests;
 

@@ -2,13 +2,11 @@
 //!
 //! `LINERATE_KILLS=100 cargo test --test crash` kills a hundred times; `LINERATE_KILLS_SEED` repeats the kills of
 //! another time, as far as the machine does.
-#![allow(clippy::print_stdout)]
 
 mod kept;
 mod kill;
 mod marked;
-#[path = "../user/nobody.rs"]
-mod nobody;
+use crate::user::nobody;
 mod run;
 mod world;
 

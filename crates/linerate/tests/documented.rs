@@ -18,6 +18,8 @@ use collect::{Documented, Kind, help, pages};
 use rules::{How, RULES, Rule, rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use world::World;
 
@@ -31,42 +33,41 @@ fn missing() -> Option<&'static str> {
     PROGRAMS.into_iter().find(|name| !found(name))
 }
 
+/// Commands that run beside each other: nothing here is measured that anybody reads.
+const BESIDE: usize = 2;
+
 /// Runs commands, each text once, and fails with all that went wrong.
 #[track_caller]
-#[allow(clippy::print_stdout)]
-fn run(commands: &[Documented]) {
+fn run(commands: Vec<Documented>) {
     let world = World::new();
     let mut seen = BTreeSet::new();
-    let mut wrong = Vec::new();
-    for one in commands.iter().filter(|one| seen.insert((one.kind, one.text.clone()))) {
-        let begun = Instant::now();
-        let ended = world.run(one);
-        println!("{:5.1} s  {}", begun.elapsed().as_secs_f64(), one.text.replace('\n', "; "));
-        if let Err(what) = ended {
-            wrong.push(format!("{}: {}\n{what}\n", one.place, one.text));
+    let commands: Vec<Documented> =
+        commands.into_iter().filter(|one| seen.insert((one.kind, one.text.clone()))).collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(one) = commands.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let begun = Instant::now();
+            let ended = world.run(one);
+            println!("{:5.1} s  {}", begun.elapsed().as_secs_f64(), one.text.replace('\n', "; "));
+            if let Err(what) = ended {
+                wrong.lock().unwrap().push(format!("{}: {}\n{what}\n", one.place, one.text));
+            }
         }
-    }
-    assert!(wrong.is_empty(), "{} of {} failed\n\n{}", wrong.len(), seen.len(), wrong.join("\n"));
+    };
+    std::thread::scope(|scope| (0..BESIDE).for_each(|_| drop(scope.spawn(work))));
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {} failed\n\n{}", wrong.len(), commands.len(), wrong.join("\n"));
 }
 
 #[test]
-fn every_command_of_the_pages_runs() {
+fn every_command_of_the_pages_and_every_example_of_the_help_runs() {
     if let Some(program) = missing() {
-        return println!("SKIP: every_command_of_the_pages_runs: {program} is not installed");
+        return println!("SKIP: every_command: {program} is not installed");
     }
-    let commands = pages();
-    assert!(commands.len() > 60, "only {} commands were found", commands.len());
-    run(&commands);
-}
-
-#[test]
-fn every_example_of_the_help_runs() {
-    if let Some(program) = missing() {
-        return println!("SKIP: every_example_of_the_help_runs: {program} is not installed");
-    }
-    let commands = help(&[]);
-    assert!(commands.len() > 10, "only {} examples were found", commands.len());
-    run(&commands);
+    let (pages, examples) = (pages(), help(&[]));
+    assert!(pages.len() > 60, "only {} commands were found", pages.len());
+    assert!(examples.len() > 10, "only {} examples were found", examples.len());
+    run(pages.into_iter().chain(examples).collect());
 }
 
 #[test]

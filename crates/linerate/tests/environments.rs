@@ -1,19 +1,14 @@
 //! MPIs that were installed beside the system's, one in each virtual environment: the standard's own ABI, Intel's MPI,
-//! and a second version of Open MPI and of MPICH. `tests/install-mpis` puts them there.
+//! and a second version of Open MPI and of MPICH. `tests/install-pypi` puts them there.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/ranks.rs"]
-mod ranks;
-
-use disturbed::{disturbed, in_the_middle};
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::ranks::{
+    SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
-
-const QUICK: [&str; 5] = ["--profile", "quick", "--passes", "1", "--only"];
 
 /// An MPI: what `--mpi` is given in its environment, its name, how its version begins, and its ABI.
 struct Installed {
@@ -43,14 +38,14 @@ const ALL: [Installed; 5] = [
 
 /// Where the environments are: beside what cargo builds.
 fn environments() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("mpi")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("pypi")
 }
 
 fn measured(folder: &Path, rung: &str, one: &Installed) -> Output {
     let place = environments().join(one.place);
-    assert!(place.exists(), "{} is missing: tests/install-mpis puts it there", place.display());
+    assert!(place.exists(), "{} is missing: tests/install-pypi puts it there", place.display());
     let mut command = program(folder);
-    command.args(QUICK).arg(rung).arg("--mpi").arg(&place).output().unwrap()
+    command.args(SHORT).args(["--only", rung]).arg("--mpi").arg(&place).output().unwrap()
 }
 
 /// The sessions of a library, each of which says what it is.
@@ -86,7 +81,8 @@ fn each_carries_every_byte_within_a_host_and_between_two() {
 fn a_place_without_an_mpi_is_refused_with_a_hint() {
     let folder = TempDir::new().unwrap();
     let mut command = program(folder.path());
-    let output = command.args(QUICK).args(["in-host.mpi", "--mpi"]).arg(folder.path()).output().unwrap();
+    let output =
+        command.args(SHORT).args(["--only", "in-host.mpi", "--mpi"]).arg(folder.path()).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success(), "{text}");
     assert!(text.contains(&format!("no MPI at {}", folder.path().display())), "{text}");

@@ -2,7 +2,6 @@
 //!
 //! `FUZZ_SECONDS` (default 2) a target. The seed is printed, and `FUZZ_SEED` repeats it. No panic, no hang and
 //! no memory without bound: whatever comes is read or refused.
-#![allow(clippy::print_stdout)]
 
 mod ends;
 mod mutator;

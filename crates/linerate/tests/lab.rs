@@ -3,15 +3,10 @@
 //! A test that needs a process on a virtual host starts this very binary there, on one of the ignored
 //! tests at the end, and reads the line of JSON that this says.
 
-#[path = "lab/netem.rs"]
 mod netem;
-#[path = "user/nobody.rs"]
-mod nobody;
-#[path = "lab/removal.rs"]
+use crate::user::nobody;
 mod removal;
-#[path = "lab/sixteen.rs"]
 mod sixteen;
-#[path = "lab/wire.rs"]
 mod wire;
 
 use linerate::lab::{self, Lab, VirtualHost, builder};
@@ -116,7 +111,7 @@ fn a_probe_tells_what_is_possible() {
 /// Runs every test of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    nobody::runs_them_too(&[], &[]);
+    nobody::runs_them_too(&["lab::"], &[]);
 }
 
 #[test]
@@ -218,8 +213,8 @@ fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn arguments(part: &str) -> [&str; 4] {
-    ["--exact", "--ignored", "--nocapture", part]
+fn arguments(part: &str) -> [String; 4] {
+    ["--exact", "--ignored", "--nocapture", &format!("lab::{part}")].map(String::from)
 }
 
 /// A part as a process of its own on this host.

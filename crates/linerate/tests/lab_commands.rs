@@ -2,11 +2,8 @@
 //!
 //! What a test runs on a host is this very binary, on one of the ignored tests at the end.
 
-#[path = "user/nobody.rs"]
-mod nobody;
-#[path = "lab_commands/record.rs"]
+use crate::user::nobody;
 mod record;
-#[path = "lab_commands/stale.rs"]
 mod stale;
 
 use linerate::lab::holder;
@@ -64,7 +61,10 @@ impl Runtime {
     fn part(&self, host: &str, part: &str, order: &str) -> Command {
         let test = env::current_exe().unwrap();
         let mut command = self.command(&["exec", host, "--", test.to_str().unwrap()]);
-        command.args(["--exact", "--ignored", "--nocapture", part]).env(ORDER, order);
+        command
+            .args(["--exact", "--ignored", "--nocapture"])
+            .arg(format!("lab_commands::{part}"))
+            .env(ORDER, order);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command
     }
@@ -249,7 +249,7 @@ fn what_is_wrong_is_said_with_what_to_try() {
 /// Runs every test of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    nobody::runs_them_too(&[], &[]);
+    nobody::runs_them_too(&["lab_commands::"], &[]);
 }
 
 /// A user namespace gives its root no right over what is outside, so that the holder cannot be reached.

@@ -8,4 +8,3 @@ mod removal;
 mod scenario;
 mod ssh;
 mod suites;
-mod support;

@@ -1,29 +1,18 @@
 //! Message passing by the real LAM of this host, which refuses root: as root, who is called somebody else, and as an
 //! ordinary user, who is root of a lab. Its daemons end with their session, whatever ends that.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/kept.rs"]
-mod kept;
-#[path = "user/nobody.rs"]
-mod nobody;
-#[path = "user/packets.rs"]
-mod packets;
-#[path = "user/ranks.rs"]
-mod ranks;
+use crate::user::nobody;
 
-use disturbed::{disturbed, in_the_middle};
-use kept::{find, nothing_is_left};
-use packets::packets;
-use ranks::{crossed, every_byte_came, is_all, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::kept::{find, nothing_is_left};
+use crate::user::packets::packets;
+use crate::user::ranks::{SHORT, crossed, every_byte_came, is_all, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 /// How ranks wait that wait in the kernel.
 const WAYS: [(&str, &str); 2] = [("ping-pong", "sleeping"), ("stream", "sleeping")];
@@ -45,7 +34,7 @@ fn planned(folder: &Path, text: &str, passes: &str) -> Output {
 /// Runs a rung, and gives what is on record.
 fn carries_every_byte(rung: &str, how: &[&str], ways: &[(&str, &str)]) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
-    let output = on_rung(folder.path(), rung, &[&QUICK[..], how].concat()).output().unwrap();
+    let output = on_rung(folder.path(), rung, &[&SHORT[..], how].concat()).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     for (about, granted) in sessions(&lines) {
@@ -117,8 +106,7 @@ fn between_two_hosts_every_byte_crosses() {
 /// An ordinary user has a lab as well.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    nobody::runs_them_too(&["every_byte"], &[]);
-    nobody::runs_them_too(&["a_run_that_is_killed"], &[]);
+    nobody::runs_them_too(&["lam::between_two_hosts", "lam::a_run_that_is_killed"], &[]);
 }
 
 const WAYS_THERE: &str = r#"
@@ -182,7 +170,7 @@ fn its_threshold_moves_and_its_daemons_relay_and_no_case_waits_otherwise_than_it
 fn what_would_hide_how_ranks_wait_is_refused() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "mpi.environment=LAM_MPI_SSI_rpi=usysv"];
-    let output = on_rung(folder.path(), "in-host.mpi", &[&QUICK[..], &past].concat()).output().unwrap();
+    let output = on_rung(folder.path(), "in-host.mpi", &[&SHORT[..], &past].concat()).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success() && text.contains("--set mpi.rpi=usysv"), "{text}");
     nothing_is_left(folder.path());
@@ -209,7 +197,7 @@ fn with_tools(folder: &Path, tools: &[(&str, &str)]) -> PathBuf {
 fn run_with(rungs: &str, tools: &[(&str, &str)], path: Option<&str>) -> (Output, Duration, Vec<Value>) {
     let folder = TempDir::new().unwrap();
     let lib = with_tools(folder.path(), tools);
-    let mut command = on_rung(folder.path(), rungs, &QUICK);
+    let mut command = on_rung(folder.path(), rungs, &SHORT);
     // Beside the system's own it is the first.
     command.env("LD_LIBRARY_PATH", lib).envs(path.map(|path| ("PATH", path)));
     let begun = Instant::now();
@@ -247,7 +235,7 @@ fn daemons_that_fail_hang_or_are_not_there_are_told_in_time_and_the_rest_is_meas
 #[test]
 fn where_root_cannot_be_called_otherwise_it_says_so_and_the_rest_is_measured() {
     let folder = TempDir::new().unwrap();
-    let inner = on_rung(folder.path(), "in-host.mpi,in-host.unix", &QUICK);
+    let inner = on_rung(folder.path(), "in-host.mpi,in-host.unix", &SHORT);
     // Within this user namespace no other one can be made.
     let mut command = Command::new("unshare");
     let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"";

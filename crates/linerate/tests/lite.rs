@@ -9,7 +9,17 @@ fn both_rungs_carry_every_byte_polling_and_sleeping() {
     let folder = TempDir::new().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     command.args(["run", "lab", "--only", "in-host.lite,network.lite", "--no-page"]);
-    command.args(["--profile", "quick", "--passes", "1", "--set", "socket.send-buffer=256KiB", "--output"]);
+    command.args([
+        "--profile",
+        "quick",
+        "--passes",
+        "1",
+        "--sizes",
+        "1,100KiB",
+        "--set",
+        "socket.send-buffer=256KiB",
+        "--output",
+    ]);
     command.arg(folder.path().join("o")).env("LINERATE_STATE", folder.path().join("state"));
     let output = command.env("LINERATE_CONFIG", "").stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

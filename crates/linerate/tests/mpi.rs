@@ -1,16 +1,11 @@
 //! Message passing by the real MPIs of this host: each is loaded and started by its own launcher, its bytes are all
 //! there, and what goes wrong with one is told in time and leaves nothing behind.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/packets.rs"]
-mod packets;
-#[path = "user/ranks.rs"]
-mod ranks;
-
-use disturbed::{disturbed, in_the_middle};
-use packets::packets;
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::packets::packets;
+use crate::user::ranks::{
+    SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -18,8 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn linerate(folder: &Path, library: &str, how: &[&str]) -> Command {
     on_rung(folder, "in-host.mpi", library, how)
@@ -73,7 +66,7 @@ fn a_library_that_goes_past_the_network_is_refused() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "mpi.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
     let output =
-        on_rung(folder.path(), "network.mpi", "mpich", &[&QUICK[..], &past].concat()).output().unwrap();
+        on_rung(folder.path(), "network.mpi", "mpich", &[&SHORT[..], &past].concat()).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
     nobody_is_left(folder.path());
@@ -140,7 +133,7 @@ fn each_way_to_receive_carries_every_byte_and_is_on_record() {
         for (library, _) in BOTH {
             let folder = TempDir::new().unwrap();
             let receive = format!("mpi.receive={how}");
-            let with = [&QUICK[..], &["--set", &receive]].concat();
+            let with = [&SHORT[..], &["--set", &receive]].concat();
             let output = on_rung(folder.path(), "network.mpi", library, &with).output().unwrap();
             assert!(output.status.success(), "{}", words(&output));
             let lines = recorded(folder.path());
@@ -156,7 +149,7 @@ fn each_thread_level_is_on_record_and_carries_every_byte() {
         for level in ["single", "multiple"] {
             let folder = TempDir::new().unwrap();
             let asked = format!("mpi.thread-level={level}");
-            let with = [&QUICK[..], &["--set", &asked][..usize::from(level != "single") * 2]].concat();
+            let with = [&SHORT[..], &["--set", &asked][..usize::from(level != "single") * 2]].concat();
             let output = linerate(folder.path(), library, &with).output().unwrap();
             assert!(output.status.success(), "{}", words(&output));
             let lines = recorded(folder.path());
@@ -215,7 +208,7 @@ fn together(rung: &str, flows: u64, (vary, arms): (&str, usize)) {
         std::fs::write(&path, text(one).replacen("together", &format!("together-{}", one.0), 1)).unwrap();
         command.arg("--plan").arg(path);
     }
-    let output = command.args(QUICK).output().unwrap();
+    let output = command.args(SHORT).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     assert!(!lines.iter().any(|line| line["event"] == "unavailable"), "{}", words(&output));
@@ -257,7 +250,7 @@ fn there_may_be_several_ranks_at_each_host() {
 /// Runs a rung by a library, and gives what is on record.
 fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
-    let output = on_rung(folder.path(), rung, library, &QUICK).output().unwrap();
+    let output = on_rung(folder.path(), rung, library, &SHORT).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     for (about, granted) in sessions(&lines) {
@@ -274,7 +267,7 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
 #[test]
 fn a_library_that_is_not_there_is_told_with_those_that_are() {
     let folder = TempDir::new().unwrap();
-    let output = linerate(folder.path(), "mvapich", &QUICK).output().unwrap();
+    let output = linerate(folder.path(), "mvapich", &SHORT).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success());
     assert!(text.contains("no mvapich") && text.contains("openmpi") && text.contains("mpich"), "{text}");
@@ -284,7 +277,7 @@ fn a_library_that_is_not_there_is_told_with_those_that_are() {
 fn with_launcher(script: &str) -> (Output, Duration) {
     let folder = TempDir::new().unwrap();
     let lib = with_open_mpi(folder.path(), script);
-    let mut command = linerate(folder.path(), "openmpi", &QUICK);
+    let mut command = linerate(folder.path(), "openmpi", &SHORT);
     command.env("LD_LIBRARY_PATH", lib);
     let begun = Instant::now();
     (command.output().unwrap(), begun.elapsed())
@@ -349,9 +342,7 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
 
 #[test]
 fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
-    for (library, signal) in
-        [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP"), ("mpich", "-STOP")]
-    {
+    for (library, signal) in [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP")] {
         let folder = TempDir::new().unwrap();
         let mut command = linerate(folder.path(), library, &[]);
         let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");

@@ -1,6 +1,7 @@
 //! The HTML report in a browser: what is drawn, what can be done with it, who can use it.
 
 mod browser;
+mod devtools;
 mod harness;
 mod page;
 mod report;

@@ -1,24 +1,15 @@
 //! Message passing by the real PVM of this host: its daemons carry every byte, or a connection of the tasks does, and
 //! what goes wrong is told in time and leaves neither a process nor a folder behind.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/kept.rs"]
-mod kept;
-#[path = "user/ranks.rs"]
-mod ranks;
-
-use disturbed::{disturbed, in_the_middle};
-use kept::{find, nothing_is_left};
-use ranks::{crossed, every_byte_came, is_all, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::kept::{find, nothing_is_left};
+use crate::user::ranks::{SHORT, crossed, every_byte_came, is_all, program, recorded, sessions, words};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
     let mut command = program(folder);
@@ -29,7 +20,7 @@ fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
 /// Runs a rung, and gives what is on record.
 fn carries_every_byte(rung: &str, route: &str, encoding: &str) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), rung, &QUICK);
+    let mut command = on_rung(folder.path(), rung, &SHORT);
     command
         .arg("--set")
         .arg(format!("pvm.route={route}"))
@@ -89,7 +80,7 @@ fn with_daemon(folder: &Path, script: &str) -> PathBuf {
 fn run_with_daemon(rungs: &str, script: &str) -> (Output, Duration, Vec<Value>) {
     let folder = TempDir::new().unwrap();
     let lib = with_daemon(folder.path(), script);
-    let mut command = on_rung(folder.path(), rungs, &QUICK);
+    let mut command = on_rung(folder.path(), rungs, &SHORT);
     // Beside the system's own it is the first.
     command.env("LD_LIBRARY_PATH", lib);
     let begun = Instant::now();
@@ -122,7 +113,7 @@ fn a_daemon_that_fails_or_hangs_is_told_in_time_and_the_rest_is_measured() {
 #[test]
 fn a_root_folder_that_is_not_there_is_no_matter() {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), "network.pvm", &QUICK);
+    let mut command = on_rung(folder.path(), "network.pvm", &SHORT);
     let output = command.env("PVM_ROOT", "/no/such/folder").output().unwrap();
     // Debian's needs none, and its daemon is found on the path.
     assert!(output.status.success(), "{}", words(&output));

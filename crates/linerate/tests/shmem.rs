@@ -1,21 +1,16 @@
 //! One-sided messages by the real OpenSHMEM of this host: its puts and gets carry every byte, across the link where they
 //! are to, and what goes wrong is told in time and leaves nothing behind.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/ranks.rs"]
-mod ranks;
-
-use disturbed::{disturbed, in_the_middle};
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::ranks::{
+    SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
+};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
     let mut command = program(folder);
@@ -26,7 +21,7 @@ fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
 /// Runs a rung, and gives what is on record.
 fn carries_every_byte(rung: &str, operation: &str) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), rung, &QUICK);
+    let mut command = on_rung(folder.path(), rung, &SHORT);
     let output = command.arg("--set").arg(format!("shmem.operation={operation}")).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
@@ -59,7 +54,7 @@ fn between_two_hosts_every_byte_crosses_by_put_and_by_get() {
 fn a_library_that_goes_past_the_network_is_refused() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "shmem.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
-    let output = on_rung(folder.path(), "network.shmem", &[&QUICK[..], &past].concat()).output().unwrap();
+    let output = on_rung(folder.path(), "network.shmem", &[&SHORT[..], &past].concat()).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
     nobody_is_left(folder.path());
@@ -89,7 +84,7 @@ fn with_launcher(script: &str) -> (Output, Duration) {
     let launcher: PathBuf = bin.join("oshrun");
     std::fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = on_rung(folder.path(), "in-host.shmem", &QUICK);
+    let mut command = on_rung(folder.path(), "in-host.shmem", &SHORT);
     command.env("LD_LIBRARY_PATH", lib);
     let begun = Instant::now();
     let output = command.output().unwrap();

@@ -1,19 +1,14 @@
 //! Message passing by the real TCGMSG, which `adapters/tcgmsg` has made loadable: every byte is there, across the link where
 //! it is to be, and what goes wrong is told in time and leaves nothing behind.
 
-#[path = "user/disturbed.rs"]
-mod disturbed;
-#[path = "user/ranks.rs"]
-mod ranks;
-
-use disturbed::{disturbed, in_the_middle};
-use ranks::{crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words};
+use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::ranks::{
+    SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-
-const QUICK: [&str; 4] = ["--profile", "quick", "--passes", "1"];
 
 fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
     let adapter: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("tcgmsg");
@@ -26,7 +21,7 @@ fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
 /// Runs a rung, and gives what is on record.
 fn carries_every_byte(rung: &str) -> Vec<Value> {
     let folder = TempDir::new().unwrap();
-    let output = on_rung(folder.path(), rung, &QUICK).output().unwrap();
+    let output = on_rung(folder.path(), rung, &SHORT).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     for (about, _) in sessions(&lines) {
@@ -53,7 +48,7 @@ fn between_two_hosts_every_byte_crosses() {
 fn variables_reach_the_mpi_below_it() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "tcgmsg.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
-    let output = on_rung(folder.path(), "network.tcgmsg", &[&QUICK[..], &past].concat()).output().unwrap();
+    let output = on_rung(folder.path(), "network.tcgmsg", &[&SHORT[..], &past].concat()).output().unwrap();
     let text = words(&output);
     assert!(!output.status.success() && text.contains("it took another way than the network"), "{text}");
     nobody_is_left(folder.path());

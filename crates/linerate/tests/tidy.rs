@@ -2,19 +2,19 @@
 //!
 //! | module | law |
 //! |---|---|
-//! | [`counts`] | what `./test` counts |
 //! | [`imports`] | which room may import which; what a room must never touch |
 //! | [`layout`] | lengths, module docs, module names, every file in the build |
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
-//! | [`limited`] | a program of tests that hangs or leaves something running |
+//! | [`summary`] | what `./test` counts, forgives and tells |
+//! | [`left_behind`] | a test that leaves something running |
 //! | [`pages`] | links resolve, no machine's paths, dependencies and expected skips are listed |
 
-mod counts;
 mod imports;
 mod layout;
-mod limited;
+mod left_behind;
 mod pages;
 mod source;
+mod summary;
 mod tables;
 
 use std::path::PathBuf;

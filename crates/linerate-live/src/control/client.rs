@@ -5,7 +5,7 @@
 
 use super::message::{Answer, Request};
 use super::read_line;
-use crate::error::Standing;
+use crate::Standing;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,7 @@
 //! Requests and answers, and how an [`Error`] travels.
 
 use crate::Error;
-use crate::error::Standing;
+use crate::Standing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -91,7 +91,7 @@ impl Topology {
     }
 
     /// What cannot go together.
-    pub(crate) fn check(&self) -> Result<(), TargetError> {
+    pub fn check(&self) -> Result<(), TargetError> {
         let wrong = |place: &str| {
             let place = place.to_owned();
             move |(what, hint): (&str, &str)| TargetError::new(format!("lab: {place}{what}"), hint)

@@ -49,12 +49,12 @@ impl Setting {
 }
 
 /// Whether `prefix` names `id` or a dotted group that `id` belongs to.
-pub(crate) fn is_prefix(prefix: &str, id: &str) -> bool {
+pub fn is_prefix(prefix: &str, id: &str) -> bool {
     id.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// `network`, `network.tcp`: every rung and every group that a dot ends, once.
-pub(crate) fn rungs_and_groups() -> Vec<&'static str> {
+pub fn rungs_and_groups() -> Vec<&'static str> {
     let groups = |id: &'static str| id.match_indices('.').map(move |(at, _)| &id[..at]);
     let mut names: Vec<&str> = RUNGS.iter().flat_map(|rung| groups(rung.id).chain([rung.id])).collect();
     names.sort_unstable();

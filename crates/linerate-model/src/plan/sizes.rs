@@ -1,5 +1,7 @@
 //! Message sizes: powers of two, and the denser ladder that also shows what lies beside them.
 
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
+
 /// Both ladders reach 8 MiB.
 const LARGEST: u32 = 23;
 /// From this size on a step is larger than four bytes and sizes get neighbours.
@@ -7,6 +9,17 @@ const NEIGHBOURS_FROM: u64 = 16;
 /// NetPIPE measures this many bytes beside each size: an odd size may cost more than a round one. Snell,
 /// Mikler and Gustafson, NetPIPE: A network protocol independent performance evaluator, IASTED 1996.
 const BESIDE: u64 = 3;
+
+/// The largest message that can be asked for, in bytes.
+pub const LONGEST_MESSAGE: u64 = 1 << 30;
+
+/// These sizes and the two that the ladder's table states, in their order.
+pub fn stated_and(sizes: &[u64]) -> Vec<u64> {
+    let mut all = [sizes, &[LATENCY_BYTES, LADDER_BYTES]].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
 
 /// Powers of two from 1 B to 8 MiB: 24 sizes.
 pub fn ladder() -> Vec<u64> {
@@ -29,6 +42,11 @@ pub fn full() -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_that_are_asked_for_are_measured_once_beside_those_that_the_table_states() {
+        assert_eq!(stated_and(&[1 << 20, 9000, 1, 9000]), [1, 64, 9000, 1 << 20]);
+    }
 
     #[test]
     fn the_dense_ladder_is_that_of_netpipe() {

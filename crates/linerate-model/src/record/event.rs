@@ -175,7 +175,7 @@ const WAKE_UP_NS: u64 = 5_000;
 impl Flow {
     /// Time during which another thread had its CPU; what its own wake-ups took is left out.
     pub fn put_off_ns(&self) -> Option<u64> {
-        Some(self.run_delay_ns?.saturating_sub(WAKE_UP_NS * self.voluntary_switches))
+        Some(self.run_delay_ns?.saturating_sub(WAKE_UP_NS.saturating_mul(self.voluntary_switches)))
     }
 }
 

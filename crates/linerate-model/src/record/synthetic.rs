@@ -1,4 +1,4 @@
-//! Recordings made up from known numbers, for tests: the desk half must give back what was put in.
+//! Recordings made up from known numbers, for the tests of every crate: the desk half must give back what was put in.
 
 use super::*;
 use crate::plan::{Block, Case, Plan, Profile, Role, Target, Why};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 /// What one rung is made of.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Truth {
+pub struct Truth {
+    /// Which rung.
     pub rung: &'static str,
     /// Half a round trip of a message of no bytes: polling and sleeping.
     pub alpha_ns: [f64; 2],
@@ -24,22 +25,29 @@ pub(crate) struct Truth {
 
 /// A run between hosts `a` and `b` on one machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Synthetic {
+pub struct Synthetic {
+    /// What the noise is drawn from.
     pub seed: u64,
+    /// Passes that count.
     pub passes: u32,
+    /// Message sizes in bytes.
     pub sizes: Vec<u64>,
     /// The spread of each trial, as a share.
     pub noise: f64,
     /// The spread between passes that all rungs of a pass share.
     pub drift: f64,
+    /// The rungs.
     pub truths: Vec<Truth>,
+    /// Steps and changes of slope in their curves.
     pub bends: Vec<Bend>,
 }
 
 /// What messages of one rung and pattern pay on top from some size on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bend {
+pub struct Bend {
+    /// The rung.
     pub rung: &'static str,
+    /// The pattern.
     pub pattern: Pattern,
     /// The first size that pays.
     pub at_bytes: u64,
@@ -49,7 +57,8 @@ pub(crate) struct Bend {
     pub slope_ns: f64,
 }
 
-pub(crate) const TRUTHS: [Truth; 4] = [
+/// Four rungs of a plausible machine.
+pub const TRUTHS: [Truth; 4] = [
     Truth {
         rung: "memory.copy",
         alpha_ns: [0.0; 2],
@@ -95,11 +104,13 @@ impl Default for Synthetic {
 }
 
 impl Truth {
+    /// The rate of a stream of messages of this size.
     pub fn stream_bps(&self, bytes: u64) -> f64 {
         let [constant, slope] = self.stream_ns;
         8e9 * bytes as f64 / (constant + slope * bytes as f64)
     }
 
+    /// Half a round trip of a message of this size.
     pub fn half_round_trip_ns(&self, wait: Wait, bytes: u64) -> f64 {
         self.alpha_ns[usize::from(wait == Wait::Sleeping)] + self.beta_ns * bytes as f64
     }
@@ -111,6 +122,7 @@ const SLICES_OF_SEVERAL: u32 = 48;
 const LEAD: u32 = 2;
 
 impl Synthetic {
+    /// The recording, as the live half would have written it.
     pub fn recording(&self) -> Recording {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut recording = Recording { header: Some(self.header()), ..Recording::default() };
@@ -313,7 +325,7 @@ const WARM_UP_BYTES: u64 = 1_000_000;
 
 fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRecord {
     let roles = roles(&case);
-    let tcp = case.rung.ends_with("tcp");
+    let tcp = case.rung.ends_with(".tcp");
     let mut names = vec![case.from.clone(), case.to.clone()];
     names.dedup();
     let hosts = names.iter().map(|host| host_delta(&case, host, received(trials, host)));
@@ -374,7 +386,7 @@ fn host_delta(case: &Case, host: &str, bytes: u64) -> HostDelta {
         wall_ns: 500_000_000,
         busy_ns: BTreeMap::from([(0, 500_000_000), (1, 400_000_000)]),
         own_ns: 890_000_000 / (1 + u64::from(network)),
-        interfaces: if case.rung.ends_with("tcp") { vec![moved] } else { Vec::new() },
+        interfaces: if case.rung.ends_with(".tcp") { vec![moved] } else { Vec::new() },
         ..HostDelta::default()
     }
 }

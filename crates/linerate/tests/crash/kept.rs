@@ -1,8 +1,8 @@
 //! A lab that is kept, of which a process is killed: while it is put up, while it is worked in.
 
-use crate::kill::{any, await_descendants, kill, start_anew};
-use crate::marked::{LIMIT, await_none, marked};
-use crate::world::{World, text};
+use super::kill::{any, await_descendants, kill, start_anew};
+use super::marked::{LIMIT, await_none, marked};
+use super::world::{World, text};
 use linerate_sys::process::Process;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,7 @@
 //! A kill: at which moment, and of whom.
 
-use crate::marked::Marked;
-use crate::world::World;
+use super::marked::Marked;
+use super::world::World;
 use linerate_sys::process::Signal;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,8 @@
 //! A run, of which a process is killed.
 
-use crate::kill::{Victim, any, await_descendants, kill, start_anew};
-use crate::marked::{LIMIT, marked};
-use crate::world::World;
+use super::kill::{Victim, any, await_descendants, kill, start_anew};
+use super::marked::{LIMIT, marked};
+use super::world::World;
 use linerate_sys::process::Process;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

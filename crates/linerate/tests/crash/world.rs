@@ -1,7 +1,7 @@
 //! Surroundings of a scene's own: all folders that the program may write to, and what may stay in them.
 
-use crate::marked::{MARK, await_none, marked, namespaces, still_there};
-use crate::nobody::program;
+use super::marked::{MARK, await_none, marked, namespaces, still_there};
+use super::nobody::program;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

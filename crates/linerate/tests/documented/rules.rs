@@ -62,7 +62,7 @@ pub const RULES: &[Rule] = &[
     new("linerate run lab", "--fault", How::Stands, SHORT, &[0]),
     new("linerate run lab", "fault=", How::Stands, SHORT, &[0]),
     new("linerate run", "--live", How::Terminal, "", &[0]),
-    new("linerate run", "--profile thorough", How::Simulated, " --passes 2", &[0]),
+    new("linerate run", "--profile thorough", How::Simulated, " --passes 1 --only network.tcp", &[0]),
     new("linerate run", "", How::Simulated, "", &[0]),
     new("LINERATE_CONFIG= linerate run", "", How::Simulated, "", &[0]),
     new("linerate ab", "", How::Simulated, "", VERDICT),

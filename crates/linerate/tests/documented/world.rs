@@ -1,13 +1,13 @@
 //! What a documented command finds: a folder of its own, recordings where it names some, hosts.
 
-use crate::collect::{Documented, Kind, PROGRAM};
-use crate::rules::{How, Rule, of_script, rule};
-use crate::sshd::Sshd;
-use std::cell::OnceCell;
+use super::collect::{Documented, Kind, PROGRAM};
+use super::rules::{How, Rule, of_script, rule};
+use super::sshd::Sshd;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// Words that stand for another one, and what a reader might put there.
@@ -26,8 +26,11 @@ const FOLDERS: [&str; 5] = [
 /// Far more seconds than anything here takes; only a hang meets it.
 const LIMIT: &str = "120";
 
-/// How long something runs before it gets its Ctrl-C.
-const A_WHILE: &str = "5";
+/// Starts what is given as an argument and waits until it has said that it is there, or for 5 s where it keeps that to
+/// itself: then it gets its Ctrl-C.
+const INTERRUPTED: &str = r#"exec 3>said; setsid sh -c "exec $1" >&3 2>&1 & child=$!
+for i in $(seq 250); do [ -s said ] && break; kill -0 $child || break; sleep 0.02; done
+kill -INT $child; wait $child; code=$?; cat said; exit $code"#;
 
 /// Runs in a set; `compare` wants six.
 const RUNS: usize = 6;
@@ -35,7 +38,7 @@ const RUNS: usize = 6;
 /// What all commands share: the program, and recordings to copy.
 pub struct World {
     shared: TempDir,
-    sshd: OnceCell<Result<Sshd, String>>,
+    sshd: OnceLock<Result<Sshd, String>>,
 }
 
 impl World {
@@ -43,7 +46,7 @@ impl World {
         let shared = TempDir::new().unwrap();
         fs::create_dir(shared.path().join("bin")).unwrap();
         symlink(PROGRAM, shared.path().join("bin/linerate")).unwrap();
-        let world = World { shared, sshd: OnceCell::new() };
+        let world = World { shared, sshd: OnceLock::new() };
         let folder = Scratch::new();
         for _ in 0..2 * RUNS {
             let arguments = "run simulated --profile quick --only network.tcp,in-host.tcp --quiet";
@@ -100,7 +103,7 @@ impl World {
             }
             How::Lab => self.in_lab(&folder, &whole)?,
             How::Interrupted => {
-                let command = format!("timeout --preserve-status --signal INT {A_WHILE} {whole}");
+                let command = format!("sh -c '{INTERRUPTED}' sh '{whole}'");
                 self.in_lab(&folder, &command)?
             }
         };

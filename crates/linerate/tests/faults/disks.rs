@@ -1,6 +1,6 @@
 //! A slow disk takes its time, keeps what was written, and is on its own host alone.
 
-use crate::support::PROGRAM;
+use crate::user::runs::PROGRAM;
 use linerate::lab::{Lab, VirtualHost};
 use linerate::plan::Topology;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Faults of hosts, of CPUs and of the ends move the measurement as their models say.
 
-use crate::measured::{RoundTrips, measure, measure_round_trips, small, within};
-use crate::support::{entry, run, warnings};
+use super::measured::{RoundTrips, measure, measure_round_trips, small, within};
+use crate::user::runs::{entry, run, warnings};
 use linerate::vocabulary::Pattern;
 
 /// Bits of `tcpi_options`, as linux/uapi/tcp.h has them.

@@ -1,6 +1,6 @@
 //! What a host is like with a fault, and that no other host is.
 
-use crate::nobody::{self, program};
+use super::nobody::{self, program};
 use linerate::lab::{InForce, Lab, VirtualHost};
 use linerate::plan::Topology;
 use linerate_sys::ethtool::{Ethtool, OFFLOADS};
@@ -20,7 +20,8 @@ fn lab(faults: &[&str]) -> Lab {
 /// What a host says about itself.
 fn facts(host: &VirtualHost) -> Value {
     let mut command = host.command("/proc/self/exe");
-    let output = command.args(["--exact", "--ignored", "--nocapture", "hosts::part_tells_facts"]).output();
+    let output =
+        command.args(["--exact", "--ignored", "--nocapture", "faults::hosts::part_tells_facts"]).output();
     let text = String::from_utf8(output.unwrap().stdout).unwrap();
     let said = text.lines().find_map(|line| line.strip_prefix(MARK));
     serde_json::from_str(said.unwrap_or_else(|| panic!("{text}"))).unwrap()
@@ -112,7 +113,7 @@ fn a_cpu_that_may_not_be_used_is_said() {
 fn a_disk_is_put_in_or_it_is_said_why_not() {
     let topology = Topology::default().with_faults(["b:slow-disk".parse().unwrap()]).unwrap();
     let built = Lab::build(&topology, &program());
-    match crate::disks::may_serve() {
+    match super::disks::may_serve() {
         true => assert!(built.unwrap().faults()[0].granted.contains("fuse.linerate")),
         false => {
             let error = built.unwrap_err();
@@ -126,5 +127,5 @@ fn a_disk_is_put_in_or_it_is_said_why_not() {
 /// Runs the tests of this file again.
 #[test]
 fn an_ordinary_user_can_do_it_too() {
-    nobody::runs_them_too(&["hosts::"], &[]);
+    nobody::runs_them_too(&["faults::hosts::"], &[]);
 }

@@ -1,6 +1,6 @@
 //! A short run with faults, and what its recording says.
 
-use crate::support::PROGRAM;
+use crate::user::runs::PROGRAM;
 use linerate::analysis::{Curve, Layer, analyse};
 use linerate::diagnosis::diagnose;
 use linerate::plan::{Block, Plan, Profile, Step, Target, Why};
@@ -26,8 +26,8 @@ struct Bench<'p> {
     recording: Recording,
 }
 
-/// How long a slice of a stream should last: a hundred round trips of the longest path here.
-const SLICE_NS: u64 = 200_000_000;
+/// How long a slice of a stream should last: fifty round trips of the longest path here.
+const SLICE_NS: u64 = 100_000_000;
 
 /// The same while the rate is looked for: the first megabytes may have passed before the first loss.
 const PROBE_SLICE_NS: u64 = 20_000_000;

@@ -1,6 +1,6 @@
 //! What single messages tell of faults: datagrams of the wire's, requests of a server's.
 
-use crate::measured::{one_step, within};
+use super::measured::{one_step, within};
 use linerate::analysis::measure;
 use linerate::plan::{Block, Pace, Step};
 use linerate::record::{Recording, Trial};

@@ -1,7 +1,7 @@
 //! Whatever is killed, no fault outlives its lab.
 
-use crate::disks::may_serve;
-use crate::support::{PROGRAM, await_condition, code, command, namespaces, processes};
+use super::disks::may_serve;
+use crate::user::runs::{PROGRAM, await_condition, code, command, namespaces, processes};
 use linerate::lab::fault::hog;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

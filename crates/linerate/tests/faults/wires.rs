@@ -1,7 +1,11 @@
 //! Faults of the wire move the measurement as their models say, and the wire's own account agrees.
 
-use crate::measured::{Measured, measure, measure_round_trips, small, within};
-use crate::support::command;
+use super::measured::{Measured, measure, measure_round_trips, small, within};
+use crate::user::nobody;
+use crate::user::ranks::is_of;
+use crate::user::runs::{await_condition, command};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -107,6 +111,27 @@ fn fails_in_time(what: &[&str]) {
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
 }
 
+/// Writes a setting of the network of both hosts of a run that goes on. They are given the time to come up.
+fn on_both_hosts(folder: &Path, setting: &str, value: &str) {
+    let is_agent = |path: &PathBuf| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"agent") && is_of(path, folder)
+    };
+    let mut agents = Vec::new();
+    await_condition("both agents", || {
+        let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        agents = all.filter(is_agent).collect();
+        agents.len() == 2
+    });
+    for agent in agents {
+        let mut command = Command::new("nsenter");
+        let user: &[&str] = if nobody::is_root() { &[] } else { &["--user", "--preserve-credentials"] };
+        command.args(user).arg("--net").arg("--target").arg(agent.file_name().unwrap());
+        command.args(["sh", "-c", &format!("echo {value} > /proc/sys/net/{setting}")]);
+        assert!(command.status().unwrap().success());
+    }
+}
+
 /// A host keeps for 30 s what lacks a fragment, and then takes no other one: without a wait the exchange after a flood
 /// finds nobody. Of 42 fragments one is lost in nine datagrams of ten; 43 such fill the 4 MiB that a host has for them.
 #[test]
@@ -118,7 +143,10 @@ fn what_a_flood_left_incomplete_is_waited_for_and_told() {
                 rung = \"network.udp\"\npattern = \"ping-pong\"\nwait = \"sleeping\"\nsizes = [\"2KiB\"]\n";
     std::fs::write(&plan, text).unwrap();
     let how = ["--profile", "quick", "--passes", "1", "--plan", plan.to_str().unwrap()];
-    let output = command(folder.path(), &[&["lab:a-b.loss=5%"], &how[..]].concat()).output().unwrap();
+    let run = command(folder.path(), &[&["lab:a-b.loss=5%"], &how[..]].concat()).spawn().unwrap();
+    // A second is told from none as well as half a minute is.
+    on_both_hosts(folder.path(), "ipv4/ipfrag_time", "1");
+    let output = run.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let told = String::from_utf8_lossy(&output.stdout);

@@ -1,6 +1,6 @@
 //! Results of other tools in reports and comparisons.
 
-use crate::folder;
+use super::folder;
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,6 +1,6 @@
 //! What is written for other programs is read back, by readers that share nothing with the writers.
 
-use crate::{Told, folder, near, told};
+use super::{Told, folder, near, told};
 use linerate::vocabulary::{Does, Quantity, Statistic};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl Desk {
         );
         let run = folder.path().join(printed.lines().last().unwrap());
         let file = folder.path().join("old.json");
-        std::fs::copy(crate::folder().join("iperf3-tcp.json"), &file).unwrap();
+        std::fs::copy(super::folder().join("iperf3-tcp.json"), &file).unwrap();
         let printed = linerate(folder.path(), &["import", "old.json"]);
         let imported = folder.path().join(printed.trim());
         Desk { folder, run, imported }

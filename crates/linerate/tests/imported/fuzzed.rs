@@ -1,6 +1,6 @@
 //! Damaged files: bytes changed, taken out, put in, doubled, cut. Each is refused with words or gives finite numbers.
 
-use crate::{Told, files, told, tool};
+use super::{Told, files, told, tool};
 use linerate::vocabulary::TOOLS;
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -1,6 +1,6 @@
 //! Files of real runs: what each importer reads is what the file says, with its statistic, its end and its unit.
 
-use crate::{Told, behind, file, files, near, told, tool};
+use super::{Told, behind, file, files, near, told, tool};
 use linerate::record::import::{Given, import};
 use linerate::vocabulary::{Does, Pattern, Quantity, Statistic, TOOLS};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Files that are no results, or hostile ones: each is refused with one reason and a hint.
 
-use crate::{file, folder, told};
+use super::{file, folder, told};
 use std::process::Command;
 
 /// The reason and the hint.
@@ -61,7 +61,7 @@ fn a_number_that_cannot_be_is_refused_in_every_table() {
         for evil in ["nan", "inf", "-3.0", "1e999", "1e200", "0x10"] {
             let changed = with_number(&text, number, evil);
             assert_ne!(changed, text, "{name}");
-            let (what, hint) = refused(changed.as_bytes(), Some(crate::tool(name)));
+            let (what, hint) = refused(changed.as_bytes(), Some(super::tool(name)));
             assert!(what.contains("line ") || what.contains(" is "), "{name} {evil}: {what}");
             assert!(!hint.is_empty());
         }

@@ -1,6 +1,6 @@
 //! A relay that holds messages from some size on: the size must be found to the byte, and called right.
 
-use crate::support::run;
+use crate::user::runs::run;
 use rand::RngExt;
 use serde_json::Value;
 

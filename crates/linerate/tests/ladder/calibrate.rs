@@ -1,6 +1,6 @@
 //! A calibration of the lab: every figure is there, the next run uses it, and `doctor` knows of it.
 
-use crate::support::{PROGRAM, Run, command};
+use crate::user::runs::{PROGRAM, Run, command};
 use linerate::vocabulary::CALIBRATED;
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Knobs of sockets: what was asked for is granted, and moves what is measured.
 
-use crate::support::{entry, recording, run, warnings};
+use crate::user::runs::{entry, recording, run, warnings};
 use serde_json::Value;
 
 /// The values that a knob was granted, by rung, over all sessions of a run.
@@ -14,7 +14,17 @@ fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
 fn packets_are_paced_marked_and_come_from_the_port_asked_for() {
     let set =
         ["--set", "tcp.pacing-rate=123.456Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
-    let rungs = ["lab", "--profile", "quick", "--passes", "1", "--only", "network.tcp,network.udp"];
+    let rungs = [
+        "lab",
+        "--profile",
+        "quick",
+        "--passes",
+        "1",
+        "--sizes",
+        "1MiB",
+        "--only",
+        "network.tcp,network.udp",
+    ];
     let run = run(&[&rungs[..], &set].concat());
     let report = run.report();
     for (flows, rate) in [(1, 123.456e6), (4, 4.0 * 123.456e6)] {

@@ -1,6 +1,6 @@
 //! Whatever is killed, nothing stays: no process, no namespace; and what was measured can be read.
 
-use crate::support::{await_condition, code, command, namespaces, processes, recording, report};
+use crate::user::runs::{await_condition, code, command, namespaces, processes, recording, report};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::Child;
@@ -70,7 +70,7 @@ fn an_interrupted_run_reports_what_was_measured() {
     std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
     assert!(text.contains("network.tcp"), "{text}");
     let report = report(&recording(folder.path()));
-    assert!(crate::support::warnings(&report).contains(&"interrupted".to_owned()));
+    assert!(crate::user::runs::warnings(&report).contains(&"interrupted".to_owned()));
     await_condition("every process's end", || processes().is_empty());
     await_condition("every namespace's end", || namespaces() == before);
 }

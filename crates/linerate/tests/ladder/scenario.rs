@@ -1,6 +1,6 @@
 //! Scenarios as data: a target, and what its ladder must say.
 
-use crate::support::{entry, run};
+use crate::user::runs::{entry, run};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;

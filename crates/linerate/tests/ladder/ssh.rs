@@ -1,6 +1,6 @@
 //! Hosts reached by Debian's sshd: one in each of two namespaces.
 
-use crate::support::{PROGRAM, await_condition, entry, recording, report};
+use crate::user::runs::{PROGRAM, await_condition, entry, recording, report};
 use linerate::lab::Lab;
 use linerate::plan::Topology;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,8 @@ impl Fixture {
                 "quick",
                 "--passes",
                 "1",
+                "--sizes",
+                "1KiB",
                 "--only",
                 "network.tcp,network.mpi",
                 "--quiet",
@@ -134,7 +136,7 @@ fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
     // The program lies at another place on the host that it was copied to.
     let ranks = entry(&report, "network.mpi", Some("a>b"), 1);
     assert!(ranks["throughput_bps"]["median"].as_f64().unwrap() > 0.0, "{ranks}");
-    assert!(!crate::support::warnings(&report).contains(&"bytes-not-crossed".to_owned()));
+    assert!(!crate::user::runs::warnings(&report).contains(&"bytes-not-crossed".to_owned()));
     let wire = text.lines().find(|line| line.contains(r#""name":"wire0""#));
     assert!(wire.is_some(), "the bytes did not cross the wire between the hosts");
 }

@@ -1,6 +1,6 @@
 //! Suites on the lab: every figure of every paper is drawn, a load is felt, several hosts take part.
 
-use super::support::{Run, recording, run};
+use crate::user::runs::{Run, recording, run};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,13 +1,9 @@
 //! One open page: what it said, what it asked for, and what a user would do with it.
 
-use crate::browser::PATIENCE;
+use super::browser::PATIENCE;
+use super::devtools::DevTools;
 use base64::prelude::{BASE64_STANDARD, Engine};
-use headless_chrome::Tab;
-use headless_chrome::protocol::cdp::types::{Event, Method};
-use headless_chrome::protocol::cdp::{Emulation, Input, Network, Page as Pages, Runtime};
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -49,53 +45,58 @@ struct Seen {
 
 /// An open page.
 pub struct Page {
-    tab: Arc<Tab>,
-    seen: Arc<Mutex<Seen>>,
+    devtools: Arc<Mutex<DevTools>>,
+    session: String,
+    seen: Mutex<Seen>,
 }
 
 impl Page {
     /// Opens a file in a tab and waits until it is loaded.
-    pub fn open(tab: Arc<Tab>, path: &Path, view: View) -> Page {
-        let seen = Arc::new(Mutex::new(Seen::default()));
-        let noted = Arc::clone(&seen);
-        tab.add_event_listener(Arc::new(move |event: &Event| note(event, &mut noted.lock().unwrap())))
-            .unwrap();
-        tab.enable_runtime().unwrap();
-        tab.enable_log().unwrap();
-        let page = Page { tab, seen };
-        page.call::<Network::Enable>(json!({}));
+    pub fn open(devtools: Arc<Mutex<DevTools>>, path: &Path, view: View) -> Page {
+        let browser = |method, parameters| devtools.lock().unwrap().call(None, method, parameters);
+        let target = browser("Target.createTarget", json!({"url": "about:blank"}))["targetId"].take();
+        let attached = browser("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let session = attached["sessionId"].as_str().unwrap().to_owned();
+        let page = Page { devtools, session, seen: Mutex::default() };
+        for domain in ["Runtime", "Log", "Network", "Page"] {
+            page.call(&format!("{domain}.enable"), json!({}));
+        }
         let scheme = if view.dark { "dark" } else { "light" };
-        page.call::<Emulation::SetEmulatedMedia>(json!({"features": [
-            {"name": "prefers-color-scheme", "value": scheme},
-            {"name": "prefers-reduced-motion", "value": "reduce"},
-        ]}));
-        page.call::<Emulation::SetDeviceMetricsOverride>(json!({
-            "width": view.width, "height": view.height, "deviceScaleFactor": 1, "mobile": false,
-        }));
-        page.call::<Emulation::SetScriptExecutionDisabled>(json!({"value": !view.scripts}));
+        page.call(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [
+                {"name": "prefers-color-scheme", "value": scheme},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ]}),
+        );
+        page.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": view.width, "height": view.height, "deviceScaleFactor": 1, "mobile": false}),
+        );
+        page.call("Emulation.setScriptExecutionDisabled", json!({"value": !view.scripts}));
         let address = format!("file://{}", path.canonicalize().unwrap().display());
-        page.tab.navigate_to(&address).unwrap();
+        page.call("Page.navigate", json!({"url": address}));
         page.wait(&format!("location.href == {address:?} && document.readyState == 'complete'"));
         page
     }
 
-    fn call<C>(&self, parameters: Value) -> C::ReturnObject
-    where
-        C: Method + Serialize + DeserializeOwned + Debug,
-    {
-        self.tab.call_method(serde_json::from_value::<C>(parameters).unwrap()).unwrap()
+    fn call(&self, method: &str, parameters: Value) -> Value {
+        let mut devtools = self.devtools.lock().unwrap();
+        let result = devtools.call(Some(&self.session), method, parameters);
+        let mut seen = self.seen.lock().unwrap();
+        devtools.events(&self.session).iter().for_each(|event| note(event, &mut seen));
+        result
     }
 
     /// The value of an expression; of a promise, what it comes to.
     pub fn eval(&self, expression: &str) -> Value {
-        let answer = self.call::<Runtime::Evaluate>(json!({
-            "expression": expression, "returnByValue": true, "awaitPromise": true,
-        }));
-        if let Some(thrown) = answer.exception_details {
-            let about = thrown.exception.and_then(|object| object.description);
-            panic!("{expression}: {}", about.unwrap_or(thrown.text));
-        }
-        answer.result.value.unwrap_or(Value::Null)
+        let mut answer = self.call(
+            "Runtime.evaluate",
+            json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
+        );
+        let thrown = &answer["exceptionDetails"];
+        assert!(thrown.is_null(), "{expression}: {}", about(thrown));
+        answer["result"]["value"].take()
     }
 
     /// Waits until an expression is true.
@@ -140,14 +141,15 @@ impl Page {
 
     fn mouse(&self, kind: &str, (x, y): (f64, f64)) {
         let held = u32::from(kind != "mouseReleased");
-        self.call::<Input::DispatchMouseEvent>(json!({
-            "type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1,
-        }));
+        self.call(
+            "Input.dispatchMouseEvent",
+            json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1}),
+        );
     }
 
     /// Moves the mouse to a place in the window.
     pub fn hover(&self, (x, y): (f64, f64)) {
-        self.call::<Input::DispatchMouseEvent>(json!({"type": "mouseMoved", "x": x, "y": y}));
+        self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}));
     }
 
     /// Presses the mouse at one place, moves it, and lets go at another.
@@ -171,7 +173,9 @@ impl Page {
 
     /// Presses and releases a key: `ArrowRight`, `Escape`, `+`.
     pub fn press(&self, key: &str) {
-        self.tab.press_key(key).unwrap();
+        for kind in ["keyDown", "keyUp"] {
+            self.call("Input.dispatchKeyEvent", json!({"type": kind, "key": key}));
+        }
     }
 
     /// Gives the keyboard to an element.
@@ -204,26 +208,21 @@ impl Page {
     /// The whole page as a PNG.
     pub fn screenshot(&self) -> Vec<u8> {
         let size = self.eval("[document.documentElement.clientWidth, document.documentElement.scrollHeight]");
-        let picture = self.call::<Pages::CaptureScreenshot>(json!({
-            "format": "png", "captureBeyondViewport": true,
-            "clip": {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1},
-        }));
-        BASE64_STANDARD.decode(picture.data).unwrap()
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
+        let how = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        bytes(&self.call("Page.captureScreenshot", how))
     }
 
     /// Shows the page as it is laid out for print, at the width of a sheet of A4 with its margins.
     pub fn print_media(&self) {
-        self.call::<Emulation::SetEmulatedMedia>(json!({"media": "print"}));
-        self.call::<Emulation::SetDeviceMetricsOverride>(json!({
-            "width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": false,
-        }));
+        self.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+        let sheet = json!({"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", sheet);
     }
 
     /// The page as it is printed.
     pub fn pdf(&self) -> Vec<u8> {
-        let printed =
-            self.call::<Pages::PrintToPDF>(json!({"printBackground": true, "preferCSSPageSize": true}));
-        BASE64_STANDARD.decode(printed.data).unwrap()
+        bytes(&self.call("Page.printToPDF", json!({"printBackground": true, "preferCSSPageSize": true})))
     }
 }
 
@@ -235,28 +234,32 @@ pub fn sheets(pdf: &[u8]) -> usize {
     (0..pdf.len()).filter(found).count()
 }
 
-fn note(event: &Event, seen: &mut Seen) {
-    match event {
-        Event::RuntimeConsoleAPICalled(said) => {
-            let kind = format!("{:?}", said.params.Type);
-            if ["Error", "Warning", "Assert"].contains(&kind.as_str()) {
-                let words =
-                    said.params.args.iter().map(|word| format!("{:?} {:?}", word.value, word.description));
-                seen.troubles.push(format!("{kind}: {}", words.collect::<Vec<_>>().join(" ")));
-            }
+/// What an answer holds as text that stands for bytes.
+fn bytes(answer: &Value) -> Vec<u8> {
+    BASE64_STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
+}
+
+/// What was thrown.
+fn about(thrown: &Value) -> String {
+    format!("{} {}", thrown["text"], thrown["exception"]["description"])
+}
+
+fn note(event: &Value, seen: &mut Seen) {
+    let parameters = &event["params"];
+    let is_bad = |kind: &Value| ["error", "warning", "assert"].iter().any(|bad| kind == bad);
+    match event["method"].as_str().unwrap_or_default() {
+        "Runtime.consoleAPICalled" if is_bad(&parameters["type"]) => {
+            seen.troubles.push(format!("{}: {}", parameters["type"], parameters["args"]));
         }
-        Event::RuntimeExceptionThrown(thrown) => {
-            let details = &thrown.params.exception_details;
-            let about = details.exception.as_ref().and_then(|object| object.description.clone());
-            seen.troubles.push(format!("exception: {} {}", details.text, about.unwrap_or_default()));
+        "Runtime.exceptionThrown" => {
+            seen.troubles.push(format!("exception: {}", about(&parameters["exceptionDetails"])));
         }
-        Event::LogEntryAdded(entry) => {
-            let kind = format!("{:?}", entry.params.entry.level);
-            if ["Error", "Warning"].contains(&kind.as_str()) {
-                seen.troubles.push(format!("log {kind}: {}", entry.params.entry.text));
-            }
+        "Log.entryAdded" if is_bad(&parameters["entry"]["level"]) => {
+            seen.troubles.push(format!("log: {}", parameters["entry"]["text"]));
         }
-        Event::NetworkRequestWillBeSent(asked) => seen.requests.push(asked.params.request.url.clone()),
+        "Network.requestWillBeSent" => {
+            seen.requests.push(parameters["request"]["url"].as_str().unwrap().to_owned());
+        }
         _ => {}
     }
 }

@@ -1,9 +1,11 @@
 //! The page of a report, opened as a reader opens it.
 
-use crate::browser::Browser;
-use crate::page::{NARROW, Page, View, WIDE, sheets};
+use super::browser::Browser;
+use super::page::{NARROW, Page, View, WIDE, sheets};
+use crate::user::runs::recording;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -24,20 +26,23 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A run of the made-up machine and its page, made once.
+/// A run of the made-up machine and its page, made once for all tests of a run, which are processes.
 fn made() -> &'static (PathBuf, PathBuf) {
     static MADE: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page");
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        linerate(&["run", "simulated", "--profile", "quick", "--quiet", "--output", text(&folder)]);
-        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let recording =
-            files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
-        let page = folder.join("page.html");
-        linerate(&["report", text(&recording), "--format", "html", "--output", text(&page)]);
-        (recording, page)
+        let lock = File::create(folder.with_extension("lock")).unwrap();
+        lock.lock().unwrap();
+        let run = std::env::var("NEXTEST_RUN_ID").unwrap_or_else(|_| std::process::id().to_string());
+        let (mark, page) = (folder.join("made-for"), folder.join("page.html"));
+        if std::fs::read_to_string(&mark).unwrap_or_default() != run {
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            linerate(&["run", "simulated", "--profile", "quick", "--quiet", "--output", text(&folder)]);
+            linerate(&["report", text(&recording(&folder)), "--format", "html", "--output", text(&page)]);
+            std::fs::write(&mark, run).unwrap();
+        }
+        (recording(&folder), page)
     })
 }
 

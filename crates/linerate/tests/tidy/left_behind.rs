@@ -1,36 +1,41 @@
-//! `tests/limited` stands around every program of tests, so it is tested itself.
+//! `tests/left-behind` looks for what tests left running, so it is tested itself.
 
-use crate::root;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use super::root;
+use std::process::{Command, Stdio};
 
-/// The exit code of a shell line under the limit, and what was said.
-fn limited(seconds: &str, line: &str) -> (Option<i32>, String) {
-    let mut command = Command::new(root().join("tests/limited"));
-    let output = command
-        .args(["sh", "-c", line])
-        .envs([("LINERATE_TEST_LIMIT", seconds), ("LINERATE_TEST_GRACE", "4")])
-        .output()
-        .unwrap();
-    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+/// What is said of a run's processes, after a grace of so many seconds.
+fn left_behind(mark: &str, grace: &str) -> (bool, String) {
+    let output = Command::new(root().join("tests/left-behind")).args([mark, grace]).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
 }
 
-#[test]
-fn what_ends_by_itself_keeps_its_exit_code() {
-    assert_eq!(limited("60", "exit 0"), (Some(0), String::new()));
-    assert_eq!(limited("60", "exit 7"), (Some(7), String::new()));
+/// A shell line, as a test of that run starts it.
+fn started(mark: &str, line: &str) {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("LINERATE_TEST_RUN", mark).env("NEXTEST_TEST_NAME", "a::test");
+    assert!(command.stdout(Stdio::null()).status().unwrap().success());
 }
 
 #[test]
 fn a_process_that_is_about_to_end_is_waited_for() {
-    assert_eq!(limited("60", "setsid sleep 1 >/dev/null & exit 0"), (Some(0), String::new()));
+    let mark = format!("about-to-end-{}", std::process::id());
+    started(&mark, "setsid sleep 1 >/dev/null &");
+    assert_eq!(left_behind(&mark, "10"), (true, String::new()));
 }
 
 #[test]
-fn what_hangs_is_ended_with_all_that_it_started() {
-    let begun = Instant::now();
-    let (code, said) = limited("1", "setsid sleep 1000.25 >/dev/null & sleep 1000");
-    assert_eq!(code, Some(124));
-    assert!(said.contains("sh did not end within 1 s") && said.contains("behind: sleep 1000.25"), "{said}");
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+fn a_process_that_stays_is_named_with_its_test_and_ended() {
+    let mark = format!("stays-{}", std::process::id());
+    started(&mark, "setsid sleep 1000.25 >/dev/null &");
+    let (is_well, said) = left_behind(&mark, "0");
+    assert!(!is_well && said.starts_with("a::test left process "), "{said}");
+    assert!(said.trim_end().ends_with("behind: sleep 1000.25"), "{said}");
+    assert_eq!(left_behind(&mark, "10"), (true, String::new()));
+}
+
+#[test]
+fn a_process_of_another_run_is_left_alone() {
+    let mark = format!("another-{}", std::process::id());
+    started(&mark, "setsid sleep 1 >/dev/null &");
+    assert_eq!(left_behind("none", "0"), (true, String::new()));
 }

@@ -1,7 +1,7 @@
 //! Pages and lists: links resolve, no machine's paths, dependencies and expected skips are true.
 
-use crate::source::{File, paths, rust_files};
-use crate::{assert_kept, root};
+use super::source::{File, paths, rust_files};
+use super::{assert_kept, root};
 use std::collections::BTreeSet;
 use std::{fs, path::Path, process::Command};
 

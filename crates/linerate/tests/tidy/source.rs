@@ -2,7 +2,7 @@
 //!
 //! Comments are not tokens; a doc comment is one string in an attribute. So what is found here is code.
 
-use crate::root;
+use super::root;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::{collections::BTreeSet, fs, path::Path, rc::Rc};
 
@@ -85,9 +85,10 @@ impl File {
         format!("{}:{}", self.path, token.line)
     }
 
-    /// The path below the crate's `src/`, when the file is there.
-    pub fn in_src(&self, name: &str) -> Option<&str> {
-        self.path.strip_prefix("crates/")?.strip_prefix(name)?.strip_prefix("/src/")
+    /// The path below `src/` of one of the crates that hold rooms: all but `linerate-sys`.
+    pub fn in_src(&self) -> Option<&str> {
+        let (name, path) = self.path.strip_prefix("crates/")?.split_once("/src/")?;
+        (name != "linerate-sys").then_some(path)
     }
 
     /// Whether the tokens from `at` on read as `words`.

@@ -1,89 +1,91 @@
-//! `tests/count.awk` counts what the tests did, so it is tested itself.
+//! `tests/summary` counts what the tests did, so it is tested itself.
 
-use crate::root;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use super::root;
+use std::fs;
+use std::process::Command;
 
-/// Two binaries that end, one that crashes; one test that says why it skipped, two that are ignored, one part.
-const LOG: &str = "\
-   Compiling linerate v0.1.0
-     Running unittests src/lib.rs (target/debug/deps/linerate-00ff00ff00ff00ff)
+/// A case of the runner's report.
+fn case(binary: &str, name: &str, inside: &str) -> String {
+    format!(r#"<testcase name="{name}" classname="{binary}" time="1.5">{inside}</testcase>"#)
+}
 
-running 5 tests
-test unit::tests::sizes ... ok
-test lab::tests::vanish ... ok
-test run::tests::slow ... ignored
-test run::tests::slower ... ignored, an hour
-test lab::tests::receives ... ignored, a part, started by tests
+/// What is said of such cases, and whether all is as it must be; `lab::knows` may be skipped.
+fn summary(cases: &[String]) -> (bool, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let [junit, expected] = ["junit.xml", "expected-skips"].map(|name| folder.path().join(name));
+    let cases = cases.concat();
+    fs::write(&junit, format!("<testsuites><testsuite name=\"x\">{cases}</testsuite></testsuites>")).unwrap();
+    fs::write(&expected, "# A comment.\nlab::knows: it has no such thing\n").unwrap();
+    let mut command = Command::new("python3");
+    command.arg(root().join("tests/summary")).args([&junit, &expected]).args(["build=30", "tests=40"]);
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    (output.status.success(), said + &String::from_utf8(output.stderr).unwrap())
+}
 
-successes:
+fn last(said: &str) -> &str {
+    said.lines().last().unwrap_or_default()
+}
 
----- lab::tests::vanish stdout ----
-SKIP: vanish: no user namespaces: EPERM
+const WELL: &str = "<system-out>running 1 test</system-out>";
 
-successes:
-    lab::tests::vanish
-    unit::tests::sizes
+/// A first failure before a test passed.
+fn at_second_try(kind: &str) -> String {
+    format!(r#"<flakyFailure timestamp="x" time="1" message="m" type="{kind}"/>{WELL}"#)
+}
 
-test result: ok. 2 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 0.00s
+/// What the runner calls an assertion that did not hold.
+const ASSERTION: &str = "test failure with exit code 101";
 
-     Running tests/command.rs (/somewhere/deps/command-1234567890abcdef)
-
-running 2 tests
-test help ... FAILED
-test list ... ok
-
-failures:
-
----- help stdout ----
-SKIP: help: said before it failed
-
-test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
-
-error: test failed, to rerun pass `-p linerate --test command`
-     Running tests/ladder.rs (target/debug/deps/ladder-1234567890abcdef)
-
-running 1 test
-error: test failed, to rerun pass `-p linerate --test ladder`
-   Doc-tests linerate
-
-running 1 test
-test crates/linerate/src/unit.rs - unit (line 9) ... ok
-
-test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.09s
-";
-
-fn count(log: &str) -> Vec<String> {
-    let script = root().join("tests/count.awk");
-    let mut awk = Command::new("awk");
-    let mut awk = awk
-        .arg("-f")
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("awk is installed");
-    awk.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
-    let output = awk.wait_with_output().unwrap();
-    let mut lines: Vec<_> = String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect();
-    lines.sort();
-    lines
+#[test]
+fn what_passed_is_counted_and_where_the_time_went_is_told() {
+    let (is_well, said) = summary(&[
+        case("linerate-desk", "analysis::works", WELL),
+        case("linerate::integration", "lab::x", WELL),
+    ]);
+    assert!(is_well && last(&said) == "2 passed, 0 failed, 0 skipped", "{said}");
+    for line in ["30.0 s  build", "1.5 s  unit tests of linerate-desk", "1.5 s  lab", "1.5 s  lab::x"] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
 }
 
 #[test]
-fn passed_failed_and_skipped_are_told_apart() {
-    let expected = [
-        "broke help",
-        "failed 2",
-        "passed 3",
-        "skip linerate::lab::tests::vanish\tno user namespaces: EPERM",
-        "skip linerate::run::tests::slow\tignored",
-        "skip linerate::run::tests::slower\tan hour",
-    ];
-    assert_eq!(count(LOG), expected);
+fn a_failure_is_named_and_one_that_did_not_end_is_too_slow() {
+    let failed = format!(r#"<failure message="m" type="{ASSERTION}"/>"#);
+    let slow = r#"<failure message="m" type="test timeout"/>"#;
+    let (is_well, said) =
+        summary(&[case("linerate-desk", "a::b", &failed), case("linerate::integration", "lab::x", slow)]);
+    assert!(!is_well && last(&said) == "0 passed, 2 failed, 0 skipped", "{said}");
+    assert!(said.contains("failed: linerate_desk::a::b failed\n"), "{said}");
+    assert!(said.contains("failed: lab::x is too slow"), "{said}");
 }
 
 #[test]
-fn an_empty_log_counts_nothing() {
-    assert_eq!(count(""), ["failed 0", "passed 0"]);
+fn a_skip_is_counted_and_fails_unless_it_is_expected() {
+    let skip = |name: &str| format!("<system-out>running 1 test\nSKIP: {name}: no iperf3: none</system-out>");
+    let (is_well, said) = summary(&[case("linerate::integration", "lab::knows", &skip("knows"))]);
+    assert!(is_well && last(&said) == "0 passed, 0 failed, 1 skipped", "{said}");
+    assert!(said.contains("skipped, as expected: lab::knows: no iperf3: none"), "{said}");
+    let (is_well, said) = summary(&[case("linerate::integration", "lab::other", &skip("other"))]);
+    assert!(!is_well && said.contains("failed: unexpected skip of lab::other"), "{said}");
+}
+
+#[test]
+fn a_few_assertions_may_hold_at_the_second_try_and_nothing_else_may() {
+    let of = |kind: &str, many: usize| {
+        let cases: Vec<String> = (0..many)
+            .map(|n| case("linerate::integration", &format!("lab::{n}"), &at_second_try(kind)))
+            .collect();
+        summary(&cases)
+    };
+    let (is_well, said) = of(ASSERTION, 3);
+    assert!(is_well && said.contains("failed once and passed then: lab::2"), "{said}");
+    assert!(!of(ASSERTION, 4).0);
+    assert!(!of("test abort", 1).0 && !of("test timeout", 1).0);
+}
+
+#[test]
+fn a_report_without_tests_is_no_success() {
+    let (is_well, said) = summary(&[]);
+    assert!(!is_well && said.contains("no test ran"), "{said}");
 }

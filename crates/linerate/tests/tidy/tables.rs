@@ -1,7 +1,7 @@
 //! The vocabulary and its implementers.
 
-use crate::assert_kept;
-use crate::source::{File, rust_files};
+use super::assert_kept;
+use super::source::{File, rust_files};
 use linerate::vocabulary::TRANSPORTS;
 
 /// The places outside tests where a file has `name` as a whole string.
@@ -12,7 +12,7 @@ fn says(file: &File, name: &str) -> Vec<String> {
 }
 
 fn is_in(file: &File, room: &str) -> bool {
-    let path = file.in_src("linerate").unwrap_or_default();
+    let path = file.in_src().unwrap_or_default();
     path.strip_prefix(room).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
@@ -25,7 +25,7 @@ fn each_transport_has_one_implementer() {
             files.iter().filter(|f| is_in(f, "transport") && !says(f, entry.name).is_empty()).collect();
         if implementers.len() != 1 {
             let found: Vec<_> = implementers.iter().map(|file| file.path.as_str()).collect();
-            let table = files.iter().find(|file| file.in_src("linerate") == Some("vocabulary/transport.rs"));
+            let table = files.iter().find(|file| file.in_src() == Some("vocabulary/transport.rs"));
             let place = table.and_then(|table| says(table, entry.name).pop()).unwrap_or_default();
             breaches.push(format!(
                 "{place}: the name \"{}\" is in {} files of src/transport {found:?}: \
@@ -41,7 +41,7 @@ fn each_transport_has_one_implementer() {
 #[test]
 fn nothing_else_asks_which_transport_it_has() {
     let mut breaches = Vec::new();
-    for file in rust_files().iter().filter(|file| file.in_src("linerate").is_some()) {
+    for file in rust_files().iter().filter(|file| file.in_src().is_some()) {
         if is_in(file, "transport") || is_in(file, "vocabulary") {
             continue;
         }

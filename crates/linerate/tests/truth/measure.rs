@@ -1,6 +1,6 @@
 //! Measuring between the hosts of a lab, step by step, with the program's own runner.
 
-use crate::nobody::program;
+use super::nobody::program;
 use linerate::analysis::throughput_bps;
 use linerate::plan::{Block, Case, Plan, Profile, Role, Step, Target, Why};
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};

@@ -1,6 +1,6 @@
 //! Runs whose libraries have daemons: where those are, and that neither they nor their folders are left.
 
-use crate::ranks::{is_of, nobody_is_left};
+use super::ranks::{is_of, nobody_is_left};
 use std::path::{Path, PathBuf};
 
 /// Neither a process nor the folder of a daemon that nobody keeps.

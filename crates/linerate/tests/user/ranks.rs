@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// One pass over a few sizes: the smallest, two that the table states, one above what libraries send at once.
+pub const SHORT: [&str; 6] = ["--profile", "quick", "--passes", "1", "--sizes", "1,100KiB"];
+
 /// A run in a lab, which leaves its recording and its state in this folder.
 pub fn program(folder: &Path) -> Command {
     // As an ordinary user by a copy that it can read.

@@ -1,6 +1,6 @@
 //! Completions of the shells.
 
-use crate::support::{Desk, text};
+use super::support::{Desk, text};
 
 #[test]
 fn every_shell_gets_a_script_with_the_commands_and_without_the_hidden_ones() {

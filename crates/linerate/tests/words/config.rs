@@ -1,6 +1,6 @@
 //! Defaults from a file.
 
-use crate::support::{Desk, PROGRAM, snapshot, text};
+use super::support::{Desk, PROGRAM, snapshot, text};
 use serde_json::Value;
 
 const FILE: &str = ".config/linerate/config.toml";

@@ -1,6 +1,6 @@
 //! Pipes that break, terminals that are gone, colours, and what `--quiet` leaves.
 
-use crate::support::{Desk, PROGRAM, text};
+use super::support::{Desk, PROGRAM, text};
 use std::fs::OpenOptions;
 use std::process::Stdio;
 

@@ -1,6 +1,6 @@
 //! Errors and their hints, as a user meets them.
 
-use crate::support::{Desk, PROGRAM, snapshot};
+use super::support::{Desk, PROGRAM, snapshot};
 use std::fmt::Write;
 
 /// What is said of each of these command lines.
@@ -103,7 +103,7 @@ fn a_recording_that_cannot_be_used_is_told() {
     let desk = Desk::new();
     let measured =
         desk.linerate(&["run", "simulated", "--profile", "quick", "--only", "memory.copy", "--seed", "1"]);
-    let path = crate::support::text(&measured).lines().last().unwrap().to_owned();
+    let path = super::support::text(&measured).lines().last().unwrap().to_owned();
     let whole = std::fs::read_to_string(desk.folder.path().join(path)).unwrap();
     desk.write("empty.jsonl", "");
     desk.write("notes.txt", "what I measured\n");

@@ -1,6 +1,6 @@
 //! Help and man pages.
 
-use crate::support::{Desk, snapshot, snapshots, text};
+use super::support::{Desk, snapshot, snapshots, text};
 use std::collections::BTreeSet;
 
 /// The commands that the help of a command lists, with its own name before each.

@@ -3,6 +3,7 @@
 use super::expand::pace;
 use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::Setting;
+use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{METRICS, RUNGS, meant};
 use std::collections::BTreeMap;
@@ -13,8 +14,6 @@ const MOST: usize = 256;
 const MOST_FLOWS: u32 = 1000;
 /// The longest trial.
 const LONGEST_NS: f64 = 1000e9;
-/// The largest message.
-const LARGEST: u64 = 1 << 30;
 
 /// Why a plan file cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -195,7 +194,8 @@ fn check_case(case: &SuiteCase) -> Checked {
         return fail("it needs a rung and sizes".into(), "rung = \"network.tcp\", sizes = \"ladder\"");
     }
     let size = |text: &&String| {
-        *text != "ladder" && !text.parse::<Bytes>().is_ok_and(|bytes| (1..=LARGEST).contains(&bytes.0))
+        *text != "ladder"
+            && !text.parse::<Bytes>().is_ok_and(|bytes| (1..=LONGEST_MESSAGE).contains(&bytes.0))
     };
     if let Some(text) = case.sizes.iter().chain(case.load.iter().map(|load| &load.size)).find(size) {
         return fail(format!("`{text}` is no message size"), "from 1 B to 1 GiB, or \"ladder\"");

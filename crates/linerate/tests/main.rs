@@ -1,0 +1,39 @@
+//! The tests of the whole program, as one program: it is linked once. Each test runs in a process of its own.
+#![allow(
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a skip is said on standard output, where ./test counts it"
+)]
+
+mod user;
+
+mod command_line;
+mod comparison;
+mod contract;
+mod crash;
+mod documented;
+mod environments;
+mod faults;
+mod fuzz;
+mod history;
+mod imported;
+mod lab;
+mod lab_commands;
+mod ladder;
+mod lam;
+mod libraries;
+mod lite;
+mod mpi;
+mod native;
+mod page;
+mod pvm;
+mod races;
+mod reference;
+mod schema;
+mod shmem;
+mod site;
+mod tcgmsg;
+mod tidy;
+mod truth;
+mod watching;
+mod words;
