@@ -3,5 +3,5 @@
 mod browser;
 mod devtools;
 mod harness;
-mod page;
 mod report;
+mod tab;

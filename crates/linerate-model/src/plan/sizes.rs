@@ -1,6 +1,6 @@
 //! Message sizes: powers of two, and the denser ladder that also shows what lies beside them.
 
-use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
+use crate::vocabulary::{DATAGRAM_BYTES, LADDER_BYTES, LATENCY_BYTES};
 
 /// Both ladders reach 8 MiB.
 const LARGEST: u32 = 23;
@@ -13,9 +13,9 @@ const BESIDE: u64 = 3;
 /// The largest message that can be asked for, in bytes.
 pub const LONGEST_MESSAGE: u64 = 1 << 30;
 
-/// These sizes and the two that the ladder's table states, in their order.
+/// These sizes and those that the ladder's table states, in their order.
 pub fn stated_and(sizes: &[u64]) -> Vec<u64> {
-    let mut all = [sizes, &[LATENCY_BYTES, LADDER_BYTES]].concat();
+    let mut all = [sizes, &[LATENCY_BYTES, DATAGRAM_BYTES, LADDER_BYTES]].concat();
     all.sort_unstable();
     all.dedup();
     all
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn sizes_that_are_asked_for_are_measured_once_beside_those_that_the_table_states() {
-        assert_eq!(stated_and(&[1 << 20, 9000, 1, 9000]), [1, 64, 9000, 1 << 20]);
+        assert_eq!(stated_and(&[1 << 20, 9000, 1, 9000]), [1, 64, 1024, 9000, 1 << 20]);
     }
 
     #[test]

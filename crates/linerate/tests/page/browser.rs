@@ -1,7 +1,7 @@
 //! Chromium, started without a network and ended with everything that it started.
 
 use super::devtools::DevTools;
-use super::page::{Page, View};
+use super::tab::{Page, View};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! That the tests find what they look for: errors, requests, barriers, processes left behind.
 
 use super::browser::{Browser, processes};
-use super::page::{AXE, NARROW, View, WIDE, sheets};
+use super::tab::{AXE, NARROW, View, WIDE, sheets};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The page of a report, opened as a reader opens it.
 
 use super::browser::Browser;
-use super::page::{NARROW, Page, View, WIDE, sheets};
+use super::tab::{NARROW, Page, View, WIDE, sheets};
 use crate::user::runs::recording;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
