@@ -262,7 +262,7 @@ fn two_recordings_stand_beside_each_other() {
     let path = made().1.with_file_name("two.html");
     linerate(&["report", recording, recording, "--format", "html", "--output", text(&path)]);
     let shown = browser.open(&path, WIDE);
-    shown.wait("linerate.charts.throughput.drawn");
+    shown.wait("linerate.charts.throughput?.drawn");
     assert_eq!(shown.eval("document.querySelectorAll('.answer').length"), 2);
     let names = shown.eval("linerate.charts.throughput.visible.join('|')");
     let names = names.as_str().unwrap();
