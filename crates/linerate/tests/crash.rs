@@ -1,6 +1,6 @@
 //! Whatever is killed, at whatever moment: nothing is left but what was recorded, and who survives says who died.
 //!
-//! `LINERATE_KILLS=100 cargo test --test crash` kills a hundred times; `LINERATE_KILLS_SEED` repeats the kills of
+//! `LINERATE_KILLS=100 cargo test --test integration crash::` kills a hundred times; `LINERATE_KILLS_SEED` repeats the kills of
 //! another time, as far as the machine does.
 
 mod kept;

@@ -1,4 +1,4 @@
-//! The reference pages are those of the tables. `UPDATE_REFERENCE=1 cargo test --test reference` writes them.
+//! The reference pages are those of the tables. `UPDATE_REFERENCE=1 cargo test --test integration reference::` writes them.
 
 use linerate::report::{Report, reference::pages};
 use linerate::vocabulary::METRICS;
@@ -23,7 +23,7 @@ fn the_reference_is_current() {
         let published = fs::read_to_string(folder.join(&name)).unwrap_or_default();
         assert!(
             published == text,
-            "docs/reference/{name} is out of date: UPDATE_REFERENCE=1 cargo test --test reference"
+            "docs/reference/{name} is out of date: UPDATE_REFERENCE=1 cargo test --test integration reference::"
         );
     }
     let written: BTreeSet<String> = pages().into_iter().map(|(name, _)| name).collect();

@@ -1,4 +1,4 @@
-//! The published schemas are those of the program. `UPDATE_SCHEMA=1 cargo test --test schema` writes them.
+//! The published schemas are those of the program. `UPDATE_SCHEMA=1 cargo test --test integration schema::` writes them.
 
 use linerate::{record::Event, report::Notice, report::Report, report::RunsReport};
 use schemars::{Schema, generate::SchemaSettings};
@@ -11,7 +11,10 @@ fn check(name: &str, schema: Schema) {
         std::fs::write(&path, &current).unwrap();
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(published == current, "docs/{name} is out of date: UPDATE_SCHEMA=1 cargo test --test schema");
+    assert!(
+        published == current,
+        "docs/{name} is out of date: UPDATE_SCHEMA=1 cargo test --test integration schema::"
+    );
 }
 
 #[test]

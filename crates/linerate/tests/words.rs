@@ -1,4 +1,4 @@
-//! What a person reads of the program: help, man page, errors. `UPDATE_SNAPSHOTS=1 cargo test --test words`
+//! What a person reads of the program: help, man page, errors. `UPDATE_SNAPSHOTS=1 cargo test --test integration words::`
 //! writes the snapshots.
 
 mod completions;

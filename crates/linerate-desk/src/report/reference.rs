@@ -102,7 +102,8 @@ fn page_of(one: &Explanation) -> &'static str {
     if one.page.is_empty() { of_kind() } else { one.page }
 }
 
-const WRITTEN: &str = "<!-- Written from the tables by `UPDATE_REFERENCE=1 cargo test --test reference`. -->";
+const WRITTEN: &str =
+    "<!-- Written from the tables by `UPDATE_REFERENCE=1 cargo test --test integration reference::`. -->";
 
 /// The reference as pages: file names and texts.
 pub fn pages() -> Vec<(String, String)> {

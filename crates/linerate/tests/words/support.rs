@@ -99,7 +99,7 @@ pub fn snapshot(name: &str, text: &str) {
     let differs = kept.lines().zip(text.lines()).find(|(kept, now)| kept != now);
     assert!(
         kept == text,
-        "tests/snapshots/{name} is out of date: UPDATE_SNAPSHOTS=1 cargo test --test words\n{differs:?}\n{text}"
+        "tests/snapshots/{name} is out of date: UPDATE_SNAPSHOTS=1 cargo test --test integration words::\n{differs:?}\n{text}"
     );
 }
 
