@@ -96,8 +96,8 @@ fn a_place_without_an_mpi_is_refused_with_a_hint() {
 fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
     let mut command = program(folder.path());
-    command.args(["--only", "network.mpi", "--mpi"]).arg(environments().join("impi-rt"));
-    let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
+    command.arg("--mpi").arg(environments().join("impi-rt"));
+    let (run, rank) = in_the_middle(&mut command, folder.path(), ("network.mpi", "polling"), "rank");
     disturbed(run, folder.path(), rank, "-KILL", 40);
     nobody_is_left(folder.path());
 }

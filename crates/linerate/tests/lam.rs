@@ -255,7 +255,9 @@ fn where_root_cannot_be_called_otherwise_it_says_so_and_the_rest_is_measured() {
 
 /// A run of a minute, and a rank of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut on_rung(folder, rung, &["--set", "mpi.rpi=tcp"]), folder, "rank")
+    let mut command = program(folder);
+    command.args(["--set", "mpi.implementation=lam", "--set", "mpi.rpi=tcp"]);
+    in_the_middle(&mut command, folder, (rung, "sleeping"), "rank")
 }
 
 /// Each of these, which a rung, a signal and a victim are, is on record and leaves nothing behind; without words it is a rank.

@@ -12,6 +12,7 @@ mod comparison;
 mod contract;
 mod crash;
 mod documented;
+mod earlier;
 mod environments;
 mod faults;
 mod fuzz;

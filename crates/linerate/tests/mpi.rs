@@ -127,36 +127,61 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
     }
 }
 
+/// What each session is to have been granted of a knob, for each MPI.
+fn each_is_granted(rung: &str, knob: &str, values: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let plan = folder.path().join("each.toml");
+    let values_text = format!("{values:?}");
+    let marks = [("RUNG", rung), ("KNOB", knob), ("VALUES", values_text.as_str())];
+    std::fs::write(
+        &plan,
+        marks.iter().fold(EACH.to_owned(), |text, (mark, value)| text.replace(mark, value)),
+    )
+    .unwrap();
+    let output = program(folder.path()).args(SHORT).arg("--plan").arg(&plan).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    every_byte_came(&lines, &WAYS);
+    let granted: BTreeSet<(String, String)> = sessions(&lines)
+        .iter()
+        .map(|(_, knobs)| ["mpi.implementation", knob].map(|name| knobs[name].as_str().unwrap().to_owned()))
+        .map(|[library, value]| (library, value))
+        .collect();
+    let of = |library: &'static str| values.iter().map(move |value| (library.into(), (*value).into()));
+    assert_eq!(granted, BOTH.into_iter().flat_map(|(library, _)| of(library)).collect());
+    nobody_is_left(folder.path());
+}
+
+const EACH: &str = r#"
+name = "each"
+[[case]]
+id = "ping-pong"
+rung = "RUNG"
+pattern = "ping-pong"
+wait = "polling"
+sizes = ["1", "1KiB", "100KiB"]
+[case.vary]
+"mpi.implementation" = ["openmpi", "mpich"]
+"KNOB" = VALUES
+[[case]]
+id = "stream"
+rung = "RUNG"
+pattern = "stream"
+wait = "polling"
+sizes = ["1", "1KiB", "100KiB"]
+[case.vary]
+"mpi.implementation" = ["openmpi", "mpich"]
+"KNOB" = VALUES
+"#;
+
 #[test]
 fn each_way_to_receive_carries_every_byte_and_is_on_record() {
-    for how in ["posted", "any-source", "unexpected", "plain"] {
-        for (library, _) in BOTH {
-            let folder = TempDir::new().unwrap();
-            let receive = format!("mpi.receive={how}");
-            let with = [&SHORT[..], &["--set", &receive]].concat();
-            let output = on_rung(folder.path(), "network.mpi", library, &with).output().unwrap();
-            assert!(output.status.success(), "{}", words(&output));
-            let lines = recorded(folder.path());
-            assert_eq!(*sessions(&lines)[0].1["mpi.receive"], how);
-            every_byte_came(&lines, &WAYS);
-        }
-    }
+    each_is_granted("network.mpi", "mpi.receive", &["posted", "any-source", "unexpected", "plain"]);
 }
 
 #[test]
 fn each_thread_level_is_on_record_and_carries_every_byte() {
-    for (library, _) in BOTH {
-        for level in ["single", "multiple"] {
-            let folder = TempDir::new().unwrap();
-            let asked = format!("mpi.thread-level={level}");
-            let with = [&SHORT[..], &["--set", &asked][..usize::from(level != "single") * 2]].concat();
-            let output = linerate(folder.path(), library, &with).output().unwrap();
-            assert!(output.status.success(), "{}", words(&output));
-            let lines = recorded(folder.path());
-            assert_eq!(*sessions(&lines)[0].1["mpi.thread-level"], level);
-            every_byte_came(&lines, &WAYS);
-        }
-    }
+    each_is_granted("in-host.mpi", "mpi.thread-level", &["single", "multiple"]);
 }
 
 const TOGETHER: &str = r#"
@@ -344,8 +369,9 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
 fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for (library, signal) in [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP")] {
         let folder = TempDir::new().unwrap();
-        let mut command = linerate(folder.path(), library, &[]);
-        let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
+        let mut command = program(folder.path());
+        command.arg("--set").arg(format!("mpi.implementation={library}"));
+        let (run, rank) = in_the_middle(&mut command, folder.path(), ("in-host.mpi", "polling"), "rank");
         disturbed(run, folder.path(), rank, signal, 40);
         nobody_is_left(folder.path());
     }

@@ -201,7 +201,7 @@ fn a_library_that_crashes_hangs_or_lacks_a_call_is_told_in_time() {
 
 /// A run of a minute, and a rank of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "endpoint")
+    in_the_middle(&mut program(folder), folder, (rung, "polling"), "endpoint")
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_root_folder_that_is_not_there_is_no_matter() {
 
 /// A run of a minute, and a task of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "task")
+    in_the_middle(&mut program(folder), folder, (rung, "sleeping"), "task")
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_launcher_that_fails_or_hangs_is_told_in_time() {
 
 /// A run of a minute, and an element of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut on_rung(folder, rung, &[]), folder, "element")
+    in_the_middle(&mut program(folder), folder, (rung, "polling"), "element")
 }
 
 #[test]

@@ -10,11 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
+fn with_adapter(folder: &Path) -> Command {
     let adapter: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("tcgmsg");
     assert!(adapter.join("libtcgmsg.so").exists(), "adapters/tcgmsg/build {} makes it", adapter.display());
     let mut command = program(folder);
-    command.args(["--only", rung]).args(how).env("LD_LIBRARY_PATH", adapter);
+    command.env("LD_LIBRARY_PATH", adapter);
+    command
+}
+
+fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
+    let mut command = with_adapter(folder);
+    command.args(["--only", rung]).args(how);
     command
 }
 
@@ -57,8 +63,8 @@ fn variables_reach_the_mpi_below_it() {
 #[test]
 fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
-    let mut command = on_rung(folder.path(), "in-host.tcgmsg", &[]);
-    let (run, node) = in_the_middle(&mut command, folder.path(), "node");
+    let mut command = with_adapter(folder.path());
+    let (run, node) = in_the_middle(&mut command, folder.path(), ("in-host.tcgmsg", "polling"), "node");
     disturbed(run, folder.path(), node, "-KILL", 40);
     nobody_is_left(folder.path());
 }

@@ -43,7 +43,7 @@ const fn new(
 }
 
 /// Two rungs once: about as little as there is between two hosts.
-const SHORT: &str = " --profile quick --passes 1 --only memory.copy,network.udp";
+const SHORT: &str = " --profile quick --passes 1 --sizes 1KiB --only memory.copy,network.udp";
 /// The same, different, cannot tell.
 const VERDICT: &[i32] = &[0, 10, 11];
 /// Of a command that Ctrl-C ends; iperf3 has 1 for that.

@@ -49,7 +49,7 @@ impl World {
         let world = World { shared, sshd: OnceLock::new() };
         let folder = Scratch::new();
         for _ in 0..2 * RUNS {
-            let arguments = "run simulated --profile quick --only network.tcp,in-host.tcp --quiet";
+            let arguments = "run simulated --profile quick --passes 6 --only network.tcp,in-host.tcp --quiet";
             let output = world.shell(&folder, &format!("linerate {arguments} --output recordings"), &[]);
             assert!(output.status.success(), "{}", text(&output));
         }
@@ -210,6 +210,10 @@ impl Scratch {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         DirBuilder::new().mode(0o700).create(folder.path().join("run")).unwrap();
+        // What a command does not say of its length is short.
+        let defaults = folder.path().join(".config/linerate");
+        fs::create_dir_all(&defaults).unwrap();
+        fs::write(defaults.join("config.toml"), "[run]\nprofile = \"quick\"\npasses = 1\n").unwrap();
         Scratch(folder)
     }
 

@@ -52,7 +52,7 @@ pub fn measure(lab: &str, faults: &[&str], settings: &[&str]) -> Measured {
     let probe = |blocks| Step { pass: 0, why: Why::Probe, blocks, ..first.clone() };
     bench.step(&probe(block(1, 8, 4)));
     bench.step(&probe(block(bench.messages_in(PROBE_SLICE_NS), 9, 6)));
-    for pass in 1..=3 {
+    for pass in 1..=2 {
         // A window grows for a while: the first slices do not count.
         let blocks = block(bench.messages_in(SLICE_NS), 9, 3);
         bench.step(&Step { pass, number: pass, why: Why::Pass, blocks, ..first.clone() });

@@ -23,7 +23,7 @@ fn a_relay_that_holds_messages_from_any_size_on_is_found_to_the_byte() {
     let delay = "network.tcp:relay.delay=3ms";
     let at = format!("network.tcp:relay.threshold={threshold}");
     let rungs = "memory.copy,network.tcp";
-    let report = run(&["lab", "--only", rungs, "--set", delay, "--set", &at]).report();
+    let report = run(&["lab", "--budget", "25s", "--only", rungs, "--set", delay, "--set", &at]).report();
     let found = confirmed(&report);
     let step = found.iter().find(|found| found["at_bytes"] == threshold);
     let step = step.unwrap_or_else(|| panic!("{threshold} B: {found:#?}"));

@@ -10,7 +10,7 @@ const LADDER: [&str; 9] = [
     "--profile",
     "quick",
     "--passes",
-    "3",
+    "2",
     "--sizes",
     "1KiB,64KiB",
     "--only",

@@ -5,15 +5,38 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a run may take until it measures: it warms every size up first.
-const PLAYS: Duration = Duration::from_secs(120);
+/// What a run may take until it measures: it warms every case up first.
+const PLAYS: Duration = Duration::from_secs(60);
 
-/// A run of a minute, of all sizes so that no session ends soon, that has begun to measure, and a rank of it that plays.
-pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child, u32) {
-    command.args(["--budget", "60s"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let (run, begun) = (command.spawn().unwrap(), Instant::now());
+/// So many cases a pass: its sessions last for seconds, and do not end while a process of theirs is looked for.
+const CASES: u64 = 8;
+
+/// Streams of one size after the other. Each lasts a moment alone: what hangs is waited for so many times as long.
+fn plan(rung: &str, wait: &str) -> String {
+    let case = |number: u64| {
+        let size = 1024 + number;
+        format!(
+            "[[case]]\nid = \"{size}\"\nrung = \"{rung}\"\npattern = \"stream\"\nwait = \"{wait}\"\n\
+             sizes = [\"{size}B\"]\ntrial = \"400ms\"\n"
+        )
+    };
+    format!("name = \"disturbed\"\n{}", (0..CASES).map(case).collect::<String>())
+}
+
+/// A run of many passes of a rung, whose ends wait so, that has begun to measure; and a rank of it that plays.
+pub fn in_the_middle(
+    command: &mut Command,
+    folder: &Path,
+    (rung, wait): (&str, &str),
+    role: &str,
+) -> (Child, u32) {
+    let path = folder.join("disturbed.toml");
+    std::fs::write(&path, plan(rung, wait)).unwrap();
+    command.args(["--profile", "quick", "--passes", "20", "--plan"]).arg(path);
+    let (run, begun) = (command.stdout(Stdio::null()).spawn().unwrap(), Instant::now());
     loop {
         if let Some(rank) = playing(run.id(), folder, role) {
+            println!("{role} plays after {:?}", begun.elapsed());
             return (run, rank);
         }
         assert!(begun.elapsed() < PLAYS, "no {role} plays");
@@ -26,7 +49,9 @@ pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child
 pub fn disturbed(mut run: Child, folder: &Path, victim: u32, signal: &str, within_s: u64) -> String {
     assert!(is_of(Path::new(&format!("/proc/{victim}")), folder));
     assert!(Command::new("kill").args([signal, &victim.to_string()]).status().unwrap().success());
-    let (status, begun) = (run.wait().unwrap(), Instant::now());
+    let begun = Instant::now();
+    let status = run.wait().unwrap();
+    println!("{signal}: over after {:?}", begun.elapsed());
     assert!(status.success(), "{signal}");
     assert!(begun.elapsed() < Duration::from_secs(within_s), "{signal}: {:?}", begun.elapsed());
     let lines = recorded(folder);

@@ -33,7 +33,7 @@ pub fn runs_them_too(arguments: &[&str], variables: &[(&str, String)]) -> String
     let (_folder, test, program) = copies();
     let mut command = Command::new(&test);
     // One after the other, as they run by themselves.
-    command.args(arguments).env("RUST_TEST_THREADS", "1");
+    command.args(arguments).env("RUST_TEST_THREADS", "1").env("LINERATE_CONFIG", "");
     command.uid(NOBODY).gid(NOBODY).current_dir("/").env(PROGRAM, &program);
     let output = command.envs(variables.iter().cloned()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -89,13 +89,24 @@ pub fn await_condition(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Processes of the program under test that descend from this one or have lost their parent, with
-/// their subcommand.
+/// Every process that this test has started, also one that has lost its parent: the runner of the tests tells each by a
+/// variable what it is, and whatever it starts inherits that. Without the runner it is every process.
+fn own() -> impl Iterator<Item = u32> {
+    let mark = std::env::var("NEXTEST_TEST_NAME").map(|name| format!("NEXTEST_TEST_NAME={name}"));
+    let is_own = move |pid: &u32| {
+        let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        mark.as_ref().is_ok_and(|mark| variables.split(|byte| *byte == 0).any(|one| one == mark.as_bytes()))
+            || mark.is_err()
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).filter(is_own)
+}
+
+/// Processes of the program under test that this test has started, with their subcommand.
 pub fn processes() -> Vec<(u32, String)> {
     let program = std::fs::canonicalize(PROGRAM).unwrap();
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program))
+    own()
+        .filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program))
         .filter_map(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
             let words: Vec<_> = line.split(|byte| *byte == 0).collect();
@@ -104,10 +115,9 @@ pub fn processes() -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Every network namespace that a process is in.
+/// Every network namespace that a process of this test is in.
 pub fn namespaces() -> std::collections::BTreeSet<PathBuf> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.filter_map(|entry| std::fs::read_link(entry.path().join("ns/net")).ok()).collect()
+    own().filter_map(|pid| std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()).collect()
 }
 
 /// Waits for a child and gives its exit code; none when a signal ended it.

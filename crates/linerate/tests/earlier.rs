@@ -1,0 +1,111 @@
+//! Recordings of earlier versions are read and give the numbers that they gave then.
+//!
+//! `earlier/NAME.jsonl.gz` was written, and `earlier/NAME.json` reported of it, by commit 4227805; `earlier/history` is the
+//! state of one who ran a plan thirteen times by it. Their plans are a ladder, libraries, a plan file with a figure and a load,
+//! several hosts, arms of `ab`, a made-up machine; and what `import` made of a file of iperf3.
+
+use flate2::read::GzDecoder;
+use linerate::record::read;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Keys of the report that have another name since, as `then` and `now`: the changelog lists them with the schema's version.
+const RENAMED: [(&str, &str); 0] = [];
+
+fn folder() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "earlier"].iter().collect()
+}
+
+/// The recordings: each one's name, and what stands in it.
+fn recordings() -> Vec<(String, Vec<u8>)> {
+    let names = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name());
+    let of = |name: std::ffi::OsString| Some(name.to_str()?.strip_suffix(".jsonl.gz")?.to_owned());
+    let bytes = |name: String| {
+        let packed = std::fs::read(folder().join(format!("{name}.jsonl.gz"))).unwrap();
+        let mut bytes = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        (name, bytes)
+    };
+    names.filter_map(of).map(bytes).collect()
+}
+
+fn output(state: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let output = command.env("LINERATE_STATE", state).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Every value of a document that has no parts, by the way to it.
+fn leaves(value: &Value, at: &str, found: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(parts) => {
+            parts.iter().for_each(|(key, part)| leaves(part, &format!("{at}/{key}"), found))
+        }
+        Value::Array(parts) => {
+            parts.iter().enumerate().for_each(|(index, part)| leaves(part, &format!("{at}/{index}"), found));
+        }
+        // What is not there may be left out.
+        Value::Null => {}
+        leaf => _ = found.insert(at.to_owned(), leaf.clone()),
+    }
+}
+
+fn all_leaves(text: &str) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    leaves(&serde_json::from_str(text).unwrap(), "", &mut found);
+    found
+}
+
+fn now(way: &str) -> String {
+    let name = |part| RENAMED.iter().find(|(then, _)| *then == part).map_or(part, |(_, now)| *now);
+    way.split('/').map(name).collect::<Vec<_>>().join("/")
+}
+
+/// Compared number by number, and word by word: nothing is lost, and nothing is another number.
+#[test]
+fn a_recording_gives_the_numbers_that_it_gave() {
+    let state = tempfile::tempdir().unwrap();
+    assert!(recordings().len() >= 7);
+    for (name, bytes) in recordings() {
+        let then = std::fs::read_to_string(folder().join(format!("{name}.json"))).unwrap();
+        let recording = state.path().join(format!("{name}.jsonl"));
+        std::fs::write(&recording, bytes).unwrap();
+        let report = output(state.path(), &["report", "--format", "json", recording.to_str().unwrap()]);
+        let (then, report) = (all_leaves(&then), all_leaves(&report));
+        assert!(then.values().filter(|value| value.is_number()).count() >= 10, "{name}");
+        for (way, value) in then {
+            assert_eq!(report.get(&now(&way)), Some(&value), "{name}: {way}");
+        }
+    }
+}
+
+/// Calibrations and the history are found by it.
+#[test]
+fn a_plan_has_the_hash_that_it_had() {
+    let mut plans = 0;
+    for (name, bytes) in recordings() {
+        let (recording, bad) = read(&bytes[..]).unwrap();
+        assert!(bad.is_empty(), "{name}: {bad:?}");
+        if let Some(header) = recording.header {
+            assert_eq!(header.plan.hash(), header.plan_hash, "{name}");
+            plans += 1;
+        }
+    }
+    assert!(plans >= 6);
+}
+
+/// The next run of a plan knows of those that were before.
+#[test]
+fn the_history_that_was_written_is_that_of_the_same_plan() {
+    let state = tempfile::tempdir().unwrap();
+    std::fs::copy(folder().join("history"), state.path().join("history.jsonl")).unwrap();
+    let out = state.path().join("out");
+    let plan = ["run", "simulated:run=5%", "--profile", "quick", "--only", "network.tcp", "--seed", "14"];
+    let told = output(state.path(), &[&plan[..], &["--no-page", "--output", out.to_str().unwrap()]].concat());
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("13 earlier runs of this plan"), "{told}");
+}
