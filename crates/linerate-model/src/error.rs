@@ -1,4 +1,4 @@
-//! What went wrong, on what, and what to try: one type, five kinds, each with its exit code.
+//! What went wrong, on what, and what to try: one type; each kind has its exit code.
 
 mod remedy;
 

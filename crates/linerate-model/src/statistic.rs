@@ -5,7 +5,6 @@
 //! that every size counts by its relative error.
 
 mod autocorrelation;
-mod bootstrap;
 mod change_point;
 mod dip;
 mod estimate;
@@ -15,7 +14,6 @@ mod looks;
 mod median;
 mod modes;
 mod multiple;
-mod nnls;
 mod outlier;
 mod piecewise;
 mod propagate;
@@ -31,7 +29,6 @@ mod trend;
 mod warm_up;
 
 pub use autocorrelation::{effective_n, lag1, widened};
-pub use bootstrap::bootstrap;
 pub use change_point::change_points;
 pub use dip::dip;
 pub use estimate::{Estimate, interval_ranks};
@@ -41,7 +38,6 @@ pub use looks::{LOOKS, is_met, needed, next_look};
 pub use median::{median, midmean};
 pub use modes::{Mode, modes};
 pub use multiple::{benjamini_hochberg, holm};
-pub use nnls::nnls;
 pub use outlier::{mad, outliers};
 pub use piecewise::{Border, Penalty, Piece, Sample, piecewise, samples};
 pub use propagate::propagate;

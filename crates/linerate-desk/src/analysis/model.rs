@@ -13,4 +13,4 @@ pub use cpu::{CpuCost, Side};
 pub use ideal::Path;
 pub use stage::{serial_rest_ns_per_byte, stage_bps, worth_opening};
 pub use window::{aligned_share, product_bytes, usable_window_bytes, window_bps};
-pub use wire::{Framing, frames_per_second, serialisation_ns};
+pub use wire::{Framing, serialisation_ns};

@@ -177,8 +177,8 @@ pub struct Run {
     /// --set mpi.implementation=NAME or --set mpi.path=PATH.
     #[arg(long, value_name = "NAME|PATH", value_parser = mpi, help_heading = WHAT, value_hint = ValueHint::AnyPath)]
     pub mpi: Option<Setting>,
-    /// In place of the ladder, measure the figures of a paper anew: san, adapter, sockets, grid. `linerate list
-    /// suites` shows them. May be repeated.
+    /// In place of the ladder, measure the figures of a paper anew: libraries, san, adapter, sockets, grid. `linerate
+    /// list suites` shows them. May be repeated.
     #[arg(long = "suite", value_name = "NAME", value_delimiter = ',', value_parser = suites(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub suites: Vec<Suite>,

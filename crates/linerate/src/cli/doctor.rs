@@ -71,14 +71,14 @@ fn lab_checks() -> Result<Vec<Check>> {
             "lab: token bucket (tbf)",
             abilities.token_bucket,
             if abilities.token_bucket { "this kernel has it" } else { "not in this kernel" },
-            "without it a lab cannot have a rate",
+            "only lab:wire=tbf needs it: the program's own wire has rates without it",
             "load the module sch_tbf",
         ),
         check(
             "lab: netem",
             abilities.netem,
             if abilities.netem { "this kernel has it" } else { "not in this kernel" },
-            "nothing needs it yet",
+            "only lab:wire=netem needs it: the program's own wire delays and loses without it",
             "load the module sch_netem",
         ),
     ])

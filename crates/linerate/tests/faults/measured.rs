@@ -26,8 +26,8 @@ struct Bench<'p> {
     recording: Recording,
 }
 
-/// How long a slice of a stream should last: fifty round trips of the longest path here.
-const SLICE_NS: u64 = 100_000_000;
+/// How long a slice of a stream should last: twenty-five round trips of the longest path here.
+const SLICE_NS: u64 = 50_000_000;
 
 /// The same while the rate is looked for: the first megabytes may have passed before the first loss.
 const PROBE_SLICE_NS: u64 = 20_000_000;

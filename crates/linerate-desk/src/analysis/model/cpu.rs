@@ -75,11 +75,6 @@ impl CpuCost {
         Some(CpuCost { message_ns, packet_ns: 0.0, ns_per_byte })
     }
 
-    /// The CPU time of a message that takes this many passes through the stack.
-    pub fn message_cpu_ns(&self, bytes: f64, packets: f64) -> f64 {
-        self.message_ns + packets * self.packet_ns + bytes * self.ns_per_byte
-    }
-
     /// The rate at which so many CPUs are full: messages of `bytes`, stack passes of `stack_bytes`.
     pub fn bps(&self, cpus: f64, bytes: f64, stack_bytes: f64) -> f64 {
         8e9 * cpus / (self.ns_per_byte + self.packet_ns / stack_bytes + self.message_ns / bytes)
@@ -108,7 +103,6 @@ mod tests {
     #[test]
     fn the_rate_of_a_full_cpu_follows_the_size() {
         let cost = CpuCost { message_ns: 500.0, packet_ns: 250.0, ns_per_byte: 0.1 };
-        assert!((cost.message_cpu_ns(1000.0, 1.0) - 850.0).abs() < 1e-9);
         assert!((cost.bps(1.0, 1000.0, 1000.0) - 8e9 / 0.85).abs() < 1.0);
         assert!((cost.bps(2.0, 1e12, 1e12) / (16e9 / 0.1) - 1.0).abs() < 1e-6);
     }

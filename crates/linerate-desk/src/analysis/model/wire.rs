@@ -65,11 +65,6 @@ pub fn serialisation_ns(bytes_on_wire: f64, line_bps: f64) -> f64 {
     8e9 * bytes_on_wire / line_bps
 }
 
-/// The most frames of this length, check included, that a line carries.
-pub fn frames_per_second(frame_bytes: f64, line_bps: f64) -> f64 {
-    line_bps / (8.0 * (frame_bytes.max(SHORTEST) + BETWEEN))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,8 +107,6 @@ mod tests {
         for (bytes, ns) in times {
             assert!((serialisation_ns(bytes, 10e9) - ns).abs() < 0.05, "{bytes}");
         }
-        assert!((frames_per_second(64.0, 10e9) / 14.88e6 - 1.0).abs() < 1e-3);
-        assert_eq!(frames_per_second(1.0, 10e9), frames_per_second(64.0, 10e9));
     }
 
     #[test]

@@ -7,13 +7,15 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What it has to end of its own accord, and to end what it started.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How much of what it wrote last is kept.
 const KEPT: usize = 2000;
+/// How long the rest of what it said is waited for once it has ended: what it started may hold the pipe open.
+const REST: Duration = Duration::from_millis(500);
 
 /// How it is bound to this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +30,24 @@ pub enum Tie {
 #[derive(Debug)]
 pub struct Started {
     own: Own,
-    said: Arc<Mutex<VecDeque<u8>>>,
+    output: Arc<Output>,
+}
+
+/// What was read of its output.
+#[derive(Debug, Default)]
+struct Output {
+    /// The end of it, and whether it is over.
+    read: Mutex<(VecDeque<u8>, bool)>,
+    is_over: Condvar,
 }
 
 impl Started {
     /// Starts it; `role` is what it is, for errors. A child is killed when the thread ends that started it: this one
     /// reads what it says until it has ended.
     pub fn run(mut command: Command, role: String, tie: Tie) -> Result<Started> {
-        let said = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
+        let output = Arc::new(Output::default());
         let (tell, told) = channel();
-        let heard = said.clone();
+        let heard = output.clone();
         std::thread::spawn(move || {
             let started = std::io::pipe().map_err(|e| Error::io("pipe2", "launcher", e)).and_then(
                 |(reader, writer)| {
@@ -53,20 +63,20 @@ impl Started {
                 Ok((reader, launcher)) => {
                     let sent = tell.send(Ok(launcher));
                     if sent.is_ok() {
-                        keep_last(reader, &heard);
+                        heard.read_all(reader);
                     }
                 }
                 Err(error) => drop(tell.send(Err(error))),
             }
         });
         let lost = |_| Error::peer("the launcher", "was not started", "please report it");
-        Ok(Started { own: told.recv().map_err(lost)??, said })
+        Ok(Started { own: told.recv().map_err(lost)??, output })
     }
 
     /// What it said last.
     pub fn said(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let said: Vec<u8> = said.iter().copied().collect();
+        let read = self.output.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let said: Vec<u8> = read.0.iter().copied().collect();
         String::from_utf8_lossy(&said).into_owned()
     }
 
@@ -81,6 +91,7 @@ impl Started {
             return None;
         }
         let how = self.own.verdict()?;
+        self.output.await_end();
         let said = self.said();
         // Some frame what they say with rules.
         let says = |line: &&str| line.contains(|c| c != '-');
@@ -92,12 +103,23 @@ impl Started {
     }
 }
 
-fn keep_last(mut reader: impl Read, said: &Mutex<VecDeque<u8>>) {
-    let mut part = [0; 512];
-    while let Ok(count @ 1..) = reader.read(&mut part) {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.extend(&part[..count]);
-        let surplus = said.len().saturating_sub(KEPT);
-        said.drain(..surplus);
+impl Output {
+    fn read_all(&self, mut reader: impl Read) {
+        let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = [0; 512];
+        while let Ok(count @ 1..) = reader.read(&mut part) {
+            let said = &mut lock().0;
+            said.extend(&part[..count]);
+            let surplus = said.len().saturating_sub(KEPT);
+            said.drain(..surplus);
+        }
+        lock().1 = true;
+        self.is_over.notify_all();
+    }
+
+    /// Who has ended may have said more than was read yet.
+    fn await_end(&self) {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.is_over.wait_timeout_while(read, REST, |read| !read.1));
     }
 }
