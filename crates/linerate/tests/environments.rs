@@ -1,7 +1,7 @@
 //! MPIs that were installed beside the system's, one in each virtual environment: the standard's own ABI, Intel's MPI,
 //! and a second version of Open MPI and of MPICH. `tests/install-pypi` puts them there.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::ranks::{
     SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
 };
@@ -95,9 +95,9 @@ fn a_place_without_an_mpi_is_refused_with_a_hint() {
 #[test]
 fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
-    let mut command = program(folder.path());
+    let mut command = long(folder.path(), "network.mpi", "polling");
     command.arg("--mpi").arg(environments().join("impi-rt"));
-    let (run, rank) = in_the_middle(&mut command, folder.path(), ("network.mpi", "polling"), "rank");
+    let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
     disturbed(run, folder.path(), rank, "-KILL", 40);
     nobody_is_left(folder.path());
 }

@@ -3,10 +3,12 @@
 
 use crate::user::nobody;
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::kept::{find, nothing_is_left};
 use crate::user::packets::packets;
-use crate::user::ranks::{SHORT, crossed, every_byte_came, is_all, program, recorded, sessions, words};
+use crate::user::ranks::{
+    SHORT, crossed, every_byte_came, is_all, planned, program, recorded, sessions, words,
+};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -21,14 +23,6 @@ fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
     let mut command = program(folder);
     command.args(["--only", rung, "--set", "mpi.implementation=lam"]).args(how);
     command
-}
-
-/// A run by a plan file of this text.
-fn planned(folder: &Path, text: &str, passes: &str) -> Output {
-    let plan = folder.join("mine.toml");
-    std::fs::write(&plan, text).unwrap();
-    let mut command = program(folder);
-    command.args(["--profile", "quick", "--passes", passes, "--plan"]).arg(&plan).output().unwrap()
 }
 
 /// Runs a rung, and gives what is on record.
@@ -88,7 +82,7 @@ y = "half-round-trip"
 #[test]
 fn in_shared_memory_every_byte_comes_and_ranks_wait_as_they_are_said_to() {
     let folder = TempDir::new().unwrap();
-    let output = planned(folder.path(), WITHIN, "1");
+    let output = planned(folder.path(), WITHIN).args(["--passes", "1"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     every_byte_came(&lines, &[("ping-pong", "polling"), ("ping-pong", "sleeping")]);
@@ -149,7 +143,7 @@ y = "half-round-trip"
 #[test]
 fn its_threshold_moves_and_its_daemons_relay_and_no_case_waits_otherwise_than_it_says() {
     let folder = TempDir::new().unwrap();
-    let output = planned(folder.path(), WAYS_THERE, "2");
+    let output = planned(folder.path(), WAYS_THERE).args(["--passes", "2"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     let of = |limit: &str, size| packets(&lines, &["mpi.rpi=tcp", &format!("mpi.eager-limit={limit}")], size);
@@ -253,11 +247,11 @@ fn where_root_cannot_be_called_otherwise_it_says_so_and_the_rest_is_measured() {
     nothing_is_left(folder.path());
 }
 
-/// A run of a minute, and a rank of it that plays.
+/// A run in its middle, and a rank of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    let mut command = program(folder);
+    let mut command = long(folder, rung, "sleeping");
     command.args(["--set", "mpi.implementation=lam", "--set", "mpi.rpi=tcp"]);
-    in_the_middle(&mut command, folder, (rung, "sleeping"), "rank")
+    in_the_middle(&mut command, folder, "rank")
 }
 
 /// Each of these, which a rung, a signal and a victim are, is on record and leaves nothing behind; without words it is a rank.

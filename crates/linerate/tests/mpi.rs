@@ -1,10 +1,11 @@
 //! Message passing by the real MPIs of this host: each is loaded and started by its own launcher, its bytes are all
 //! there, and what goes wrong with one is told in time and leaves nothing behind.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::packets::packets;
 use crate::user::ranks::{
-    SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
+    SHORT, crossed, every_byte_came, filled, is_all, nobody_is_left, planned, program, recorded, sessions,
+    words,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -100,10 +101,7 @@ fn of(lines: &[Value], library: &str, limit: &str, size: u64) -> f64 {
 #[test]
 fn the_threshold_of_each_mpi_moves_with_the_knob() {
     let folder = TempDir::new().unwrap();
-    let plan = folder.path().join("two.toml");
-    std::fs::write(&plan, TWO).unwrap();
-    let mut command = program(folder.path());
-    let output = command.args(["--profile", "quick", "--passes", "3", "--plan"]).arg(&plan).output().unwrap();
+    let output = planned(folder.path(), TWO).args(["--passes", "3"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     for (library, _) in BOTH {
@@ -127,52 +125,38 @@ fn the_threshold_of_each_mpi_moves_with_the_knob() {
     }
 }
 
-/// What each session is to have been granted of a knob, for each MPI.
-fn each_is_granted(rung: &str, knob: &str, values: &[&str]) {
-    let folder = TempDir::new().unwrap();
-    let plan = folder.path().join("each.toml");
-    let values_text = format!("{values:?}");
-    let marks = [("RUNG", rung), ("KNOB", knob), ("VALUES", values_text.as_str())];
-    std::fs::write(
-        &plan,
-        marks.iter().fold(EACH.to_owned(), |text, (mark, value)| text.replace(mark, value)),
-    )
-    .unwrap();
-    let output = program(folder.path()).args(SHORT).arg("--plan").arg(&plan).output().unwrap();
-    assert!(output.status.success(), "{}", words(&output));
-    let lines = recorded(folder.path());
-    every_byte_came(&lines, &WAYS);
-    let granted: BTreeSet<(String, String)> = sessions(&lines)
-        .iter()
-        .map(|(_, knobs)| ["mpi.implementation", knob].map(|name| knobs[name].as_str().unwrap().to_owned()))
-        .map(|[library, value]| (library, value))
-        .collect();
-    let of = |library: &'static str| values.iter().map(move |value| (library.into(), (*value).into()));
-    assert_eq!(granted, BOTH.into_iter().flat_map(|(library, _)| of(library)).collect());
-    nobody_is_left(folder.path());
-}
-
 const EACH: &str = r#"
-name = "each"
 [[case]]
-id = "ping-pong"
+id = "PATTERN"
 rung = "RUNG"
-pattern = "ping-pong"
-wait = "polling"
-sizes = ["1", "1KiB", "100KiB"]
-[case.vary]
-"mpi.implementation" = ["openmpi", "mpich"]
-"KNOB" = VALUES
-[[case]]
-id = "stream"
-rung = "RUNG"
-pattern = "stream"
+pattern = "PATTERN"
 wait = "polling"
 sizes = ["1", "1KiB", "100KiB"]
 [case.vary]
 "mpi.implementation" = ["openmpi", "mpich"]
 "KNOB" = VALUES
 "#;
+
+/// Each MPI is granted each of these values of a knob, and carries every byte with it.
+fn each_is_granted(rung: &str, knob: &str, values: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let all = format!("{values:?}");
+    let case = |(pattern, _)| {
+        filled(EACH, &[("PATTERN", pattern), ("RUNG", rung), ("KNOB", knob), ("VALUES", &all)])
+    };
+    let text = format!("name = \"each\"\n{}", WAYS.map(case).concat());
+    let output = planned(folder.path(), &text).args(["--passes", "1"]).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let lines = recorded(folder.path());
+    every_byte_came(&lines, &WAYS);
+    let granted: BTreeSet<[String; 2]> = sessions(&lines)
+        .iter()
+        .map(|(_, knobs)| ["mpi.implementation", knob].map(|name| knobs[name].as_str().unwrap().to_owned()))
+        .collect();
+    let of = |library: &'static str| values.iter().map(move |value| [library, value].map(str::to_owned));
+    assert_eq!(granted, BOTH.into_iter().flat_map(|(library, _)| of(library)).collect());
+    nobody_is_left(folder.path());
+}
 
 #[test]
 fn each_way_to_receive_carries_every_byte_and_is_on_record() {
@@ -225,7 +209,7 @@ fn together(rung: &str, flows: u64, (vary, arms): (&str, usize)) {
             ("FLOWS", &flows.to_string()),
             ("VARY", vary),
         ];
-        marks.iter().fold(TOGETHER.to_owned(), |text, (mark, value)| text.replace(mark, value))
+        filled(TOGETHER, &marks)
     };
     let mut command = program(folder.path());
     for one in PATTERNS {
@@ -281,6 +265,7 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
     for (about, granted) in sessions(&lines) {
         assert!(about.starts_with(version) && about.contains("started by"), "{about}");
         assert_eq!(*granted["mpi.implementation"], library);
+        assert_eq!(*granted["mpi.thread-level"], "single", "asked for or not");
     }
     every_byte_came(&lines, &WAYS);
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -328,11 +313,8 @@ fn with_open_mpi(folder: &Path, script: &str) -> PathBuf {
 fn one_that_fails_is_on_record_and_the_other_is_measured() {
     let folder = TempDir::new().unwrap();
     let lib = with_open_mpi(folder.path(), "echo 'there are no slots here' >&2; exit 3");
-    let plan = folder.path().join("two.toml");
-    std::fs::write(&plan, TWO).unwrap();
-    let mut command = program(folder.path());
-    command.env("LD_LIBRARY_PATH", lib).args(["--profile", "quick", "--passes", "2", "--plan"]).arg(&plan);
-    let output = command.output().unwrap();
+    let mut command = planned(folder.path(), TWO);
+    let output = command.env("LD_LIBRARY_PATH", lib).args(["--passes", "2"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     let not: Vec<&Value> = lines.iter().filter(|line| line["event"] == "unavailable").collect();
@@ -369,9 +351,9 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
 fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
     for (library, signal) in [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP")] {
         let folder = TempDir::new().unwrap();
-        let mut command = program(folder.path());
+        let mut command = long(folder.path(), "in-host.mpi", "polling");
         command.arg("--set").arg(format!("mpi.implementation={library}"));
-        let (run, rank) = in_the_middle(&mut command, folder.path(), ("in-host.mpi", "polling"), "rank");
+        let (run, rank) = in_the_middle(&mut command, folder.path(), "rank");
         disturbed(run, folder.path(), rank, signal, 40);
         nobody_is_left(folder.path());
     }

@@ -1,7 +1,7 @@
 //! Message passing by the real libraries that MPIs carry their messages by: every byte is there, between hosts it crosses
 //! the link, and what goes wrong is told in time and leaves nothing behind.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::ranks::{
     SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
 };
@@ -199,21 +199,33 @@ fn a_library_that_crashes_hangs_or_lacks_a_call_is_told_in_time() {
     }
 }
 
-/// A run of a minute, and a rank of it that plays.
+/// A run in its middle, and a rank of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut program(folder), folder, (rung, "polling"), "endpoint")
+    in_the_middle(&mut long(folder, rung, "polling"), folder, "endpoint")
+}
+
+/// A rank of this rung that gets a signal is on record, and nothing is left.
+fn is_told(rung: &str, signal: &str) -> String {
+    let folder = TempDir::new().unwrap();
+    let (run, rank) = begun(folder.path(), rung);
+    let why = disturbed(run, folder.path(), rank, signal, 40);
+    nobody_is_left(folder.path());
+    why
 }
 
 #[test]
 fn a_rank_that_is_killed_is_on_record_and_leaves_nothing_behind() {
-    // Who waits for a rank is the same for both libraries, within a host and between two; and, where it hangs, as for MPI.
+    // Who waits for a rank is the same for both libraries, within a host and between two.
     for rung in ["in-host.ucx", "network.libfabric"] {
-        let folder = TempDir::new().unwrap();
-        let (run, rank) = begun(folder.path(), rung);
-        let why = disturbed(run, folder.path(), rank, "-KILL", 40);
-        nobody_is_left(folder.path());
+        let why = is_told(rung, "-KILL");
         assert!(why.contains("signal: 9"), "{why}");
     }
+}
+
+#[test]
+#[ignore = "waits long for what mpi waits for in the same way: ./test --long"]
+fn a_rank_that_hangs_is_on_record_and_leaves_nothing_behind() {
+    is_told("network.ucx", "-STOP");
 }
 
 /// What a library leaves in shared memory that has a name.

@@ -1,7 +1,7 @@
 //! Message passing by the real PVM of this host: its daemons carry every byte, or a connection of the tasks does, and
 //! what goes wrong is told in time and leaves neither a process nor a folder behind.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::kept::{find, nothing_is_left};
 use crate::user::ranks::{SHORT, crossed, every_byte_came, is_all, program, recorded, sessions, words};
 use serde_json::Value;
@@ -120,9 +120,9 @@ fn a_root_folder_that_is_not_there_is_no_matter() {
     nothing_is_left(folder.path());
 }
 
-/// A run of a minute, and a task of it that plays.
+/// A run in its middle, and a task of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut program(folder), folder, (rung, "sleeping"), "task")
+    in_the_middle(&mut long(folder, rung, "sleeping"), folder, "task")
 }
 
 #[test]

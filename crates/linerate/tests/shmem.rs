@@ -1,7 +1,7 @@
 //! One-sided messages by the real OpenSHMEM of this host: its puts and gets carry every byte, across the link where they
 //! are to, and what goes wrong is told in time and leaves nothing behind.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::ranks::{
     SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
 };
@@ -100,20 +100,37 @@ fn a_launcher_that_fails_is_told_in_time() {
     assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
-/// A run of a minute, and an element of it that plays.
+#[test]
+#[ignore = "waits long for what mpi waits for in the same way: ./test --long"]
+fn a_launcher_that_hangs_is_told_in_time() {
+    let (output, took) = with_launcher("exec sleep 1000");
+    let text = words(&output);
+    assert!(!output.status.success() && text.contains("the ranks were not there after 15 s"), "{text}");
+    assert!(took < Duration::from_secs(40), "{took:?}");
+}
+
+/// A run in its middle, and an element of it that plays.
 fn begun(folder: &Path, rung: &str) -> (Child, u32) {
-    in_the_middle(&mut program(folder), folder, (rung, "polling"), "element")
+    in_the_middle(&mut long(folder, rung, "polling"), folder, "element")
+}
+
+/// An element of this rung that gets a signal is on record, and nothing is left.
+fn is_told(rung: &str, signal: &str) {
+    let folder = TempDir::new().unwrap();
+    let (run, element) = begun(folder.path(), rung);
+    disturbed(run, folder.path(), element, signal, 60);
+    nobody_is_left(folder.path());
 }
 
 #[test]
 fn an_element_that_is_killed_is_on_record_and_leaves_nothing_behind() {
-    // One that hangs is waited for as a rank of MPI is: the tests of that have it.
-    for rung in ["in-host.shmem", "network.shmem"] {
-        let folder = TempDir::new().unwrap();
-        let (run, element) = begun(folder.path(), rung);
-        disturbed(run, folder.path(), element, "-KILL", 60);
-        nobody_is_left(folder.path());
-    }
+    ["in-host.shmem", "network.shmem"].iter().for_each(|rung| is_told(rung, "-KILL"));
+}
+
+#[test]
+#[ignore = "waits long for what mpi waits for in the same way: ./test --long"]
+fn an_element_that_hangs_is_on_record_and_leaves_nothing_behind() {
+    is_told("in-host.shmem", "-STOP");
 }
 
 #[test]

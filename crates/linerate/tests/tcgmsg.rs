@@ -1,7 +1,7 @@
 //! Message passing by the real TCGMSG, which `adapters/tcgmsg` has made loadable: every byte is there, across the link where
 //! it is to be, and what goes wrong is told in time and leaves nothing behind.
 
-use crate::user::disturbed::{disturbed, in_the_middle};
+use crate::user::disturbed::{disturbed, in_the_middle, long};
 use crate::user::ranks::{
     SHORT, crossed, every_byte_came, is_all, nobody_is_left, program, recorded, sessions, words,
 };
@@ -10,17 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-fn with_adapter(folder: &Path) -> Command {
-    let adapter: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("tcgmsg");
+/// Where the adapter is: beside what cargo builds.
+fn adapter() -> PathBuf {
+    let adapter = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("tcgmsg");
     assert!(adapter.join("libtcgmsg.so").exists(), "adapters/tcgmsg/build {} makes it", adapter.display());
-    let mut command = program(folder);
-    command.env("LD_LIBRARY_PATH", adapter);
-    command
+    adapter
 }
 
 fn on_rung(folder: &Path, rung: &str, how: &[&str]) -> Command {
-    let mut command = with_adapter(folder);
-    command.args(["--only", rung]).args(how);
+    let mut command = program(folder);
+    command.args(["--only", rung]).args(how).env("LD_LIBRARY_PATH", adapter());
     command
 }
 
@@ -63,8 +62,8 @@ fn variables_reach_the_mpi_below_it() {
 #[test]
 fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
     let folder = TempDir::new().unwrap();
-    let mut command = with_adapter(folder.path());
-    let (run, node) = in_the_middle(&mut command, folder.path(), ("in-host.tcgmsg", "polling"), "node");
+    let mut command = long(folder.path(), "in-host.tcgmsg", "polling");
+    let (run, node) = in_the_middle(command.env("LD_LIBRARY_PATH", adapter()), folder.path(), "node");
     disturbed(run, folder.path(), node, "-KILL", 40);
     nobody_is_left(folder.path());
 }

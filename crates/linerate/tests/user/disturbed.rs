@@ -1,6 +1,6 @@
 //! Runs of libraries whose ranks are processes, in the middle of which something is killed or stopped.
 
-use super::ranks::{is_of, playing, recorded};
+use super::ranks::{is_of, planned, playing, recorded};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -23,16 +23,15 @@ fn plan(rung: &str, wait: &str) -> String {
     format!("name = \"disturbed\"\n{}", (0..CASES).map(case).collect::<String>())
 }
 
-/// A run of many passes of a rung, whose ends wait so, that has begun to measure; and a rank of it that plays.
-pub fn in_the_middle(
-    command: &mut Command,
-    folder: &Path,
-    (rung, wait): (&str, &str),
-    role: &str,
-) -> (Child, u32) {
-    let path = folder.join("disturbed.toml");
-    std::fs::write(&path, plan(rung, wait)).unwrap();
-    command.args(["--profile", "quick", "--passes", "20", "--plan"]).arg(path);
+/// A run of many passes of a rung, whose ends wait so.
+pub fn long(folder: &Path, rung: &str, wait: &str) -> Command {
+    let mut command = planned(folder, &plan(rung, wait));
+    command.args(["--passes", "20"]);
+    command
+}
+
+/// Such a run that has begun to measure, and a rank of it that plays.
+pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child, u32) {
     let (run, begun) = (command.stdout(Stdio::null()).spawn().unwrap(), Instant::now());
     loop {
         if let Some(rank) = playing(run.id(), folder, role) {

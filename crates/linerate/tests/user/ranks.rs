@@ -23,6 +23,20 @@ pub fn program(folder: &Path) -> Command {
     command
 }
 
+/// The same by a plan file of this text.
+pub fn planned(folder: &Path, text: &str) -> Command {
+    let plan = folder.join("plan.toml");
+    std::fs::write(&plan, text).unwrap();
+    let mut command = program(folder);
+    command.arg("--plan").arg(plan).args(["--profile", "quick"]);
+    command
+}
+
+/// A text with these marks replaced.
+pub fn filled(text: &str, marks: &[(&str, &str)]) -> String {
+    marks.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
+}
+
 /// The lines of its recording.
 pub fn recorded(folder: &Path) -> Vec<Value> {
     let file = std::fs::read_dir(folder.join("o")).unwrap().next().unwrap().unwrap().path();
@@ -82,9 +96,13 @@ pub fn nobody_is_left(folder: &Path) {
 
 /// Whether a process belongs to the run of this folder.
 pub fn is_of(process: &Path, folder: &Path) -> bool {
-    let state = format!("LINERATE_STATE={}", folder.join("state").display());
+    has_variable(process, &format!("LINERATE_STATE={}", folder.join("state").display()))
+}
+
+/// Whether a process was started with this variable.
+pub fn has_variable(process: &Path, variable: &str) -> bool {
     let environment = std::fs::read(process.join("environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == state.as_bytes())
+    environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
 }
 
 /// A rank of a run that has measured something, in the middle of a block.

@@ -1,5 +1,6 @@
 //! Starting the program and reading what it says.
 
+use super::ranks::has_variable;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -92,11 +93,9 @@ pub fn await_condition(what: &str, mut condition: impl FnMut() -> bool) {
 /// Every process that this test has started, also one that has lost its parent: the runner of the tests tells each by a
 /// variable what it is, and whatever it starts inherits that. Without the runner it is every process.
 fn own() -> impl Iterator<Item = u32> {
-    let mark = std::env::var("NEXTEST_TEST_NAME").map(|name| format!("NEXTEST_TEST_NAME={name}"));
+    let mark = std::env::var("NEXTEST_TEST_NAME").ok().map(|name| format!("NEXTEST_TEST_NAME={name}"));
     let is_own = move |pid: &u32| {
-        let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        mark.as_ref().is_ok_and(|mark| variables.split(|byte| *byte == 0).any(|one| one == mark.as_bytes()))
-            || mark.is_err()
+        mark.as_ref().is_none_or(|mark| has_variable(Path::new(&format!("/proc/{pid}")), mark))
     };
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).filter(is_own)
