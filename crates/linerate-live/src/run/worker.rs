@@ -266,3 +266,25 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> 
 fn unknown(session: &str) -> Error {
     Error::usage(format!("no session is called `{session}`"), "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::decode_histogram;
+
+    /// Two flows, whose first two slices find caches and are slow.
+    #[test]
+    fn what_warms_up_is_in_no_histogram() {
+        let block = Block { message_bytes: 64, messages: 1, slices: 5, lead: 2, ..Block::default() };
+        let flow = Flow { slices_ns: vec![1_000_000, 900_000, 500, 510, 520], ..Flow::default() };
+        let one = Measured { flow, samples: Vec::new(), timer_slack_lowered: true, kept_awake: true };
+        let answer = block_answer(Does::Pings, &block, &[&one, &one]).unwrap();
+        let histogram = decode_histogram(&answer.histogram.unwrap()).unwrap();
+        assert_eq!((histogram.len(), histogram.min()), (6, 500));
+        assert!(histogram.max() < 600, "{}", histogram.max());
+        assert!(answer.flows.iter().all(|flow| flow.slices_ns.is_empty()), "the histogram says it better");
+        // Slices of a stream stay as they are, and who reads them knows how many are warm-up.
+        let stream = block_answer(Does::Receives, &block, &[&one]).unwrap();
+        assert_eq!((stream.histogram, &stream.flows[0].slices_ns), (None, &one.flow.slices_ns));
+    }
+}
