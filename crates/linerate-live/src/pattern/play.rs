@@ -25,6 +25,12 @@ pub struct Part<L> {
     pub cpu: Option<u32>,
 }
 
+impl<'s, L: Runs + 's> Part<L> {
+    fn any(self) -> Any<'s> {
+        Part { link: Box::new(self.link), does: self.does, cpu: self.cpu }
+    }
+}
+
 /// What one thread measured of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
@@ -38,8 +44,20 @@ pub struct Measured {
     pub kept_awake: bool,
 }
 
+/// A part whose loops are behind a table of functions: one call a block, and all that is around the loops is compiled once
+/// and not for each kind of connection.
+type Any<'s> = Part<Box<dyn Runs + 's>>;
+
 /// Runs all parts at once, every block after the other; gives a list of blocks a part.
-pub fn play<L: Runs>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
+pub fn play<'s, L: Runs + 's>(
+    parts: Vec<Part<L>>,
+    wait: Wait,
+    blocks: &[Block],
+) -> Result<Vec<Vec<Measured>>> {
+    play_any(parts.into_iter().map(Part::any).collect(), wait, blocks)
+}
+
+fn play_any(parts: Vec<Any<'_>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
     let stage = Stage::of(&parts, wait, blocks);
     let answers: Vec<Option<Vec<Measured>>> = std::thread::scope(|scope| {
         let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
@@ -51,7 +69,11 @@ pub fn play<L: Runs>(parts: Vec<Part<L>>, wait: Wait, blocks: &[Block]) -> Resul
 
 /// Runs the only part, by this thread, which may be the only one that may call what it drives; gives a list of blocks. The
 /// thread has afterwards the CPUs that it had.
-pub fn play_here<L: Runs>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
+pub fn play_here<'s, L: Runs + 's>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
+    play_any_here(part.any(), wait, blocks)
+}
+
+fn play_any_here(part: Any<'_>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
     let before = thread::allowed_cpus()?;
     let parts = [part];
     let stage = Stage::of(&parts, wait, blocks);
@@ -74,7 +96,7 @@ struct Stage<'b> {
 }
 
 impl Stage<'_> {
-    fn of<'b, L>(parts: &[Part<L>], wait: Wait, blocks: &'b [Block]) -> Stage<'b> {
+    fn of<'b>(parts: &[Any<'_>], wait: Wait, blocks: &'b [Block]) -> Stage<'b> {
         let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
         Stage {
             blocks,
@@ -93,8 +115,8 @@ impl Stage<'_> {
 
     /// What a thread measured of each block; none where it failed. Such a one still meets the others at every
     /// barrier, or they would wait for ever.
-    fn play<L: Runs>(&self, mut part: Part<L>) -> Option<Vec<Measured>> {
-        let prepared = prepare(&part, self.blocks);
+    fn play(&self, mut part: Any<'_>) -> Option<Vec<Measured>> {
+        let prepared = prepare(part.cpu, part.does, self.blocks);
         let mut ready = self.kept(&mut part, prepared);
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
@@ -126,7 +148,7 @@ impl Stage<'_> {
     }
 
     /// What came of it; where it failed, others may wait for what this connection will not bring any more.
-    fn kept<L: Runs, T>(&self, part: &mut Part<L>, outcome: Result<T>) -> Option<T> {
+    fn kept<T>(&self, part: &mut Any<'_>, outcome: Result<T>) -> Option<T> {
         let failed = |error| {
             // The first is told; others may have failed because of it.
             let _ = self.failure.set(error);
@@ -176,18 +198,18 @@ struct Ready {
     timer_slack_lowered: bool,
 }
 
-fn prepare<L>(part: &Part<L>, blocks: &[Block]) -> Result<Ready> {
-    if let Some(cpu) = part.cpu {
+fn prepare(cpu: Option<u32>, does: Does, blocks: &[Block]) -> Result<Ready> {
+    if let Some(cpu) = cpu {
         thread::pin(&[cpu])?;
     }
     let timer_slack_lowered = thread::lower_timer_slack().is_ok();
     let stamps = blocks.iter().map(|block| block.slices as usize).max().unwrap_or(0);
-    let region = Region::for_blocks(blocks, part.does)?;
+    let region = Region::for_blocks(blocks, does)?;
     Ok(Ready { region, stamps: Vec::with_capacity(stamps), timer_slack_lowered })
 }
 
 impl Ready {
-    fn play<L: Runs>(&mut self, part: &mut Part<L>, block: &Block, start: Start) -> io::Result<Played> {
+    fn play(&mut self, part: &mut Any<'_>, block: &Block, start: Start) -> io::Result<Played> {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
         let moved = part.link.go(part.does, block, &mut walk, &mut self.stamps)?;
@@ -208,7 +230,7 @@ pub(super) fn measured<L>(
     kept_awake: bool,
     run: impl FnOnce(&mut L, Does, &mut Walk<'_>) -> io::Result<u64>,
 ) -> Result<Measured> {
-    let mut ready = prepare(&part, std::slice::from_ref(block))?;
+    let mut ready = prepare(part.cpu, part.does, std::slice::from_ref(block))?;
     let mut walk = ready.region.walk(block, part.does);
     let start = Start::now();
     let bytes = run(&mut part.link, part.does, &mut walk).map_err(|error| broken(&error))?;

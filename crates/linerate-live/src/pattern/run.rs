@@ -59,7 +59,7 @@ pub trait Drive: Link + Runs {}
 impl<L: Link + Runs> Drive for L {}
 
 /// The loops of whichever link it is, each compiled for that link.
-impl Runs for Box<dyn Drive> {
+impl Runs for Box<dyn Drive + '_> {
     fn ready(&mut self, does: Does, block: &Block) -> io::Result<()> {
         (**self).ready(does, block)
     }
@@ -88,9 +88,9 @@ impl Runs for Box<dyn Drive> {
 }
 
 /// Whichever link it is as a link: what stands before it pays a call through a pointer for each message.
-pub struct Driven(pub Box<dyn Drive>);
+pub struct Driven<'s>(pub Box<dyn Drive + 's>);
 
-impl Link for Driven {
+impl Link for Driven<'_> {
     fn begin(&mut self, block: &Block) -> io::Result<()> {
         Link::begin(&mut *self.0, block)
     }
@@ -109,5 +109,21 @@ impl Link for Driven {
 
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.0.pull(bytes)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.0.finish()
+    }
+
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push_now(bytes)
+    }
+
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.pull_now(bytes)
+    }
+
+    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
+        self.0.idle(out, until_ns)
     }
 }

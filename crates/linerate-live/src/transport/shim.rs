@@ -25,9 +25,8 @@ pub struct Faults {
 }
 
 /// A link with faults before each push, and behind each pull of a receiver.
-#[derive(Debug)]
-struct Shim<L> {
-    link: L,
+struct Shim<'s> {
+    link: Driven<'s>,
     faults: Faults,
     slowdown: Slowdown,
     reader: Reader,
@@ -64,7 +63,7 @@ impl Faults {
     }
 
     /// Plays the parts with the faults in place; without any the loops run on the bare links.
-    pub fn play<L: Link + Send>(
+    pub fn play<'s, L: Link + Send + 's>(
         self,
         parts: Vec<Part<L>>,
         wait: Wait,
@@ -73,29 +72,32 @@ impl Faults {
         if !self.change_messages() {
             return self.overclaimed(parts, wait, blocks);
         }
-        let wrap = |part: Part<L>| {
-            let link = self.wrap(part.link, part.does, blocks);
-            Part { link, does: part.does, cpu: part.cpu }
+        let driven = |part: Part<L>| Part {
+            link: Box::new(part.link) as Box<dyn Drive + 's>,
+            does: part.does,
+            cpu: part.cpu,
         };
-        self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
+        self.play_driven(parts.into_iter().map(driven).collect(), wait, blocks)
     }
 
     /// The same for links of several kinds.
-    pub fn play_driven(
+    pub fn play_driven<'s>(
         self,
-        parts: Vec<Part<Box<dyn Drive>>>,
+        parts: Vec<Part<Box<dyn Drive + 's>>>,
         wait: Wait,
         blocks: &[Block],
     ) -> Result<Vec<Vec<Measured>>> {
         if !self.change_messages() {
             return self.overclaimed(parts, wait, blocks);
         }
-        let bare =
-            |part: Part<Box<dyn Drive>>| Part { link: Driven(part.link), does: part.does, cpu: part.cpu };
-        self.play(parts.into_iter().map(bare).collect(), wait, blocks)
+        let wrap = |part: Part<Box<dyn Drive + 's>>| {
+            let link = self.wrap(Driven(part.link), part.does, blocks);
+            Part { link, does: part.does, cpu: part.cpu }
+        };
+        self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
     }
 
-    fn overclaimed<L: Runs>(
+    fn overclaimed<'s, L: Runs + 's>(
         self,
         parts: Vec<Part<L>>,
         wait: Wait,
@@ -121,7 +123,7 @@ impl Faults {
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
-    fn wrap<L>(self, link: L, does: Does, blocks: &[Block]) -> Shim<L> {
+    fn wrap<'s>(self, link: Driven<'s>, does: Does, blocks: &[Block]) -> Shim<'s> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
@@ -130,7 +132,7 @@ impl Faults {
     }
 }
 
-impl<L: Link> Link for Shim<L> {
+impl Link for Shim<'_> {
     fn begin(&mut self, block: &Block) -> io::Result<()> {
         self.link.begin(block)
     }
