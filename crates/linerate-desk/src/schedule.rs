@@ -26,7 +26,7 @@ pub use arms::Arms;
 pub use entries::Entry;
 pub use passes::Passes;
 
-use crate::plan::{Role, Step};
+use crate::plan::{HostId, HostPair, Role, Step};
 use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Does, Pattern, Place};
 use placement::Ends;
@@ -53,15 +53,18 @@ pub trait Schedule {
 
 /// All ends' roles: of each pair of hosts both. The receiving side comes first, because it must be ready.
 fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
-    let pairs = (0..).zip(entry.case.pairs());
-    let of_pair = |(pair, (from, to)): (u32, (String, String))| {
-        let role = |(host, worker, cpus, does): (&String, u32, &Vec<u32>, Does)| {
-            let (host, cpus) = (host.clone(), cpus.clone());
-            Role { host, worker, does, cpus, pair }
+    let pairs = (0..).zip(entry.case.pairs.iter());
+    let of_pair = |(pair, HostPair { from, to }): (u32, HostPair)| {
+        let role = |(host, worker, cpus, does): (HostId, u32, &Vec<u32>, Does)| Role {
+            host,
+            worker,
+            does,
+            cpus: cpus.clone(),
+            pair,
         };
         let second_worker = u32::from(entry.place == Place::InHost);
-        let from = |does| (&from, 0, &ends.from, does);
-        let to = |does| (&to, second_worker, &ends.to, does);
+        let from = |does| (from, 0, &ends.from, does);
+        let to = |does| (to, second_worker, &ends.to, does);
         let both = match entry.case.pattern {
             Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
             Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],

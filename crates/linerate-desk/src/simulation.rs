@@ -9,7 +9,7 @@ mod noise;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::{Block, Plan, Role, Step, World};
+use crate::plan::{Block, HostId, Plan, Role, Step, World};
 use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
 use crate::record::{StepRecord, Trial};
 use crate::vocabulary::Pattern;
@@ -71,14 +71,7 @@ impl Simulation {
             let longest = roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max();
             self.now_ns += longest.unwrap_or(0);
             if block.lead < block.slices {
-                events.push(Event::Trial(Trial {
-                    step: step.number,
-                    pass: step.pass,
-                    why: step.why,
-                    case: step.case.clone(),
-                    block: *block,
-                    roles,
-                }));
+                events.extend(Trial::of_block(step, &step.case, block, roles).into_iter().map(Event::Trial));
             }
         }
         events.push(Event::Step(self.record(step, at_ns)));
@@ -95,14 +88,13 @@ impl Simulation {
             return Vec::new();
         }
         self.noise.connect(&name);
-        let ends: BTreeSet<(&str, u32)> =
-            step.roles.iter().map(|role| (role.host.as_str(), role.worker)).collect();
-        let record = |(host, worker): (&str, u32)| SessionRecord {
+        let ends: BTreeSet<(HostId, u32)> = step.roles.iter().map(|role| (role.host, role.worker)).collect();
+        let record = |(host, worker): (HostId, u32)| SessionRecord {
             pass: step.pass,
             rung: step.case.rung.clone(),
             flows: step.case.flows,
             arm: step.case.arm,
-            host: host.into(),
+            host: host.to_string(),
             worker,
             granted: Vec::new(),
             endpoints: Vec::new(),
@@ -121,7 +113,7 @@ impl Simulation {
             let samples = role.does.samples().then(|| self.noise.samples(slice_ns, SAMPLES));
             let histogram = samples.and_then(|samples| record::encode_histogram(samples.into_iter()).ok());
             records.push(RoleRecord {
-                host: role.host.clone(),
+                host: role.host.to_string(),
                 does: role.does,
                 flows,
                 histogram,
@@ -134,9 +126,9 @@ impl Simulation {
 
     fn record(&self, step: &Step, at_ns: u64) -> StepRecord {
         let duration_ns = self.now_ns - at_ns;
-        let names: BTreeSet<&str> = step.roles.iter().map(|role| role.host.as_str()).collect();
-        let delta = |host: &str| HostDelta {
-            host: host.into(),
+        let names: BTreeSet<HostId> = step.roles.iter().map(|role| role.host).collect();
+        let delta = |host: HostId| HostDelta {
+            host: host.to_string(),
             wall_ns: duration_ns,
             busy_ns: (0..4).map(|cpu| (cpu, duration_ns / 2)).collect(),
             own_ns: 2 * duration_ns,

@@ -12,6 +12,7 @@ mod open;
 mod protocol;
 mod ssh;
 mod step;
+mod trial;
 pub mod worker;
 
 pub use crate::transport::library::this_program;
@@ -19,15 +20,15 @@ pub use host::Means;
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Plan, Step};
-use crate::record::{Event, HostDelta};
+use crate::record::Event;
 use crate::{Error, Result};
 use host::{Hosts, Watch};
-use protocol::{CloseRequest, TrialAnswer, TrialRequest};
+use protocol::CloseRequest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use step::{events, is_foreign, lost, may_be_cut, parts, sittings};
+use step::{events, is_foreign, lost, may_be_cut, sittings};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +80,7 @@ impl<'r> Runner<'r> {
                 self.watch.check()?;
                 let sessions = sittings(step).into_iter().map(|sitting| sitting.name).collect();
                 self.close(Some(sessions))?;
-                emit(Event::Unavailable(lost(self.plan, step, &error)))
+                emit(Event::Unavailable(lost(self.plan, step, &step.case.pairs, &error)))
             }
             ended => ended,
         }
@@ -87,49 +88,54 @@ impl<'r> Runner<'r> {
 
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> Result<()> {
-        let sittings = sittings(step);
-        for sitting in &sittings {
-            if !self.open.contains(&sitting.name) {
-                let opened = self.open(step.pass, sitting)?;
-                came.extend(opened.into_iter().map(Event::Session));
-                self.open.insert(sitting.name.clone());
+        let mut unopened = BTreeSet::new();
+        for sitting in sittings(step) {
+            if self.open.contains(&sitting.name) {
+                continue;
+            }
+            match self.open(step.pass, &sitting) {
+                Ok(opened) => {
+                    came.extend(opened.into_iter().map(Event::Session));
+                    self.open.insert(sitting.name);
+                }
+                Err(error) => {
+                    self.leave(step, sitting.pair, error, came)?;
+                    unopened.insert(sitting.pair);
+                }
             }
         }
+        let Some(step) = &step.without(&unopened) else { return Ok(()) };
         if may_be_cut(step) {
             self.ask_all("settle", &(), SETTLED)?;
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
-        let mut answers = self.trial(step).map_err(|error| error.during(&step.case))?;
+        let (mut answers, mut failed) = (Vec::new(), BTreeMap::new());
+        for ((nth, case), outcome) in (0..).zip(step.case.apart()).zip(self.trial(step)?) {
+            match outcome {
+                Ok(of_part) => answers.extend(of_part),
+                Err(error) => drop(failed.insert(nth, error.during(&case))),
+            }
+        }
         let duration_ns = begun.elapsed().as_nanos() as u64;
+        let is_lost: BTreeSet<u32> = failed.keys().copied().collect();
+        for (nth, error) in failed {
+            self.leave(step, nth, error, came)?;
+        }
         let wire = self.hosts.audit()?;
+        let Some(left) = &step.without(&is_lost) else { return Ok(()) };
         if is_foreign(step) {
-            self.see_what_crossed(step, &mut answers)?;
+            self.see_what_crossed(left, &mut answers)?;
         }
         // What ran beside the step is spent.
         let spent: Vec<String> =
-            sittings.into_iter().filter(|sitting| sitting.beside).map(|sitting| sitting.name).collect();
+            sittings(step).into_iter().filter(|sitting| sitting.beside).map(|sitting| sitting.name).collect();
         if !spent.is_empty() {
             self.close(Some(spent))?;
         }
         came.extend(events(step, answers, wire, at_ns, duration_ns));
         Ok(())
-    }
-
-    /// Where too little did, the counters are read once more when they must have it.
-    fn see_what_crossed(&mut self, step: &Step, answers: &mut [(String, TrialAnswer)]) -> Result<()> {
-        if crossing::check(step, answers).is_ok() {
-            return Ok(());
-        }
-        std::thread::sleep(crossing::COUNTERS_AGE);
-        for (name, answer) in answers.iter_mut() {
-            let host = self.hosts.all.iter_mut().find(|host| host.facts.host == *name);
-            let Some(host) = host else { continue };
-            let again: HostDelta = host.client.call("recount", &(), PATIENCE, &|| self.watch.check())?;
-            answer.host.interfaces = again.interfaces;
-        }
-        crossing::check(step, answers)
     }
 
     /// Closes these sessions, or all.
@@ -156,27 +162,5 @@ impl<'r> Runner<'r> {
     ) -> Result<Vec<T>> {
         let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
         gather(&mut clients, calls, limit, &|| self.watch.check())
-    }
-
-    /// Asks every host that has a role, then waits for all answers.
-    fn trial(&mut self, step: &Step) -> Result<Vec<(String, TrialAnswer)>> {
-        let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
-        let limit = Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + PATIENCE;
-        let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        // The ends' own limits come first: they know what hangs.
-        let limit = limit + 5 * PATIENCE;
-        let mut calls: Vec<(usize, Call<TrialAnswer>)> = Vec::new();
-        for index in 0..self.hosts.all.len() {
-            let host = &mut self.hosts.all[index];
-            let parts = parts(step, &host.facts.host);
-            if !parts.is_empty() {
-                let request = TrialRequest { parts, lead_ns, limit_ns, sample_ns: step.sample_ns };
-                calls.push((index, host.client.begin("trial", &request)?));
-            }
-        }
-        let hosts: Vec<usize> = calls.iter().map(|(host, _)| *host).collect();
-        let name = |host: usize| self.hosts.all[host].facts.host.clone();
-        let names: Vec<String> = hosts.into_iter().map(name).collect();
-        Ok(names.into_iter().zip(self.gather(calls, limit)?).collect())
     }
 }

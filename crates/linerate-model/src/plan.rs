@@ -7,6 +7,7 @@
 mod arm;
 mod description;
 mod fault;
+mod host;
 mod network;
 mod pair;
 mod profile;
@@ -27,6 +28,7 @@ pub use arm::{
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
+pub use host::{HostId, HostPair, NoHost, Pairs};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};

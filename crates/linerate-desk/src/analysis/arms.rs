@@ -247,8 +247,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     Some(Compared {
         metric,
         rung: shown.case.rung.clone(),
-        from: shown.case.from.clone(),
-        to: shown.case.to.clone(),
+        from: shown.case.pairs.from_names(),
+        to: shown.case.pairs.to_names(),
         message_bytes: shown.block.message_bytes,
         blocks: look.blocks.count(),
         planned_blocks: look.planned(),

@@ -112,7 +112,7 @@ impl<'r> Connections<'r> {
 
 fn is_sender(step: &StepRecord, socket: &SocketRecord) -> bool {
     let sends = step.roles.iter().filter(|role| role.does == Does::Sends);
-    let is_of = |role: &crate::plan::Role| (&role.host, role.worker) == (&socket.host, socket.worker);
+    let is_of = |role: &crate::plan::Role| role.host == socket.host && role.worker == socket.worker;
     !socket.beside && sends.into_iter().any(is_of)
 }
 
@@ -139,7 +139,7 @@ mod tests {
         let role = step.roles.iter().find(|role| role.does == Does::Sends).unwrap();
         let named =
             |list: &[(&str, u64)]| list.iter().map(|(name, value)| (name.to_string(), *value)).collect();
-        let (host, worker) = (role.host.clone(), role.worker);
+        let (host, worker) = (role.host.to_string(), role.worker);
         let (moved, last) = (named(moved), named(last));
         step.sockets =
             vec![SocketRecord { host: host.clone(), worker, moved, last, ..SocketRecord::default() }];

@@ -6,7 +6,7 @@
 
 use super::model::worth_opening;
 use super::{Curve, Values, height, nearest_stated, stated_bytes};
-use crate::plan::{Case, Role};
+use crate::plan::{Case, Pairs, Role};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
 use crate::vocabulary::{Does, Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
@@ -97,7 +97,7 @@ pub struct NotMeasured {
 }
 
 /// What tells layers apart.
-type Key<'r> = (usize, &'r str, bool, u32, &'r str, &'r str);
+type Key<'r> = (usize, &'r str, bool, u32, &'r Pairs);
 
 impl Layer {
     /// Whether a case belongs to this layer; long streams do.
@@ -110,8 +110,8 @@ impl Layer {
             && self.rung == case.rung
             && self.flows == case.flows
             && self.both_ways == (case.pattern == Pattern::Bidirectional)
-            && self.from.as_ref() == Some(&case.from)
-            && self.to.as_ref() == Some(&case.to)
+            && self.from == Some(case.pairs.from_names())
+            && self.to == Some(case.pairs.to_names())
     }
 
     /// The name for a reader: `network.tcp x 4 a>b`.
@@ -175,7 +175,10 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     {
         let why = "no trial was completed".to_owned();
         let not = NotMeasured { pattern: None, wait: None, why, hint: String::new() };
-        layers.push(Layer { unavailable: Some(not), ..bare((height(rung), rung, false, 1, "", "")) });
+        layers.push(Layer {
+            unavailable: Some(not),
+            ..bare((height(rung), rung, false, 1, &Pairs::default()))
+        });
     }
     layers.sort_by_key(|layer| height(&layer.rung));
     layers
@@ -195,7 +198,7 @@ pub(super) fn of_suites(recording: &Recording) -> Vec<Layer> {
 
 fn key(case: &Case) -> Key<'_> {
     let both_ways = case.pattern == Pattern::Bidirectional;
-    (height(&case.rung), &case.rung, both_ways, case.flows, &case.from, &case.to)
+    (height(&case.rung), &case.rung, both_ways, case.flows, &case.pairs)
 }
 
 fn rung(id: &str) -> Option<&'static Rung> {
@@ -208,17 +211,18 @@ fn is_one_ended(id: &str) -> bool {
     transport.is_some_and(|transport| transport.ends == 1)
 }
 
-fn bare((_, id, both_ways, flows, from, to): Key) -> Layer {
+fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
     let known = rung(id);
-    let host = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+    let host = |name: String| Some(name).filter(|name| !name.is_empty());
     Layer {
         rung: id.to_owned(),
         suite: String::new(),
         below: known.and_then(|rung| rung.below),
         below_host: None,
-        place: known.map_or(if from == to { Place::InHost } else { Place::Network }, |rung| rung.place),
-        from: host(from),
-        to: host(to),
+        place: known
+            .map_or(if pairs.is_within_host() { Place::InHost } else { Place::Network }, |rung| rung.place),
+        from: host(pairs.from_names()),
+        to: host(pairs.to_names()),
         both_ways,
         flows,
         wait: None,
@@ -278,7 +282,7 @@ fn observed(layer: &mut Layer, recording: &Recording) {
 /// Each end's CPUs, none twice, the sending end first.
 fn placement(step: &StepRecord) -> Vec<u32> {
     let is_first = |role: &&Role| match step.case.pattern {
-        Pattern::Bidirectional => role.host == step.case.from,
+        Pattern::Bidirectional => role.host == step.case.pairs.first().from,
         _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies | Does::Requests | Does::Connects),
     };
     let (first, second): (Vec<&Role>, Vec<&Role>) = step.roles.iter().partition(is_first);
@@ -384,7 +388,8 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
         let host = host.map_or("", String::as_str);
         let id = unavailable.rung.as_str();
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
-        let layer = bare((height(id), id, both_ways, 1, host, host));
+        let pairs = host.parse().map_or_else(|_| Pairs::default(), |host| Pairs::one(host, host));
+        let layer = bare((height(id), id, both_ways, 1, &pairs));
         layers.push(Layer { unavailable: Some(not_measured), ..layer });
     }
 }

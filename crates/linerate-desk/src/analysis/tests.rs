@@ -1,7 +1,7 @@
 //! What was put into a recording comes out of its analysis.
 
 use super::*;
-use crate::plan::{Block, Case};
+use crate::plan::{Block, Case, HostId, Pairs};
 use crate::record::synthetic::{Synthetic, TRUTHS};
 use crate::record::{Event, Flow, RoleRecord, Series, Trial, Unavailable};
 use crate::statistic::Estimate;
@@ -114,8 +114,7 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
         pattern: Pattern::Stream,
         wait: Wait::Sleeping,
         flows: flows.len() as u32,
-        from: "a".into(),
-        to: "b".into(),
+        pairs: Pairs::one(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()
@@ -276,8 +275,7 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
         pattern: Pattern::Stream,
         wait: Wait::Sleeping,
         flows: 1,
-        from: "a".into(),
-        to: "b".into(),
+        pairs: Pairs::one(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()

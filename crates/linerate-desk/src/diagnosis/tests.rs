@@ -42,7 +42,10 @@ fn network_only(code: &'static str) -> Vec<(&'static str, String)> {
 
 /// Whether a step or trial is the one-flow stream from a to b.
 fn is_plain(case: &crate::plan::Case) -> bool {
-    case.rung == "network.tcp" && case.flows == 1 && case.from == "a" && case.pattern == Pattern::Stream
+    case.rung == "network.tcp"
+        && case.flows == 1
+        && case.pairs.first().from == "a"
+        && case.pattern == Pattern::Stream
 }
 
 #[test]

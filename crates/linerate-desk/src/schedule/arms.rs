@@ -329,7 +329,7 @@ fn is_compared(entry: &Entry) -> bool {
     entry.ends == 2
         && case.wait == Wait::Sleeping
         && case.flows == 1
-        && case.from <= case.to
+        && case.pairs.is_forward()
         && case.pattern != Pattern::Bidirectional
         && !case.timeline
 }

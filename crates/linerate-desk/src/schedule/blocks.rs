@@ -320,14 +320,45 @@ fn expected_ns(visit: &Visit, size: u64, recording: &Recording) -> Option<f64> {
 /// The time of one message (or round trip) of this size, by the latest trial on record: of this size,
 /// or of the nearest one, scaled.
 fn known_ns(entry: &Entry, size: u64, recording: &Recording) -> Option<f64> {
-    // A long stream tells the rate of a short one.
-    let of_case = |trial: &&Trial| Case { timeline: entry.case.timeline, ..trial.case.clone() } == entry.case;
-    let trials = || recording.trials.iter().rev().filter(of_case);
+    let parts = entry.case.apart();
+    let of_part = |trial: &Trial| {
+        parts.iter().any(|part| is_alike(&trial.case, part) && trial.case.under == part.under)
+    };
+    // Where one of several pairs of hosts was left out, the others are on record with it.
+    let without_others = |trial: &Trial| entry.case.under.is_empty() && is_alike(&trial.case, &entry.case);
+    by_trials(entry, size, recording, &of_part).or_else(|| by_trials(entry, size, recording, &without_others))
+}
+
+/// Whether two cases differ at most in how long they last and in what ran beside them: a long stream tells the rate of a
+/// short one.
+fn is_alike(one: &Case, other: &Case) -> bool {
+    let key = |case: &Case| (case.pattern, case.wait, case.flows, case.arm, case.pace, case.beside);
+    key(one) == key(other) && (&one.rung, &one.pairs, &one.id) == (&other.rung, &other.pairs, &other.id)
+}
+
+fn by_trials(
+    entry: &Entry,
+    size: u64,
+    recording: &Recording,
+    of_case: &dyn Fn(&Trial) -> bool,
+) -> Option<f64> {
+    let trials = || recording.trials.iter().rev().filter(|trial| of_case(trial));
+    // Of pairs of hosts that have a trial each in one step the slowest counts.
+    let slowest = |latest: &Trial| {
+        if !entry.case.pairs.are_disjoint() {
+            return message_ns(latest);
+        }
+        let key = |trial: &Trial| (trial.step, trial.block.message_bytes);
+        let others = trials()
+            .skip_while(|trial| key(trial) != key(latest))
+            .take_while(|trial| key(trial) == key(latest));
+        others.filter_map(message_ns).reduce(f64::max)
+    };
     if let Some(trial) = trials().find(|trial| trial.block.message_bytes == size) {
-        return message_ns(trial);
+        return slowest(trial);
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
-    let scaled = message_ns(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
+    let scaled = slowest(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
     let is_far = entry.road.is_long() && !entry.case.pattern.is_exchange();
     Some(if is_far { scaled.max(CALL_NS) } else { scaled })
 }

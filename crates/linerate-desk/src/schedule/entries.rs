@@ -5,7 +5,7 @@ use super::far::Far;
 use super::placement::{ends, share_machine};
 use super::road::Road;
 use super::suite;
-use crate::plan::{Carrier, Case, LoadOf, Plan, Target};
+use crate::plan::{Carrier, Case, HostId, LoadOf, Pairs, Plan, Target};
 use crate::record::{HostFacts, Lack, Recording, Unavailable};
 use crate::unit::BitRate;
 use crate::vocabulary::{
@@ -92,7 +92,14 @@ impl Entry {
     /// Whether several pairs of hosts take part. They begin tens of milliseconds apart, each after a warm-up of its
     /// own: what a short block of theirs tells of a rate is that of those that were alone.
     pub(super) fn has_pairs(&self) -> bool {
-        self.case.pairs().len() > 1
+        self.case.pairs.len() > 1
+    }
+
+    /// Leaves out those of its parts that failed; whether something is left.
+    pub(super) fn leave_out(&mut self, not: &Unavailable) -> bool {
+        let left = self.case.without(|pairs| not.lost(&Case { pairs: pairs.clone(), ..self.case.clone() }));
+        self.case = left.unwrap_or_default();
+        !self.case.pairs.is_empty()
     }
 
     /// What it should take to find its rates.
@@ -119,7 +126,7 @@ pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Ent
     for rung in RUNGS.iter().filter(wanted) {
         for (from, to) in directions(rung, recording) {
             for pattern in rung.patterns {
-                visit((plan, far), recording, rung, *pattern, (&from, &to), &mut found);
+                visit((plan, far), recording, rung, *pattern, (from, to), &mut found);
             }
         }
     }
@@ -127,16 +134,14 @@ pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Ent
 }
 
 /// From and to: each machine by itself, or across in both directions.
-fn directions(rung: &Rung, recording: &Recording) -> Vec<(String, String)> {
-    let hosts = &recording.hosts;
+fn directions(rung: &Rung, recording: &Recording) -> Vec<(HostId, HostId)> {
+    let hosts: Vec<HostId> = recording.host_ids().collect();
     match (rung.place, hosts.as_slice()) {
-        (Place::Network, [a, b, ..]) => {
-            vec![(a.host.clone(), b.host.clone()), (b.host.clone(), a.host.clone())]
-        }
+        (Place::Network, [a, b, ..]) => vec![(*a, *b), (*b, *a)],
         (Place::Network, _) => Vec::new(),
         (Place::InHost, _) => {
-            let machines = if share_machine(hosts) { 1 } else { hosts.len() };
-            hosts.iter().take(machines).map(|host| (host.host.clone(), host.host.clone())).collect()
+            let machines = if share_machine(&recording.hosts) { 1 } else { hosts.len() };
+            hosts.into_iter().take(machines).map(|host| (host, host)).collect()
         }
     }
 }
@@ -146,7 +151,7 @@ fn visit(
     recording: &Recording,
     rung: &'static Rung,
     pattern: Pattern,
-    (from, to): (&str, &str),
+    (from, to): (HostId, HostId),
     (entries, unavailable): &mut (Vec<Entry>, Vec<Unavailable>),
 ) {
     let profile = &plan.profile;
@@ -178,8 +183,7 @@ fn visit(
                 pattern,
                 wait: *wait,
                 flows: *flows,
-                from: from.into(),
-                to: to.into(),
+                pairs: Pairs::one(from, to),
                 timeline: false,
                 arm: 0,
                 ..Case::default()
@@ -189,7 +193,7 @@ fn visit(
                     rung: rung.id.into(),
                     pattern: Some(pattern),
                     wait: Some(*wait),
-                    host: (rung.place == Place::InHost).then(|| from.into()),
+                    host: (rung.place == Place::InHost).then(|| from.to_string()),
                     why,
                     hint,
                     ..Unavailable::default()
@@ -241,7 +245,7 @@ pub(super) fn refused(
 
 /// What one of the case's hosts said that it has not.
 fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r Lack> {
-    let ends = recording.hosts.iter().filter(|host| [&case.from, &case.to].contains(&&host.host));
+    let ends = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(|host| case.pairs.has(host)));
     ends.flat_map(|host| &host.lacks).find(|lack| lack.transport == rung.transport)
 }
 
@@ -256,7 +260,7 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(Stri
     if rung.family != Family::V6 || !TRANSPORTS.iter().any(|t| t.name == rung.transport && t.crosses_hosts) {
         return None;
     }
-    let ends = recording.hosts.iter().filter(|host| [&case.from, &case.to].contains(&&host.host));
+    let ends = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(|host| case.pairs.has(host)));
     let lacks = |host: &&HostFacts| match rung.place {
         Place::InHost => !host.loopback6,
         Place::Network => host.address6.is_none(),
@@ -295,7 +299,7 @@ fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Entry
     };
     let network_bucket = bucket(plan).filter(|_| rung.place == Place::Network);
     let road = match rung.place {
-        Place::Network => Road::between(plan, &case.from, &case.to),
+        Place::Network => Road::between(plan, case.pairs.first()),
         Place::InHost => Road::default(),
     };
     let sizes = sizes(plan, (far, &road), rung, transport, &case, network_bucket.is_some());
@@ -352,7 +356,7 @@ fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
     rung.place == Place::Network
         && !rung.sibling
         && case.pattern == Pattern::Stream
-        && case.from < case.to
+        && case.pairs.is_forward()
         && case.flows == rung.flows[0]
         && plan.profile.timeline_ns > 0
 }
@@ -371,7 +375,8 @@ fn sizes(
     case: &Case,
     bucket: bool,
 ) -> Vec<u64> {
-    let curve = case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.from <= case.to;
+    let curve =
+        case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.pairs.is_forward();
     if bucket || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
         return vec![rung.ladder_bytes];
     }

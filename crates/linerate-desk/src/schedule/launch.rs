@@ -11,8 +11,8 @@ const SESSION_NS: u64 = 800_000_000;
 /// The time of a pass in which sessions of these are opened.
 pub(super) fn launching_ns(entries: &[Entry]) -> u64 {
     let session = |entry: &Entry| {
-        let (from, to) = (entry.case.from.clone(), entry.case.to.clone());
-        let ends = if from < to { [from, to] } else { [to, from] };
+        let pairs = &entry.case.pairs;
+        let ends = if pairs.is_forward() { pairs.clone() } else { pairs.reversed() };
         (entry.rung, entry.case.flows, entry.case.arm, ends)
     };
     let launched = entries.iter().filter(|entry| is_launched(entry.rung));

@@ -15,7 +15,7 @@ use super::study::{Scene, Study};
 use super::suite;
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
-use crate::plan::{Plan, Step, Why};
+use crate::plan::{HostPair, Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::{Place, RUNGS};
@@ -250,8 +250,10 @@ impl Planner for Passes {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        self.entries.retain(|entry| !recording.lost(&entry.case));
-        self.timelines.retain(|entry| !recording.lost(&entry.case));
+        for not in &recording.unavailable {
+            self.entries.retain_mut(|entry| entry.leave_out(not));
+            self.timelines.retain_mut(|entry| entry.leave_out(not));
+        }
         if self.entries.is_empty() && self.timelines.is_empty() {
             return Vec::new();
         }
@@ -331,8 +333,8 @@ impl Schedule for Passes {
 /// What is known of the way between the first two hosts: the slower of both directions.
 fn road_of(plan: &Plan, recording: &Recording) -> Road {
     let network = |id: &String| RUNGS.iter().any(|rung| rung.id == *id && rung.place == Place::Network);
-    match recording.hosts.as_slice() {
-        [a, b, ..] if plan.rungs.iter().any(network) => Road::between(plan, &a.host, &b.host),
+    match recording.host_ids().collect::<Vec<_>>()[..] {
+        [a, b, ..] if plan.rungs.iter().any(network) => Road::between(plan, HostPair { from: a, to: b }),
         _ => Road::default(),
     }
 }

@@ -26,7 +26,7 @@ pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
         Some(Placement::Unpinned | Placement::Queue) => Ends { from: Vec::new(), to: Vec::new() },
         // The placement names hosts a and b (or the first and second end in one host): a case that
         // runs from b to a takes it the other way round.
-        Some(Placement::Pinned(first, second)) if case.from <= case.to => Ends { from: first, to: second },
+        Some(Placement::Pinned(first, second)) if case.pairs.is_forward() => Ends { from: first, to: second },
         Some(Placement::Pinned(first, second)) => Ends { from: second, to: first },
         None => Ends { from: own(recording, case, true), to: own(recording, case, false) },
     }
@@ -34,11 +34,12 @@ pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
 
 fn own(recording: &Recording, case: &Case, sends: bool) -> Vec<u32> {
     // Hosts that play the same part are taken for alike.
-    let name = if sends { case.senders().next() } else { case.receivers().next() };
-    let Some(host) = recording.hosts.iter().find(|host| Some(host.host.as_str()) == name) else {
+    let pair = case.pairs.first();
+    let name = if sends { pair.from } else { pair.to };
+    let Some(host) = recording.hosts.iter().find(|host| host.host == name) else {
         return Vec::new();
     };
-    if case.from == case.to {
+    if case.pairs.is_within_host() {
         return half(&host.cpus, sends);
     }
     if share_machine(&recording.hosts) {

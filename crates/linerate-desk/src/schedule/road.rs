@@ -3,7 +3,7 @@
 //! Of a lab and of a made-up machine it is what they were built with. Of real hosts nothing is known: there
 //! the round trips on record tell.
 
-use crate::plan::{Carrier, Plan, Target};
+use crate::plan::{Carrier, HostPair, Plan, Target};
 use crate::vocabulary::Pattern;
 
 /// On a path with a longer round trip, time is counted in round trips.
@@ -50,14 +50,15 @@ pub(super) struct Road {
 
 impl Road {
     /// The way between two hosts of a plan.
-    pub fn between(plan: &Plan, from: &str, to: &str) -> Road {
+    pub fn between(plan: &Plan, pair: HostPair) -> Road {
         let mtu = match &plan.target {
             // A token bucket lets a burst pass at once: nothing takes the time that its rate says.
             Target::Lab(lab) if lab.carrier() == Carrier::TokenBucket => return Road::default(),
             Target::Lab(lab) => f64::from(lab.mtu),
             Target::Ssh(_) | Target::Simulated(_) => 1500.0,
         };
-        let (there, back) = (plan.target.way(from, to), plan.target.way(to, from));
+        let [from, to] = [pair.from, pair.to].map(String::from);
+        let (there, back) = (plan.target.way(&from, &to), plan.target.way(&to, &from));
         let share = (mtu - HEADERS) / (mtu + ETHERNET);
         Road {
             round_trip_ns: there.delay_ns + back.delay_ns,
@@ -144,11 +145,15 @@ pub(super) fn least_trial_ns(round_trip_ns: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::HostId;
     use crate::record::synthetic::Synthetic;
 
     fn road(target: &str) -> Road {
         let plan = Synthetic::default().recording().header.unwrap().plan;
-        Road::between(&Plan { target: target.parse().unwrap(), ..plan }, "a", "b")
+        Road::between(
+            &Plan { target: target.parse().unwrap(), ..plan },
+            HostPair { from: HostId(0), to: HostId(1) },
+        )
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::entries::{Entry, LOAD_LEAD_NS, are_apart, only_wait, refused, warm_up
 use super::placement::ends;
 use super::road::Road;
 use super::roles;
-use crate::plan::{Beside, Case, Expanded, Plan};
+use crate::plan::{Beside, Case, Expanded, HostId, Plan};
 use crate::record::{Recording, Unavailable};
 use crate::unit::Bytes;
 use crate::vocabulary::{ELEMENT_BYTES, Pattern, Place, RUNGS, Rung, TRANSPORTS, TransportEntry, Wait};
@@ -19,7 +19,7 @@ const SINGLE_TRIALS: u64 = 3;
 
 /// Every entry of a pass, and what cannot be measured.
 pub(super) fn entries(plan: &Plan, recording: &Recording) -> (Vec<Entry>, Vec<Unavailable>) {
-    let hosts: Vec<String> = recording.hosts.iter().map(|host| host.host.clone()).collect();
+    let hosts: Vec<HostId> = recording.host_ids().collect();
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     for one in plan.suites.iter().flat_map(|suite| suite.expand(plan, &hosts)) {
         let rung = RUNGS.iter().find(|rung| rung.id == one.case.rung);
@@ -44,7 +44,7 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         rung: rung.id.into(),
         pattern: Some(case.pattern),
         wait: Some(case.wait),
-        host: (rung.place == Place::InHost).then(|| case.from.clone()),
+        host: (rung.place == Place::InHost).then(|| case.pairs.from_names()),
         why,
         hint,
         ..Unavailable::default()
@@ -58,7 +58,7 @@ fn uncarried(transport: &TransportEntry, one: &Expanded) -> Option<(String, Stri
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
         return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
     }
-    let flows = one.case.pairs().len() * one.case.flows as usize;
+    let flows = one.case.pairs.len() * one.case.flows as usize;
     if pattern.searches() && flows > 1 {
         let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");
         return Some((why, "one pair of hosts, flows = [1]".into()));
@@ -132,7 +132,7 @@ fn crowded(recording: &Recording, case: &Case) -> Option<(String, String)> {
     let machines: BTreeSet<(&str, &[u32])> =
         recording.hosts.iter().map(|host| (host.machine.as_str(), host.cpus.as_slice())).collect();
     let cpus: usize = machines.iter().map(|(_, cpus)| cpus.len()).sum();
-    let ends = 2 * case.pairs().len() * case.flows as usize;
+    let ends = 2 * case.pairs.len() * case.flows as usize;
     (case.wait == Wait::Polling && ends > cpus.max(2)).then(|| {
         let why = format!("polling needs a CPU for each end: {ends} ends, {cpus} CPUs");
         (why, "let them wait: wait = \"sleeping\"".into())
@@ -147,9 +147,8 @@ fn gives_way(plan: &Plan, transport: &TransportEntry, case: &Case) -> bool {
 /// The entries of one case, as those of the ladder.
 fn of_case(plan: &Plan, (rung, transport): (&'static Rung, &TransportEntry), one: Expanded) -> Vec<Entry> {
     let Expanded { case, sizes, trial_ns, load } = one;
-    let (from, to) = (case.senders().next().unwrap_or_default(), case.receivers().next().unwrap_or_default());
     let road = match rung.place {
-        Place::Network => Road::between(plan, from, to),
+        Place::Network => Road::between(plan, case.pairs.first()),
         Place::InHost => Road::default(),
     };
     let sizes: Vec<u64> = sizes

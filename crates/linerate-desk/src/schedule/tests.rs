@@ -1,6 +1,7 @@
 //! Whole runs without time passing: a made-up machine answers each step at once.
 
 mod blocks;
+mod pairs;
 
 use super::visit::{self, Planner, Visit};
 use super::{Entry, Passes, Schedule};
@@ -29,7 +30,7 @@ fn answer(step: &Step) -> Vec<Event> {
         duration_ns += block_ns;
         let flow = || Flow { duration_ns: block_ns, bytes: block.bytes(), ..Flow::default() };
         let role = |role: &crate::plan::Role| RoleRecord {
-            host: role.host.clone(),
+            host: role.host.to_string(),
             does: role.does,
             flows: (0..step.case.flows).map(|_| flow()).collect(),
             histogram: None,
@@ -37,14 +38,8 @@ fn answer(step: &Step) -> Vec<Event> {
             pair: role.pair,
         };
         if block.lead < block.slices {
-            events.push(Event::Trial(Trial {
-                step: step.number,
-                pass: step.pass,
-                why: step.why,
-                case: step.case.clone(),
-                block: *block,
-                roles: step.roles.iter().map(role).collect(),
-            }));
+            let roles = step.roles.iter().map(role).collect();
+            events.extend(Trial::of_block(step, &step.case, block, roles).into_iter().map(Event::Trial));
         }
     }
     events.push(Event::Step(StepRecord {
@@ -367,7 +362,7 @@ fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
         of_rung.take(2).map(visit).collect::<Vec<_>>()
     };
     let lost = visits("in-host.udp")[0].entry.case.clone();
-    let (host, arm) = (Some(lost.from.clone()), Some(lost.arm));
+    let (host, arm) = (Some(lost.pairs.from_names()), Some(lost.arm));
     recording.push(Event::Unavailable(Unavailable {
         rung: lost.rung,
         host,

@@ -76,6 +76,6 @@ fn leave_out_lost(visits: &mut Vec<Visit>, recording: &Recording) {
     for not in &recording.unavailable {
         let Some(after) = not.after_steps else { continue };
         let mut planned = 0..;
-        visits.retain(|visit| planned.next() < Some(after) || !not.lost(&visit.entry.case));
+        visits.retain_mut(|visit| planned.next() < Some(after) || visit.entry.leave_out(not));
     }
 }

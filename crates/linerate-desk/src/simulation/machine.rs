@@ -59,7 +59,7 @@ impl Machine {
 
     /// What a round trip takes on the way, whoever makes it.
     pub fn round_trip_ns(&self, case: &Case) -> f64 {
-        let between_hosts = case.from != case.to;
+        let between_hosts = !case.pairs.is_within_host();
         if between_hosts { 2.0 * self.world.delay_ns } else { 0.0 }
     }
 

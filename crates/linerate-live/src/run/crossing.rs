@@ -81,7 +81,7 @@ fn packets(step: &Step) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Block, Case, Role, Why};
+    use crate::plan::{Block, Case, HostId, Role, Why};
     use crate::record::{Flow, HostDelta};
     use crate::run::protocol::{BlockAnswer, PartAnswer, TaskAnswer};
     use crate::vocabulary::Pattern;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn checked_of(case: Case, does: [Does; 2], interfaces: &[(&str, u64, u64)]) -> Option<String> {
-        let role = |does| Role { host: String::new(), worker: 0, does, cpus: Vec::new(), pair: 0 };
+        let role = |does| Role { host: HostId::default(), worker: 0, does, cpus: Vec::new(), pair: 0 };
         let block = Block { message_bytes: 100, messages: 10, slices: 1, ..Block::default() };
         let step = Step {
             number: 0,

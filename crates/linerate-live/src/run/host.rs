@@ -101,6 +101,12 @@ impl Hosts {
                 let started = taking_part.map(|host| in_lab(host, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
+            Target::Ssh(hosts) if plan.target.hosts() > plan.hosts => {
+                let what =
+                    format!("{} hosts are given, and this is measured between {}", hosts.len(), plan.hosts);
+                let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
+                return Err(Error::usage(what, hint));
+            }
             Target::Ssh(hosts) => (by_ssh(hosts, means)?, None),
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));

@@ -1,7 +1,7 @@
 //! A step's names, its parts by host, and the events that come of it.
 
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
-use crate::plan::{Block, Case, Plan, Role, Step};
+use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step};
 use crate::record::{
     Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, Unavailable, WireAudit,
 };
@@ -50,8 +50,8 @@ fn of_case<'s>(case: &'s Case, roles: &'s [Role], beside: bool) -> Vec<Sitting<'
 
 /// One session a rung, number of flows and pair of hosts; its direction and wait mode change freely.
 fn name(case: &Case, roles: &[&Role], beside: Option<u32>) -> String {
-    let hosts: BTreeSet<&str> = roles.iter().map(|role| role.host.as_str()).collect();
-    let hosts: Vec<&str> = hosts.into_iter().collect();
+    let hosts: BTreeSet<HostId> = roles.iter().map(|role| role.host).collect();
+    let hosts: Vec<String> = hosts.into_iter().map(String::from).collect();
     // A long stream shows how a new connection begins, so it has one of its own; so has each way of a load.
     let long = if case.timeline { " long" } else { "" };
     let beside = beside.map_or(String::new(), |way| format!(" beside {way}"));
@@ -82,8 +82,8 @@ pub fn may_be_cut(step: &Step) -> bool {
     is_long && transport(step).is_some_and(|entry| !entry.reliable)
 }
 
-/// What is on record of a step that failed: its case is not tried again.
-pub fn lost(plan: &Plan, step: &Step, error: &Error) -> Unavailable {
+/// What is on record of a step that failed between these hosts: they are not tried again.
+pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> Unavailable {
     let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
     let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
     let is_here = rung(&step.case.rung).is_ok_and(|rung| rung.place == Place::InHost);
@@ -91,8 +91,8 @@ pub fn lost(plan: &Plan, step: &Step, error: &Error) -> Unavailable {
         rung: step.case.rung.clone(),
         pattern: None,
         wait: None,
-        host: is_here.then(|| step.case.from.clone()),
-        between: (!is_here).then(|| [step.case.from.clone(), step.case.to.clone()]),
+        host: is_here.then(|| pairs.from_names()),
+        between: (!is_here).then(|| [pairs.from_names(), pairs.to_names()]),
         why: format!("failed{with}: {error}"),
         hint: error.hint().unwrap_or_default().into(),
         arm: Some(step.case.arm),
@@ -100,8 +100,18 @@ pub fn lost(plan: &Plan, step: &Step, error: &Error) -> Unavailable {
     }
 }
 
+/// The hosts of each part of a step that has an outcome of its own: a pair where the step's are disjoint and nothing
+/// runs beside them, else all.
+pub fn outcomes(step: &Step) -> Vec<BTreeSet<HostId>> {
+    let hosts = |pairs: &Pairs| pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
+    match &step.beside {
+        None => step.case.pairs.apart().iter().map(hosts).collect(),
+        Some(load) => vec![step.roles.iter().chain(&load.roles).map(|role| role.host).collect()],
+    }
+}
+
 /// What each session of one host's workers does in a step.
-pub fn parts(step: &Step, host: &str) -> Vec<WorkerPart> {
+pub fn parts(step: &Step, host: HostId) -> Vec<WorkerPart> {
     let mut parts: Vec<WorkerPart> = Vec::new();
     for sitting in sittings(step) {
         for role in sitting.roles.iter().filter(|role| role.host == host) {
@@ -189,11 +199,7 @@ fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<Rol
 /// A trial a block, but for those that are all warm-up.
 fn trials(step: &Step, case: &Case, blocks: &[Block], roles: Vec<Vec<RoleRecord>>) -> Vec<Event> {
     let trials = blocks.iter().zip(roles).filter(|(block, _)| block.lead < block.slices);
-    let event = |(block, roles): (&Block, _)| {
-        let (case, block) = (case.clone(), *block);
-        Event::Trial(Trial { step: step.number, pass: step.pass, why: step.why, case, block, roles })
-    };
-    trials.map(event).collect()
+    trials.flat_map(|(block, roles)| Trial::of_block(step, case, block, roles)).map(Event::Trial).collect()
 }
 
 /// The record of a step of which no host has told anything yet.

@@ -1,8 +1,10 @@
 //! The unit of work between two decisions: one case, its roles, and the blocks of messages.
 
+use super::host::{HostId, Pairs};
 use crate::vocabulary::{Cache, Content, Does, Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// What is measured, apart from the message size.
@@ -16,10 +18,9 @@ pub struct Case {
     pub wait: Wait,
     /// Parallel connections.
     pub flows: u32,
-    /// The host that sends (or pings, or works alone).
-    pub from: String,
-    /// The host that receives (or echoes); the same one for in-host rungs.
-    pub to: String,
+    /// The hosts between which it is measured, at once.
+    #[serde(flatten)]
+    pub pairs: Pairs,
     /// Whether this is the one long stream for the time line.
     #[serde(default)]
     pub timeline: bool,
@@ -62,29 +63,30 @@ impl Pace {
     }
 }
 
-/// What joins the names of several hosts that play the same part.
-const JOINED: char = '+';
-
 impl Case {
-    /// The hosts that send (or ping): several where many send to one.
-    pub fn senders(&self) -> impl Iterator<Item = &str> {
-        self.from.split(JOINED)
-    }
-
-    /// The hosts that receive (or echo).
-    pub fn receivers(&self) -> impl Iterator<Item = &str> {
-        self.to.split(JOINED)
-    }
-
-    /// Each sender with each of its receivers: the sessions of a step.
-    pub fn pairs(&self) -> Vec<(String, String)> {
-        let to = |from: &str| self.receivers().map(|to| (from.to_owned(), to.to_owned())).collect::<Vec<_>>();
-        self.senders().flat_map(to).collect()
-    }
-
     /// Whether it belongs to the ladder.
     pub fn is_of_ladder(&self) -> bool {
         self.id.is_empty()
+    }
+
+    /// The cases that its outcomes are of: of disjoint pairs every one, with the others beside it, else itself.
+    pub fn apart(&self) -> Vec<Case> {
+        let apart = self.pairs.apart();
+        let of_part = |(nth, pairs): (usize, &Pairs)| {
+            let others = apart.iter().enumerate().filter(|(other, _)| *other != nth);
+            let others: Pairs = others.flat_map(|(_, pairs)| pairs.iter()).collect();
+            let beside = (!others.is_empty()).then(|| format!("{} {others}", self.rung));
+            let under = [self.under.clone()].into_iter().filter(|under| !under.is_empty()).chain(beside);
+            Case { pairs: pairs.clone(), under: under.collect::<Vec<_>>().join(", "), ..self.clone() }
+        };
+        apart.iter().enumerate().map(of_part).collect()
+    }
+
+    /// The case with those of its parts that are left; none where none is.
+    pub fn without(&self, is_lost: impl Fn(&Pairs) -> bool) -> Option<Case> {
+        let left: Pairs =
+            self.pairs.apart().iter().filter(|pairs| !is_lost(pairs)).flat_map(Pairs::iter).collect();
+        (!left.is_empty()).then(|| Case { pairs: left, ..self.clone() })
     }
 }
 
@@ -181,7 +183,7 @@ impl Block {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// Which of the host's worker processes.
     pub worker: u32,
     /// What it does.
@@ -237,6 +239,19 @@ pub struct Step {
     pub beside: Option<Box<Beside>>,
 }
 
+impl Step {
+    /// The step without those of its disjoint pairs that have these numbers; none where none is left.
+    pub fn without(&self, lost: &BTreeSet<u32>) -> Option<Step> {
+        let pairs = (0..).zip(self.case.pairs.iter()).filter(|(nth, _)| !lost.contains(nth));
+        let pairs: Pairs = pairs.map(|(_, pair)| pair).collect();
+        let before = |pair: u32| lost.iter().filter(|lost| **lost < pair).count() as u32;
+        let roles = self.roles.iter().filter(|role| !lost.contains(&role.pair));
+        let roles = roles.map(|role| Role { pair: role.pair - before(role.pair), ..role.clone() }).collect();
+        let case = Case { pairs, ..self.case.clone() };
+        (!case.pairs.is_empty()).then(|| Step { case, roles, ..self.clone() })
+    }
+}
+
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.rung, self.pattern)?;
@@ -246,10 +261,6 @@ impl fmt::Display for Case {
         if self.pattern.is_exchange() {
             write!(f, " {}", self.wait)?;
         }
-        if self.from == self.to {
-            write!(f, " {}", self.from)
-        } else {
-            write!(f, " {}>{}", self.from, self.to)
-        }
+        write!(f, " {}", self.pairs)
     }
 }

@@ -117,6 +117,8 @@ pub enum Roles {
     FanIn,
     /// From a to all others.
     FanOut,
+    /// From a to b, from c to d and so on, all at once.
+    MultiPair,
 }
 
 /// What runs beside a case: streams.
@@ -241,7 +243,7 @@ impl Suite {
 
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
-        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut);
+        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
         self.cases.iter().any(|case| case.roles.iter().any(fans))
     }
 

@@ -1,5 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
+use super::pair::MOST_HOSTS;
 use super::{Open, Topology, World};
 use crate::vocabulary::meant;
 use schemars::JsonSchema;
@@ -61,7 +62,7 @@ impl Target {
             Some(("ssh", _)) => ssh_hosts(text).map(Target::Ssh),
             Some((scheme, _)) if !scheme.contains(':') => Err(TargetError::new(
                 format!("`{scheme}://` is not a kind of target"),
-                "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,ssh://HOST]`",
+                "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,HOST]`",
             )),
             _ if text == "simulated" => Ok(Target::Simulated(World::quiet())),
             _ if text.starts_with("simulated:") => world(&text["simulated:".len()..]).map(Target::Simulated),
@@ -109,16 +110,17 @@ fn world(text: &str) -> Result<World, TargetError> {
 }
 
 fn ssh_hosts(text: &str) -> Result<Vec<String>, TargetError> {
-    let hosts: Option<Vec<_>> = text
-        .split(',')
-        .map(|part| part.strip_prefix("ssh://").filter(|host| is_host(host)).map(String::from))
-        .collect();
+    // The kind is said once at least.
+    let host = |part: &str| {
+        Some(part.strip_prefix("ssh://").unwrap_or(part)).filter(|host| is_host(host)).map(String::from)
+    };
+    let hosts: Option<Vec<_>> = text.split(',').map(host).collect();
     let hosts = hosts.ok_or_else(|| {
-        TargetError::new(format!("`{text}` is not a list of ssh hosts"), "try ssh://a,ssh://user@b:2222")
+        TargetError::new(format!("`{text}` is not a list of ssh hosts"), "try ssh://a,user@b:2222")
     })?;
-    if hosts.len() > 2 {
-        let what = format!("{} hosts are given, and a ladder stands between two hosts", hosts.len());
-        return Err(TargetError::new(what, "try ssh://a,ssh://b"));
+    if hosts.len() > MOST_HOSTS as usize {
+        let what = format!("{} hosts are given", hosts.len());
+        return Err(TargetError::new(what, format!("at most {MOST_HOSTS} take part in a run")));
     }
     Ok(hosts)
 }
@@ -163,6 +165,8 @@ mod tests {
             assert_eq!(target.to_string().parse(), Ok(target));
         }
         assert_eq!("lab".parse(), Ok(Target::Lab(Topology::default())));
+        let three: Target = "ssh://a,root@b:2222,ssh://c".parse().unwrap();
+        assert_eq!((three.hosts(), three.to_string().as_str()), (3, "ssh://a,ssh://root@b:2222,ssh://c"));
     }
 
     const NETWORK: &str = "hosts = 3\n[[switch]]\nname = \"s1\"\n[[link]]\nbetween = [\"a\", \"s1\"]\n\
@@ -211,7 +215,7 @@ mod tests {
             ("ssh:node7", "did you mean `ssh://node7`"),
             ("simulatd:noise=1%", "did you mean `simulated`"),
             ("ssh://-oProxyCommand=x", "try ssh://a"),
-            ("ssh://a,ssh://b,ssh://c", "two hosts"),
+            ("ssh://a,,b", "try ssh://a"),
             ("ftp://a", "a target is"),
             ("simulated:noise=much", "such as 2%"),
             ("simulated:noises=1%", "autocorrelation"),
@@ -220,6 +224,8 @@ mod tests {
             let error = text.parse::<Target>().unwrap_err();
             assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");
         }
+        let many = format!("ssh://a{}", ",b".repeat(MOST_HOSTS as usize));
+        assert_eq!(many.parse::<Target>().unwrap_err().what, "65 hosts are given");
     }
 
     /// Descriptions of labs that can be read more often than not.

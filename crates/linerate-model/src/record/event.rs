@@ -2,7 +2,7 @@
 
 use super::tally::Tally;
 use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, WireAudit};
-use crate::plan::{Beside, Block, Case, Plan, Role, Why};
+use crate::plan::{Beside, Block, Case, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Pattern, Sample, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -301,6 +301,28 @@ pub struct Series {
     pub values: BTreeMap<String, Vec<f64>>,
 }
 
+impl Trial {
+    /// The trials of one block: of disjoint pairs of hosts one for each that came, else one of all together.
+    pub fn of_block(step: &Step, case: &Case, block: &Block, roles: Vec<RoleRecord>) -> Vec<Trial> {
+        let trial = |case: Case, roles| Trial {
+            step: step.number,
+            pass: step.pass,
+            why: step.why,
+            case,
+            block: *block,
+            roles,
+        };
+        if !case.pairs.are_disjoint() {
+            return vec![trial(case.clone(), roles)];
+        }
+        let of_pair = |(pair, case): (u32, Case)| {
+            let of_pair: Vec<RoleRecord> = roles.iter().filter(|role| role.pair == pair).cloned().collect();
+            (!of_pair.is_empty()).then(|| trial(case, of_pair))
+        };
+        (0..).zip(case.apart()).filter_map(of_pair).collect()
+    }
+}
+
 /// Something that cannot be measured here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
@@ -330,10 +352,12 @@ pub struct Unavailable {
 impl Unavailable {
     /// Whether this case failed on the way, and is not tried again.
     pub fn lost(&self, case: &Case) -> bool {
-        let ends = [&case.from, &case.to];
+        let ends = [case.pairs.from_names(), case.pairs.to_names()];
         // A session serves both directions.
-        let is_between = |[one, other]: &[String; 2]| ends == [one, other] || ends == [other, one];
-        let is_here = self.host.as_ref().is_none_or(|host| *host == case.from)
+        let is_between = |[one, other]: &[String; 2]| {
+            [one, other] == [&ends[0], &ends[1]] || [other, one] == [&ends[0], &ends[1]]
+        };
+        let is_here = self.host.as_ref().is_none_or(|host| *host == case.pairs.first().from)
             && self.between.as_ref().is_none_or(is_between);
         self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
     }

@@ -1,12 +1,12 @@
 //! Recordings made up from known numbers, for the tests of every crate: the desk half must give back what was put in.
 
 use super::*;
-use crate::plan::{Block, Case, Plan, Profile, Role, Target, Why};
+use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Profile, Role, Target, Why};
 use crate::vocabulary::{Cache, Does, Pattern, RUNGS, Wait};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one rung is made of.
 #[derive(Debug, Clone, Copy)]
@@ -220,7 +220,8 @@ fn host(name: &str) -> HostFacts {
 fn cases(id: &str) -> Vec<Case> {
     let rung = RUNGS.iter().find(|rung| rung.id == id).unwrap();
     let network = id.starts_with("network");
-    let directions: &[(&str, &str)] = if network { &[("a", "b"), ("b", "a")] } else { &[("a", "a")] };
+    let (a, b) = (HostId(0), HostId(1));
+    let directions: &[(HostId, HostId)] = if network { &[(a, b), (b, a)] } else { &[(a, a)] };
     let mut cases = Vec::new();
     for (from, to) in directions {
         for pattern in rung.patterns {
@@ -228,7 +229,7 @@ fn cases(id: &str) -> Vec<Case> {
                 Pattern::PingPong => (&[Wait::Polling, Wait::Sleeping], &[1]),
                 _ => (&[Wait::Sleeping], rung.flows),
             };
-            if *pattern == Pattern::Bidirectional && *from == "b" {
+            if *pattern == Pattern::Bidirectional && *from == b {
                 continue;
             }
             for (wait, flows) in waits.iter().flat_map(|wait| flows.iter().map(move |f| (*wait, *f))) {
@@ -237,8 +238,7 @@ fn cases(id: &str) -> Vec<Case> {
                     pattern: *pattern,
                     wait,
                     flows,
-                    from: (*from).into(),
-                    to: (*to).into(),
+                    pairs: Pairs::one(*from, *to),
                     timeline: false,
                     arm: 0,
                     ..Case::default()
@@ -251,22 +251,22 @@ fn cases(id: &str) -> Vec<Case> {
 
 /// Passive ends come first.
 fn roles(case: &Case) -> Vec<Role> {
-    let role =
-        |host: &str, worker, does, cpu| Role { host: host.into(), worker, does, cpus: vec![cpu], pair: 0 };
-    let far = u32::from(case.from == case.to);
+    let role = |host: HostId, worker, does, cpu| Role { host, worker, does, cpus: vec![cpu], pair: 0 };
+    let HostPair { from, to } = case.pairs.first();
+    let far = u32::from(from == to);
     if case.rung.starts_with("memory") {
-        return vec![role(&case.from, 0, Does::Copies, 0)];
+        return vec![role(from, 0, Does::Copies, 0)];
     }
     match case.pattern {
-        Pattern::PingPong => vec![role(&case.to, far, Does::Echoes, 1), role(&case.from, 0, Does::Pings, 0)],
+        Pattern::PingPong => vec![role(to, far, Does::Echoes, 1), role(from, 0, Does::Pings, 0)],
         Pattern::Stream | Pattern::FixedCount => {
-            vec![role(&case.to, far, Does::Receives, 1), role(&case.from, 0, Does::Sends, 0)]
+            vec![role(to, far, Does::Receives, 1), role(from, 0, Does::Sends, 0)]
         }
         Pattern::Bidirectional => vec![
-            role(&case.to, far, Does::Receives, 1),
-            role(&case.to, far, Does::Sends, 1),
-            role(&case.from, 0, Does::Receives, 0),
-            role(&case.from, 0, Does::Sends, 0),
+            role(to, far, Does::Receives, 1),
+            role(to, far, Does::Sends, 1),
+            role(from, 0, Does::Receives, 0),
+            role(from, 0, Does::Sends, 0),
         ],
         _ => Vec::new(),
     }
@@ -289,7 +289,14 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
         let pings = role.does == Does::Pings;
         let histogram = pings.then(|| histogram(slice_ns));
         flows.iter_mut().filter(|_| pings).for_each(|flow| flow.slices_ns.clear());
-        RoleRecord { host: role.host, does: role.does, flows, histogram, samples: BTreeMap::new(), pair: 0 }
+        RoleRecord {
+            host: role.host.to_string(),
+            does: role.does,
+            flows,
+            histogram,
+            samples: BTreeMap::new(),
+            pair: 0,
+        }
     });
     let roles = records.collect();
     Trial { step: at.0, pass: at.1, why: Why::Pass, case: case.clone(), block, roles }
@@ -326,22 +333,21 @@ const WARM_UP_BYTES: u64 = 1_000_000;
 fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRecord {
     let roles = roles(&case);
     let tcp = case.rung.ends_with(".tcp");
-    let mut names = vec![case.from.clone(), case.to.clone()];
-    names.dedup();
+    let names = BTreeSet::from([case.pairs.from_names(), case.pairs.to_names()]);
     let hosts = names.iter().map(|host| host_delta(&case, host, received(trials, host)));
-    let mut workers: Vec<(&str, u32)> = roles.iter().map(|role| (role.host.as_str(), role.worker)).collect();
+    let mut workers: Vec<(HostId, u32)> = roles.iter().map(|role| (role.host, role.worker)).collect();
     workers.sort_unstable();
     workers.dedup();
-    let here = |host: &str| workers.iter().filter(|(other, _)| *other == host).count() as u64;
+    let here = |host: HostId| workers.iter().filter(|(other, _)| *other == host).count() as u64;
     let sockets = workers.iter().filter(|_| tcp).map(|(host, worker)| SocketRecord {
-        host: (*host).into(),
+        host: host.to_string(),
         worker: *worker,
         flow: 0,
         congestion_control: Some("cubic".into()),
         moved: BTreeMap::from([
             ("busy_time".into(), 400_000),
             ("data_segs_out".into(), 10_000),
-            ("bytes_received".into(), received(trials, host) / here(host)),
+            ("bytes_received".into(), received(trials, &host.to_string()) / here(*host)),
         ]),
         last: BTreeMap::from([("snd_cwnd".into(), 40), ("snd_mss".into(), 1448), ("rtt".into(), 30)]),
         ..SocketRecord::default()
@@ -373,7 +379,7 @@ fn received(trials: &[Trial], host: &str) -> u64 {
 }
 
 fn host_delta(case: &Case, host: &str, bytes: u64) -> HostDelta {
-    let network = case.from != case.to;
+    let network = !case.pairs.is_within_host();
     let packets = bytes / 1448 + 1;
     let moved = InterfaceDelta {
         name: if network { "eth0".into() } else { "lo".into() },

@@ -9,6 +9,9 @@ use tempfile::TempDir;
 
 const PORT: u16 = 2222;
 
+/// What is measured between two hosts.
+const LADDER: &[&str] = &["--sizes", "1KiB", "--only", "network.tcp,network.mpi"];
+
 /// An sshd on one host; ends with this value.
 struct Sshd(Child);
 
@@ -68,13 +71,14 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn new() -> Fixture {
+    fn new(hosts: u32) -> Fixture {
         let folder = TempDir::new().unwrap();
-        let lab = Lab::build(&Topology::default(), Path::new(PROGRAM)).unwrap();
+        let topology = Topology { hosts, ..Topology::default() };
+        let lab = Lab::build(&topology, Path::new(PROGRAM)).unwrap();
         key(folder.path(), "host_key");
         let user = key(folder.path(), "user_key");
         std::fs::copy(user.with_extension("pub"), folder.path().join("authorized_keys")).unwrap();
-        let daemons = (0..2).map(|host| sshd(&lab, host, folder.path())).collect();
+        let daemons = (0..hosts as usize).map(|host| sshd(&lab, host, folder.path())).collect();
         let config = folder.path().join("ssh_config");
         let text = format!(
             "Host *\n  IdentityFile {}\n  IdentitiesOnly yes\n  StrictHostKeyChecking no\n  \
@@ -91,22 +95,11 @@ impl Fixture {
     }
 
     /// Runs from host a.
-    fn run(&self, target: &str) -> std::process::Output {
+    fn run(&self, target: &str, what: &[&str]) -> std::process::Output {
         let mut command = self.lab.hosts()[0].command(PROGRAM);
         command
-            .args([
-                "run",
-                target,
-                "--profile",
-                "quick",
-                "--passes",
-                "1",
-                "--sizes",
-                "1KiB",
-                "--only",
-                "network.tcp,network.mpi",
-                "--quiet",
-            ])
+            .args(["run", target, "--profile", "quick", "--passes", "1", "--quiet"])
+            .args(what)
             .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
             .arg(self.folder.path().join("out"));
         command.env("LINERATE_STATE", self.folder.path().join("state"));
@@ -123,7 +116,7 @@ impl Drop for Fixture {
 }
 
 fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
-    let output = fixture.run(target);
+    let output = fixture.run(target, LADDER);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let path = recording(&fixture.folder.path().join("out"));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -143,22 +136,58 @@ fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
 
 #[test]
 fn a_host_reached_by_ssh_is_measured_from_here() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(2);
     check(&fixture, &fixture.target(1), ["local", "ssh://root@"]);
 }
 
 #[test]
 fn two_hosts_reached_by_ssh_are_measured() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(2);
     let target = format!("{},{}", fixture.target(0), fixture.target(1));
     check(&fixture, &target, ["ssh://root@", "ssh://root@"]);
 }
 
+/// They begin tens of milliseconds apart.
+const FAN_IN: &str = r#"
+name = "mine"
+[[case]]
+id = "hot"
+rung = "network.tcp"
+sizes = "64KiB"
+roles = "fan-in"
+trial = "500ms"
+[[figure]]
+id = "hot"
+title = "hot"
+cases = ["hot"]
+x = "size"
+y = "throughput"
+"#;
+
+#[test]
+fn all_of_three_hosts_send_to_one() {
+    let fixture = Fixture::new(3);
+    let plan = fixture.folder.path().join("mine.toml");
+    std::fs::write(&plan, FAN_IN).unwrap();
+    let target = [0, 1, 2].map(|host| fixture.target(host)).join(",");
+    let output = fixture.run(&target, &["--plan", plan.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = report(&recording(&fixture.folder.path().join("out")));
+    let point = &report["suites"][0]["figures"][0]["series"][0]["points"][0];
+    assert!(point["value"]["median"].as_f64().is_some_and(|bps| bps > 0.0), "{}", report["suites"]);
+    let lines = std::fs::read_to_string(recording(&fixture.folder.path().join("out"))).unwrap();
+    assert_eq!(lines.matches(r#""reached":"ssh://root@"#).count(), 3);
+    // A ladder takes no third one.
+    let output = fixture.run(&target, LADDER);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 hosts are given"));
+}
+
 #[test]
 fn a_host_that_ssh_does_not_reach_is_said() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(2);
     let nowhere = format!("ssh://root@{}:1", fixture.lab.hosts()[1].address);
-    let output = fixture.run(&nowhere);
+    let output = fixture.run(&nowhere, LADDER);
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("cannot be reached by ssh") && text.contains("hint: "), "{text}");

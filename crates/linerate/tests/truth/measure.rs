@@ -2,7 +2,7 @@
 
 use super::nobody::program;
 use linerate::analysis::throughput_bps;
-use linerate::plan::{Block, Case, Plan, Profile, Role, Step, Target, Why};
+use linerate::plan::{Block, Case, HostId, Pairs, Plan, Profile, Role, Step, Target, Why};
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
 use linerate::run::{Means, Runner};
 use linerate::vocabulary::{Cache, Does, Pattern, Wait};
@@ -117,8 +117,8 @@ impl Pair<'_> {
             Pattern::PingPong => (Does::Pings, Does::Echoes),
             _ => (Does::Sends, Does::Receives),
         };
-        let role = |host: &str, does: Does, cpu: u32| Role {
-            host: host.into(),
+        let role = |host: u16, does: Does, cpu: u32| Role {
+            host: HostId(host),
             worker: 0,
             does,
             cpus: vec![cpu],
@@ -129,8 +129,7 @@ impl Pair<'_> {
             pattern,
             wait: Wait::Sleeping,
             flows: 1,
-            from: "a".into(),
-            to: "b".into(),
+            pairs: Pairs::one(HostId(0), HostId(1)),
             timeline: false,
             arm: 0,
             ..Case::default()
@@ -140,7 +139,7 @@ impl Pair<'_> {
             pass: 1,
             why: Why::Pass,
             case,
-            roles: vec![role("b", passive, 1), role("a", active, 0)],
+            roles: vec![role(1, passive, 1), role(0, active, 0)],
             blocks,
             sample_ns: None,
             beside: None,

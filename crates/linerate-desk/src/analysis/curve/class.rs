@@ -2,6 +2,7 @@
 
 use super::Curve;
 use super::candidate::{Candidate, CandidateKind, candidates};
+use crate::plan::HostId;
 use crate::record::{Recording, SessionRecord};
 use crate::statistic::Estimate;
 use crate::unit::{Bytes, Nanoseconds};
@@ -48,14 +49,15 @@ impl Facts {
     /// What a recording says of the ends of one of its curves.
     pub fn of(recording: &Recording, curves: &[Curve], curve: &Curve) -> Facts {
         let case = &curve.case;
-        let is_end = |host: &str| host == case.from || host == case.to;
-        let hosts = recording.hosts.iter().filter(|host| is_end(&host.host));
+        let is_end = |host: HostId| case.pairs.has(host);
+        let hosts = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(is_end));
         let claimed = hosts.filter_map(|host| host.environment.host.get("cpu.caches_claimed")?.as_array());
         let mut caches: Vec<(String, u64)> =
             claimed.flatten().filter_map(|claim| cache(claim.as_str()?)).collect();
         caches.sort_unstable();
         caches.dedup();
-        let copies = curves.iter().filter(|other| other.case.rung == COPY && is_end(&other.case.from));
+        let copies =
+            curves.iter().filter(|other| other.case.rung == COPY && is_end(other.case.pairs.first().from));
         // A copy has no protocol: whatever takes it more time is the memory's.
         let up = |found: &Candidate| found.after.slope > found.before.slope || found.jump_ns > 0.0;
         let bends = copies.flat_map(candidates).filter(up).map(|found| (found.below, found.above));
@@ -92,11 +94,10 @@ fn sizes<'r>(
 fn small_round_trip_ns(curves: &[Curve], curve: &Curve) -> Option<f64> {
     let (case, ping_pong) = (&curve.case, Pattern::PingPong);
     let same = |other: &&Curve| {
-        let ends = [&other.case.from, &other.case.to];
+        let ends = &case.pairs;
         other.case.pattern == ping_pong
             && (&other.case.rung, other.case.wait) == (&case.rung, case.wait)
-            && ends.contains(&&case.from)
-            && ends.contains(&&case.to)
+            && (*ends == other.case.pairs || *ends == other.case.pairs.reversed())
     };
     Some(2.0 * curves.iter().find(same)?.points.first()?.time_ns()?.median)
 }

@@ -72,7 +72,7 @@ fn below<'c>(curve: &Curve, curves: &'c [Curve]) -> Option<&'c Curve> {
             && (theirs.wait == case.wait || !waits)
     };
     let mut all = curves.iter().filter(same);
-    all.clone().find(|other| other.case.from == case.from).or_else(|| all.next())
+    all.clone().find(|other| other.case.pairs.first().from == case.pairs.first().from).or_else(|| all.next())
 }
 
 /// Trapezoids over the sizes that both have.

@@ -1,6 +1,7 @@
 //! Curves made up from known times: what was put in is found, and nothing else.
 
 use super::*;
+use crate::plan::{HostId, Pairs};
 use crate::record::synthetic::{Bend, Synthetic};
 use crate::record::{Granted, SessionRecord};
 use crate::vocabulary::{BREAKS, Pattern, Wait};
@@ -16,8 +17,7 @@ fn case(rung: &str, pattern: Pattern) -> Case {
         pattern,
         wait: Wait::Sleeping,
         flows: 1,
-        from: "a".into(),
-        to: "b".into(),
+        pairs: Pairs::one(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()

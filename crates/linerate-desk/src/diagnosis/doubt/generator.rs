@@ -68,7 +68,7 @@ fn near(calibration: &Calibration, layer: &Layer, curve: &Curve) -> Vec<Near> {
 
 /// The least that the sending host's generators can do at most at this size: the engine's, or the bare loop's.
 fn ceiling(calibration: &Calibration, curve: &Curve, message_bytes: u64) -> Option<f64> {
-    let host = calibration.hosts.iter().find(|host| host.host == curve.case.from)?;
+    let host = calibration.hosts.iter().find(|host| host.host == curve.case.pairs.first().from)?;
     let transport = RUNGS.iter().find(|rung| rung.id == curve.case.rung).map(|rung| rung.transport);
     let does = if curve.case.pattern == Pattern::PingPong { Does::Pings } else { Does::Sends };
     let binds = |ceiling: &&Ceiling| {

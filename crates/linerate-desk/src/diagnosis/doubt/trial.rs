@@ -2,6 +2,7 @@
 
 use super::{Check, Context, percent};
 use crate::analysis::{lost_share, sent_late, wire_lateness};
+use crate::plan::HostPair;
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
 use crate::vocabulary::{Does, Pattern};
@@ -155,8 +156,9 @@ fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
         return apart(sum(Does::Sends, &|_| true), accounted)
             .filter(|_| trial.roles.iter().any(|role| role.does == Does::Sends));
     }
-    let hosts = [&trial.case.from, &trial.case.to];
-    let directions = hosts.into_iter().filter_map(|sender| {
+    let HostPair { from, to } = trial.case.pairs.first();
+    let hosts = [from.to_string(), to.to_string()];
+    let directions = hosts.iter().filter_map(|sender| {
         apart(sum(Does::Sends, &|host| host == sender), sum(Does::Receives, &|host| host != sender))
     });
     directions.reduce(f64::max)

@@ -37,7 +37,7 @@ fn stream(sheet: &Sheet) -> Option<Value> {
         "intervals": intervals(timeline),
         "end": {
             "streams": [],
-            "sum_sent": with_retransmits(sent, step, &timeline.case.from),
+            "sum_sent": with_retransmits(sent, step, &timeline.case.pairs.from_names()),
             "sum_received": received,
             "cpu_utilization_percent": {
                 "host_total": busy(side(Does::Sends)),
@@ -47,8 +47,8 @@ fn stream(sheet: &Sheet) -> Option<Value> {
                 "remote_user": null,
                 "remote_system": null,
             },
-            "sender_tcp_congestion": congestion(step, &timeline.case.from),
-            "receiver_tcp_congestion": congestion(step, &timeline.case.to),
+            "sender_tcp_congestion": congestion(step, &timeline.case.pairs.from_names()),
+            "receiver_tcp_congestion": congestion(step, &timeline.case.pairs.to_names()),
         },
     }))
 }
@@ -66,7 +66,7 @@ fn topmost(timelines: &[Timeline]) -> Option<&Timeline> {
             !in_chain(timeline),
             timeline.case.flows,
             std::cmp::Reverse(height(timeline)),
-            timeline.case.from.clone(),
+            timeline.case.pairs.from_names(),
         )
     })
 }
@@ -89,7 +89,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
             "timesecs": at.map(jiff::Timestamp::as_second),
         },
         "connecting_to": {
-            "host": host(&timeline.case.to).and_then(|host| host.address.clone()),
+            "host": host(&timeline.case.pairs.to_names()).and_then(|host| host.address.clone()),
             "port": null,
         },
         "cookie": null,

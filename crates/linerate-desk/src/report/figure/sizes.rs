@@ -142,7 +142,7 @@ fn marks(sheet: &Sheet, curve: &Curve, series: &Series) -> Vec<Mark> {
             && entry.pattern == case.pattern
             && entry.wait == case.wait
             && entry.flows == case.flows
-            && (&entry.from, &entry.to) == (&case.from, &case.to)
+            && (&entry.from, &entry.to) == (&case.pairs.from_names(), &case.pairs.to_names())
     };
     let entry = sheet.report.curves.iter().find(is_same);
     let sure = entry.into_iter().flat_map(|entry| entry.breaks.iter().map(move |found| (entry, found)));

@@ -140,7 +140,11 @@ fn sampled(sheets: &[Sheet], panel: &Panel) -> Figure {
 
 fn belongs(panel: &Panel, timeline: &Timeline, sampled: &Sampled) -> bool {
     let of_connection = sampled.flow.is_some();
-    if panel.sender_only { of_connection && sampled.host == timeline.case.from } else { !of_connection }
+    if panel.sender_only {
+        of_connection && sampled.host == timeline.case.pairs.first().from
+    } else {
+        !of_connection
+    }
 }
 
 fn is_of(panel: &Panel, metric: &str) -> bool {
@@ -160,7 +164,7 @@ fn axis_name(panel: &Panel) -> &'static str {
 fn name(timeline: &Timeline) -> String {
     let case = &timeline.case;
     let flows = if case.flows > 1 { format!(" x {}", case.flows) } else { String::new() };
-    format!("{}{flows} {} {}>{}", case.rung, case.pattern, case.from, case.to)
+    format!("{}{flows} {} {}", case.rung, case.pattern, case.pairs)
 }
 
 /// `network.tcp stream a>b: a, CPU 0`.

@@ -81,7 +81,7 @@ fn several_pairs_are_probed_for_a_whole_trial() {
     recording.hosts.push(third);
     let (steps, _) = run(&plan, recording, usize::MAX);
     let probed = |pairs: usize| {
-        let mut probes = steps.iter().filter(|step| step.pass == 0 && step.case.pairs().len() == pairs);
+        let mut probes = steps.iter().filter(|step| step.pass == 0 && step.case.pairs.len() == pairs);
         let block = *probes.next_back().unwrap().blocks.last().unwrap();
         block.messages * u64::from(block.slices)
     };

@@ -21,7 +21,7 @@ fn slow(profile: &str, delay_ms: u32) -> (Plan, World) {
 }
 
 fn between_hosts(recording: &Recording) -> impl Iterator<Item = &Trial> {
-    recording.trials.iter().filter(|trial| trial.pass > 0 && trial.case.from != trial.case.to)
+    recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.pairs.is_within_host())
 }
 
 fn keeps_time_ns(trial: &Trial) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{plan, run};
 use crate::analysis::{Holds, SuiteValues, analyse};
-use crate::plan::{Suite, World};
+use crate::plan::{HostId, Pairs, Suite, World};
 use crate::record::{Recording, SessionRecord};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
@@ -51,15 +51,9 @@ fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
             let wait =
                 if series.name == "polling" { crate::vocabulary::Wait::Polling } else { Default::default() };
             let pattern = crate::vocabulary::Pattern::PingPong;
-            let (from, to) = ("a".to_owned(), "b".to_owned());
-            let case = crate::plan::Case {
-                rung: "network.tcp".into(),
-                pattern,
-                wait,
-                from,
-                to,
-                ..Default::default()
-            };
+            let pairs = Pairs::one(HostId(0), HostId(1));
+            let case =
+                crate::plan::Case { rung: "network.tcp".into(), pattern, wait, pairs, ..Default::default() };
             let truth = machine.message_ns(&case, bytes) / 2.0;
             let found = point.value;
             assert!(

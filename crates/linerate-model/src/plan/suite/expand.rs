@@ -1,7 +1,7 @@
 //! A suite's cases as single ones: every combination of their factors on these hosts.
 
 use super::{Load, Roles, Suite, SuiteCase};
-use crate::plan::{Case, Pace, Plan};
+use crate::plan::{Case, HostId, HostPair, Pace, Pairs, Plan};
 use crate::unit::{BitRate, Bytes, Nanoseconds};
 use crate::vocabulary::{Pattern, Place, RUNGS, Wait};
 
@@ -29,7 +29,7 @@ pub struct LoadOf {
 
 impl Suite {
     /// Every case on hosts of these names.
-    pub fn expand(&self, plan: &Plan, hosts: &[String]) -> Vec<Expanded> {
+    pub fn expand(&self, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
         let named = |case: &SuiteCase| case.expand(self.case_name(&case.id), plan, hosts);
         self.cases.iter().flat_map(named).collect()
     }
@@ -39,7 +39,7 @@ impl Suite {
 const BOTH_WAITS: [Wait; 2] = [Wait::Polling, Wait::Sleeping];
 
 impl SuiteCase {
-    fn expand(&self, id: String, plan: &Plan, hosts: &[String]) -> Vec<Expanded> {
+    fn expand(&self, id: String, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
         let base = Case { id, pattern: self.pattern, timeline: self.timeline, ..Case::default() };
         let mut all = vec![base];
         all = product(all, &self.rung, |case, rung| Case { rung: rung.clone(), ..case });
@@ -71,32 +71,32 @@ impl SuiteCase {
     }
 
     /// Every host that plays a part, for each of its roles.
-    fn with_ends(&self, case: &Case, hosts: &[String]) -> Vec<Case> {
-        let between = |from: String, to: String, flows: u32| Case { from, to, flows, ..case.clone() };
+    fn with_ends(&self, case: &Case, hosts: &[HostId]) -> Vec<Case> {
+        let between = |pairs: Pairs, flows: u32| Case { pairs, flows, ..case.clone() };
         let ([first, second, ..], Some(rung)) = (hosts, RUNGS.iter().find(|rung| rung.id == case.rung))
         else {
             return Vec::new();
         };
         if rung.place == Place::InHost {
-            return vec![between(first.clone(), first.clone(), case.flows)];
+            return vec![between(Pairs::one(*first, *first), case.flows)];
         }
         let others = &hosts[1..];
         let all = [others.len() as u32];
         let fan = |inward: bool| {
             let fans = or(&self.clients, &all).iter().filter(|clients| **clients > 0).map(move |clients| {
                 let used = shared_by(*clients, others.len());
-                let others = others[..used].join("+");
                 let flows = case.flows * clients / used as u32;
-                let (from, to) = if inward { (others, first.clone()) } else { (first.clone(), others) };
-                between(from, to, flows)
+                let outward = Pairs::each_to_each(&[*first], &others[..used]);
+                between(if inward { outward.reversed() } else { outward }, flows)
             });
             fans.collect::<Vec<_>>()
         };
         let of_role = |roles: &Roles| match roles {
-            Roles::There => vec![between(first.clone(), second.clone(), case.flows)],
-            Roles::Back => vec![between(second.clone(), first.clone(), case.flows)],
+            Roles::There => vec![between(Pairs::one(*first, *second), case.flows)],
+            Roles::Back => vec![between(Pairs::one(*second, *first), case.flows)],
             Roles::FanIn => fan(true),
             Roles::FanOut => fan(false),
+            Roles::MultiPair => vec![between(matched(hosts), case.flows)],
         };
         or(&self.roles, &[Roles::There]).iter().flat_map(of_role).collect()
     }
@@ -128,7 +128,7 @@ impl SuiteCase {
     }
 
     /// The case alone, and where there is a load, under it.
-    fn with_load(&self, alone: Expanded, hosts: &[String]) -> Vec<Expanded> {
+    fn with_load(&self, alone: Expanded, hosts: &[HostId]) -> Vec<Expanded> {
         let Some(load) = &self.load else { return vec![alone] };
         let base =
             Case { id: alone.case.id.clone(), rung: load.rung.clone(), beside: true, ..Case::default() };
@@ -144,9 +144,14 @@ impl SuiteCase {
 
 /// `network.tcp x 4 a>b`.
 fn said(load: &Load, cases: &[Case]) -> String {
-    let ways: Vec<String> = cases.iter().map(|case| format!("{}>{}", case.from, case.to)).collect();
+    let ways: Vec<String> = cases.iter().map(|case| case.pairs.to_string()).collect();
     let flows = if load.flows > 1 { format!(" x {}", load.flows) } else { String::new() };
     format!("{}{flows} {}", load.rung, ways.join(", "))
+}
+
+/// The first host to the second, the third to the fourth and so on; one that is left over has no part.
+fn matched(hosts: &[HostId]) -> Pairs {
+    hosts.chunks_exact(2).map(|pair| HostPair { from: pair[0], to: pair[1] }).collect()
 }
 
 /// How many hosts can share so many connections evenly.

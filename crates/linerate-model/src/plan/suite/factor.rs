@@ -1,6 +1,6 @@
 //! What differs between the cases of a suite: the factors along an axis, or from curve to curve.
 
-use crate::plan::{Case, Pace, Plan};
+use crate::plan::{Case, HostId, Pace, Plan};
 use crate::unit::{Bytes, Nanoseconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,12 +67,7 @@ pub const FACTORS: &[FactorEntry] = &[
         axis: "",
         level: |_, case, _| named(&case.pattern.to_string()),
     },
-    FactorEntry {
-        factor: Factor::Hosts,
-        name: "hosts",
-        axis: "",
-        level: |_, case, _| named(if case.receivers().any(|host| host == "a") { "to a" } else { "from a" }),
-    },
+    FactorEntry { factor: Factor::Hosts, name: "hosts", axis: "", level: |_, case, _| hosts(case) },
     FactorEntry {
         factor: Factor::Wait,
         name: "wait",
@@ -84,7 +79,7 @@ pub const FACTORS: &[FactorEntry] = &[
         name: "connections",
         axis: "connections",
         level: |_, case, _| {
-            let connections = case.pairs().len() as u32 * case.flows;
+            let connections = case.pairs.len() as u32 * case.flows;
             Level { name: format!("x {connections}"), number: Some(f64::from(connections)) }
         },
     },
@@ -119,6 +114,16 @@ impl Factor {
 
 fn named(name: &str) -> Level {
     Level { name: name.into(), number: None }
+}
+
+/// What the hosts of a case do: a second pair does not send from a.
+fn hosts(case: &Case) -> Level {
+    let first = HostId::default();
+    match case.pairs.has(first) {
+        true if case.pairs.receivers().contains(&first) => named("to a"),
+        true => named("from a"),
+        false => named(&case.pairs.to_string()),
+    }
 }
 
 fn rate(case: &Case) -> Level {

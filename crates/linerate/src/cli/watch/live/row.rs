@@ -51,8 +51,8 @@ impl Key {
             rung: case.rung.clone(),
             both_ways: case.pattern == Pattern::Bidirectional,
             flows: case.flows,
-            from: case.from.clone(),
-            to: case.to.clone(),
+            from: case.pairs.from_names(),
+            to: case.pairs.to_names(),
             arm: case.arm,
         }
     }
@@ -114,8 +114,10 @@ fn name(case: &Case, arm: Option<&str>) -> String {
     }
     let sign = if case.pattern == Pattern::Bidirectional { "<>" } else { ">" };
     match rung.map(|rung| rung.place) {
-        Some(Place::InHost) => name += &format!(" {}", case.from),
-        Some(Place::Network) | None => name += &format!(" {}{sign}{}", case.from, case.to),
+        Some(Place::InHost) => name += &format!(" {}", case.pairs.from_names()),
+        Some(Place::Network) | None => {
+            name += &format!(" {}{sign}{}", case.pairs.from_names(), case.pairs.to_names())
+        }
     }
     arm.map_or(name.clone(), |arm| format!("{name} {arm}"))
 }

@@ -43,7 +43,10 @@ fn quiet(passes: u32) -> Recording {
 
 fn network_stream(recording: &Recording) -> Case {
     let wanted = |case: &&Case| {
-        case.rung == "network.tcp" && case.pattern == Pattern::Stream && case.flows == 1 && case.from == "a"
+        case.rung == "network.tcp"
+            && case.pattern == Pattern::Stream
+            && case.flows == 1
+            && case.pairs.first().from == "a"
     };
     recording.trials.iter().map(|trial| &trial.case).find(wanted).unwrap().clone()
 }

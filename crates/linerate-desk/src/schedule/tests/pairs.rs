@@ -1,0 +1,85 @@
+//! Pairs of hosts that are measured at once.
+
+use super::{answer, begun};
+use crate::plan::{Step, Suite};
+use crate::record::{Event, HostFacts, Recording, Unavailable};
+use crate::schedule::{Passes, Schedule};
+use std::collections::BTreeSet;
+
+const MULTI_PAIR: &str = r#"
+name = "mine"
+[[case]]
+id = "beside"
+rung = "network.tcp"
+pattern = "stream"
+sizes = ["64KiB"]
+roles = "multi-pair"
+[[figure]]
+id = "beside"
+title = "beside"
+cases = ["beside"]
+x = "size"
+y = "throughput"
+"#;
+
+/// Runs to the end on hosts of these names; from so many steps on, what is between `c` and `d` fails.
+fn run(hosts: &[&str], fails_from: u32) -> (Vec<Step>, Recording) {
+    let (plan, mut recording) = begun(|plan| {
+        plan.suites = vec![Suite::read(MULTI_PAIR).unwrap()];
+        plan.profile.passes = 4;
+    });
+    let known = recording.hosts[1].clone();
+    recording.hosts = hosts.iter().map(|name| HostFacts { host: (*name).into(), ..known.clone() }).collect();
+    let mut schedule = Passes::new(&plan, &recording);
+    let mut steps: Vec<Step> = Vec::new();
+    while let Some(mut step) = schedule.next(&recording) {
+        let has_both = step.case.pairs.len() == 2;
+        steps.push(step.clone());
+        if has_both && step.number >= fails_from {
+            recording.push(Event::Unavailable(Unavailable {
+                rung: step.case.rung.clone(),
+                between: Some(["c".into(), "d".into()]),
+                arm: Some(0),
+                after_steps: Some(step.number),
+                ..Unavailable::default()
+            }));
+            step = step.without(&BTreeSet::from([1])).unwrap();
+        }
+        answer(&step).into_iter().for_each(|event| recording.push(event));
+    }
+    (steps, recording)
+}
+
+/// The pairs of each trial that counts, with what ran beside it.
+fn measured(recording: &Recording) -> BTreeSet<(String, &str)> {
+    let counting = recording.trials.iter().filter(|trial| trial.pass > 0);
+    counting.map(|trial| (trial.case.pairs.to_string(), trial.case.under.as_str())).collect()
+}
+
+#[test]
+fn each_pair_has_a_trial_of_its_own_that_says_what_ran_beside_it() {
+    for hosts in [&["a", "b", "c", "d"][..], &["a", "b", "c", "d", "e"]] {
+        let (steps, recording) = run(hosts, u32::MAX);
+        assert!(steps.iter().all(|step| step.case.pairs.to_string() == "a>b, c>d"));
+        let both = [("a>b".into(), "network.tcp c>d"), ("c>d".into(), "network.tcp a>b")];
+        assert_eq!(measured(&recording), both.into());
+        assert_eq!(recording.trials.len(), 2 * steps.len());
+    }
+}
+
+#[test]
+fn a_pair_that_fails_is_left_out_and_the_others_go_on() {
+    let whole = run(&["a", "b", "c", "d"], u32::MAX).0.len();
+    for fails_from in [0, 3] {
+        let (steps, recording) = run(&["a", "b", "c", "d"], fails_from);
+        assert_eq!(steps.len(), whole);
+        let left = steps.iter().skip(fails_from as usize + 1);
+        assert!(left.clone().count() > 0);
+        assert!(left.clone().all(|step| step.case.pairs.to_string() == "a>b" && step.roles.len() == 2));
+        // Its rate is known from when there were two.
+        assert!(left.skip(1).all(|step| step.blocks.iter().all(|block| block.slices > 1 || block.lead > 0)));
+        let alone = ("a>b".to_owned(), "");
+        assert!(measured(&recording).contains(&alone));
+        assert_eq!(recording.unavailable.len(), 1);
+    }
+}

@@ -1,0 +1,69 @@
+//! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
+
+use super::protocol::{TrialAnswer, TrialRequest};
+use super::step::{lost, outcomes, parts, sittings};
+use super::{PATIENCE, Runner, crossing};
+use crate::control::Call;
+use crate::plan::{HostId, Step};
+use crate::record::{Event, HostDelta};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What hosts answered to a trial, by their names.
+type Answers = Vec<(String, TrialAnswer)>;
+
+impl Runner<'_> {
+    /// Asks every host that has a role, then waits for all answers: those of each part that has an outcome of its own.
+    pub(super) fn trial(&mut self, step: &Step) -> Result<Vec<Result<Answers>>> {
+        let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
+        let limit = Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + PATIENCE;
+        let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        // The ends' own limits come first: they know what hangs.
+        let limit = limit + 5 * PATIENCE;
+        let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
+        for index in 0..self.hosts.all.len() {
+            let host = &mut self.hosts.all[index];
+            let id = HostId(index as u16);
+            let parts = parts(step, id);
+            if !parts.is_empty() {
+                let request = TrialRequest { parts, lead_ns, limit_ns, sample_ns: step.sample_ns };
+                calls.insert(id, (index, host.client.begin("trial", &request)?));
+            }
+        }
+        let answers = outcomes(step).into_iter().map(|hosts| {
+            let names: Vec<String> = hosts.iter().map(HostId::to_string).collect();
+            let calls = hosts.iter().filter_map(|host| calls.remove(host)).collect();
+            Ok(names.into_iter().zip(self.gather(calls, limit)?).collect())
+        });
+        Ok(answers.collect())
+    }
+
+    /// A part of a step failed: the others go on without it, where there are others.
+    pub(super) fn leave(&mut self, step: &Step, nth: u32, error: Error, came: &mut Vec<Event>) -> Result<()> {
+        if outcomes(step).len() < 2 || matches!(error, Error::Interrupted) {
+            return Err(error);
+        }
+        self.watch.check()?;
+        let sessions = sittings(step).into_iter().filter(|sitting| sitting.pair == nth);
+        self.close(Some(sessions.map(|sitting| sitting.name).collect()))?;
+        let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
+        came.push(Event::Unavailable(lost(self.plan, step, &pairs, &error)));
+        Ok(())
+    }
+
+    /// Where too little did, the counters are read once more when they must have it.
+    pub(super) fn see_what_crossed(&mut self, step: &Step, answers: &mut Answers) -> Result<()> {
+        if crossing::check(step, answers).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(crossing::COUNTERS_AGE);
+        for (name, answer) in answers.iter_mut() {
+            let host = self.hosts.all.iter_mut().find(|host| host.facts.host == *name);
+            let Some(host) = host else { continue };
+            let again: HostDelta = host.client.call("recount", &(), PATIENCE, &|| self.watch.check())?;
+            answer.host.interfaces = again.interfaces;
+        }
+        crossing::check(step, answers)
+    }
+}

@@ -1,0 +1,343 @@
+//! The hosts of a run, and the pairs of them between which something is measured at once.
+
+use super::pair::host_name;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A host of a run, by its number: `a` is 0, `z` 25, `aa` 26.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct HostId(pub u16);
+
+impl fmt::Display for HostId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&host_name(self.0.into()))
+    }
+}
+
+/// No host has this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoHost(String);
+
+impl fmt::Display for NoHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no host is called `{}`: they are `a` to `z`, then `aa`, `ab` and so on", self.0)
+    }
+}
+
+impl std::error::Error for NoHost {}
+
+impl FromStr for HostId {
+    type Err = NoHost;
+
+    fn from_str(name: &str) -> Result<HostId, NoHost> {
+        let no_host = || NoHost(name.chars().take(LONGEST_SHOWN).collect());
+        let digit = |letter: u8| letter.is_ascii_lowercase().then(|| u32::from(letter - b'a') + 1);
+        let number = name.bytes().try_fold(0u32, |number, letter| {
+            number.checked_mul(26)?.checked_add(digit(letter)?).filter(|number| *number <= MOST_NUMBER)
+        });
+        let number = number.and_then(|number| number.checked_sub(1)).ok_or_else(no_host)?;
+        u16::try_from(number).map(HostId).map_err(|_| no_host())
+    }
+}
+
+/// One more than the largest number of a host.
+const MOST_NUMBER: u32 = 1 << u16::BITS;
+
+/// So much of a wrong name is repeated.
+const LONGEST_SHOWN: usize = 40;
+
+impl TryFrom<String> for HostId {
+    type Error = NoHost;
+
+    fn try_from(name: String) -> Result<HostId, NoHost> {
+        name.parse()
+    }
+}
+
+impl From<HostId> for String {
+    fn from(host: HostId) -> String {
+        host.to_string()
+    }
+}
+
+impl PartialEq<str> for HostId {
+    fn eq(&self, name: &str) -> bool {
+        name.parse() == Ok(*self)
+    }
+}
+
+impl PartialEq<&str> for HostId {
+    fn eq(&self, name: &&str) -> bool {
+        *self == **name
+    }
+}
+
+impl PartialEq<String> for HostId {
+    fn eq(&self, name: &String) -> bool {
+        *self == **name
+    }
+}
+
+impl PartialEq<HostId> for String {
+    fn eq(&self, host: &HostId) -> bool {
+        *host == **self
+    }
+}
+
+impl JsonSchema for HostId {
+    fn schema_name() -> Cow<'static, str> {
+        "HostId".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
+/// A direction from one host to another, or within one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostPair {
+    /// The host that sends (or pings, or works alone).
+    pub from: HostId,
+    /// The host that receives (or echoes).
+    pub to: HostId,
+}
+
+impl fmt::Display for HostPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from == self.to { write!(f, "{}", self.from) } else { write!(f, "{}>{}", self.from, self.to) }
+    }
+}
+
+/// The pairs of hosts that a case is measured between at once.
+///
+/// Written as two lists: `a+b` to `c` are two pairs that share a host, and with `matched` `a+c` to `b+d` are `a` to `b`
+/// and `c` to `d`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Written", into = "Written")]
+#[schemars(with = "Written")]
+pub struct Pairs(Vec<HostPair>);
+
+/// The most pairs of a case.
+const MOST_PAIRS: usize = 1 << 12;
+
+/// What joins the names of several hosts that play the same part.
+const JOINED: char = '+';
+
+/// [`Pairs`] as they stand in a recording.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct Written {
+    /// The hosts that send (or ping, or work alone): `a`, or `a+b`.
+    from: String,
+    /// The hosts that receive (or echo); the same ones for in-host rungs.
+    to: String,
+    /// Whether the first sends to the first, the second to the second and so on; else each to each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    matched: bool,
+}
+
+impl From<Pairs> for Written {
+    fn from(pairs: Pairs) -> Written {
+        let matched = pairs != Pairs::each_to_each(&pairs.senders(), &pairs.receivers());
+        if !matched {
+            return Written { from: pairs.from_names(), to: pairs.to_names(), matched };
+        }
+        let list = |end: fn(&HostPair) -> HostId| names(pairs.iter().map(|pair| end(&pair)));
+        Written { from: list(|pair| pair.from), to: list(|pair| pair.to), matched }
+    }
+}
+
+impl TryFrom<Written> for Pairs {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Pairs, String> {
+        let hosts = |text: &str| {
+            let hosts = text.split(JOINED).filter(|name| !name.is_empty()).map(str::parse::<HostId>);
+            hosts.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
+        };
+        let (from, to) = (hosts(&written.from)?, hosts(&written.to)?);
+        if from.len().saturating_mul(to.len()) > MOST_PAIRS * MOST_PAIRS
+            || from.len().max(to.len()) > MOST_PAIRS
+        {
+            return Err(format!("a case has at most {MOST_PAIRS} pairs of hosts"));
+        }
+        match written.matched {
+            false => Ok(Pairs::each_to_each(&from, &to)),
+            true if from.len() == to.len() => {
+                Ok(from.into_iter().zip(to).map(|(from, to)| HostPair { from, to }).collect())
+            }
+            true => Err(format!("{} hosts cannot be matched with {}", from.len(), to.len())),
+        }
+    }
+}
+
+impl FromIterator<HostPair> for Pairs {
+    fn from_iter<I: IntoIterator<Item = HostPair>>(pairs: I) -> Pairs {
+        Pairs(pairs.into_iter().collect())
+    }
+}
+
+impl Pairs {
+    /// One pair.
+    pub fn one(from: HostId, to: HostId) -> Pairs {
+        Pairs(vec![HostPair { from, to }])
+    }
+
+    /// Each of these with each of those.
+    pub fn each_to_each(from: &[HostId], to: &[HostId]) -> Pairs {
+        from.iter().flat_map(|from| to.iter().map(|to| HostPair { from: *from, to: *to })).collect()
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Every pair.
+    pub fn iter(&self) -> impl Iterator<Item = HostPair> {
+        self.0.iter().copied()
+    }
+
+    /// The first pair: its ends play the same parts as those of the others.
+    pub fn first(&self) -> HostPair {
+        self.0.first().copied().unwrap_or_default()
+    }
+
+    /// The hosts that send (or ping), once each.
+    pub fn senders(&self) -> Vec<HostId> {
+        once_each(self.iter().map(|pair| pair.from))
+    }
+
+    /// The hosts that receive (or echo), once each.
+    pub fn receivers(&self) -> Vec<HostId> {
+        once_each(self.iter().map(|pair| pair.to))
+    }
+
+    /// The senders' names: `a+b`.
+    pub fn from_names(&self) -> String {
+        names(self.senders())
+    }
+
+    /// The receivers' names.
+    pub fn to_names(&self) -> String {
+        names(self.receivers())
+    }
+
+    /// Whether both ends stand on the same host.
+    pub fn is_within_host(&self) -> bool {
+        self.iter().all(|pair| pair.from == pair.to)
+    }
+
+    /// Whether data goes from the host that comes first; within a host it does.
+    pub fn is_forward(&self) -> bool {
+        self.first().from <= self.first().to
+    }
+
+    /// Whether a host plays a part.
+    pub fn has(&self, host: HostId) -> bool {
+        self.iter().any(|pair| pair.from == host || pair.to == host)
+    }
+
+    /// Whether there are several that have no host in common: then each has an outcome of its own.
+    pub fn are_disjoint(&self) -> bool {
+        let ends = self.iter().flat_map(|pair| BTreeSet::from([pair.from, pair.to])).collect::<Vec<_>>();
+        self.len() > 1 && ends.iter().collect::<BTreeSet<_>>().len() == ends.len()
+    }
+
+    /// The parts that have an outcome each: of disjoint pairs every one, else all together.
+    pub fn apart(&self) -> Vec<Pairs> {
+        match self.are_disjoint() {
+            true => self.iter().map(|pair| Pairs::one(pair.from, pair.to)).collect(),
+            false => vec![self.clone()],
+        }
+    }
+
+    /// The same hosts with their parts exchanged.
+    pub fn reversed(&self) -> Pairs {
+        self.iter().map(|pair| HostPair { from: pair.to, to: pair.from }).collect()
+    }
+}
+
+/// `a>b, c>d`; hosts that share an end are joined: `b+c>a`.
+impl fmt::Display for Pairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_within_host() {
+            return f.pad(&self.from_names());
+        }
+        let each = |pairs: &Pairs| format!("{}>{}", pairs.from_names(), pairs.to_names());
+        f.pad(&self.apart().iter().map(each).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn names(hosts: impl IntoIterator<Item = HostId>) -> String {
+    hosts.into_iter().map(|host| host.to_string()).collect::<Vec<_>>().join(&JOINED.to_string())
+}
+
+fn once_each(hosts: impl Iterator<Item = HostId>) -> Vec<HostId> {
+    let mut seen = BTreeSet::new();
+    hosts.filter(|host| seen.insert(*host)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(text: &str) -> Pairs {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn names_of_hosts() {
+        for (number, name) in [(0, "a"), (25, "z"), (26, "aa"), (63, "bl"), (u16::MAX, "crxp")] {
+            assert_eq!((HostId(number).to_string().as_str(), name.parse()), (name, Ok(HostId(number))));
+        }
+        for name in ["", "A", "a1", "crxq", "zzzzzzzzzzzzzzzz", "ä"] {
+            assert!(name.parse::<HostId>().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn pairs_as_they_were_always_written() {
+        for text in [
+            r#"{"from":"a","to":"b"}"#,
+            r#"{"from":"a","to":"a"}"#,
+            r#"{"from":"b+c+d","to":"a"}"#,
+            r#"{"from":"a","to":"b+c"}"#,
+            r#"{"from":"a+c","to":"b+d","matched":true}"#,
+            r#"{"from":"a+b","to":"c+a","matched":true}"#,
+        ] {
+            assert_eq!(serde_json::to_string(&pairs(text)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn pairs_that_cannot_be() {
+        let many = vec!["a"; MOST_PAIRS + 1].join("+");
+        for (from, to) in [("a+b", "c"), ("A", "b"), (&many, &many)] {
+            let text = serde_json::json!({"from": from, "to": to, "matched": true}).to_string();
+            assert!(serde_json::from_str::<Pairs>(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn only_pairs_without_a_common_host_have_outcomes_of_their_own() {
+        let [fan, two] =
+            [r#"{"from":"b+c","to":"a"}"#, r#"{"from":"a+c","to":"b+d","matched":true}"#].map(pairs);
+        assert_eq!(
+            (fan.are_disjoint(), fan.apart(), fan.to_string()),
+            (false, vec![fan.clone()], "b+c>a".into())
+        );
+        assert_eq!((two.are_disjoint(), two.apart().len(), two.to_string()), (true, 2, "a>b, c>d".into()));
+        assert_eq!(pairs(r#"{"from":"a","to":"a"}"#).to_string(), "a");
+    }
+}
