@@ -48,7 +48,7 @@ pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
 use crate::record::Recording;
-use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS};
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS, Rung};
 
 /// All numbers of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +87,7 @@ pub fn analyse(recording: &Recording) -> Analysis {
 
 /// The size at which a rung's throughput is compared; an unknown one's as that of most.
 fn stated_bytes(rung: &str) -> u64 {
-    RUNGS.iter().find(|known| known.id == rung).map_or(LADDER_BYTES, |rung| rung.ladder_bytes)
+    Rung::named(rung).map_or(LADDER_BYTES, |rung| rung.ladder_bytes)
 }
 
 /// The measured size nearest to `stated`, among the rungs that are compared at it: all at the same one.

@@ -12,9 +12,11 @@ mod extra;
 mod far;
 mod fit;
 mod hunt;
+mod ladder;
 mod launch;
 mod passes;
 mod placement;
+mod refusal;
 mod road;
 mod study;
 mod suite;
@@ -62,12 +64,12 @@ fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
             cpus: cpus.clone(),
             pair,
         };
-        let second_worker = u32::from(entry.place == Place::InHost);
+        let second_worker = u32::from(entry.rung.place == Place::InHost);
         let from = |does| (from, 0, &ends.from, does);
         let to = |does| (to, second_worker, &ends.to, does);
         let both = match entry.case.pattern {
             Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
-            Pattern::Stream if entry.ends == 1 => vec![from(Does::Copies)],
+            Pattern::Stream if entry.rung.transport.ends == 1 => vec![from(Does::Copies)],
             Pattern::Stream | Pattern::FixedCount => vec![to(Does::Receives), from(Does::Sends)],
             Pattern::Broadcast
             | Pattern::Reduce

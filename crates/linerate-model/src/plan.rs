@@ -109,6 +109,11 @@ impl Plan {
         Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Whether it is the ladder that is measured, and no suite.
+    pub fn is_of_ladder(&self) -> bool {
+        self.suites.is_empty()
+    }
+
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.
     pub fn settings_for(&self, rung: &str, arm: u32) -> impl Iterator<Item = &Setting> {
         let of_arm = (arm as usize).checked_sub(1).and_then(|index| self.arms.get(index));

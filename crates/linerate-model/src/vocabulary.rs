@@ -91,11 +91,21 @@ mod tests {
     #[test]
     fn every_rung_stands_on_known_names() {
         for rung in RUNGS {
-            assert!(TRANSPORTS.iter().any(|t| t.name == rung.transport), "{}", rung.id);
             if let Some(below) = rung.below {
                 let position = |id| RUNGS.iter().position(|r| r.id == id);
                 assert!(position(below) < position(rung.id), "{} stands on {below}", rung.id);
             }
+        }
+    }
+
+    #[test]
+    fn a_knob_that_plants_a_fault_says_when_it_plants_none() {
+        for knob in KNOBS {
+            assert_eq!(knob.harmless.is_some(), knob.about.starts_with("a known fault"), "{}", knob.name);
+            let usual = knob.default.split([':', ' ']).next().unwrap_or_default();
+            let is_harmless =
+                knob.harmless.is_none_or(|harmless| harmless.is_empty() || harmless.contains(&usual));
+            assert!(is_harmless, "{} plants a fault by default", knob.name);
         }
     }
 

@@ -13,7 +13,7 @@ mod ends;
 use ends::Ends;
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
-use linerate::vocabulary::{Cache, Does, KNOBS, KnobKind, Wait};
+use linerate::vocabulary::{Cache, Does, Knob, KnobKind, Wait};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -43,7 +43,7 @@ impl Row {
 }
 
 fn engines(knob: &str) -> &'static [&'static str] {
-    let found = KNOBS.iter().find(|entry| entry.name == knob).map(|entry| entry.kind);
+    let found = Knob::named(knob).map(|entry| entry.kind);
     if let Some(KnobKind::OneOf(words)) = found { words } else { &[] }
 }
 

@@ -9,7 +9,7 @@ use super::{Curve, Values, height, nearest_stated, stated_bytes};
 use crate::plan::{Case, Pairs, Role};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
-use crate::vocabulary::{Does, Pattern, Place, RUNGS, Rung, TRANSPORTS, Wait};
+use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
 use std::collections::BTreeSet;
 
 /// One line of the ladder: a rung in one direction, with one number of flows.
@@ -201,18 +201,13 @@ fn key(case: &Case) -> Key<'_> {
     (height(&case.rung), &case.rung, both_ways, case.flows, &case.pairs)
 }
 
-fn rung(id: &str) -> Option<&'static Rung> {
-    RUNGS.iter().find(|rung| rung.id == id)
-}
-
 /// Whether both ends of this rung are one thread, which never waits.
 fn is_one_ended(id: &str) -> bool {
-    let transport = rung(id).and_then(|rung| TRANSPORTS.iter().find(|t| t.name == rung.transport));
-    transport.is_some_and(|transport| transport.ends == 1)
+    Rung::named(id).is_some_and(|rung| rung.transport.ends == 1)
 }
 
 fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
-    let known = rung(id);
+    let known = Rung::named(id);
     let host = |name: String| Some(name).filter(|name| !name.is_empty());
     Layer {
         rung: id.to_owned(),

@@ -2,7 +2,7 @@
 
 use super::trial::positive;
 use crate::record::{SubInterval, Trial};
-use crate::vocabulary::{Family, Pattern, RUNGS, TRANSPORTS};
+use crate::vocabulary::{Family, Pattern, Rung};
 
 /// The headers of IP (RFC 791, RFC 8200).
 const IPV4: u64 = 20;
@@ -24,9 +24,8 @@ fn of_pattern(trial: &Trial, pattern: Pattern) -> Option<&[SubInterval]> {
 
 /// Bits of IP packets in the best second; of what has no IP, of its messages.
 pub(super) fn capacity_bps(trial: &Trial) -> Option<f64> {
-    let rung = RUNGS.iter().find(|rung| rung.id == trial.case.rung)?;
-    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
-    let headers = match (transport.header_bytes, rung.family) {
+    let rung = Rung::named(&trial.case.rung)?;
+    let headers = match (rung.transport.header_bytes, rung.family) {
         (0, _) => 0,
         (own, Family::V4) => own + IPV4,
         (own, Family::V6) => own + IPV6,

@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, Layer};
 use crate::plan::{Fault, Plan, Setting, Target};
 use crate::record::Recording;
 use crate::unit::{BitRate, significant, supported_digits};
-use crate::vocabulary::{KNOBS, KnobKind, Place, RUNGS};
+use crate::vocabulary::{Knob, KnobKind, Place, RUNGS, Rung};
 
 /// The finding that may explain a rate which no bound explains.
 const DISTURBANCE: &str = "foreign-cpu";
@@ -159,24 +159,10 @@ fn all_faults(plan: Option<&Plan>, rung: &str) -> String {
 
 /// The faults that the plan puts into a rung: `shim.spin=5us`.
 pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
-    const NO_TIME: &[&str] = &["0", "0ns", "0us", "0ms", "0s"];
-    /// The knobs that put a fault in, with the values that put in none.
-    const FAULTS: &[(&str, &[&str])] = &[
-        ("shim.spin", NO_TIME),
-        ("shim.copies", &["0"]),
-        ("shim.slowdown", &["0"]),
-        ("shim.overclaim", &["1"]),
-        ("shim.read-rate", &[]),
-        ("relay.delay", NO_TIME),
-    ];
-    let is_fault = |knob: &str, value: &str| {
-        FAULTS.iter().any(|(name, harmless)| *name == knob && !harmless.contains(&value))
-    };
-    let transport = RUNGS.iter().find(|known| known.id == rung).map_or("", |rung| rung.transport);
-    let concerns = |knob: &str| {
-        let transports =
-            KNOBS.iter().find(|known| known.name == knob).map_or(&[][..], |knob| knob.transports);
-        transports.is_empty() || transports.contains(&transport)
+    let transport = Rung::named(rung).map_or("", |rung| rung.transport.name);
+    let plants = |setting: &&Setting| {
+        let concerns = |knob: &&Knob| knob.transports.is_empty() || knob.transports.contains(&transport);
+        Knob::named(&setting.knob).filter(concerns).is_some_and(|knob| knob.plants_fault(&setting.value))
     };
     let Some(plan) = plan else { return String::new() };
     // Of several settings of one knob the last one holds.
@@ -184,7 +170,7 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
         plan.settings_for(rung, 0).filter(|other| other.knob == setting.knob).last() == Some(*setting)
     };
     let set = plan.settings_for(rung, 0).filter(holds);
-    let set = set.filter(|setting| is_fault(&setting.knob, &setting.value) && concerns(&setting.knob));
+    let set = set.filter(plants);
     set.map(|setting| format!("{}={}", setting.knob, setting.value)).collect::<Vec<_>>().join(", ")
 }
 
@@ -192,7 +178,7 @@ pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
 fn hint(plan: Option<&Plan>, layer: &Layer, bound: &Bound) -> Option<String> {
     let name = bound.entry()?.knob?;
     let set = plan?.settings_for(&layer.rung, 0).filter(|setting| setting.knob == name).last();
-    let knob = KNOBS.iter().find(|knob| knob.name == name)?;
+    let knob = Knob::named(name)?;
     match set {
         Some(setting) => Some(format!("Try without --set {setting}.")),
         None => (knob.kind == KnobKind::Bytes).then(|| format!("Try --set {name}=16MiB.")),

@@ -7,7 +7,7 @@ use crate::analysis::analyse;
 use crate::record::synthetic::Synthetic;
 use crate::record::{End, Event, Flow, Granted, InterfaceDelta, SessionRecord, Unavailable};
 use crate::unit::BitRate;
-use crate::vocabulary::{Does, Pattern, WARNINGS, Wait};
+use crate::vocabulary::{Does, KNOBS, KnobKind, Pattern, WARNINGS, Wait};
 use serde_json::json;
 
 fn quiet() -> Recording {
@@ -269,6 +269,23 @@ fn knobs_faults_and_unpinned_threads_are_named() {
     assert_eq!(placed(["queue", "queue"]), [], "each flow has looked for its CPU itself");
     let refused = placed(["queue", "none"]);
     assert!(refused.iter().any(|(code, _)| *code == "unpinned"), "{refused:?}");
+}
+
+#[test]
+fn every_knob_that_plants_a_fault_is_named() {
+    let planting = KNOBS.iter().filter(|knob| knob.harmless.is_some());
+    for knob in planting {
+        let value = match knob.kind {
+            KnobKind::Duration => "5us",
+            KnobKind::Rate => "100Mb/s",
+            _ => "3",
+        };
+        let shim = added(|recording| {
+            let setting = format!("network.tcp:{}={value}", knob.name).parse().unwrap();
+            recording.header.as_mut().unwrap().plan.settings.push(setting);
+        });
+        assert!(shim.contains(&("shim", "network.tcp a>b".into())), "{}: {shim:?}", knob.name);
+    }
 }
 
 #[test]

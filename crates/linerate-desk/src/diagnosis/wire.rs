@@ -5,7 +5,7 @@ use crate::analysis::Layer;
 use crate::analysis::model::{Framing, Path};
 use crate::plan::{Carrier, Target, Topology, Way};
 use crate::record::Recording;
-use crate::vocabulary::{Family, Place, RUNGS, TRANSPORTS};
+use crate::vocabulary::{Family, Place, Rung};
 use serde_json::Value;
 
 /// The headers of IPv4 and of IPv6 (RFC 791, 8200).
@@ -107,16 +107,14 @@ impl Wire {
 
 /// What surrounds the payload of a layer's packets.
 fn framing(layer: &Layer) -> Option<Framing> {
-    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung)?;
-    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
-    let headers = IP[usize::from(rung.family == Family::V6)] + transport.header_bytes as f64;
+    let rung = Rung::named(&layer.rung)?;
+    let headers = IP[usize::from(rung.family == Family::V6)] + rung.transport.header_bytes as f64;
     Some(Framing { headers, ..Framing::TCP_V4 })
 }
 
 /// The share of a line that payload can have: packets are full, but for datagrams that are smaller.
 fn efficiency(layer: &Layer, mtu: f64, framing: Framing) -> Option<f64> {
-    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung)?;
-    let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
+    let transport = Rung::named(&layer.rung)?.transport;
     let whole = framing.headers + layer.ladder_bytes as f64;
     framing.efficiency(if transport.most_bytes.is_some() { mtu.min(whole) } else { mtu })
 }

@@ -9,7 +9,7 @@ use crate::analysis::{
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
 use crate::statistic::{CONFIDENCE, Estimate};
-use crate::vocabulary::{Place, RUNGS, Wait};
+use crate::vocabulary::{Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -136,7 +136,7 @@ fn host(host: &HostFacts) -> HostEntry {
 }
 
 fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
-    let rung = RUNGS.iter().find(|rung| rung.id == layer.rung);
+    let rung = Rung::named(&layer.rung);
     let engine = layer.wait.map(|wait| match wait {
         Wait::Polling => "polling",
         Wait::Sleeping => "blocking",

@@ -6,7 +6,7 @@ use crate::analysis::{Abnormal, Anomaly, Break, Curve, Form, Point, Slower, Spli
 use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::Pattern;
-use crate::vocabulary::{BREAKS, RUNGS, TRANSPORTS};
+use crate::vocabulary::{BREAKS, Rung};
 
 /// The most breaks that the text tells; the JSON form has them all.
 const MOST: usize = 5;
@@ -155,8 +155,7 @@ fn rounded(bytes: f64) -> Bytes {
 
 /// Whether a rung has an end that waits for another one.
 fn waits(id: &str) -> bool {
-    let transport = RUNGS.iter().find(|rung| rung.id == id).map(|rung| rung.transport);
-    TRANSPORTS.iter().any(|entry| Some(entry.name) == transport && entry.ends > 1)
+    Rung::named(id).is_some_and(|rung| rung.transport.ends > 1)
 }
 
 /// `network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch; confirmed, 10 of 10

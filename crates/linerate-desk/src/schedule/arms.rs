@@ -326,7 +326,7 @@ fn decides(metric: Metric) -> Pattern {
 /// One connection, from the first host to the second, both ends sleeping.
 fn is_compared(entry: &Entry) -> bool {
     let case = &entry.case;
-    entry.ends == 2
+    entry.rung.transport.ends == 2
         && case.wait == Wait::Sleeping
         && case.flows == 1
         && case.pairs.is_forward()

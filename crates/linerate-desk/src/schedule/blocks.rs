@@ -6,7 +6,7 @@ use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{Recording, Trial};
-use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, RUNGS, Search, TRANSPORTS};
+use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, Search};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -122,8 +122,8 @@ fn trial_ns(plan: &Plan, visit: &Visit, round_trip_ns: f64) -> u64 {
 
 /// How long a new connection between these hosts took to warm up, where a long stream has shown it.
 fn ramp_ns(entry: &Entry, recording: &Recording) -> u64 {
-    let between_hosts = entry.place == Place::Network;
-    let settled = between_hosts.then(|| settled_ns(recording, entry.rung)).flatten();
+    let between_hosts = entry.rung.place == Place::Network;
+    let settled = between_hosts.then(|| settled_ns(recording, entry.rung.id)).flatten();
     settled.unwrap_or(0).min(LONGEST_WARM_UP_NS)
 }
 
@@ -241,7 +241,7 @@ impl Shape<'_> {
         }
         let fitting = fitting.max(least_messages(self.entry, ns));
         let (least, most) = self.stream_slices(fitting, ns);
-        if self.scale.is_long && self.entry.place == Place::Network {
+        if self.scale.is_long && self.entry.rung.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
             // took to agree.
             let messages = self.whole_windows(fitting, fitting.div_ceil(most + 1));
@@ -276,9 +276,7 @@ impl Shape<'_> {
 
     /// How many messages go in a window, where whole messages are passed.
     fn window(&self) -> Option<u64> {
-        let rung = RUNGS.iter().find(|rung| rung.id == self.entry.rung)?;
-        let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?;
-        transport.passes_messages.then(|| self.block(1, 1, 0).window())
+        self.entry.rung.transport.passes_messages.then(|| self.block(1, 1, 0).window())
     }
 
     /// The fewest messages by what is known of the way.
@@ -367,7 +365,7 @@ fn by_trials(
 fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
     let ping_pong = |trial: &&Trial| {
         let case = &trial.case;
-        (&*case.rung, case.pattern, case.arm) == (entry.rung, Pattern::PingPong, entry.case.arm)
+        (&*case.rung, case.pattern, case.arm) == (entry.rung.id, Pattern::PingPong, entry.case.arm)
     };
     let trials = recording.trials.iter().rev().filter(ping_pong);
     let latest = trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns);

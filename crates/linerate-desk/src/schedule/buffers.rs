@@ -4,7 +4,7 @@ use super::Entry;
 use crate::plan::Plan;
 use crate::record::HostFacts;
 use crate::unit::Bytes;
-use crate::vocabulary::{Cache, Content, RUNGS};
+use crate::vocabulary::{Cache, Content};
 
 /// A message of this size or more comes from memory; used when a host does not say how large its L2 is.
 const COLD_FROM: u64 = 2 << 20;
@@ -29,7 +29,7 @@ impl Buffers {
 fn of_stream<'p>(plan: &'p Plan, entry: &Entry, knob: &str) -> Option<&'p str> {
     let pattern = entry.case.pattern;
     let is_stream = pattern.has_rate() && !pattern.is_exchange();
-    plan.value_for(entry.rung, entry.case.arm, knob).filter(|_| is_stream)
+    plan.value_for(entry.rung.id, entry.case.arm, knob).filter(|_| is_stream)
 }
 
 /// What a receiver of streams is told to ask for at once; 0 leaves it to the pattern.
@@ -46,11 +46,10 @@ fn content(plan: &Plan, entry: &Entry) -> Content {
 }
 
 fn cache(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Cache {
-    let rung = RUNGS.iter().find(|rung| rung.id == entry.rung);
-    if let Some(cache) = rung.and_then(|rung| rung.cache) {
+    if let Some(cache) = entry.rung.cache {
         return cache;
     }
-    match plan.value_for(entry.rung, entry.case.arm, "cache.mode") {
+    match plan.value_for(entry.rung.id, entry.case.arm, "cache.mode") {
         Some("hot") => Cache::Hot,
         Some("cold") => Cache::Cold,
         _ if entry.case.pattern.is_exchange() || size < cold_from => Cache::Hot,

@@ -50,10 +50,32 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The part of its time by which a run may be longer: a twentieth.
 const TOLERATED: u64 = 20;
 
-/// Chooses the steps of a run over the ladder.
+/// What the passes may do, by what is measured.
+#[derive(Debug, Clone, Copy)]
+struct Policy {
+    /// Whether something is left out where there is too little time, or else the number of passes alone is less.
+    cuts: bool,
+    /// Whether a long stream runs once, to show how one begins, or is a case as any other.
+    long_streams_once: bool,
+    /// Whether more follows the passes: breaks, what stands apart, what is unsure.
+    studies: bool,
+}
+
+impl Policy {
+    const LADDER: Policy = Policy { cuts: true, long_streams_once: true, studies: true };
+    /// A plan file says what is measured.
+    const SUITES: Policy = Policy { cuts: false, long_streams_once: false, studies: false };
+
+    fn of(plan: &Plan) -> Policy {
+        if plan.is_of_ladder() { Policy::LADDER } else { Policy::SUITES }
+    }
+}
+
+/// Chooses the steps of a run in passes.
 #[derive(Debug, Clone)]
 pub struct Passes {
     plan: Plan,
+    policy: Policy,
     /// Visited in every pass.
     entries: Vec<Entry>,
     /// Visited once.
@@ -79,8 +101,9 @@ impl Passes {
     /// does with the profile's time where the way between the hosts is known to be slow.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
         let road = road_of(plan, recording);
-        if !plan.suites.is_empty() {
-            return Passes::of(plan, recording, &CUTS[0], &road).of_suites();
+        let policy = Policy::of(plan);
+        if !policy.cuts {
+            return Passes::of(plan, recording, &CUTS[0], &road).fixed();
         }
         let cuts = if road.is_known() { FAR_CUTS } else { CUTS };
         let of = |cut| Passes::of(plan, recording, cut, &road);
@@ -107,8 +130,8 @@ impl Passes {
             .map_or(whole, |(_, schedule)| schedule)
     }
 
-    /// A plan file says what is measured: where there is less time there are fewer passes.
-    fn of_suites(mut self) -> Passes {
+    /// All that was asked for: where there is less time there are fewer passes.
+    fn fixed(mut self) -> Passes {
         match self.plan.budget_ns {
             Some(budget_ns) => self.fit(budget_ns),
             None => self.budget_ns = self.passes_ns(),
@@ -141,10 +164,11 @@ impl Passes {
             }
         };
         unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &reasons));
-        // A ladder looks once how a stream begins; of a suite it is a case as any other.
-        let is_once = |entry: &Entry| entry.case.timeline && whole.suites.is_empty();
+        let policy = Policy::of(whole);
+        let is_once = |entry: &Entry| entry.case.timeline && policy.long_streams_once;
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         Passes {
+            policy,
             entries,
             timelines,
             passes: plan.profile.passes,
@@ -262,7 +286,7 @@ impl Planner for Passes {
         let in_passes = matches!(why, Why::Probe | Why::Pass);
         match in_passes && pass < self.passes && self.has_time(pass, recording) {
             true => self.pass(pass + 1),
-            false if self.plan.suites.is_empty() => self.studied(pass, recording),
+            false if self.policy.studies => self.studied(pass, recording),
             false => Vec::new(),
         }
     }
@@ -302,12 +326,13 @@ impl Schedule for Passes {
     }
 
     fn announcement(&self) -> String {
-        if !self.plan.suites.is_empty() {
+        let passes = self.passes;
+        if !self.policy.studies {
             let names: Vec<&str> = self.plan.suites.iter().map(|suite| suite.name.as_str()).collect();
-            return format!("{}: {} cases, {} passes", names.join(", "), self.entries.len(), self.passes);
+            return format!("{}: {} cases, {passes} passes", names.join(", "), self.entries.len());
         }
         let (rungs, sizes) = (self.plan.rungs.len(), self.plan.profile.sizes.len());
-        format!("{rungs} rungs, {sizes} sizes, {} passes, then what is unsure", self.passes)
+        format!("{rungs} rungs, {sizes} sizes, {passes} passes, then what is unsure")
     }
 
     fn stage(&self, step: &Step) -> String {

@@ -178,7 +178,7 @@ fn polling_between_hosts_needs_a_cpu_for_the_wire() {
         recording.hosts.iter_mut().for_each(|host| host.cpus = (0..cpus).collect());
         let schedule = Passes::new(&plan, &recording);
         let polls = |place| {
-            let of_place = schedule.entries().iter().filter(|entry| entry.place == place);
+            let of_place = schedule.entries().iter().filter(|entry| entry.rung.place == place);
             of_place.filter(|entry| entry.case.wait == Wait::Polling).count() > 0
         };
         assert!(polls(Place::InHost), "{target}");
@@ -215,7 +215,7 @@ fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
     let (plan, mut recording) = begun(|_| ());
     recording.hosts[1].address6 = None;
     let schedule = Passes::new(&plan, &recording);
-    let rungs: Vec<&str> = schedule.entries().iter().map(|entry| entry.rung).collect();
+    let rungs: Vec<&str> = schedule.entries().iter().map(|entry| entry.rung.id).collect();
     assert!(rungs.contains(&"in-host.tcp6") && rungs.contains(&"network.udp"), "{rungs:?}");
     for rung in ["network.tcp6", "network.udp6"] {
         assert!(!rungs.contains(&rung), "{rung}");
@@ -230,7 +230,7 @@ fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
     let sizes = |named| {
         let (plan, recording) = begun(|plan| plan.named = named);
         let schedule = Passes::new(&plan, &recording);
-        let entries = schedule.entries().iter().filter(|entry| entry.rung == "in-host.udp");
+        let entries = schedule.entries().iter().filter(|entry| entry.rung.id == "in-host.udp");
         let streams = entries.filter(|entry| entry.case.pattern == Pattern::Stream);
         streams.flat_map(|entry| entry.sizes.clone()).collect::<Vec<_>>()
     };

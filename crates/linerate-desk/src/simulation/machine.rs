@@ -2,7 +2,7 @@
 
 use crate::plan::{Case, Plan, World};
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{FEEDBACK_NS, Pattern, Place, RUNGS, Rung, Wait};
+use crate::vocabulary::{FEEDBACK_NS, Pattern, Place, Rung, Wait};
 
 /// What a sleeping end waits to be woken.
 const WAKE_UP_NS: f64 = 18_000.0;
@@ -29,7 +29,7 @@ impl Machine {
 
     /// The time of one message of a stream, or of a whole round trip.
     pub fn message_ns(&self, case: &Case, bytes: u64) -> f64 {
-        let rung = RUNGS.iter().find(|rung| rung.id == case.rung);
+        let rung = Rung::named(&case.rung);
         let depth = f64::from(depth(rung));
         let per_byte = COPY_NS_PER_BYTE * (1.0 + depth) * self.bytes_paid(bytes);
         let step = self.step_ns(rung, bytes);
@@ -90,5 +90,5 @@ impl Machine {
 /// How many rungs lie below.
 fn depth(rung: Option<&Rung>) -> u32 {
     let below = rung.and_then(|rung| rung.below);
-    below.map_or(0, |id| 1 + depth(RUNGS.iter().find(|rung| rung.id == id)))
+    below.map_or(0, |id| 1 + depth(Rung::named(id)))
 }

@@ -40,12 +40,13 @@ pub(super) fn calibrate(cpus: &[u32], settings: &[Setting], found: &mut Found) -
     for rung in discarding() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             if wait == Wait::Polling && cpus.len() < 2 {
-                found.left_out(&format!("generator {} {wait}", rung.transport), "polling needs two CPUs");
+                found
+                    .left_out(&format!("generator {} {wait}", rung.transport.name), "polling needs two CPUs");
                 continue;
             }
-            let engine = Engine { transport: Some(rung.transport), does: Does::Sends, wait: Some(wait) };
+            let engine = Engine { transport: Some(rung.transport.name), does: Does::Sends, wait: Some(wait) };
             for size in SIZES {
-                let sent = |blocks: &[Block]| discarded(rung.transport, settings, wait, cpus, blocks);
+                let sent = |blocks: &[Block]| discarded(rung.transport.name, settings, wait, cpus, blocks);
                 found.ceilings.extend(engine.ceiling(size, sent)?);
             }
         }
@@ -92,7 +93,7 @@ fn discarding() -> impl Iterator<Item = &'static crate::vocabulary::Rung> {
             && rung.family == Family::V4
             && !rung.on_request
             && rung.patterns.contains(&Pattern::Stream)
-            && over_sockets(rung.transport)
+            && over_sockets(rung.transport.name)
     })
 }
 
@@ -203,7 +204,7 @@ mod tests {
         for rung in discarding() {
             for wait in [Wait::Sleeping, Wait::Polling] {
                 let blocks = [block(70_000, 5), block(1, 300), block(3 << 20, 2)];
-                let rounds = discarded(rung.transport, &[], wait, &cpus, &blocks).unwrap();
+                let rounds = discarded(rung.transport.name, &[], wait, &cpus, &blocks).unwrap();
                 let bytes: Vec<u64> = rounds.iter().map(|round| round.flow.bytes).collect();
                 assert_eq!(bytes, blocks.map(|block| block.bytes()), "{wait}");
             }

@@ -26,14 +26,14 @@ fn copies(cpu: Option<u32>, block: &Block) -> Result<Vec<f64>> {
         RUNGS.iter().find(|rung| rung.cache == Some(block.cache) && rung.patterns == [Pattern::Stream]);
     let rung = copies.ok_or_else(|| Error::usage("no rung copies memory", ""))?;
     let spec = Spec {
-        transport: rung.transport.into(),
+        transport: rung.transport.name.into(),
         flows: 1,
         passive: false,
         address: None,
         settings: Vec::new(),
         patience_ms: 10_000,
     };
-    let mut session = named(rung.transport)?.offer(&spec)?.0.join(&Offer::Nothing)?;
+    let mut session = named(rung.transport.name)?.offer(&spec)?.0.join(&Offer::Nothing)?;
     let task = [Task { does: Does::Copies, cpus: cpu.into_iter().collect() }];
     let measured = session.trial(&task, Wait::Polling, &vec![*block; ROUNDS + 1])?;
     let rounds = measured.into_iter().flatten().flatten().skip(1);

@@ -72,7 +72,7 @@ impl Runner<'_> {
     fn spec(&self, case: &Case, rung: &Rung, end: &End, passive: bool) -> Spec {
         let host: &Host = &self.hosts.all[end.host];
         Spec {
-            transport: rung.transport.into(),
+            transport: rung.transport.name.into(),
             flows: case.flows,
             passive,
             address: host.end_of(rung),

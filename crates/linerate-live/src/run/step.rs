@@ -6,7 +6,7 @@ use crate::record::{
     Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, Unavailable, WireAudit,
 };
 use crate::transport::Task;
-use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS, TransportEntry};
+use crate::vocabulary::{Place, Rung, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -60,15 +60,12 @@ fn name(case: &Case, roles: &[&Role], beside: Option<u32>) -> String {
 
 /// The rung with this name.
 pub fn rung(id: &str) -> Result<&'static Rung> {
-    let found = RUNGS.iter().find(|rung| rung.id == id);
-    found.ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
+    Rung::named(id).ok_or_else(|| Error::usage(format!("no rung is called `{id}`"), "see `linerate list`"))
 }
 
 /// What carries the bytes of a step.
 fn transport(step: &Step) -> Option<&'static TransportEntry> {
-    let of_rung =
-        |entry: &&TransportEntry| rung(&step.case.rung).is_ok_and(|rung| rung.transport == entry.name);
-    TRANSPORTS.iter().find(of_rung)
+    Rung::named(&step.case.rung).map(|rung| rung.transport)
 }
 
 /// Whether another program's code does the work of a step.

@@ -78,7 +78,7 @@ impl FromStr for Setting {
             let hint = meant(rungs_and_groups(), rung, "`linerate list rungs` shows them");
             return Err(fail(format!("no rung is called `{rung}`"), hint));
         }
-        let knob = KNOBS.iter().find(|knob| knob.name == name).ok_or_else(|| {
+        let knob = Knob::named(name).ok_or_else(|| {
             let hint = meant(KNOBS.iter().map(|knob| knob.name), name, "`linerate list knobs` shows them");
             fail(format!("no knob is called `{name}`"), hint)
         })?;

@@ -2,7 +2,7 @@
 
 use super::Granted;
 use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::{KNOBS, KnobKind};
+use crate::vocabulary::{Knob, KnobKind};
 
 /// The kernel doubles what is asked of a buffer, for its own accounting (socket(7), SO_SNDBUF).
 const DOUBLED: &[&str] = &["socket.send-buffer", "socket.receive-buffer"];
@@ -16,7 +16,7 @@ impl Granted {
     /// Whether what was read back is what was asked for; yes where one of them is not known.
     pub fn is_as_asked(&self) -> bool {
         let (Some(asked), Some(got)) = (&self.asked, &self.granted) else { return true };
-        let kind = KNOBS.iter().find(|knob| knob.name == self.knob).map(|knob| knob.kind);
+        let kind = Knob::named(&self.knob).map(|knob| knob.kind);
         match kind {
             Some(KnobKind::Bytes) => match (asked.parse::<Bytes>(), got.parse::<Bytes>()) {
                 (Ok(asked), Ok(got)) => is_size_granted(&self.knob, asked.0, got.0),

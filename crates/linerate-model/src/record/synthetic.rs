@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Profile, Role, Target, Why};
-use crate::vocabulary::{Cache, Does, Pattern, RUNGS, Wait};
+use crate::vocabulary::{Cache, Does, Pattern, Rung, Wait};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -218,7 +218,7 @@ fn host(name: &str) -> HostFacts {
 
 /// Every case of a rung, in host on `a` only, as the lab does.
 fn cases(id: &str) -> Vec<Case> {
-    let rung = RUNGS.iter().find(|rung| rung.id == id).unwrap();
+    let rung = Rung::named(id).unwrap();
     let network = id.starts_with("network");
     let (a, b) = (HostId(0), HostId(1));
     let directions: &[(HostId, HostId)] = if network { &[(a, b), (b, a)] } else { &[(a, a)] };

@@ -109,11 +109,11 @@ fn explained(name: &'static str, definition: &str, source: &str, try_this: &str)
 
 fn rungs() -> Vec<Explanation> {
     let rung = |rung: &super::Rung| {
-        let transport = TRANSPORTS.iter().find(|transport| transport.name == rung.transport);
+        let transport = Some(rung.transport);
         let patterns: Vec<String> = rung.patterns.iter().map(ToString::to_string).collect();
         let try_this = format!("linerate run lab --only {}", rung.id);
         let facts = vec![
-            ("transport", rung.transport.into()),
+            ("transport", rung.transport.name.into()),
             ("below", rung.below.unwrap_or("nothing").into()),
             ("patterns", patterns.join(", ")),
         ];

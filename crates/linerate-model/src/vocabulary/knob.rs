@@ -1,5 +1,6 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
+mod fault;
 mod message;
 
 /// What a knob's value looks like.
@@ -38,12 +39,26 @@ pub struct Knob {
     pub transports: &'static [&'static str],
     /// What holds when it is not set.
     pub default: &'static str,
+    /// The values with which it plants no fault, of a knob that plants one; none of others.
+    pub harmless: Option<&'static [&'static str]>,
     /// One line for `linerate list`.
     pub about: &'static str,
     /// Where its meaning is defined.
     pub source: &'static str,
     /// What to try with it.
     pub hint: &'static str,
+}
+
+impl Knob {
+    /// The knob with this name; none where this version has none.
+    pub fn named(name: &str) -> Option<&'static Knob> {
+        KNOBS.iter().find(|knob| knob.name == name)
+    }
+
+    /// Whether it plants a fault with this value.
+    pub fn plants_fault(&self, value: &str) -> bool {
+        self.harmless.is_some_and(|harmless| !harmless.contains(&value))
+    }
 }
 
 const TCP: &[&str] = &["tcp", "tls", "lite"];
@@ -118,6 +133,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: SOCKETS,
         default: "the kernel's autotuning",
+        harmless: None,
         about: "SO_SNDBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
         source: "socket(7), SO_SNDBUF",
         hint: "try 256KiB and 4MiB against the default; below the product of rate and delay it binds",
@@ -127,6 +143,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: SOCKETS,
         default: "the kernel's autotuning",
+        harmless: None,
         about: "SO_RCVBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
         source: "socket(7), SO_RCVBUF",
         hint: "try 256KiB and 4MiB against the default; it bounds the window, of which about half is payload",
@@ -136,6 +153,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Name,
         transports: PATHS,
         default: "cubic in the lab, the host's own elsewhere",
+        harmless: None,
         about: "TCP_CONGESTION of every test socket",
         source: "tcp(7), TCP_CONGESTION",
         hint: "cubic for short paths; bbr needs the fq queue; `sysctl net.ipv4.tcp_available_congestion_control` lists them",
@@ -145,6 +163,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Switch,
         transports: PATHS,
         default: "on",
+        harmless: None,
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
         source: "tcp(7), TCP_NODELAY; RFC 896",
         hint: "off shows what Nagle's algorithm costs small messages",
@@ -154,6 +173,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: TCP,
         default: "from the MTU",
+        harmless: None,
         about: "TCP_MAXSEG: the largest segment that is offered to the peer",
         source: "tcp(7), TCP_MAXSEG; RFC 9293 section 3.7.1",
         hint: "a small one shows what a packet costs; a large one needs the MTU",
@@ -163,6 +183,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Rate,
         transports: TCP,
         default: "unlimited",
+        harmless: None,
         about: "SO_MAX_PACING_RATE: each flow sends no faster than this, its packets spread evenly",
         source: "socket(7), SO_MAX_PACING_RATE; tc-fq(8)",
         hint: "a little below what the narrowest link of the path carries; a sender that bursts loses packets in its queue",
@@ -172,6 +193,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Count(1024, 65535),
         transports: TCP,
         default: "of the kernel's choice",
+        harmless: None,
         about: "the port of the connecting end's first flow; each further flow has the next one",
         source: "bind(2); RFC 2992 (paths of equal cost are chosen by a hash of addresses and ports)",
         hint: "with linerate ab: equal settings that differ by the port alone differ by the path",
@@ -181,6 +203,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(SEND_ENGINES),
         transports: PLAIN_TCP,
         default: "write",
+        harmless: None,
         about: "how a sender's bytes reach the kernel: one send(2) a message, or what saves the copy or the call",
         source: "send(2), epoll(7), io_uring(7), sendfile(2), splice(2); Documentation/networking/msg_zerocopy.rst",
         hint: "linerate ab --set tcp.send-engine=sendfile,splice shows what the sender's copy costs",
@@ -190,6 +213,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(RECEIVE_ENGINES),
         transports: PLAIN_TCP,
         default: "read",
+        harmless: None,
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
         source: "recv(2), nanosleep(2), socket(7), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
         hint: "linerate ab --set tcp.receive-engine=coalescing,discard shows what wake-ups and the receiver's copy cost",
@@ -199,6 +223,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(UDP_ENGINES),
         transports: UDP,
         default: "plain",
+        harmless: None,
         about: "how datagrams reach the kernel and leave it: one a call, the same with a receiver that a timer wakes, 64 a call, or cut and joined by the kernel",
         source: "nanosleep(2); sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
         hint: "linerate ab --set udp.engine=batch,segments shows what a packet's way through the stack costs, plain,coalescing what wake-ups do",
@@ -208,6 +233,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Name,
         transports: BOUND,
         default: "the one that the route names",
+        harmless: None,
         about: "SO_BINDTODEVICE: the interface that every test socket is bound to",
         source: "socket(7), SO_BINDTODEVICE",
         hint: "where several interfaces reach the peer, each in its turn; both ends need one of this name",
@@ -217,6 +243,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Count(0, 63),
         transports: INTERNET,
         default: "0",
+        harmless: None,
         about: "IP_TOS and IPV6_TCLASS: the differentiated services code point of every packet",
         source: "RFC 2474; RFC 4594; ip(7), IP_TOS",
         hint: "46 is expedited forwarding, 8 is background; networks that do not know it pass it on or clear it",
@@ -226,6 +253,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
         transports: SEALED,
         default: "aes-128-gcm, which every implementation must have",
+        harmless: None,
         about: "the cipher of TLS 1.3 and QUIC; both ends offer this one alone",
         source: "RFC 8446, appendix B.4; RFC 9001, section 5.3",
         hint: "aes-128-gcm where the CPU has AES instructions, chacha20-poly1305 where it has none",
@@ -235,6 +263,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: &["pipe"],
         default: "64 KiB, the kernel's own",
+        harmless: None,
         about: "F_SETPIPE_SZ: what each pipe holds (rounded up to pages; an ordinary user gets 1 MiB at most)",
         source: "fcntl(2), F_SETPIPE_SZ; pipe(7)",
         hint: "1MiB: fewer wake-ups where messages are large",
@@ -244,6 +273,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Placement,
         transports: &[],
         default: "one CPU for each end",
+        harmless: None,
         about: "the CPUs of the two ends, `0/1`; `queue` is where the kernel receives each flow's packets; `none` leaves it to the scheduler",
         source: "sched_setaffinity(2); SO_INCOMING_CPU, socket(7)",
         hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
@@ -276,6 +306,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(&["auto", "hot", "cold"]),
         transports: CARRIED,
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
+        harmless: None,
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
         hint: "hot and cold in two runs: the difference is what memory costs",
@@ -285,6 +316,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::Bytes,
         transports: STREAMED,
         default: "64 KiB, or the message where that is larger",
+        harmless: None,
         about: "the most that a stream's receiver asks for in one call, 64 MiB at most",
         source: "recv(2); NTTCP's buffer size, which holds for both of its ends",
         hint: "the message's own size and 2MiB: a receiver that takes less often lets the sender wake it less often",
@@ -294,6 +326,7 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(&["random", "zeros"]),
         transports: STREAMED,
         default: "random: bytes that no compressor can shrink",
+        harmless: None,
         about: "what a stream's sender sends: written memory, or the kernel's one page of zeros again and again; not for engines with memory of their own",
         source: "qperf, whose sender never writes its buffer; iperf3 --repeating-payload",
         hint: "zeros: a sender whose source always lies in the nearest cache, and what a compressing path makes of it",
@@ -303,98 +336,19 @@ pub const KNOBS: &[Knob] = &[
         kind: KnobKind::OneOf(&["cpu", "flow"]),
         transports: CROWDED,
         default: "cpu: where there are more flows than CPUs, a thread a CPU serves them all",
+        harmless: None,
         about: "whether many flows are served by a thread a CPU, or by a thread each",
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
-    Knob {
-        name: "shim.spin",
-        kind: KnobKind::Duration,
-        transports: SHIMMED,
-        default: "0ns",
-        about: "a known fault: the sender wastes this time before each message",
-        source: "the program's own sender",
-        hint: "1us: the rung's constant must grow by as much",
-    },
-    Knob {
-        name: "shim.copies",
-        kind: KnobKind::Count(0, 1000),
-        transports: SHIMMED,
-        default: "0",
-        about: "a known fault: the sender copies each message this many times before it goes",
-        source: "the program's own sender",
-        hint: "1: the rung's time a byte must grow by one memory copy",
-    },
-    Knob {
-        name: "shim.stall",
-        kind: KnobKind::Duration,
-        transports: SHIMMED,
-        default: "0ns",
-        about: "a known fault: the echoing end answers nothing for this long, once in each shim.stall-every",
-        source: "the program's own echo",
-        hint: "100ms: requests at a set rate must show it in their 99th percentile, a ping-pong hides it",
-    },
-    Knob {
-        name: "shim.stall-every",
-        kind: KnobKind::Duration,
-        transports: SHIMMED,
-        default: "1s",
-        about: "how often the echoing end stalls, where shim.stall is set",
-        source: "the program's own echo",
-        hint: "the share of requests that a stall meets is shim.stall over this",
-    },
-    Knob {
-        name: "shim.read-rate",
-        kind: KnobKind::Rate,
-        transports: SHIMMED,
-        default: "none: as fast as it can",
-        about: "a known fault: the receiver of a stream waits before it reads on, so that it takes no more",
-        source: "the program's own receiver",
-        hint: "100Mb/s: the stream has this rate, and the sender waits for a closed window",
-    },
-    Knob {
-        name: "relay.delay",
-        kind: KnobKind::Duration,
-        transports: TCP,
-        default: "0ns: no relay",
-        about: "a known fault: a relay between the ends holds each message of relay.threshold or more this long",
-        source: "the program's own relay",
-        hint: "3ms with relay.threshold=100000: a break is found at 100000 B",
-    },
-    Knob {
-        name: "relay.threshold",
-        kind: KnobKind::Bytes,
-        transports: TCP,
-        default: "1 B: every message",
-        about: "the message size from which relay.delay holds",
-        source: "the program's own relay",
-        hint: "any size: the break is found to the byte",
-    },
-    Knob {
-        name: "relay.below",
-        kind: KnobKind::Bytes,
-        transports: TCP,
-        default: "none: relay.threshold says which messages wait",
-        about: "relay.delay holds what the passive end sends in smaller messages than this, and nothing else: it waits until more has come",
-        source: "the program's own relay; RFC 896",
-        hint: "1448 with relay.delay=40ms: what Nagle's algorithm does against delayed acknowledgements",
-    },
-    Knob {
-        name: "shim.slowdown",
-        kind: KnobKind::Count(0, 1000),
-        transports: SHIMMED,
-        default: "0",
-        about: "a known fault: messages take this many per cent longer than they would",
-        source: "the program's own sender",
-        hint: "10: what a comparison must find",
-    },
-    Knob {
-        name: "shim.overclaim",
-        kind: KnobKind::Count(0, 1000),
-        transports: SHIMMED,
-        default: "1",
-        about: "a known fault: the sender reports this many times the bytes it sent",
-        source: "the program's own sender",
-        hint: "2: the throughput must not change, and byte-mismatch must be given",
-    },
+    fault::SHIM_SPIN,
+    fault::SHIM_COPIES,
+    fault::SHIM_STALL,
+    fault::SHIM_STALL_EVERY,
+    fault::SHIM_READ_RATE,
+    fault::RELAY_DELAY,
+    fault::RELAY_THRESHOLD,
+    fault::RELAY_BELOW,
+    fault::SHIM_SLOWDOWN,
+    fault::SHIM_OVERCLAIM,
 ];

@@ -2,6 +2,7 @@
 
 mod on_request;
 
+use super::transport::{TRANSPORTS, TransportEntry};
 use super::{Cache, Pattern};
 use Pattern::{Bidirectional, PingPong, Stream};
 
@@ -43,8 +44,8 @@ pub const LATENCY_BYTES: u64 = 64;
 pub struct Rung {
     /// The dotted name: `network.tcp`.
     pub id: &'static str,
-    /// Its transport's name.
-    pub transport: &'static str,
+    /// What carries its bytes.
+    pub transport: &'static TransportEntry,
     /// Where its ends stand.
     pub place: Place,
     /// The rung whose cost is contained in this one.
@@ -72,11 +73,44 @@ pub struct Rung {
     pub about: &'static str,
 }
 
+/// A name has one rung.
+impl PartialEq for Rung {
+    fn eq(&self, other: &Rung) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Rung {
+    /// The rung with this name; none where this version has none.
+    pub fn named(id: &str) -> Option<&'static Rung> {
+        RUNGS.iter().find(|rung| rung.id == id)
+    }
+}
+
+/// The transport with this name; that there is one is seen when the program is compiled.
+const fn transport(name: &str) -> &'static TransportEntry {
+    let mut at = 0;
+    loop {
+        if is_same(TRANSPORTS[at].name.as_bytes(), name.as_bytes()) {
+            return &TRANSPORTS[at];
+        }
+        at += 1;
+    }
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// The ladder.
 pub const RUNGS: &[Rung] = &[
     Rung {
         id: "memory.copy",
-        transport: "memory-copy",
+        transport: transport("memory-copy"),
         place: Place::InHost,
         below: None,
         patterns: &[Stream],
@@ -92,7 +126,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "memory.copy-cold",
-        transport: "memory-copy",
+        transport: transport("memory-copy"),
         place: Place::InHost,
         below: None,
         patterns: &[Stream],
@@ -108,7 +142,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "memory.triad",
-        transport: "memory-triad",
+        transport: transport("memory-triad"),
         place: Place::InHost,
         below: None,
         patterns: &[Stream],
@@ -124,7 +158,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.shared-memory",
-        transport: "shared-memory",
+        transport: transport("shared-memory"),
         place: Place::InHost,
         below: Some("memory.copy"),
         patterns: &[PingPong, Stream],
@@ -140,7 +174,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.pipe",
-        transport: "pipe",
+        transport: transport("pipe"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -156,7 +190,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.unix",
-        transport: "unix",
+        transport: transport("unix"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -172,7 +206,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.unix-datagram",
-        transport: "unix-datagram",
+        transport: transport("unix-datagram"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -188,7 +222,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.tcp",
-        transport: "tcp",
+        transport: transport("tcp"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -204,7 +238,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.tcp6",
-        transport: "tcp",
+        transport: transport("tcp"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -220,7 +254,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.udp",
-        transport: "udp",
+        transport: transport("udp"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -236,7 +270,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "in-host.udp6",
-        transport: "udp",
+        transport: transport("udp"),
         place: Place::InHost,
         below: Some("in-host.shared-memory"),
         patterns: &[PingPong, Stream],
@@ -252,7 +286,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "network.tcp",
-        transport: "tcp",
+        transport: transport("tcp"),
         place: Place::Network,
         below: Some("in-host.tcp"),
         patterns: &[PingPong, Stream, Bidirectional],
@@ -268,7 +302,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "network.tcp6",
-        transport: "tcp",
+        transport: transport("tcp"),
         place: Place::Network,
         below: Some("in-host.tcp6"),
         patterns: &[PingPong, Stream],
@@ -284,7 +318,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "network.udp",
-        transport: "udp",
+        transport: transport("udp"),
         place: Place::Network,
         below: Some("in-host.udp"),
         patterns: &[PingPong, Stream],
@@ -300,7 +334,7 @@ pub const RUNGS: &[Rung] = &[
     },
     Rung {
         id: "network.udp6",
-        transport: "udp",
+        transport: transport("udp"),
         place: Place::Network,
         below: Some("in-host.udp6"),
         patterns: &[PingPong, Stream],

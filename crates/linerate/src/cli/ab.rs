@@ -11,7 +11,7 @@ use crate::analysis::{Verdict, compare_arms};
 use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Setting, SettingError, Target};
 use crate::record::Recording;
 use crate::schedule::{Arms, Schedule};
-use crate::vocabulary::{KNOBS, RUNGS, Rung, TRANSPORTS};
+use crate::vocabulary::{Knob, RUNGS, Rung};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
 use crate::{Error, Result};
 use std::process::ExitCode;
@@ -149,10 +149,7 @@ fn rung(args: &Ab) -> Result<&'static Rung> {
     let named: Vec<String> = args.rung.iter().cloned().collect();
     let only = if named.is_empty() { &args.hosts.only } else { &named };
     let asked = rungs(&profile(&args.hosts.target, args.blocks), only, &args.hosts.skip)?;
-    let two_ends = |rung: &Rung| {
-        TRANSPORTS.iter().any(|transport| transport.name == rung.transport && transport.ends == 2)
-    };
-    let able = |rung: &&Rung| asked.iter().any(|id| id == rung.id) && two_ends(rung);
+    let able = |rung: &&Rung| asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2;
     // A rung that stands beside the ladder is compared when it is named.
     let ladder = RUNGS.iter().rev().filter(|rung| !rung.sibling).find(able);
     let found = ladder.or_else(|| RUNGS.iter().rev().find(able));
@@ -166,9 +163,9 @@ fn rung(args: &Ab) -> Result<&'static Rung> {
 
 /// A candidate that cannot touch the rung would be found the same, which is true and useless.
 fn applies(setting: &Setting, rung: &Rung) -> Result<()> {
-    let knob = KNOBS.iter().find(|knob| knob.name == setting.knob);
+    let knob = Knob::named(&setting.knob);
     let serves =
-        knob.is_none_or(|knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport));
+        knob.is_none_or(|knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name));
     if serves && setting.applies_to(rung.id) {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! Every engine keeps the contract of the usual one.
 
 use super::*;
-use linerate::vocabulary::{KNOBS, KnobKind};
+use linerate::vocabulary::{Knob, KnobKind};
 
 fn words(knob: &str) -> &'static [&'static str] {
-    let kind = KNOBS.iter().find(|entry| entry.name == knob).unwrap().kind;
+    let kind = Knob::named(knob).unwrap().kind;
     if let KnobKind::OneOf(words) = kind { words } else { panic!("{knob} is {kind:?}") }
 }
 

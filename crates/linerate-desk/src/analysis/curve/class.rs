@@ -6,7 +6,7 @@ use crate::plan::HostId;
 use crate::record::{Recording, SessionRecord};
 use crate::statistic::Estimate;
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{Cache, Pattern, RUNGS, TRANSPORTS};
+use crate::vocabulary::{Cache, Pattern, Rung};
 use std::collections::BTreeSet;
 
 /// The rung whose bends are those of the caches.
@@ -174,9 +174,7 @@ fn rotation(seen: &Seen) -> Option<String> {
 
 /// Whether one thread works alone there: nobody to agree with, nothing to segment.
 fn is_alone(seen: &Seen) -> bool {
-    let rung = RUNGS.iter().find(|rung| rung.id == seen.curve.case.rung);
-    let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|it| it.name == rung.transport));
-    transport.is_some_and(|transport| transport.ends == 1)
+    Rung::named(&seen.curve.case.rung).is_some_and(|rung| rung.transport.ends == 1)
 }
 
 /// Work on memory alone breaks where a cache ends, by a step or by a bend.

@@ -6,7 +6,8 @@
 use super::Curve;
 use super::segment::Fit;
 use crate::statistic::{Estimate, isotonic};
-use crate::vocabulary::{RUNGS, TRANSPORTS};
+use crate::vocabulary::Rung;
+
 use std::collections::BTreeSet;
 
 /// A size that takes longer than a larger one.
@@ -94,8 +95,7 @@ pub(super) fn splits(curve: &Curve) -> Vec<Split> {
 
 /// Whether a rung has two ends.
 fn is_sent(rung: &str) -> bool {
-    let transport = RUNGS.iter().find(|known| known.id == rung).map(|known| known.transport);
-    TRANSPORTS.iter().all(|entry| Some(entry.name) != transport || entry.ends > 1)
+    Rung::named(rung).is_none_or(|rung| rung.transport.ends > 1)
 }
 
 /// The sizes beside which an odd one costs more.

@@ -2,7 +2,7 @@
 
 use super::Curve;
 use crate::statistic::{Estimate, median};
-use crate::vocabulary::{RUNGS, TRANSPORTS};
+use crate::vocabulary::Rung;
 
 /// What a curve comes to: Hockney's two parameters and where the throughput stands between them.
 /// Hockney, The communication challenge for MPP, Parallel Computing 20(3), 1994.
@@ -62,9 +62,8 @@ fn rates(curve: &Curve) -> Rates {
 /// The curve of the layer below that can be compared; one that does not wait stands below any wait.
 fn below<'c>(curve: &Curve, curves: &'c [Curve]) -> Option<&'c Curve> {
     let case = &curve.case;
-    let below = RUNGS.iter().find(|rung| rung.id == case.rung)?.below?;
-    let transport = RUNGS.iter().find(|rung| rung.id == below)?.transport;
-    let waits = TRANSPORTS.iter().any(|entry| entry.name == transport && entry.ends > 1);
+    let below = Rung::named(&case.rung)?.below?;
+    let waits = Rung::named(below)?.transport.ends > 1;
     let same = |other: &&Curve| {
         let theirs = &other.case;
         theirs.rung == below

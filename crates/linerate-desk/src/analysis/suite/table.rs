@@ -8,7 +8,7 @@ use crate::plan::{Case, Factor, Levels, PEAK, Plan, STEP, Suite, SuiteTable, Tab
 use crate::record::{Recording, SessionRecord};
 use crate::statistic::{Estimate, median};
 use crate::unit::Bytes;
-use crate::vocabulary::{RUNGS, TRANSPORTS};
+use crate::vocabulary::Rung;
 
 /// A table's values.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,11 +63,7 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &
 /// What the first session of a row's trials says that it is of, before the first path.
 fn version(recording: &Recording, plan: &Plan, suite: &Suite, row: &TableRow) -> Option<String> {
     let scene = Scene { recording, plan, suite, y: "" };
-    let is_foreign = |case: &Case| {
-        let rung = RUNGS.iter().find(|rung| rung.id == case.rung);
-        let transport = rung.and_then(|rung| TRANSPORTS.iter().find(|entry| entry.name == rung.transport));
-        transport.is_some_and(|entry| entry.foreign)
-    };
+    let is_foreign = |case: &Case| Rung::named(&case.rung).is_some_and(|rung| rung.transport.foreign);
     let mut cases = row.parts.values().filter_map(|levels| Some(&scene.trials(levels).first()?.case));
     let case = cases.find(|case| is_foreign(case))?;
     let is_of = |session: &&SessionRecord| session.rung == case.rung && session.arm == case.arm;

@@ -4,15 +4,14 @@ use super::{Inputs, Limit};
 use crate::analysis::{Layer, Point};
 use crate::statistic::{Estimate, median};
 use crate::unit::BitRate;
-use crate::vocabulary::{Cache, RUNGS, Rung, TRANSPORTS, TransportEntry};
+use crate::vocabulary::{Cache, Rung, TransportEntry};
 
 /// STREAM does not count the read that a store causes when it misses: of four transfers three.
 const UNCOUNTED: f64 = 4.0 / 3.0;
 
 /// A rung and its transport.
 pub(super) fn of(rung_id: &str) -> Option<(&'static Rung, &'static TransportEntry)> {
-    let rung = RUNGS.iter().find(|rung| rung.id == rung_id)?;
-    Some((rung, TRANSPORTS.iter().find(|transport| transport.name == rung.transport)?))
+    Rung::named(rung_id).map(|rung| (rung, rung.transport))
 }
 
 /// The layer of one thread in memory that `wanted` accepts, on the host that sends if it is there.

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::record::{HostDelta, InterfaceDelta, StepRecord};
-use crate::vocabulary::{Place, RUNGS, Rung, TRANSPORTS};
+use crate::vocabulary::{Place, Rung};
 
 /// Ethernet, IPv4 and TCP headers with timestamps and selective acknowledgements: no packet has more.
 const HEADERS: f64 = 14.0 + 20.0 + 60.0;
@@ -15,9 +15,7 @@ const LOOPBACK: &str = "lo";
 
 /// The rung, when its bytes cross an interface.
 fn crossing(step: &StepRecord) -> Option<&'static Rung> {
-    let rung = RUNGS.iter().find(|rung| rung.id == step.case.rung)?;
-    let crosses = |name| TRANSPORTS.iter().any(|transport| transport.name == name && transport.crosses_hosts);
-    crosses(rung.transport).then_some(rung)
+    Rung::named(&step.case.rung).filter(|rung| rung.transport.crosses_hosts)
 }
 
 /// The interfaces of a host that should have carried the step.

@@ -4,7 +4,7 @@ use super::{Context, Finding, percent};
 use crate::analysis::{Curve, Layer};
 use crate::record::{Calibration, Ceiling};
 use crate::unit::{Bytes, significant};
-use crate::vocabulary::{Does, Pattern, RUNGS};
+use crate::vocabulary::{Does, Pattern, Rung};
 use serde_json::json;
 
 /// A rate of this share of the generator's own may be the generator's.
@@ -69,7 +69,7 @@ fn near(calibration: &Calibration, layer: &Layer, curve: &Curve) -> Vec<Near> {
 /// The least that the sending host's generators can do at most at this size: the engine's, or the bare loop's.
 fn ceiling(calibration: &Calibration, curve: &Curve, message_bytes: u64) -> Option<f64> {
     let host = calibration.hosts.iter().find(|host| host.host == curve.case.pairs.first().from)?;
-    let transport = RUNGS.iter().find(|rung| rung.id == curve.case.rung).map(|rung| rung.transport);
+    let transport = Rung::named(&curve.case.rung).map(|rung| rung.transport.name);
     let does = if curve.case.pattern == Pattern::PingPong { Does::Pings } else { Does::Sends };
     let binds = |ceiling: &&Ceiling| {
         let engine = ceiling.transport.as_deref() == transport && ceiling.wait == Some(curve.case.wait);
@@ -87,13 +87,13 @@ fn ceiling(calibration: &Calibration, curve: &Curve, message_bytes: u64) -> Opti
 mod tests {
     use crate::record::synthetic::Synthetic;
     use crate::record::{Calibration, Ceiling, Figure, HostCalibration};
-    use crate::vocabulary::{Does, RUNGS, Wait};
+    use crate::vocabulary::{Does, Rung, Wait};
 
     /// The layers that are found limited when host a's engine can make so many messages of 64 B.
     fn limited(messages_per_s: f64, is_bare: bool) -> Vec<String> {
         let mut recording =
             Synthetic { noise: 0.001, sizes: vec![1, 64, 1 << 20], ..Synthetic::default() }.recording();
-        let tcp = RUNGS.iter().find(|rung| rung.id == "network.tcp").unwrap().transport;
+        let tcp = Rung::named("network.tcp").unwrap().transport.name;
         let ceiling = Ceiling {
             transport: (!is_bare).then(|| tcp.into()),
             does: Does::Sends,

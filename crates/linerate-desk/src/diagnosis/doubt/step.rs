@@ -5,7 +5,7 @@ use super::{Check, Context, count, percent};
 use crate::diagnosis::facts::{busiest_interface, host, interface_fact};
 use crate::record::{HostDelta, StepRecord};
 use crate::unit::significant;
-use crate::vocabulary::{Place, RUNGS, Wait};
+use crate::vocabulary::{Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ fn yes(is: bool) -> Option<f64> {
 
 /// Where the step's rung stands.
 fn place(step: &StepRecord) -> Option<Place> {
-    RUNGS.iter().find(|rung| rung.id == step.case.rung).map(|rung| rung.place)
+    Rung::named(&step.case.rung).map(|rung| rung.place)
 }
 
 /// Only ends that meet wait: a thread alone on memory does not sleep.

@@ -6,7 +6,7 @@
 use crate::analysis::Timeline;
 use crate::record::{Flow, Recording, RoleRecord, StepRecord, Trial};
 use crate::report::{Rendered, Sheet};
-use crate::vocabulary::{Does, Place, RUNGS};
+use crate::vocabulary::{Does, Place, RUNGS, Rung};
 use crate::{Error, Result};
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
     let at = begun.and_then(|begun| {
         begun.checked_add(jiff::SignedDuration::from_nanos(i64::try_from(after).ok()?)).ok()
     });
-    let rung = RUNGS.iter().find(|rung| rung.id == timeline.case.rung);
+    let rung = Rung::named(&timeline.case.rung);
     let host = |name: &str| recording.hosts.iter().find(|host| host.host == *name);
     json!({
         "connected": [],
@@ -94,7 +94,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
         },
         "cookie": null,
         "test_start": {
-            "protocol": rung.map(|rung| rung.transport.to_uppercase()),
+            "protocol": rung.map(|rung| rung.transport.name.to_uppercase()),
             "num_streams": trial.case.flows,
             "blksize": trial.block.message_bytes,
             "omit": 0,

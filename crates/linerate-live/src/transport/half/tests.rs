@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pattern::{Drive, Link};
-use crate::vocabulary::{Cache, KNOBS, KnobKind, Wait};
+use crate::vocabulary::{Cache, Knob, KnobKind, Wait};
 use linerate_sys::pages::Pages;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -32,7 +32,7 @@ fn block(message: usize, messages: u64, cache: Cache) -> Block {
 #[test]
 fn the_knobs_have_the_names_of_the_engines() {
     for (knob, names) in [SEND, RECEIVE].into_iter().zip(table::names()) {
-        let knob = KNOBS.iter().find(|entry| entry.name == knob).unwrap();
+        let knob = Knob::named(knob).unwrap();
         let KnobKind::OneOf(words) = knob.kind else { panic!("{:?}", knob.kind) };
         assert_eq!(words, &names[..]);
         assert_eq!(knob.default, names[0]);

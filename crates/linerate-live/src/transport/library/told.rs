@@ -4,7 +4,7 @@ use super::home::Ranked;
 use crate::record::Granted;
 use crate::transport::Spec;
 use crate::unit::Bytes;
-use crate::vocabulary::{KNOBS, KnobKind};
+use crate::vocabulary::{Knob, KnobKind};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub fn answer(names: &Value, tell: impl Fn(&str) -> Option<String>) -> Result<Va
 
 /// One value where all names that are known have the same, otherwise each name with its own.
 fn granted(told: &Told, values: &BTreeMap<String, String>) -> Option<String> {
-    let kind = KNOBS.iter().find(|knob| knob.name == told.knob).map(|knob| knob.kind);
+    let kind = Knob::named(told.knob).map(|knob| knob.kind);
     let known = told.names.iter().filter_map(|name| Some((name, as_knob(kind, values.get(name)?))));
     let known: Vec<(&String, String)> = known.collect();
     let (_, first) = known.first()?;

@@ -72,7 +72,7 @@ fn none(knob: &str, maker: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{KnobKind, MPI_MAKERS};
+    use crate::vocabulary::{Knob, KnobKind, MPI_MAKERS};
 
     fn spec(settings: &[&str]) -> Spec {
         let settings = settings.iter().map(|setting| setting.parse().unwrap()).collect();
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn every_variable_is_of_a_knob_and_a_maker_that_there_are() {
         for entry in MPI_VARIABLES {
-            let knob = KNOBS.iter().find(|knob| knob.name == entry.knob).expect(entry.knob);
+            let knob = Knob::named(entry.knob).expect(entry.knob);
             assert_eq!(knob.transports, ["mpi"]);
             let is_plain = matches!(knob.kind, KnobKind::Bytes | KnobKind::Switch | KnobKind::OneOf(_));
             assert!(is_plain, "{}", knob.name);

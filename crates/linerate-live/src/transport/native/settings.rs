@@ -37,7 +37,7 @@ pub fn granted(spec: &Spec, library: &NativeLibrary, told: &[(String, String)]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{KNOBS, LIBRARY_KINDS, NATIVE_LIBRARIES, TRANSPORTS};
+    use crate::vocabulary::{Knob, LIBRARY_KINDS, NATIVE_LIBRARIES, TRANSPORTS};
 
     fn spec(settings: &[&str]) -> Spec {
         let settings = settings.iter().map(|setting| setting.parse().unwrap()).collect();
@@ -76,7 +76,7 @@ mod tests {
             assert!(TRANSPORTS.iter().any(|entry| entry.name == library.name && entry.only_polls));
             let knobs = library.knobs.iter().map(|(knob, _)| *knob).chain([library.environment]);
             for name in knobs {
-                let knob = KNOBS.iter().find(|knob| knob.name == name).expect(name);
+                let knob = Knob::named(name).expect(name);
                 assert_eq!(knob.transports, [library.name]);
             }
         }

@@ -3,7 +3,7 @@
 use super::{Load, Roles, Suite, SuiteCase};
 use crate::plan::{Case, HostId, HostPair, Pace, Pairs, Plan};
 use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::{Pattern, Place, RUNGS, Wait};
+use crate::vocabulary::{Pattern, Place, Rung, Wait};
 
 /// One case, and what a trial of it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,8 +73,7 @@ impl SuiteCase {
     /// Every host that plays a part, for each of its roles.
     fn with_ends(&self, case: &Case, hosts: &[HostId]) -> Vec<Case> {
         let between = |pairs: Pairs, flows: u32| Case { pairs, flows, ..case.clone() };
-        let ([first, second, ..], Some(rung)) = (hosts, RUNGS.iter().find(|rung| rung.id == case.rung))
-        else {
+        let ([first, second, ..], Some(rung)) = (hosts, Rung::named(&case.rung)) else {
             return Vec::new();
         };
         if rung.place == Place::InHost {

@@ -116,13 +116,11 @@ fn named(name: &str) -> Level {
     Level { name: name.into(), number: None }
 }
 
-/// What the hosts of a case do: a second pair does not send from a.
+/// What the hosts of a case do: `to a` or `from a`, and of a further pair `from c`.
 fn hosts(case: &Case) -> Level {
-    let first = HostId::default();
-    match case.pairs.has(first) {
-        true if case.pairs.receivers().contains(&first) => named("to a"),
-        true => named("from a"),
-        false => named(&case.pairs.to_string()),
+    match case.pairs.receivers().contains(&HostId(0)) {
+        true => named("to a"),
+        false => named(&format!("from {}", case.pairs.from_names())),
     }
 }
 

@@ -15,7 +15,7 @@ const fn rung(
 ) -> Rung {
     Rung {
         id,
-        transport,
+        transport: super::transport(transport),
         place,
         below,
         patterns: &[PingPong, Stream],

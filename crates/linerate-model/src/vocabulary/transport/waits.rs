@@ -37,7 +37,7 @@ impl TransportEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{KNOBS, KnobKind, TRANSPORTS};
+    use crate::vocabulary::{Knob, KnobKind, TRANSPORTS};
 
     fn only(transport: &str, place: Place, settings: &[(&str, &'static str)]) -> Option<Wait> {
         let entry = TRANSPORTS.iter().find(|entry| entry.name == transport).unwrap();
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn every_one_is_of_a_knob_that_has_this_value() {
         for other in OTHER_WAITS {
-            let knob = KNOBS.iter().find(|knob| knob.name == other.knob).expect(other.knob);
+            let knob = Knob::named(other.knob).expect(other.knob);
             let KnobKind::OneOf(values) = knob.kind else { panic!("{} has no names", knob.name) };
             assert!(values.contains(&other.value), "{}", other.value);
         }

@@ -104,7 +104,7 @@ impl SoFar {
 
 /// `network.tcp x 4 a>b`, `in-host.udp, 1 KiB a`, `network.tcp a>b tcp.no-delay=off`.
 fn name(case: &Case, arm: Option<&str>) -> String {
-    let rung: Option<&Rung> = RUNGS.iter().find(|rung| rung.id == case.rung);
+    let rung: Option<&Rung> = Rung::named(&case.rung);
     let mut name = rung.map_or(case.rung.as_str(), |rung| rung.title).to_owned();
     if let Some(rung) = rung.filter(|rung| rung.ladder_bytes != LADDER_BYTES) {
         name += &format!(", {}", Bytes(rung.ladder_bytes));

@@ -8,7 +8,7 @@ use crate::plan::{Case, Step};
 use crate::record::{Event, Header, Recording, Trial};
 use crate::schedule::Schedule;
 use crate::unit::Bytes;
-use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, Pattern, RUNGS, Wait};
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, Pattern, Rung, Wait};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Trials that the chart shows.
@@ -174,8 +174,7 @@ impl Scene {
             return;
         }
         let size = trial.block.message_bytes;
-        let stated =
-            RUNGS.iter().find(|rung| rung.id == trial.case.rung).map_or(LADDER_BYTES, |r| r.ladder_bytes);
+        let stated = Rung::named(&trial.case.rung).map_or(LADDER_BYTES, |r| r.ladder_bytes);
         let (at_ladder, at_latency) = (self.is_stated(size, stated), self.is_stated(size, LATENCY_BYTES));
         let row = self.row(&trial.case);
         match (ping_pong, bps, half_ns) {
