@@ -3,9 +3,7 @@
 //! | what | when | gives |
 //! |---|---|---|
 //! | [`environment()`] | once a run | all facts about the host, a missing one as null |
-//! | [`snapshot()`] | before and after a step | the host's counters; [`Snapshot::delta`] is what they did |
-//! | [`tcp_info`] | before and after a step | a connection's counters that moved, and its last state |
-//! | [`Sampler`] | during a long stream | time lines of the host and of the sockets |
+//! | [`Watch`] | around a step | what every [`Observer`] of a host or a session saw: counters, connections, time lines |
 //! | [`doctor()`] | when asked | whether this host can be measured well |
 //!
 //! Nothing here needs a privilege or changes anything. Interfaces, sockets and settings of the network are
@@ -20,14 +18,18 @@ mod environment;
 mod fact;
 mod host;
 mod interface;
+mod queue;
 pub mod reassembly;
 mod sampler;
 mod snapshot;
+mod sockets;
 mod stack;
 pub mod tcp_info;
+mod watch;
 
 pub use doctor::{Check, CheckState, doctor};
 pub use environment::environment;
 pub use host::machine_id;
 pub use sampler::Sampler;
 pub use snapshot::{Snapshot, snapshot};
+pub use watch::{Observer, Seen, Site, Watch, Watched};

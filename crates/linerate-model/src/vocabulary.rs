@@ -14,6 +14,7 @@ mod lab_key;
 mod library;
 mod metric;
 mod native;
+mod observer;
 mod pattern;
 mod preset;
 mod quantity;
@@ -42,6 +43,7 @@ pub use library::{
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
+pub use observer::{OBSERVERS, ObserverEntry};
 pub use pattern::{
     Cache, Collective, Content, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search,
     Wait,

@@ -6,7 +6,7 @@ use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayl
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkInfo, LinkMessage, LinkXdp};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType};
-use netlink_packet_route::tc::{TcAttribute, TcMessage};
+use netlink_packet_route::tc::{TcAttribute, TcMessage, TcStats2};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::net::IpAddr;
@@ -98,20 +98,58 @@ pub fn with_address(wanted: IpAddr) -> Result<Option<Link>> {
     Ok(links()?.into_iter().find(|link| link.addresses.iter().any(has)))
 }
 
-/// The queueing disciplines: index of the interface and kind, the root of each interface first.
-pub fn qdiscs() -> Result<Vec<(u32, String)>> {
+/// A queueing discipline, and what it has counted since it was made (`include/uapi/linux/gen_stats.h`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueueingDiscipline {
+    /// Its interface.
+    pub index: u32,
+    /// Its handle and its parent's: with the interface they say which it is.
+    pub place: [(u16, u16); 2],
+    /// What it is: `fq_codel`.
+    pub kind: String,
+    /// Bytes that it passed on.
+    pub bytes: u64,
+    /// Packets that it passed on; this counter and those below wrap at 32 bits.
+    pub packets: u32,
+    /// Packets that it dropped.
+    pub drops: u32,
+    /// Packets that the device gave back.
+    pub requeues: u32,
+    /// How often it held a packet for its rate or its limit.
+    pub overlimits: u32,
+}
+
+/// The queueing disciplines, the root of each interface first.
+pub fn qdiscs() -> Result<Vec<QueueingDiscipline>> {
     let answers = dump(RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()))?;
-    let kind = |attribute: &TcAttribute| match attribute {
-        TcAttribute::Kind(kind) => Some(kind.clone()),
-        _ => None,
-    };
     let qdisc = |answer: &RouteNetlinkMessage| match answer {
-        RouteNetlinkMessage::NewQueueDiscipline(message) => {
-            Some((message.header.index as u32, message.attributes.iter().find_map(kind)?))
-        }
+        RouteNetlinkMessage::NewQueueDiscipline(message) => Some(qdisc(message)),
         _ => None,
     };
-    Ok(answers.iter().filter_map(qdisc).collect())
+    Ok(answers.iter().filter_map(qdisc).filter(|qdisc| !qdisc.kind.is_empty()).collect())
+}
+
+fn qdisc(message: &TcMessage) -> QueueingDiscipline {
+    let place = [message.header.handle, message.header.parent].map(|handle| (handle.major, handle.minor));
+    let mut qdisc = QueueingDiscipline { index: message.header.index as u32, place, ..Default::default() };
+    for attribute in &message.attributes {
+        match attribute {
+            TcAttribute::Kind(kind) => qdisc.kind.clone_from(kind),
+            TcAttribute::Stats2(statistics) => statistics.iter().for_each(|one| counted(&mut qdisc, one)),
+            _ => {}
+        }
+    }
+    qdisc
+}
+
+fn counted(qdisc: &mut QueueingDiscipline, statistics: &TcStats2) {
+    match statistics {
+        TcStats2::Basic(basic) => (qdisc.bytes, qdisc.packets) = (basic.bytes, basic.packets),
+        TcStats2::Queue(queue) => {
+            (qdisc.drops, qdisc.requeues, qdisc.overlimits) = (queue.drops, queue.requeues, queue.overlimits);
+        }
+        _ => {}
+    }
 }
 
 /// The routes to other hosts in the main tables of IPv4 and IPv6.
@@ -284,7 +322,7 @@ mod tests {
     #[test]
     fn routes_and_qdiscs_belong_to_interfaces() {
         let known: Vec<u32> = links().unwrap().iter().map(|link| link.index).collect();
-        assert!(qdiscs().unwrap().iter().all(|(index, kind)| known.contains(index) && !kind.is_empty()));
+        assert!(qdiscs().unwrap().iter().all(|one| known.contains(&one.index) && !one.kind.is_empty()));
         for route in routes().unwrap() {
             assert!(route.interface.is_none_or(|index| known.contains(&index)), "{route:?}");
             assert!(route.destination.contains('/'), "{route:?}");

@@ -61,7 +61,10 @@ fn every_finding_has_its_entry_in_the_vocabulary() {
     recording.steps.iter_mut().for_each(|step| {
         step.kept_awake = false;
         step.timer_slack_lowered = false;
-        step.hosts.iter_mut().for_each(|host| host.softnet_dropped = 3);
+        for host in &mut step.hosts {
+            host.softnet_dropped = 3;
+            host.counters.insert("queue.eth0.fq_codel.drops".into(), 3);
+        }
     });
     let (_, diagnosis) = of(&recording);
     for finding in &diagnosis.findings {
@@ -72,6 +75,7 @@ fn every_finding_has_its_entry_in_the_vocabulary() {
     assert_eq!(codes("few-passes"), 9);
     assert_eq!(codes("interrupted"), 1);
     assert_eq!(codes("softnet-drops"), 9);
+    assert_eq!(codes("queue-drops"), 9);
     assert_eq!(codes("not-kept-awake"), 8, "memory alone does not sleep");
 }
 

@@ -24,6 +24,7 @@ const DISTURBANCES: &[&str] = &[
     "foreign-bytes",
     "congestion-control",
     "softnet-drops",
+    "queue-drops",
     "not-kept-awake",
     "above-bound",
 ];

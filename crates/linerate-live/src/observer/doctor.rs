@@ -215,7 +215,7 @@ fn huge_pages(text: Option<&str>) -> Verdict {
 
 /// The queueing disciplines in use, with the one that new interfaces get.
 fn queues() -> Vec<String> {
-    let used = link::qdiscs().unwrap_or_default().into_iter().map(|(_, kind)| kind);
+    let used = link::qdiscs().unwrap_or_default().into_iter().map(|one| one.kind);
     let default = stack::setting("net.core.default_qdisc");
     used.chain(default.as_str().map(str::to_owned)).collect()
 }

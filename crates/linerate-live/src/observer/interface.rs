@@ -98,7 +98,7 @@ pub(super) fn facts(most: usize) -> (Vec<(String, Facts)>, Vec<String>) {
     let ethtool = Ethtool::open().ok();
     let qdiscs = link::qdiscs().unwrap_or_default();
     let one = |link: Link| {
-        let kinds = qdiscs.iter().filter(|(index, _)| *index == link.index).map(|(_, kind)| kind.as_str());
+        let kinds = qdiscs.iter().filter(|one| one.index == link.index).map(|one| one.kind.as_str());
         let mut facts: Facts = LINK.iter().map(|(name, read)| ((*name).to_owned(), read(&link))).collect();
         facts.insert("qdiscs".into(), tally(kinds));
         let bus_address = driver_facts(ethtool.as_ref(), &link.name, &mut facts);

@@ -6,6 +6,7 @@
 
 use super::snapshot::{Reader, Snapshot};
 use super::tcp_info::Field;
+use super::{Observer, Seen, Watched};
 use crate::record::{HostDelta, InterfaceDelta, Series};
 use crate::{Error, Result};
 use Shape::{Grown, PerSecond, ShareOfTime, Value};
@@ -28,6 +29,30 @@ pub struct Sampler {
 const MOST: usize = 2_000;
 /// No sampler is quicker than this.
 const SHORTEST: Duration = Duration::from_millis(1);
+
+/// A sampler as an observer; it is asked once.
+struct Sampling(Option<Sampler>);
+
+impl Observer for Sampling {
+    fn end(&mut self, _: &Watched<'_>, seen: &mut Seen) -> Result<()> {
+        seen.series.extend(self.0.take().into_iter().flat_map(Sampler::finish));
+        Ok(())
+    }
+}
+
+fn begun(sampler: Option<Result<Sampler>>) -> Result<Option<Box<dyn Observer>>> {
+    Ok(sampler.transpose()?.map(|sampler| Box::new(Sampling(Some(sampler))) as Box<dyn Observer>))
+}
+
+/// Begins to sample the host, where the step has time lines.
+pub(super) fn of_host(watched: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
+    begun(watched.sample.map(|every| Sampler::of_host(watched.cpus, every)))
+}
+
+/// Begins to sample the connections, where the step has time lines.
+pub(super) fn of_sockets(watched: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
+    begun(watched.sample.map(|every| Sampler::of_sockets(&watched.sockets, every)))
+}
 
 impl Sampler {
     /// Samples these CPUs, and the host's interfaces and queues.

@@ -4,6 +4,8 @@
 //! interfaces and TCP's counters are those of the calling thread's network namespace; CPUs and `softnet`
 //! are the machine's. A counter that cannot be read is zero; one that went backwards did not move.
 
+use super::{Observer, Seen, Watched};
+use crate::Result;
 use crate::record::{HostDelta, InterfaceDelta};
 use linerate_sys::clock;
 use linerate_sys::cpu_time;
@@ -55,6 +57,23 @@ struct Softnet {
 /// Reads the counters, with the busy times of `cpus` and the CPU time of this process and `own_pids`.
 pub fn snapshot(cpus: &[u32], own_pids: &[u32]) -> Snapshot {
     Snapshot::read(cpus, own_pids, &mut Reader::open())
+}
+
+/// The host's counters as an observer.
+struct Counters(Snapshot);
+
+/// Begins.
+pub(super) fn begin(watched: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
+    Ok(Some(Box::new(Counters(snapshot(watched.cpus, watched.processes)))))
+}
+
+impl Observer for Counters {
+    fn end(&mut self, watched: &Watched<'_>, seen: &mut Seen) -> Result<()> {
+        let counters = std::mem::take(&mut seen.host.counters);
+        let delta = self.0.delta(&snapshot(watched.cpus, watched.processes), "");
+        seen.host = HostDelta { counters, ..delta };
+        Ok(())
+    }
 }
 
 impl Reader {
@@ -123,6 +142,7 @@ impl Snapshot {
                 .tcp_retransmitted_segments
                 .saturating_sub(self.tcp_retransmitted_segments),
             reassembly_failures: later.reassembly_failures.saturating_sub(self.reassembly_failures),
+            ..HostDelta::default()
         }
     }
 
@@ -168,7 +188,7 @@ fn gains<'s>(before: &'s [(u32, u64)], after: &'s [(u32, u64)]) -> impl Iterator
 
 /// The way from one 32-bit reading to the next. More than half way round is backwards: a CPU's counters
 /// went with the CPU.
-fn wrapped(before: u32, after: u32) -> u64 {
+pub(super) fn wrapped(before: u32, after: u32) -> u64 {
     let moved = after.wrapping_sub(before);
     if moved > u32::MAX / 2 { 0 } else { u64::from(moved) }
 }

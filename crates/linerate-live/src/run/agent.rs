@@ -11,7 +11,7 @@ use super::protocol::{
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, gather, serve};
-use crate::observer::{self, Sampler, Snapshot, reassembly};
+use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::record::HostDelta;
 use crate::transport;
 use crate::{Error, Result};
@@ -70,8 +70,8 @@ struct Agent {
     processes: Vec<u32>,
     /// Those that work for each open session beside them.
     helpers: Mutex<HashMap<String, Vec<u32>>>,
-    /// The host's counters as the last trial began.
-    before: Mutex<Option<Snapshot>>,
+    /// What has watched the host since the last trial began.
+    watch: Mutex<Option<Watch>>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
@@ -99,7 +99,7 @@ impl Agent {
             reached,
             processes,
             helpers: Mutex::default(),
-            before: Mutex::default(),
+            watch: Mutex::default(),
             never_settles: AtomicBool::new(false),
             workers,
             children,
@@ -190,16 +190,14 @@ impl Agent {
 
     /// Runs all of this host's parts at once, between two readings of the host's counters.
     fn trial(&self, request: &TrialRequest) -> Result<TrialAnswer> {
-        let sampler =
-            request.sample_ns.map(|interval| Sampler::of_host(&self.cpus, Duration::from_nanos(interval)));
         let helpers: Vec<u32> = lock(&self.helpers)?.values().flatten().copied().collect();
         let processes = [self.processes.as_slice(), &helpers].concat();
-        let before = observer::snapshot(&self.cpus, &processes);
+        let sample = request.sample_ns.map(Duration::from_nanos);
+        let watched = Watched { cpus: &self.cpus, processes: &processes, sample, ..Watched::default() };
+        let mut watch = Watch::begin(Site::Host, &watched)?;
         let parts = self.play(request);
-        let after = observer::snapshot(&self.cpus, &processes);
-        let series = sampler.transpose()?.map(Sampler::finish).unwrap_or_default();
-        let host = before.delta(&after, "");
-        *lock(&self.before)? = Some(before);
+        let Seen { host, series, .. } = watch.end(&watched)?;
+        *lock(&self.watch)? = Some(watch);
         Ok(TrialAnswer { host, parts: parts?, series })
     }
 
@@ -219,8 +217,9 @@ impl Agent {
     /// What the host's counters did since the last trial began.
     fn recount(&self) -> Result<HostDelta> {
         let none = || Error::usage("no trial was made yet", "");
-        let before = lock(&self.before)?.take().ok_or_else(none)?;
-        Ok(before.delta(&observer::snapshot(&self.cpus, &self.processes), ""))
+        let mut watch = lock(&self.watch)?.take().ok_or_else(none)?;
+        let watched = Watched { cpus: &self.cpus, processes: &self.processes, ..Watched::default() };
+        Ok(watch.end(&watched)?.host)
     }
 
     /// Every worker plays its own parts.

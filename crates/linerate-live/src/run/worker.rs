@@ -8,7 +8,7 @@ use super::protocol::{
     WorkerPart,
 };
 use crate::control::serve;
-use crate::observer::{Sampler, tcp_info};
+use crate::observer::{Seen, Site, Watch, Watched};
 use crate::pattern::{self, Measured};
 use crate::plan::Block;
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
@@ -20,7 +20,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Write};
-use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -162,19 +161,14 @@ fn measure(
     sample_ns: Option<u64>,
     done: &AtomicBool,
 ) -> Result<PartAnswer> {
-    let sampler = match sample_ns {
-        Some(interval) => Some(Sampler::of_sockets(&session.sockets(), Duration::from_nanos(interval))?),
-        None => None,
-    };
-    let before: Vec<Vec<u8>> = session.sockets().into_iter().map(read_info).collect::<Result<_>>()?;
+    let sample = sample_ns.map(Duration::from_nanos);
+    let mut watch = Watch::begin(Site::Session, &watched(session, sample))?;
     let measured = match part.beside {
         false => session.trial(&part.tasks, part.wait, &part.blocks)?,
         true => vec![beside(session, part, done)?],
     };
-    let sockets = session.sockets().into_iter().zip(before).enumerate();
-    let sockets = sockets
-        .map(|(flow, (socket, before))| socket_record(part.worker, flow as u32, socket, &before))
-        .collect::<Result<_>>()?;
+    let Seen { sockets, series, .. } = watch.end(&watched(session, sample))?;
+    let sockets = sockets.into_iter().map(|socket| SocketRecord { worker: part.worker, ..socket }).collect();
     let every = |quality: fn(&Measured) -> bool| measured.iter().flatten().flatten().all(quality);
     Ok(PartAnswer {
         worker: part.worker,
@@ -189,8 +183,12 @@ fn measure(
             .map(|(task, flows)| task_answer(task, flows, &part.blocks))
             .collect::<Result<_>>()?,
         sockets,
-        series: sampler.map(Sampler::finish).unwrap_or_default(),
+        series,
     })
+}
+
+fn watched(session: &dyn Session, sample: Option<Duration>) -> Watched<'_> {
+    Watched { sockets: session.sockets(), sample, ..Watched::default() }
 }
 
 /// Its one task and one block tell what it is; a flow, a block.
@@ -230,22 +228,6 @@ fn samples(measured: &[&Measured]) -> Result<BTreeMap<Sample, String>> {
         merged.entry(*sample).or_default().merge(latencies);
     }
     merged.into_iter().map(|(sample, latencies)| Ok((sample, latencies.encode()?))).collect()
-}
-
-fn read_info(socket: &TcpStream) -> Result<Vec<u8>> {
-    Ok(linerate_sys::tcp_info::tcp_info(socket)?)
-}
-
-fn socket_record(worker: u32, flow: u32, socket: &TcpStream, before: &[u8]) -> Result<SocketRecord> {
-    let after = read_info(socket)?;
-    Ok(SocketRecord {
-        worker,
-        flow,
-        congestion_control: Some(linerate_sys::socket::congestion_control(socket)?),
-        moved: tcp_info::moved(before, &after),
-        last: tcp_info::last(&after),
-        ..SocketRecord::default()
-    })
 }
 
 /// Reads a request's parameters.

@@ -35,6 +35,17 @@ pub struct HostDelta {
     /// Times that it could not put a fragmented datagram together; older recordings have none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reassembly_failures: u64,
+    /// Further counters that moved, by dotted names: `queue.eth0.fq_codel.drops`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl HostDelta {
+    /// The sum of the further counters whose names begin and end so.
+    pub fn counted(&self, first: &str, last: &str) -> u64 {
+        let is_meant = |name: &&String| name.starts_with(first) && name.ends_with(last);
+        self.counters.keys().filter(is_meant).map(|name| self.counters[name]).sum()
+    }
 }
 
 /// Reads a map whose keys are numbers. In a tagged line serde sees them as text only, as JSON has them.

@@ -2,7 +2,7 @@
 
 use super::{
     BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TOOLS, TRANSPORTS, WARNINGS,
+    MPI_ABIS, OBSERVERS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TOOLS, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -64,6 +64,7 @@ pub const KINDS: &[Kind] = &[
     kind("sampled", "sampled", "What is sampled while a long stream runs.", "throughput.md", sampled),
     kind("knob", "knobs", "What a run may change: `--set KNOB=VALUE`.", "", knobs),
     kind("fault", "faults", "What may be put into a lab by hand: `--fault NAME[=VALUE]`.", "", faults),
+    kind("observer", "observers", "What watches a host or a session around each step.", "", observers),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
@@ -264,6 +265,14 @@ fn bounds() -> Vec<Explanation> {
         ..explained(bound.name, bound.meaning, bound.source, bound.hint)
     };
     BOUNDS.iter().map(bound).collect()
+}
+
+fn observers() -> Vec<Explanation> {
+    let observer = |observer: &super::ObserverEntry| Explanation {
+        facts: vec![("needs", observer.needs.into()), ("cost", observer.cost.into())],
+        ..explained(observer.name, observer.about, observer.source, observer.hint)
+    };
+    OBSERVERS.iter().map(observer).collect()
 }
 
 fn breaks() -> Vec<Explanation> {

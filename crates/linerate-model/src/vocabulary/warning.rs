@@ -137,6 +137,13 @@ pub const WARNINGS: &[Warning] = &[
         hint: "raise net.core.netdev_max_backlog",
     },
     Warning {
+        code: "queue-drops",
+        meaning: "a queueing discipline of a host dropped packets that were to be sent",
+        rule: "any packet in a step",
+        source: "tc(8), tc -s qdisc; include/uapi/linux/gen_stats.h",
+        hint: "`tc -s qdisc` says which; a longer queue, or --set tcp.pacing-rate= below the link's rate",
+    },
+    Warning {
         code: "wire-late",
         meaning: "the lab's own wire handed packets on later than it should have",
         rule: "half of the frames were so late that a ping-pong's round trip grew by more than 25 µs and more than 1 %, or a stream's time by more than 1 %",

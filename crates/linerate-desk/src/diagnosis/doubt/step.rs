@@ -97,6 +97,16 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         say: |packets| format!("{} packets", count(packets)),
     },
     Check {
+        code: "queue-drops",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, step| {
+            step.hosts.iter().map(|host| host.counted("queue.", ".drops") as f64).reduce(f64::max)
+        },
+        worst: "dropped_packets",
+        say: |packets| format!("{} packets", count(packets)),
+    },
+    Check {
         code: "wire-drops",
         limit: 0.0,
         tolerated: 0.0,

@@ -21,6 +21,7 @@ const OF_TRIALS: &[Check<Trial>] =
 const OF_STEPS: &[Check<StepRecord>] = &[
     ("retransmits", sent_again),
     ("softnet-drops", |step| step.hosts.iter().any(|host| host.softnet_dropped > 0)),
+    ("queue-drops", |step| step.hosts.iter().any(|host| host.counted("queue.", ".drops") > 0)),
     ("timer-slack", |step| !step.timer_slack_lowered),
     ("not-kept-awake", |step| step.case.wait == Wait::Sleeping && step.roles.len() > 1 && !step.kept_awake),
 ];

@@ -1,0 +1,62 @@
+//! What watches a host or a session around each step.
+
+/// An observer in the listing.
+#[derive(Debug)]
+pub struct ObserverEntry {
+    /// The name.
+    pub name: &'static str,
+    /// What it sees.
+    pub about: &'static str,
+    /// What it needs of the host; without it there is nothing of this observer on record.
+    pub needs: &'static str,
+    /// What it costs, and when.
+    pub cost: &'static str,
+    /// Where its numbers are defined.
+    pub source: &'static str,
+    /// How to see it.
+    pub hint: &'static str,
+}
+
+/// Every observer, in the order in which they begin; they end in the opposite one.
+pub const OBSERVERS: &[ObserverEntry] = &[
+    ObserverEntry {
+        name: "host-series",
+        about: "time lines of the CPUs, the interfaces and the receive queues during a long stream",
+        needs: "nothing",
+        cost: "a thread that reads five files of /proc ten times a second",
+        source: "proc_stat(5); /proc/net/dev; /proc/net/softnet_stat",
+        hint: "linerate explain cpu.busy",
+    },
+    ObserverEntry {
+        name: "queueing-disciplines",
+        about: "what the queueing disciplines of the host's interfaces passed on, dropped, put back and held",
+        needs: "nothing",
+        cost: "two readings by netlink, before a step's first block and after its last",
+        source: "tc(8), tc -s qdisc; include/uapi/linux/gen_stats.h",
+        hint: "linerate explain queue-drops",
+    },
+    ObserverEntry {
+        name: "host-counters",
+        about: "CPU time, context switches, interfaces, receive queues and the counters of TCP and IP",
+        needs: "nothing",
+        cost: "two readings of five files of /proc, before a step's first block and after its last",
+        source: "proc_stat(5); /proc/net/dev; /proc/net/softnet_stat; /proc/net/snmp",
+        hint: "linerate explain softnet-drops",
+    },
+    ObserverEntry {
+        name: "socket-series",
+        about: "time lines of each TCP connection during a long stream",
+        needs: "nothing",
+        cost: "a thread that asks each connection ten times a second",
+        source: "TCP_INFO, tcp(7); include/uapi/linux/tcp.h",
+        hint: "linerate list sampled",
+    },
+    ObserverEntry {
+        name: "sockets",
+        about: "which counters of each TCP connection moved, and its last state",
+        needs: "nothing",
+        cost: "two calls a connection, before its first block and after its last",
+        source: "TCP_INFO, tcp(7); include/uapi/linux/tcp.h",
+        hint: "linerate explain retransmits",
+    },
+];
