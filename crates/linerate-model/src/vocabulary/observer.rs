@@ -25,7 +25,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         needs: "nothing",
         cost: "a thread that reads five files of /proc ten times a second",
         source: "proc_stat(5); /proc/net/dev; /proc/net/softnet_stat",
-        hint: "linerate explain cpu.busy",
+        hint: "linerate list sampled",
     },
     ObserverEntry {
         name: "queueing-disciplines",
