@@ -5,6 +5,7 @@
 
 mod again;
 mod arms;
+mod beside;
 mod blocks;
 mod buffers;
 mod entries;
@@ -23,6 +24,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 mod visit;
+mod wanted;
 
 pub use arms::Arms;
 pub use entries::Entry;

@@ -1,8 +1,9 @@
 //! How many messages a block has: as many as the latest rate on record fits into a trial.
 
 use super::buffers::{Buffers, cold_from};
+use super::entries::{Entry, LEAST_SAMPLES, PROBE_NS};
+use super::road;
 use super::visit::Visit;
-use super::{Entry, road};
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{Recording, Trial};
@@ -10,9 +11,6 @@ use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, Search};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-
-/// What a probing visit should take about.
-pub const PROBE_NS: u64 = 10_000_000;
 
 /// What a stream sends to find its rate where nothing is known, and at most.
 const PROBE_BYTES: u64 = 4 << 20;
@@ -53,14 +51,8 @@ const STAMP_NS: f64 = 25.0;
 /// The size that a flow warms up with, where it is one of its sizes.
 const WARM_UP_BYTES: u64 = 64 << 10;
 
-/// The fewest samples of a ping-pong that is short enough for several, and slices of a stream's block.
-const LEAST_SAMPLES: u64 = 3;
-
 /// A message of a stream takes a call at least: so long where a rate is known of another size alone.
 const CALL_NS: f64 = 500.0;
-
-/// Nothing that is predicted to take longer than this is sent more than once in a slice.
-const LONGEST_MESSAGE_NS: f64 = 1e9;
 
 /// A stream's trial lasts at least this many round trips: it pays one to agree on its start, and so
 /// reads low by at most 1 %. Where round trips are long it lasts 20 (method B1), and its first slice, in which
@@ -153,16 +145,6 @@ struct Shape<'e> {
     scale: Scale,
 }
 
-/// The fewest messages of a block, at so many nanoseconds each.
-pub(super) fn least_messages(entry: &Entry, ns: f64) -> u64 {
-    let is_ping_pong = entry.case.pattern.is_exchange();
-    match ns > LONGEST_MESSAGE_NS || (is_ping_pong && entry.road.is_long()) {
-        // One is enough to say so.
-        true => 1,
-        false => LEAST_SAMPLES + u64::from(is_ping_pong),
-    }
-}
-
 impl Shape<'_> {
     fn block(&self, messages: u64, slices: u64, lead: u64) -> Block {
         Block {
@@ -239,7 +221,7 @@ impl Shape<'_> {
             let samples = (fitting / messages).clamp(LEAST_SAMPLES, MOST_SAMPLES);
             return self.block(messages, samples + samples.div_ceil(10), samples.div_ceil(10));
         }
-        let fitting = fitting.max(least_messages(self.entry, ns));
+        let fitting = fitting.max(self.entry.least_messages(ns));
         let (least, most) = self.stream_slices(fitting, ns);
         if self.scale.is_long && self.entry.rung.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
@@ -270,7 +252,7 @@ impl Shape<'_> {
             // A slice ends with a window, whose end is waited for: shorter ones would pay that more often than
             // windows do.
             Some(window) => (1, (fitting / window).clamp(1, most)),
-            None => (least_messages(self.entry, ns), most),
+            None => (self.entry.least_messages(ns), most),
         }
     }
 
@@ -281,7 +263,7 @@ impl Shape<'_> {
 
     /// The fewest messages by what is known of the way.
     fn least_messages(&self) -> u64 {
-        least_messages(self.entry, self.entry.road.message_ns(self.entry.case.pattern, self.size))
+        self.entry.least_messages(self.entry.road.message_ns(self.entry.case.pattern, self.size))
     }
 
     /// One block that is all warm-up.

@@ -2,7 +2,8 @@
 
 use super::far::Far;
 use super::road::Road;
-use super::{blocks, ladder, refusal, suite};
+use super::wanted::{Wanted, are_apart};
+use super::{ladder, refusal, suite};
 use crate::plan::{Case, LoadOf, Plan};
 use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Pattern, Place, Rung};
@@ -15,6 +16,15 @@ const CACHES_WARM_UP_NS: u64 = 10_000_000;
 
 /// How long a load runs alone before what is measured under it: longer than a window takes to grow.
 pub(super) const LOAD_LEAD_NS: u64 = 500_000_000;
+
+/// What a probing visit should take about.
+pub(super) const PROBE_NS: u64 = 10_000_000;
+
+/// The fewest samples of a ping-pong that is short enough for several, and slices of a stream's block.
+pub(super) const LEAST_SAMPLES: u64 = 3;
+
+/// Nothing that is predicted to take longer than this is sent more than once in a slice.
+const LONGEST_MESSAGE_NS: f64 = 1e9;
 
 /// What the controller, the agents and the threads cost a step, in one machine; a stream's threads set up
 /// much more memory.
@@ -64,10 +74,20 @@ impl Entry {
         self
     }
 
+    /// The fewest messages of a block, at so many nanoseconds each.
+    pub(super) fn least_messages(&self, ns: f64) -> u64 {
+        let is_ping_pong = self.case.pattern.is_exchange();
+        match ns > LONGEST_MESSAGE_NS || (is_ping_pong && self.road.is_long()) {
+            // One is enough to say so.
+            true => 1,
+            false => LEAST_SAMPLES + u64::from(is_ping_pong),
+        }
+    }
+
     /// What the fewest messages of a block take at least.
     fn least_ns(&self, size: u64) -> u64 {
         let ns = self.road.message_ns(self.case.pattern, size);
-        (ns * blocks::least_messages(self, ns) as f64) as u64
+        (ns * self.least_messages(ns) as f64) as u64
     }
 
     /// Whether several pairs of hosts take part. They begin tens of milliseconds apart, each after a warm-up of its
@@ -88,24 +108,13 @@ impl Entry {
         let round_trip_ns = self.road.round_trip_ns as u64;
         let first = match self.case.pattern {
             // What is sent at once while the window is small takes twice its time.
-            _ if !self.road.is_long() => blocks::PROBE_NS / 2,
+            _ if !self.road.is_long() => PROBE_NS / 2,
             Pattern::PingPong => self.nominal_ns,
             _ => 10 * round_trip_ns,
         };
         let trials_ns = self.nominal_ns - self.warm_up_ns;
         first + if self.has_pairs() { trials_ns } else { trials_ns / 3 }
     }
-}
-
-/// What is to be measured, before the hosts have their say.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wanted {
-    pub case: Case,
-    pub sizes: Vec<u64>,
-    /// How long a trial lasts where the way between the hosts is short.
-    pub trial_ns: u64,
-    /// What runs beside it.
-    pub load: Option<LoadOf>,
 }
 
 /// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
@@ -165,13 +174,6 @@ fn of_case(plan: &Plan, rung: &'static Rung, wanted: Wanted) -> Vec<Entry> {
         false if is_apart => sizes.into_iter().map(|size| entry(vec![size])).collect(),
         false => vec![entry(sizes)],
     }
-}
-
-/// Whether a case's sizes are visited apart, in the pass's shuffled order: exchanges are. A stream's follow each other
-/// in one flow, but where what crossed is audited, each by itself: a size that took another way could hide.
-pub(super) fn are_apart(case: &Case, rung: &Rung) -> bool {
-    let is_audited = rung.transport.foreign && rung.place == Place::Network;
-    case.pattern.is_exchange() || case.pattern.connects_anew() || case.pattern.searches() || is_audited
 }
 
 /// How long a stream runs before its first trial.

@@ -1,10 +1,10 @@
 //! The cases of the ladder: the rungs of the plan from the bottom up, with what each is measured at.
 
-use super::entries::{Wanted, are_apart};
 use super::far::Far;
 use super::placement::share_machine;
 use super::refusal::{bucket, is_carried, only_wait};
 use super::road::Road;
+use super::wanted::{Wanted, are_apart};
 use crate::plan::{Case, HostId, Pairs, Plan};
 use crate::record::Recording;
 use crate::vocabulary::{LATENCY_BYTES, Pattern, Place, RUNGS, Rung, Wait};

@@ -5,16 +5,15 @@
 //! lasts long enough to settle them; from then on each block's counts follow from the latest rate on
 //! record.
 
-use super::blocks;
 use super::entries::{Entry, entries};
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
 use super::placement::ends;
 use super::road::Road;
 use super::study::{Scene, Study};
-use super::suite;
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
+use super::{beside, blocks};
 use crate::plan::{HostPair, Plan, Step, Why};
 use crate::record::{Recording, Unavailable};
 use crate::unit::Nanoseconds;
@@ -303,7 +302,7 @@ impl Planner for Passes {
             predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
             blocks,
             sample_ns: entry.case.timeline.then_some(SAMPLE_NS),
-            beside: suite::beside(&self.plan, entry, recording),
+            beside: beside::beside(&self.plan, entry, recording),
         }
     }
 }

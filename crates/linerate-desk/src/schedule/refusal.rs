@@ -1,7 +1,7 @@
 //! Why a case, or some of its sizes, cannot be measured truly on these hosts, and what to try.
 
-use super::entries::Wanted;
 use super::placement::{ends, share_machine};
+use super::wanted::Wanted;
 use crate::plan::{Carrier, Case, Plan, Target};
 use crate::record::{HostFacts, Lack, Recording};
 use crate::unit::{BitRate, Bytes};
