@@ -10,6 +10,8 @@ use crate::plan::{Case, Pairs, Role};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
 use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// One line of the ladder: a rung in one direction, with one number of flows.
@@ -62,7 +64,7 @@ pub struct Layer {
 }
 
 /// The difference between two layers' half round trips, as a line over message size.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// How the ends waited.
     pub wait: Wait,
@@ -75,7 +77,7 @@ pub struct Cost {
 }
 
 /// CPU time for each byte of a stream, and how busy it kept its busiest CPU.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTime {
     /// Of all sending threads, in ns a byte.
     pub sender: Option<f64>,
@@ -83,12 +85,12 @@ pub struct CpuTime {
     pub receiver: Option<f64>,
 }
 
-/// Something that could not be measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something that was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotMeasured {
-    /// The pattern; none for all.
+    /// The pattern; null for all.
     pub pattern: Option<Pattern>,
-    /// The wait mode; none for all.
+    /// The wait mode; null for all.
     pub wait: Option<Wait>,
     /// Why.
     pub why: String,

@@ -9,6 +9,8 @@ use crate::plan::{Case, Why};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Mode, change_points, lag1, median, modes, outliers, trend};
 use crate::vocabulary::{Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// A clock's step: deviations below it are no deviations.
@@ -29,7 +31,7 @@ const CHANGE_PASSES: usize = 3;
 const APART: f64 = 0.03;
 
 /// One pass whose value stands apart from the others of its case and size.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Abnormal {
     /// The pass.
     pub pass: u32,
@@ -40,7 +42,7 @@ pub struct Abnormal {
 }
 
 /// A size that stood apart from its neighbours and was visited again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
     /// The size.
     pub message_bytes: u64,
@@ -52,7 +54,7 @@ pub struct Anomaly {
 }
 
 /// How all trials of one kind moved during a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// What was measured.
     pub pattern: Pattern,

@@ -5,6 +5,8 @@ use crate::plan::Case;
 use crate::record::{Recording, RoleRecord, Series, Trial};
 use crate::statistic::{median, steady_from};
 use crate::vocabulary::Does;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How much slower than the rest a beginning must be to be a ramp.
@@ -36,7 +38,7 @@ pub struct Timeline {
 }
 
 /// Samples of one host, or of one connection of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampled {
     /// The host.
     pub host: String,

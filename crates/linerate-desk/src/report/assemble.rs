@@ -3,9 +3,7 @@
 use super::curve::curve;
 use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
-use crate::analysis::{
-    self, Analysis, Distribution, Drift, Kept, Layer, NotMeasured, Timeline, compare_arms, distributions,
-};
+use crate::analysis::{self, Analysis, Distribution, Kept, Layer, Timeline, compare_arms, distributions};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
 use crate::statistic::{CONFIDENCE, Estimate};
@@ -57,7 +55,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             .filter_map(|one| distribution(analysis, one))
             .collect(),
         timelines: analysis.timelines.iter().map(timeline).collect(),
-        drifts: analysis.drifts.iter().map(drift).collect(),
+        drifts: analysis.drifts.clone(),
         warnings: warnings(None),
     }
 }
@@ -160,13 +158,8 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         half_round_trip_ns: HalfRoundTrip { polling: layer.polling_ns, sleeping: layer.sleeping_ns },
         kept_of_below: layer.kept_of_below,
         stage_bps: layer.stage_bps(),
-        cost: layer.cost.map(|cost| CostEntry {
-            wait: cost.wait,
-            constant_ns: cost.constant_ns,
-            ns_per_byte: cost.ns_per_byte,
-            worth_opening: cost.worth_opening,
-        }),
-        cpu_ns_per_byte: layer.cpu.map(|cpu| CpuEntry { sender: cpu.sender, receiver: cpu.receiver }),
+        cost: layer.cost,
+        cpu_ns_per_byte: layer.cpu,
         cpu_model: cpu_model(analysis, layer),
         retransmits: layer.retransmits,
         between_run: BetweenRun::default(),
@@ -176,7 +169,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         unexplained_ns_per_byte: None,
         unavailable: unavailable.map(|not| not.why.clone()),
         hint,
-        not_measured: layer.not_measured.iter().map(left_out).collect(),
+        not_measured: layer.not_measured.clone(),
         warnings: Vec::new(),
     }
 }
@@ -189,10 +182,6 @@ fn between_run(recording: &Recording, layer: &Layer) -> BetweenRun {
     };
     let [throughput, polling, sleeping] = SpreadOf::ALL.map(spread);
     BetweenRun { throughput, polling, sleeping }
-}
-
-fn left_out(not: &NotMeasured) -> LeftOut {
-    LeftOut { pattern: not.pattern, wait: not.wait, why: not.why.clone(), hint: not.hint.clone() }
 }
 
 fn cpu_model(analysis: &Analysis, layer: &Layer) -> CpuModelEntry {
@@ -277,13 +266,6 @@ fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionE
 }
 
 fn timeline(timeline: &Timeline) -> TimelineEntry {
-    let sampled = timeline.sampled.iter().map(|sampled| SampledEntry {
-        host: sampled.host.clone(),
-        worker: sampled.worker,
-        flow: sampled.flow,
-        at_s: sampled.at_s.clone(),
-        values: sampled.values.clone(),
-    });
     TimelineEntry {
         id: timeline.case.rung.clone(),
         pattern: timeline.case.pattern,
@@ -298,20 +280,6 @@ fn timeline(timeline: &Timeline) -> TimelineEntry {
         whole_bps: timeline.whole_bps,
         at_s: timeline.at_s.clone(),
         throughput_bps: timeline.throughput_bps.clone(),
-        sampled: sampled.collect(),
-    }
-}
-
-fn drift(drift: &Drift) -> DriftEntry {
-    DriftEntry {
-        pattern: drift.pattern,
-        wait: drift.wait,
-        at_s: drift.at_s.clone(),
-        ratio: drift.ratio.clone(),
-        change: drift.change,
-        p: drift.p,
-        is_drift: drift.is_drift,
-        change_points_s: drift.change_points_s.clone(),
-        autocorrelation: drift.autocorrelation,
+        sampled: timeline.sampled.clone(),
     }
 }

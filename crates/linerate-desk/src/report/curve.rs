@@ -2,7 +2,7 @@
 
 use super::note::Note;
 use super::shape::*;
-use crate::analysis::{Abnormal, Anomaly, Break, Curve, Form, Point, Slower, Split, Summary, Unaligned};
+use crate::analysis::{Break, Curve, Form, Point};
 use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::Pattern;
@@ -21,7 +21,7 @@ pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
         half_round_trip_ns: point.estimate(|values| values.half_round_trip_ns),
         throughput_bps: point.estimate(|values| values.throughput_bps),
         met: profile.and_then(|profile| met(curve, point, profile)),
-        abnormal: point.abnormal().iter().map(abnormal).collect(),
+        abnormal: point.abnormal(),
         modes: modes(point),
     });
     let segments = curve.segments.iter().map(|segment| SegmentEntry {
@@ -42,12 +42,12 @@ pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
         points: points.collect(),
         segments: segments.collect(),
         breaks: curve.breaks.iter().map(entry).collect(),
-        summary: summary(&curve.summary),
+        summary: curve.summary,
         forms: curve.forms.iter().map(form).collect(),
-        slower: curve.slower.iter().map(slower).collect(),
-        splits: curve.splits.iter().map(split).collect(),
-        unaligned: curve.unaligned.iter().map(unaligned).collect(),
-        anomalies: curve.anomalies.iter().map(anomaly).collect(),
+        slower: curve.slower.clone(),
+        splits: curve.splits.clone(),
+        unaligned: curve.unaligned.clone(),
+        anomalies: curve.anomalies.clone(),
     }
 }
 
@@ -64,27 +64,8 @@ fn entry(found: &Break) -> BreakEntry {
         evidence: found.evidence.clone(),
         hint: class.map_or(String::new(), |class| class.hint.into()),
         sure: found.is_sure(),
-        confirmed: found.confirmed.map(|confirmed| ConfirmationEntry {
-            pairs: confirmed.pairs,
-            agree: confirmed.agree,
-            difference_ns: confirmed.difference_ns,
-            holds: confirmed.holds,
-        }),
+        confirmed: found.confirmed,
         best_threshold_bytes: found.best_threshold,
-    }
-}
-
-fn summary(summary: &Summary) -> SummaryEntry {
-    SummaryEntry {
-        alpha_ns: summary.alpha_ns,
-        ns_per_byte: summary.beta,
-        r_infinity_bps: summary.r_infinity_bps,
-        n_half_bytes: summary.n_half_bytes,
-        s90_bytes: summary.s90_bytes,
-        peak_bps: summary.peak_bps,
-        peak_bytes: summary.peak_bytes,
-        tail_bps: summary.tail_bps,
-        area: summary.area,
     }
 }
 
@@ -96,19 +77,6 @@ fn form(form: &Form) -> FormEntry {
         throughput_bps: form.throughput_bps,
         below_peak: form.below_peak,
     }
-}
-
-fn slower(slower: &Slower) -> SlowerEntry {
-    let Slower { message_bytes, than_bytes, share } = *slower;
-    SlowerEntry { message_bytes, than_bytes, share }
-}
-
-fn split(split: &Split) -> SplitEntry {
-    SplitEntry { message_bytes: split.message_bytes, parts: split.parts, saved: split.saved }
-}
-
-fn unaligned(unaligned: &Unaligned) -> UnalignedEntry {
-    UnalignedEntry { message_bytes: unaligned.message_bytes, cost: unaligned.cost }
 }
 
 /// The breaks that are beyond doubt and large enough to matter, confirmed ones first, then the larger
@@ -204,23 +172,11 @@ fn met(curve: &Curve, point: &Point, profile: &Profile) -> Option<bool> {
     Some(estimate.relative_half_width()? <= profile.target(is_latency))
 }
 
-fn abnormal(abnormal: &Abnormal) -> AbnormalEntry {
-    AbnormalEntry { pass: abnormal.pass, ratio: abnormal.ratio, disturbed: abnormal.disturbed }
-}
-
 /// None where there is one level only.
 fn modes(point: &Point) -> Vec<ModeEntry> {
     let modes = point.modes();
     let entry = |mode: &crate::statistic::Mode| ModeEntry { message_ns: mode.centre, share: mode.share };
     if modes.len() < 2 { Vec::new() } else { modes.iter().map(entry).collect() }
-}
-
-fn anomaly(anomaly: &Anomaly) -> AnomalyEntry {
-    AnomalyEntry {
-        message_bytes: anomaly.message_bytes,
-        deviations: anomaly.deviations.clone(),
-        recurs: anomaly.recurs,
-    }
 }
 
 #[cfg(test)]
@@ -242,7 +198,8 @@ mod tests {
         let network = report.curves.iter_mut().filter(|curve| curve.id == "network.tcp");
         let mut breaks: Vec<&mut BreakEntry> = network.flat_map(|curve| &mut curve.breaks).collect();
         let difference_ns = Estimate { median: 6e4, low: Some(5e4), high: Some(7e4), n: 10 };
-        breaks[0].confirmed = Some(ConfirmationEntry { pairs: 10, agree: 9, difference_ns, holds: true });
+        breaks[0].confirmed =
+            Some(crate::analysis::Confirmation { pairs: 10, agree: 9, difference_ns, holds: true });
         breaks[1].sure = false;
         breaks[2].share = Some(0.01);
         let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();

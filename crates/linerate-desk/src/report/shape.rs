@@ -3,29 +3,23 @@
 mod curve;
 mod distribution;
 mod imported;
-mod stability;
 mod suite;
 
-pub use curve::{
-    AbnormalEntry, AnomalyEntry, BreakEntry, ConfirmationEntry, CurveEntry, FormEntry, ModeEntry, PointEntry,
-    SegmentEntry, SlowerEntry, SplitEntry, SummaryEntry, UnalignedEntry,
-};
+pub use curve::{BreakEntry, CurveEntry, FormEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
 pub use imported::{ImportedEntry, ImportedReport};
-pub use stability::DriftEntry;
 pub use suite::{
     CaseLeftOut, CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry,
     SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
-use crate::analysis::Compared;
+use crate::analysis::{Compared, Cost, CpuTime, Drift, NotMeasured, Sampled};
 use crate::record::SpreadSource;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +50,7 @@ pub struct Report {
     /// The long streams against time.
     pub timelines: Vec<TimelineEntry>,
     /// How each kind of trial moved during the run.
-    pub drifts: Vec<DriftEntry>,
+    pub drifts: Vec<Drift>,
     /// What makes the whole run doubtful.
     pub warnings: Vec<WarningEntry>,
 }
@@ -158,9 +152,9 @@ pub struct LadderEntry {
     /// The rate of the stage that this layer adds, if it works in sequence with the layer below.
     pub stage_bps: Option<f64>,
     /// What a half round trip costs over the layer below, paired within passes.
-    pub cost: Option<CostEntry>,
+    pub cost: Option<Cost>,
     /// CPU time of the stream's threads.
-    pub cpu_ns_per_byte: Option<CpuEntry>,
+    pub cpu_ns_per_byte: Option<CpuTime>,
     /// The same over message sizes: what a message costs, and what a byte.
     pub cpu_model: CpuModelEntry,
     /// Segments sent again during the streams.
@@ -180,7 +174,7 @@ pub struct LadderEntry {
     /// What to try then.
     pub hint: Option<String>,
     /// What was left out.
-    pub not_measured: Vec<LeftOut>,
+    pub not_measured: Vec<NotMeasured>,
     /// What makes it doubtful.
     pub warnings: Vec<WarningEntry>,
 }
@@ -216,19 +210,6 @@ pub struct SpreadEntry {
     pub runs: u32,
     /// Earlier runs of the same plan, or the short ones of `linerate calibrate`.
     pub source: SpreadSource,
-}
-
-/// The difference to the layer below.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CostEntry {
-    /// How the ends waited.
-    pub wait: Wait,
-    /// What each message pays; null over a layer that carries no message.
-    pub constant_ns: Option<Estimate>,
-    /// What each byte pays.
-    pub ns_per_byte: Estimate,
-    /// Whether that is much: above a fifth of the constant below, or a tenth of the time a byte.
-    pub worth_opening: bool,
 }
 
 /// Half of the topmost layer's round trip in parts.
@@ -279,15 +260,6 @@ pub struct CpuCostEntry {
     pub ns_per_byte: f64,
 }
 
-/// CPU time for each byte.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuEntry {
-    /// Of the sending threads.
-    pub sender: Option<f64>,
-    /// Of the receiving threads.
-    pub receiver: Option<f64>,
-}
-
 /// A rate that cannot be passed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BoundEntry {
@@ -303,19 +275,6 @@ pub struct BoundEntry {
     pub explains: bool,
     /// What it was computed from.
     pub evidence: String,
-}
-
-/// Something that was not measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LeftOut {
-    /// The pattern; null for all.
-    pub pattern: Option<Pattern>,
-    /// The wait mode; null for all.
-    pub wait: Option<Wait>,
-    /// Why.
-    pub why: String,
-    /// What to try.
-    pub hint: String,
 }
 
 /// A warning.
@@ -363,20 +322,5 @@ pub struct TimelineEntry {
     /// The rate of each slice.
     pub throughput_bps: Vec<Option<f64>>,
     /// What was sampled meanwhile.
-    pub sampled: Vec<SampledEntry>,
-}
-
-/// Samples of one host, or of one connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SampledEntry {
-    /// The host.
-    pub host: String,
-    /// The worker whose connection it is; null for the host's own counters.
-    pub worker: Option<u32>,
-    /// The flow.
-    pub flow: Option<u32>,
-    /// Seconds since the stream began.
-    pub at_s: Vec<f64>,
-    /// Values by metric name.
-    pub values: BTreeMap<String, Vec<f64>>,
+    pub sampled: Vec<Sampled>,
 }

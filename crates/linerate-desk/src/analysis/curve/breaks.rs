@@ -5,6 +5,8 @@ use super::candidate::{Candidate, CandidateKind, candidate};
 use super::class::{Facts, Seen, classify};
 use super::segment::{Fit, pass_lines};
 use crate::statistic::{Estimate, Line, Piece};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A size at which a curve's line gives way to another one.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +45,7 @@ pub struct Refined {
 }
 
 /// What pairs of messages around a border said.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmation {
     /// The number of pairs.
     pub pairs: u32,

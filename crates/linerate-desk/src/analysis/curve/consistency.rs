@@ -7,11 +7,13 @@ use super::Curve;
 use super::segment::Fit;
 use crate::statistic::{Estimate, isotonic};
 use crate::vocabulary::Rung;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeSet;
 
 /// A size that takes longer than a larger one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slower {
     /// The size.
     pub message_bytes: u64,
@@ -22,7 +24,7 @@ pub struct Slower {
 }
 
 /// A size that is quicker in parts, which use one buffer in turn: a cache that holds a part helps it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Split {
     /// The size.
     pub message_bytes: u64,
@@ -33,7 +35,7 @@ pub struct Split {
 }
 
 /// A size that is quicker than the sizes three bytes beside it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unaligned {
     /// The size.
     pub message_bytes: u64,

@@ -3,14 +3,17 @@
 use super::Curve;
 use crate::statistic::{Estimate, median};
 use crate::vocabulary::Rung;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What a curve comes to: Hockney's two parameters and where the throughput stands between them.
 /// Hockney, The communication challenge for MPP, Parallel Computing 20(3), 1994.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// The time of a message of no bytes: the constant of the first line.
     pub alpha_ns: Option<f64>,
     /// The time of each further byte of the largest messages: the slope of the last line.
+    #[serde(rename = "ns_per_byte")]
     pub beta: Option<f64>,
     /// The throughput that `beta` would reach without end.
     pub r_infinity_bps: Option<f64>,

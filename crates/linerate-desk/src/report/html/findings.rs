@@ -146,7 +146,7 @@ fn odd(curve: &CurveEntry) -> Vec<String> {
 }
 
 fn drifts(sheet: &Sheet) -> Vec<String> {
-    let told = |drift: &crate::report::DriftEntry| {
+    let told = |drift: &crate::analysis::Drift| {
         let change = signed_percent(drift.change);
         format!(
             "{} {}: times moved by {change} during the run (p = {:.3})",

@@ -1,5 +1,6 @@
 //! The JSON form of a curve.
 
+use crate::analysis::{Abnormal, Anomaly, Confirmation, Slower, Split, Summary, Unaligned};
 use crate::statistic::Estimate;
 use crate::vocabulary::{Cache, Pattern, Wait};
 use schemars::JsonSchema;
@@ -28,17 +29,17 @@ pub struct CurveEntry {
     /// Sizes at which one line gives way to the next.
     pub breaks: Vec<BreakEntry>,
     /// The curve in a few numbers.
-    pub summary: SummaryEntry,
+    pub summary: Summary,
     /// Parts of the throughput that have a name.
     pub forms: Vec<FormEntry>,
     /// Sizes that take longer than a larger one.
-    pub slower: Vec<SlowerEntry>,
+    pub slower: Vec<Slower>,
     /// Sizes that are quicker when they are sent in parts.
-    pub splits: Vec<SplitEntry>,
+    pub splits: Vec<Split>,
     /// Sizes beside which an odd one costs more; only where sizes three bytes beside were measured.
-    pub unaligned: Vec<UnalignedEntry>,
+    pub unaligned: Vec<Unaligned>,
     /// Sizes that stood apart from their neighbours and were visited again.
-    pub anomalies: Vec<AnomalyEntry>,
+    pub anomalies: Vec<Anomaly>,
 }
 
 /// One message size.
@@ -55,20 +56,9 @@ pub struct PointEntry {
     /// Whether its interval is as narrow as the profile aims at; null where there is none.
     pub met: Option<bool>,
     /// The passes whose value stands apart from the others. They are in the estimates all the same.
-    pub abnormal: Vec<AbnormalEntry>,
+    pub abnormal: Vec<Abnormal>,
     /// The levels of its time of a message, where it has two.
     pub modes: Vec<ModeEntry>,
-}
-
-/// A pass whose value stands apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AbnormalEntry {
-    /// The pass.
-    pub pass: u32,
-    /// Its time of a message, over the median of all passes.
-    pub ratio: f64,
-    /// Whether another process had its CPU, or its thread moved, meanwhile.
-    pub disturbed: bool,
 }
 
 /// One level of a time that has two.
@@ -78,18 +68,6 @@ pub struct ModeEntry {
     pub message_ns: f64,
     /// The share of the passes that it has.
     pub share: f64,
-}
-
-/// A size that stood apart from its neighbours and was visited again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AnomalyEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// How far its time lay from where its neighbours put it, as a share: in the passes, then in each
-    /// attempt after them.
-    pub deviations: Vec<f64>,
-    /// Whether it stood apart to the same side in at least two of three: then it is there, else it was noise.
-    pub recurs: bool,
 }
 
 /// A line over a range of sizes.
@@ -133,45 +111,9 @@ pub struct BreakEntry {
     /// Whether it is beyond doubt: pairs confirmed it, or the interval of the jump leaves out zero.
     pub sure: bool,
     /// What pairs of messages around it said; null where none were sent.
-    pub confirmed: Option<ConfirmationEntry>,
+    pub confirmed: Option<Confirmation>,
     /// The size at which the way behind it begins to pay, where it takes less time a byte.
     pub best_threshold_bytes: Option<f64>,
-}
-
-/// What pairs of messages around a break said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ConfirmationEntry {
-    /// The number of pairs.
-    pub pairs: u32,
-    /// Pairs whose two times differ in the direction of the break.
-    pub agree: u32,
-    /// The difference within pairs.
-    pub difference_ns: Estimate,
-    /// Whether its interval leaves no doubt about the direction.
-    pub holds: bool,
-}
-
-/// A curve in a few numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SummaryEntry {
-    /// The time of a message of no bytes: the constant of the first line.
-    pub alpha_ns: Option<f64>,
-    /// The time of each further byte of the largest messages: the slope of the last line.
-    pub ns_per_byte: Option<f64>,
-    /// The throughput that this would reach without end.
-    pub r_infinity_bps: Option<f64>,
-    /// The smallest measured size that reaches half of it.
-    pub n_half_bytes: Option<u64>,
-    /// The smallest measured size that reaches nine tenths of the peak.
-    pub s90_bytes: Option<u64>,
-    /// The largest median of all sizes: biased upward, because the best of many is good by chance too.
-    pub peak_bps: Option<f64>,
-    /// The size of the peak.
-    pub peak_bytes: Option<u64>,
-    /// The median over the last two octaves.
-    pub tail_bps: Option<f64>,
-    /// The area under throughput against the logarithm of size, as a share of the layer below's.
-    pub area: Option<f64>,
 }
 
 /// A part of a curve's throughput that has a name.
@@ -187,35 +129,4 @@ pub struct FormEntry {
     pub throughput_bps: f64,
     /// How far that is below the peak, as a share of the peak; 0 for a plateau.
     pub below_peak: f64,
-}
-
-/// A size that takes longer than a larger one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SlowerEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// The largest size that is quicker beyond both intervals.
-    pub than_bytes: u64,
-    /// The time above the nearest curve that never falls, as a share of it.
-    pub share: f64,
-}
-
-/// A size that is quicker in parts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SplitEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// The number of equal messages that it should be sent as.
-    pub parts: u64,
-    /// The share of the time that is saved, paired within passes.
-    pub saved: Estimate,
-}
-
-/// A size that is quicker than the sizes three bytes beside it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UnalignedEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// What three bytes beside it cost, as a share of its time, paired within passes.
-    pub cost: Estimate,
 }
