@@ -58,6 +58,8 @@ pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use warning::{WARNINGS, Warning};
 
+pub use strsim::levenshtein as distance;
+
 /// A question for what was probably meant by a name that is not known; `otherwise` where none is near.
 pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwise: &str) -> String {
     let reach = 1 + wanted.chars().count() / 3;
@@ -68,22 +70,6 @@ pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwi
     near.truncate(3);
     let names: Vec<String> = near.iter().map(|(_, name)| format!("`{name}`")).collect();
     if names.is_empty() { otherwise.into() } else { format!("did you mean {}?", names.join(" or ")) }
-}
-
-/// Edits (insert, delete, replace) that turn `a` into `b`: Levenshtein's distance.
-pub fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
