@@ -2,6 +2,7 @@
 //!
 //! | module | law |
 //! |---|---|
+//! | [`circles`] | no files of a room need each other in a circle |
 //! | [`imports`] | which room may import which; what a room must never touch |
 //! | [`layout`] | lengths, module docs, module names, every file in the build |
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
@@ -9,6 +10,7 @@
 //! | [`left_behind`] | a test that leaves something running |
 //! | [`pages`] | links resolve, no machine's paths, dependencies and expected skips are listed |
 
+mod circles;
 mod imports;
 mod layout;
 mod left_behind;

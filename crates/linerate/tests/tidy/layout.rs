@@ -4,10 +4,11 @@ use super::assert_kept;
 use super::source::{File, rust_files};
 use std::collections::BTreeSet;
 
-const LONGEST_FUNCTION: usize = 60;
-const LONGEST_FILE: usize = 400;
+/// From when on a length is noted, and from when on it fails: it is a smell long before it is a wall.
+const FUNCTION: [usize; 2] = [60, 90];
+const FILE: [usize; 2] = [400, 600];
 /// `room.rs` states a contract; its implementers are in `room/`.
-const LONGEST_ROOM: usize = 200;
+const ROOM: [usize; 2] = [200, 300];
 
 /// Names that say nothing about what is inside.
 const DRAWERS: &[&str] =
@@ -33,16 +34,20 @@ fn functions(file: &File) -> Vec<(String, usize, usize)> {
     found
 }
 
+/// The breach where something is far too long; what is only long is noted, and `./test` tells it.
+fn too_long(what: &str, lines: usize, [long, longest]: [usize; 2], remedy: &str) -> Option<String> {
+    if lines > long && lines <= longest {
+        println!("NOTE: {what} has {lines} lines, of {long} that are usual: {remedy}");
+    }
+    (lines > longest).then(|| format!("{what} has {lines} of at most {longest} lines: {remedy}"))
+}
+
 #[test]
 fn functions_are_short() {
     let mut breaches = Vec::new();
     for file in rust_files() {
-        let long = functions(&file).into_iter().filter(|(_, _, lines)| *lines > LONGEST_FUNCTION);
-        breaches.extend(long.map(|(name, line, lines)| {
-            format!(
-                "{}:{line}: `{name}` has {lines} of at most {LONGEST_FUNCTION} lines: name its parts",
-                file.path
-            )
+        breaches.extend(functions(&file).into_iter().filter_map(|(name, line, lines)| {
+            too_long(&format!("{}:{line}: `{name}`", file.path), lines, FUNCTION, "name its parts")
         }));
     }
     assert_kept(breaches);
@@ -53,12 +58,9 @@ fn files_are_short() {
     let mut breaches = Vec::new();
     for file in rust_files() {
         let is_room = file.in_src().is_some_and(|path| !path.contains('/'));
-        let limit = if is_room { LONGEST_ROOM } else { LONGEST_FILE };
-        let lines = file.text.lines().count();
-        if lines > limit {
-            let remedy = if is_room { "move implementers into the room's folder" } else { "cut it by duty" };
-            breaches.push(format!("{}:{lines}: {lines} of at most {limit} lines: {remedy}", file.path));
-        }
+        let limits = if is_room { ROOM } else { FILE };
+        let remedy = if is_room { "move implementers into the room's folder" } else { "cut it by duty" };
+        breaches.extend(too_long(&file.path, file.text.lines().count(), limits, remedy));
     }
     assert_kept(breaches);
 }

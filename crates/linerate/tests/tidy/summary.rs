@@ -50,6 +50,16 @@ fn what_passed_is_counted_and_where_the_time_went_is_told() {
 }
 
 #[test]
+fn what_a_test_notes_is_told_once_and_fails_nothing() {
+    let noted = "<system-out>running 1 test\nNOTE: a.rs is long\n</system-out>";
+    let (is_well, said) = summary(&[
+        case("linerate::integration", "tidy::a", noted),
+        case("linerate::integration", "tidy::b", noted),
+    ]);
+    assert!(is_well && said.matches("note: a.rs is long\n").count() == 1, "{said}");
+}
+
+#[test]
 fn a_failure_is_named_and_one_that_did_not_end_is_too_slow() {
     let failed = format!(r#"<failure message="m" type="{ASSERTION}"/>"#);
     let slow = r#"<failure message="m" type="test timeout"/>"#;
