@@ -30,6 +30,5 @@ mod watch;
 pub use doctor::{Check, CheckState, doctor};
 pub use environment::environment;
 pub use host::machine_id;
-pub use sampler::Sampler;
-pub use snapshot::{Snapshot, snapshot};
+pub use snapshot::snapshot;
 pub use watch::{Observer, Seen, Site, Watch, Watched};

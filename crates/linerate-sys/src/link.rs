@@ -6,7 +6,7 @@ use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayl
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkInfo, LinkMessage, LinkXdp};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType};
-use netlink_packet_route::tc::{TcAttribute, TcMessage, TcStats2};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::net::IpAddr;
@@ -103,8 +103,8 @@ pub fn with_address(wanted: IpAddr) -> Result<Option<Link>> {
 pub struct QueueingDiscipline {
     /// Its interface.
     pub index: u32,
-    /// Its handle and its parent's: with the interface they say which it is.
-    pub place: [(u16, u16); 2],
+    /// Whether it is the root of its interface; another one stands inside that and is counted by it, too.
+    pub is_root: bool,
     /// What it is: `fq_codel`.
     pub kind: String,
     /// Bytes that it passed on.
@@ -130,8 +130,8 @@ pub fn qdiscs() -> Result<Vec<QueueingDiscipline>> {
 }
 
 fn qdisc(message: &TcMessage) -> QueueingDiscipline {
-    let place = [message.header.handle, message.header.parent].map(|handle| (handle.major, handle.minor));
-    let mut qdisc = QueueingDiscipline { index: message.header.index as u32, place, ..Default::default() };
+    let is_root = message.header.parent == TcHandle::ROOT;
+    let mut qdisc = QueueingDiscipline { index: message.header.index as u32, is_root, ..Default::default() };
     for attribute in &message.attributes {
         match attribute {
             TcAttribute::Kind(kind) => qdisc.kind.clone_from(kind),

@@ -155,7 +155,7 @@ impl Layer {
 
 /// All layers, from the bottom up, with what could not be measured.
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
-    if recording.plan().is_some_and(|plan| !plan.suites.is_empty()) {
+    if recording.plan().is_some_and(|plan| !plan.is_of_ladder()) {
         return Vec::new();
     }
     let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();

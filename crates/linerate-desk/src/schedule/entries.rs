@@ -152,10 +152,7 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
 /// The entries of one case: one, or one a size.
 fn of_case(plan: &Plan, rung: &'static Rung, wanted: Wanted) -> Vec<Entry> {
     let Wanted { case, sizes, trial_ns, load } = wanted;
-    let road = match rung.place {
-        Place::Network => Road::between(plan, case.pairs.first()),
-        Place::InHost => Road::default(),
-    };
+    let road = Road::of(plan, rung, &case.pairs);
     let sizes: Vec<u64> =
         sizes.into_iter().filter(|size| refusal::is_carried(rung, case.pattern, *size)).collect();
     // A long stream shows how a new connection begins, so nothing warms it up.

@@ -72,10 +72,7 @@ fn of_pattern(plan: &Plan, far: &Far, rung: &'static Rung, pattern: Pattern, pai
 /// One case, and the long stream that begins as it does.
 fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Wanted> {
     let has_bucket = rung.place == Place::Network && bucket(plan).is_some();
-    let road = match rung.place {
-        Place::Network => Road::between(plan, case.pairs.first()),
-        Place::InHost => Road::default(),
-    };
+    let road = Road::of(plan, rung, &case.pairs);
     let sizes = sizes(plan, (far, &road), rung, &case, has_bucket);
     let is_short = !road.is_long() && is_whole(plan, rung);
     let trial_ns = match sizes.len() {

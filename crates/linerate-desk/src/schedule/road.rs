@@ -3,8 +3,8 @@
 //! Of a lab and of a made-up machine it is what they were built with. Of real hosts nothing is known: there
 //! the round trips on record tell.
 
-use crate::plan::{Carrier, HostPair, Plan, Target};
-use crate::vocabulary::Pattern;
+use crate::plan::{Carrier, HostPair, Pairs, Plan, Target};
+use crate::vocabulary::{Pattern, Place, Rung};
 
 /// On a path with a longer round trip, time is counted in round trips.
 const LONG_NS: f64 = 10e6;
@@ -49,6 +49,14 @@ pub(super) struct Road {
 }
 
 impl Road {
+    /// The way of a case: between the hosts of its first pair; within a host nothing takes time.
+    pub fn of(plan: &Plan, rung: &Rung, pairs: &Pairs) -> Road {
+        match rung.place {
+            Place::Network => Road::between(plan, pairs.first()),
+            Place::InHost => Road::default(),
+        }
+    }
+
     /// The way between two hosts of a plan.
     pub fn between(plan: &Plan, pair: HostPair) -> Road {
         let mtu = match &plan.target {

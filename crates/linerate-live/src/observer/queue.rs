@@ -1,6 +1,5 @@
-//! What the queueing disciplines of the interfaces of the calling thread's network namespace did, as `tc -s qdisc` tells it.
-//!
-//! The disciplines of one kind at one interface are counted together, as those of a device with many queues.
+//! What the queueing disciplines at the roots of the interfaces of the calling thread's network namespace did, as
+//! `tc -s qdisc` tells it. A root counts what those inside it pass and drop, so each packet is counted once.
 
 use super::snapshot::wrapped;
 use super::{Observer, Seen, Watched};
@@ -25,26 +24,21 @@ pub(super) fn begin(_: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
 impl Observer for Queues {
     fn end(&mut self, _: &Watched<'_>, seen: &mut Seen) -> Result<()> {
         let after = link::qdiscs().unwrap_or_default();
-        for (name, value) in moved(&self.names, &self.before, &after) {
-            *seen.host.counters.entry(name).or_default() += value;
-        }
+        seen.host.counters.extend(moved(&self.names, &self.before, &after));
         Ok(())
     }
 }
 
-/// What moved, by name; a discipline that is new began at zero, and one that is gone is not told of.
+/// What moved, by name; a root that is new began at zero, and one that is gone is not told of.
 fn moved(
     names: &BTreeMap<u32, String>,
     before: &[QueueingDiscipline],
     after: &[QueueingDiscipline],
-) -> Vec<(String, u64)> {
-    let mut all = Vec::new();
-    for now in after {
-        let is_it = |then: &&QueueingDiscipline| {
-            (then.index, then.place, &then.kind) == (now.index, now.place, &now.kind)
-        };
+) -> BTreeMap<String, u64> {
+    let of_root = |now: &QueueingDiscipline| {
+        let is_it =
+            |then: &&QueueingDiscipline| then.is_root && (then.index, &then.kind) == (now.index, &now.kind);
         let then = before.iter().find(is_it).cloned().unwrap_or_default();
-        let Some(interface) = names.get(&now.index) else { continue };
         let counters = [
             ("bytes", now.bytes.saturating_sub(then.bytes)),
             ("packets", wrapped(then.packets, now.packets)),
@@ -52,11 +46,11 @@ fn moved(
             ("requeues", wrapped(then.requeues, now.requeues)),
             ("overlimits", wrapped(then.overlimits, now.overlimits)),
         ];
-        let name = |counter| format!("queue.{interface}.{}.{counter}", now.kind);
-        let counters = counters.into_iter().filter(|(_, value)| *value > 0);
-        all.extend(counters.map(|(counter, value)| (name(counter), value)));
-    }
-    all
+        let prefix = format!("queue.{}.{}", names.get(&now.index)?, now.kind);
+        let moved = counters.into_iter().filter(|(_, value)| *value > 0);
+        Some(moved.map(move |(counter, value)| (format!("{prefix}.{counter}"), value)))
+    };
+    after.iter().filter(|now| now.is_root).filter_map(of_root).flatten().collect()
 }
 
 #[cfg(test)]
@@ -64,22 +58,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disciplines_of_one_kind_are_counted_by_what_each_moved() {
+    fn roots_are_counted_and_what_stands_inside_them_is_not_counted_twice() {
         let names = BTreeMap::from([(2, "eth0".to_owned())]);
-        let of = |parent: u16, packets: u32, drops: u32| QueueingDiscipline {
+        let of = |kind: &str, is_root: bool, packets: u32, drops: u32| QueueingDiscipline {
             index: 2,
-            place: [(0, 0), (1, parent)],
-            kind: "fq".into(),
+            is_root,
+            kind: kind.into(),
             packets,
             drops,
             ..QueueingDiscipline::default()
         };
-        // The second one's packets wrap, and the third one is new.
-        let before = [of(1, 10, 3), of(2, u32::MAX, 0)];
-        let after = [of(1, 15, 3), of(2, 4, 0), of(3, 7, 1)];
-        let found = moved(&names, &before, &after);
-        let wanted = [("packets", 5), ("packets", 5), ("packets", 7), ("drops", 1)];
-        assert_eq!(found, wanted.map(|(counter, value)| (format!("queue.eth0.fq.{counter}"), value)));
-        assert_eq!(moved(&BTreeMap::new(), &before, &after), [], "an interface without a name");
+        // The packets wrap.
+        let before = [of("mq", true, u32::MAX, 3), of("fq", false, 10, 3)];
+        let after = [of("mq", true, 4, 5), of("fq", false, 15, 5)];
+        let wanted = [("queue.eth0.mq.packets", 5), ("queue.eth0.mq.drops", 2)];
+        let wanted: BTreeMap<String, u64> = wanted.map(|(name, value)| (name.to_owned(), value)).into();
+        assert_eq!(moved(&names, &before, &after), wanted);
+        let replaced = [of("fq", true, 7, 0)];
+        assert_eq!(moved(&names, &before, &replaced)["queue.eth0.fq.packets"], 7);
+        assert!(moved(&BTreeMap::new(), &before, &after).is_empty(), "an interface without a name");
     }
 }

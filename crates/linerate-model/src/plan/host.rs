@@ -161,9 +161,9 @@ impl TryFrom<Written> for Pairs {
             hosts.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
         };
         let (from, to) = (hosts(&written.from)?, hosts(&written.to)?);
-        if from.len().saturating_mul(to.len()) > MOST_PAIRS * MOST_PAIRS
-            || from.len().max(to.len()) > MOST_PAIRS
-        {
+        let pairs =
+            if written.matched { from.len().max(to.len()) } else { from.len().saturating_mul(to.len()) };
+        if pairs > MOST_PAIRS {
             return Err(format!("a case has at most {MOST_PAIRS} pairs of hosts"));
         }
         match written.matched {
@@ -323,8 +323,14 @@ mod tests {
     #[test]
     fn pairs_that_cannot_be() {
         let many = vec!["a"; MOST_PAIRS + 1].join("+");
-        for (from, to) in [("a+b", "c"), ("A", "b"), (&many, &many)] {
-            let text = serde_json::json!({"from": from, "to": to, "matched": true}).to_string();
+        for (from, to, matched) in [
+            ("a+b", "c", true),
+            ("A", "b", true),
+            (&many, &many, true),
+            (&many, "a", false),
+            ("a", &many, false),
+        ] {
+            let text = serde_json::json!({"from": from, "to": to, "matched": matched}).to_string();
             assert!(serde_json::from_str::<Pairs>(&text).is_err());
         }
     }

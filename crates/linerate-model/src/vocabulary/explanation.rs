@@ -110,7 +110,6 @@ fn explained(name: &'static str, definition: &str, source: &str, try_this: &str)
 
 fn rungs() -> Vec<Explanation> {
     let rung = |rung: &super::Rung| {
-        let transport = Some(rung.transport);
         let patterns: Vec<String> = rung.patterns.iter().map(ToString::to_string).collect();
         let try_this = format!("linerate run lab --only {}", rung.id);
         let facts = vec![
@@ -121,7 +120,7 @@ fn rungs() -> Vec<Explanation> {
         let on_request = rung.on_request.then(|| ("measured", "where --only names it in full".to_owned()));
         Explanation {
             facts: facts.into_iter().chain(on_request).collect(),
-            ..explained(rung.id, rung.about, transport.map_or("", |transport| transport.source), &try_this)
+            ..explained(rung.id, rung.about, rung.transport.source, &try_this)
         }
     };
     RUNGS.iter().map(rung).collect()

@@ -29,7 +29,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
     },
     ObserverEntry {
         name: "queueing-disciplines",
-        about: "what the queueing disciplines of the host's interfaces passed on, dropped, put back and held",
+        about: "what the queueing disciplines at the roots of the host's interfaces passed on, dropped, put back and held",
         needs: "nothing",
         cost: "two readings by netlink, before a step's first block and after its last",
         source: "tc(8), tc -s qdisc; include/uapi/linux/gen_stats.h",

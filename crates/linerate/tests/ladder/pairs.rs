@@ -19,11 +19,41 @@ x = "size"
 y = "throughput"
 "#;
 
-/// A run between four hosts, whose links carry 100 Mb/s each way: its figure's series, and the lines on record.
-fn measured(arguments: &[&str]) -> (Value, Vec<Value>) {
+/// Of a way that lets only the smallest packets pass: a connection is opened and carries nothing; of datagrams not even the
+/// two ends find each other.
+const BROKEN: &str = r#"
+name = "mine"
+[[case]]
+id = "round-trips"
+rung = "network.tcp"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = ["4KiB"]
+roles = "multi-pair"
+[[case]]
+id = "datagrams"
+rung = "network.udp"
+sizes = ["1KiB"]
+roles = "multi-pair"
+[[figure]]
+id = "round-trips"
+title = "Round trips beside each other"
+cases = ["round-trips"]
+x = "size"
+y = "half-round-trip"
+[[figure]]
+id = "datagrams"
+title = "Datagrams beside each other"
+cases = ["datagrams"]
+x = "size"
+y = "throughput"
+"#;
+
+/// A run between four hosts, whose links carry 100 Mb/s each way: the suite, and the lines on record.
+fn measured(text: &str, arguments: &[&str]) -> (Value, Vec<Value>) {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("mine.toml");
-    std::fs::write(&plan, MULTI_PAIR).unwrap();
+    std::fs::write(&plan, text).unwrap();
     let fixed = ["lab:hosts=4,rate=100Mb/s", "--profile", "quick", "--passes", "1", "--plan"];
     let run = run(&[&fixed[..], &[plan.to_str().unwrap()], arguments].concat());
     let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
@@ -31,9 +61,9 @@ fn measured(arguments: &[&str]) -> (Value, Vec<Value>) {
     (run.report()["suites"][0].clone(), lines)
 }
 
-/// The name of each series, and its only value.
-fn values(suite: &Value) -> Vec<(&str, f64)> {
-    let series = suite["figures"][0]["series"].as_array().unwrap();
+/// The name of each series of a figure, and its only value.
+fn values(suite: &Value, figure: usize) -> Vec<(&str, f64)> {
+    let series = suite["figures"][figure]["series"].as_array().unwrap();
     let value = |one: &Value| one["points"][0]["value"]["median"].as_f64().unwrap();
     series.iter().map(|one| (one["name"].as_str().unwrap(), value(one))).collect()
 }
@@ -44,8 +74,8 @@ fn of_event<'l>(lines: &'l [Value], event: &str) -> Vec<&'l Value> {
 
 #[test]
 fn disjoint_pairs_are_measured_in_one_step_and_have_a_number_each() {
-    let (suite, lines) = measured(&[]);
-    let values = values(&suite);
+    let (suite, lines) = measured(MULTI_PAIR, &[]);
+    let values = values(&suite, 0);
     assert_eq!(values.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["from a", "from c"]);
     // Each has a link of its own; other tests have the CPUs as well.
     assert!(values.iter().all(|(_, bps)| (5e6..100e6).contains(bps)), "{values:?}");
@@ -67,21 +97,30 @@ fn disjoint_pairs_are_measured_in_one_step_and_have_a_number_each() {
 
 #[test]
 fn a_pair_whose_way_is_broken_says_why_and_the_other_has_its_number() {
-    // What opens a connection is shorter than that.
-    let (suite, lines) = measured(&["--fault", "c-d:mtu-black-hole=100"]);
-    let values = values(&suite);
-    assert!(matches!(values[..], [(_, bps)] if (5e6..100e6).contains(&bps)), "{values:?}");
+    let (suite, lines) = measured(BROKEN, &["--fault", "c-d:mtu-black-hole=100"]);
+    let (round_trips, datagrams) = (values(&suite, 0), values(&suite, 1));
+    assert!(
+        matches!(round_trips[..], [(_, ns)] if ns > 80e3),
+        "4 KiB take longer on the wire: {round_trips:?}"
+    );
+    assert!(matches!(datagrams[..], [(_, bps)] if (5e6..100e6).contains(&bps)), "{datagrams:?}");
     let failed = of_event(&lines, "unavailable");
-    let [failed] = failed[..] else { panic!("{failed:?}") };
-    assert_eq!(failed["between"], serde_json::json!(["c", "d"]));
-    let why = failed["why"].as_str().unwrap();
-    for word in ["moved no byte within the time limit", "network.tcp stream c>d"] {
-        assert!(why.contains(word), "{why}");
-    }
+    assert_eq!(failed.len(), 2, "{failed:?}");
+    assert!(failed.iter().all(|failed| failed["between"] == serde_json::json!(["c", "d"])), "{failed:?}");
+    let of_rung =
+        |rung: &str| failed.iter().find(|failed| failed["rung"] == rung).unwrap()["why"].as_str().unwrap();
+    // One fails in its trial, and one before its session stands.
+    let (tcp, udp) = (of_rung("network.tcp"), of_rung("network.udp"));
+    assert!(
+        tcp.contains("moved no byte within the time limit (during network.tcp ping-pong sleeping c>d)"),
+        "{tcp}"
+    );
+    assert!(udp.contains("told no port"), "{udp}");
     let left_out = suite["left_out"].as_array().unwrap();
-    assert!(left_out.iter().any(|not| not["why"] == failed["why"]), "{left_out:?}");
-    // Both were under way in the first step, and later ones leave the broken one out.
-    let steps: Vec<_> =
-        of_event(&lines, "step").into_iter().map(|step| step["case"]["from"].as_str()).collect();
-    assert_eq!(steps, [Some("a+c"), Some("a"), Some("a")]);
+    assert!([tcp, udp].iter().all(|why| left_out.iter().any(|not| not["why"] == **why)), "{left_out:?}");
+    // Both connections were under way in the first step; later ones leave the broken one out.
+    let steps = of_event(&lines, "step");
+    let both = steps.iter().filter(|step| step["case"]["from"] == "a+c").count();
+    let alone = steps.iter().filter(|step| step["case"]["from"] == "a").count();
+    assert_eq!((both, alone), (1, steps.len() - 1));
 }
