@@ -15,7 +15,7 @@ mod step;
 mod trial;
 pub mod worker;
 
-pub use crate::transport::library::this_program;
+pub use crate::transport::foreign::library::this_program;
 pub use host::Means;
 
 use crate::control::{Call, Client, gather};

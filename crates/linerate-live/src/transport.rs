@@ -3,44 +3,15 @@
 //! Both ends make an *offer* (a bound port, a mapping), the offers travel by control, and both ends *join*. A session outlives
 //! many trials; one virtual call runs a trial. How bytes reach the kernel is chosen once a trial, before the loop.
 
-mod certificate;
-mod coalescing;
-mod datagram;
-mod door;
-mod engine;
-mod half;
-mod kernel_stream;
-pub mod library;
+mod connection;
+mod encrypted;
+mod fault;
+pub mod foreign;
 pub mod lite;
-mod lossy;
-mod meeting;
-mod memory;
-pub mod mpi;
-mod mptcp;
-pub mod native;
+mod local;
 mod offer;
-mod pipe;
-pub mod pvm;
-mod quic;
-mod raw;
-mod rdma;
-mod relay;
-mod sctp;
-mod shared_memory;
-mod shim;
-pub mod shmem;
-mod slow_reader;
-mod slowdown;
-mod smc;
+mod socket;
 mod spec;
-mod stall;
-pub mod tcgmsg;
-mod tcp;
-mod tls;
-mod udp;
-mod unix;
-mod unix_datagram;
-mod vsock;
 
 pub use offer::{Address, Offer};
 pub use spec::Spec;
@@ -121,29 +92,29 @@ pub trait Session: Send {
 
 /// Every transport, in the vocabulary's order.
 pub static TRANSPORTS: &[&dyn Transport] = &[
-    &memory::COPY,
-    &memory::TRIAD,
-    &shared_memory::SharedMemory,
-    &pipe::Pipe,
-    &unix::UNIX,
-    &unix_datagram::UNIX_DATAGRAM,
-    &tcp::TCP,
-    &udp::UDP,
-    &tls::TLS,
-    &quic::QUIC,
-    &mptcp::MPTCP,
-    &vsock::VSOCK,
-    &sctp::SCTP,
-    &smc::SMC,
-    &rdma::RDMA,
-    &raw::RAW,
+    &local::memory::COPY,
+    &local::memory::TRIAD,
+    &local::shared_memory::SharedMemory,
+    &local::pipe::Pipe,
+    &socket::unix::UNIX,
+    &socket::unix_datagram::UNIX_DATAGRAM,
+    &socket::tcp::TCP,
+    &socket::udp::UDP,
+    &encrypted::tls::TLS,
+    &encrypted::quic::QUIC,
+    &socket::mptcp::MPTCP,
+    &socket::vsock::VSOCK,
+    &socket::sctp::SCTP,
+    &socket::smc::SMC,
+    &socket::rdma::RDMA,
+    &socket::raw::RAW,
     &lite::LITE,
-    &mpi::MPI,
-    &pvm::PVM,
-    &shmem::SHMEM,
-    &tcgmsg::TCGMSG,
-    &native::UCX,
-    &native::LIBFABRIC,
+    &foreign::mpi::MPI,
+    &foreign::pvm::PVM,
+    &foreign::shmem::SHMEM,
+    &foreign::tcgmsg::TCGMSG,
+    &foreign::native::UCX,
+    &foreign::native::LIBFABRIC,
 ];
 
 /// What this host has not, in the vocabulary's order.

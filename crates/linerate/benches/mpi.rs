@@ -10,8 +10,8 @@
 use linerate::pattern::{Part, Passed, play_here};
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
-use linerate::transport::library::{Found, Surroundings, libraries};
-use linerate::transport::mpi::rank::Own;
+use linerate::transport::foreign::library::{Found, Surroundings, libraries};
+use linerate::transport::foreign::mpi::rank::Own;
 use linerate::vocabulary::{Cache, Does, MPI_MAKERS, Wait};
 use linerate_sys::library::Library;
 use linerate_sys::mpi::{Handle, Mpi, Rank, Reference, ThreadLevel};

@@ -31,7 +31,7 @@ mod words;
 
 use crate::analysis::Verdict;
 use crate::lab::journal;
-use crate::transport::library::shell;
+use crate::transport::foreign::library::shell;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;

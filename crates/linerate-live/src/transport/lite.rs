@@ -23,8 +23,8 @@ mod progress;
 mod tests;
 mod wire;
 
-use super::engine::Channel;
-use super::meeting::Meeting;
+use super::connection::engine::Channel;
+use super::connection::meeting::Meeting;
 use super::{Offer, Pending, Session, Spec, Task, Transport, by_task, granted};
 use crate::pattern::{Measured, Part, Passed, Passing, play};
 use crate::plan::Block;

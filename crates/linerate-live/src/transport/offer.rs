@@ -1,7 +1,7 @@
 //! What an end is told of the other one before they meet.
 
-use super::certificate::Identity;
-use super::library::elsewhere::Elsewhere;
+use super::encrypted::certificate::Identity;
+use super::foreign::library::elsewhere::Elsewhere;
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

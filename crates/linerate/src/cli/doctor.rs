@@ -9,7 +9,7 @@ use crate::observer::{Check, CheckState, doctor, environment, machine_id};
 use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
-use crate::transport::library::{Found, Surroundings, libraries};
+use crate::transport::foreign::library::{Found, Surroundings, libraries};
 use crate::transport::{TRANSPORTS, lacking};
 use crate::vocabulary::LIBRARY_KINDS;
 use jiff::Timestamp;

@@ -18,9 +18,9 @@ const LEFT: &[&str] = &[
     "linerate_live lab: builder entry fault held holder inside journal register request wiring",
     "linerate_live observer: cpu host",
     "linerate_live pattern: buffer stream",
-    "linerate_live transport: door engine meeting",
-    "linerate_live transport: library native pvm tcgmsg",
-    "linerate_live transport/library: daemons launch",
+    "linerate_live transport/connection: door engine meeting",
+    "linerate_live transport/foreign: library native pvm tcgmsg",
+    "linerate_live transport/foreign/library: daemons launch",
     "linerate_model plan: network topology",
     "linerate_sys netlink: netem qdisc",
 ];

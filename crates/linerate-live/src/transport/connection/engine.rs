@@ -1,0 +1,308 @@
+//! How bytes reach a connection: asked for again and again, or slept for in the kernel.
+
+mod link;
+
+use super::door::{Calls, Door};
+use super::meeting::{receive_all, send_all};
+use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, may_crowd, play, play_crowds, run_beside};
+use crate::plan::{Block, Placement};
+use crate::record::Granted;
+use crate::transport::fault::shim::Faults;
+use crate::transport::{Session, Spec, Task, by_task, granted};
+use crate::vocabulary::{Does, Wait};
+use crate::{Error, Result};
+use linerate_sys::socket;
+pub use link::came;
+use link::{Polling, Sleeping};
+use std::collections::BTreeSet;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::AtomicBool;
+
+const PLACEMENT: &str = "cpu.placement";
+const THREADS: &str = "flow.threads";
+
+/// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
+pub trait Channel: AsFd + Send + Sync {
+    /// The knobs as read back.
+    fn granted(&self, spec: &Spec) -> Vec<Granted>;
+
+    /// Both addresses.
+    fn endpoints(&self) -> Option<String>;
+
+    /// Whether what is sent and received at once does not wait, however the ends wait.
+    const AT_ONCE: bool = true;
+
+    /// Whether the other end hears of it when this one hangs up.
+    const HANGS_UP: bool = true;
+
+    /// The socket, for observers.
+    fn tcp(&self) -> Option<&TcpStream> {
+        None
+    }
+
+    /// Readies it for a trial.
+    fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
+        Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
+    }
+
+    /// Whether an engine is asked for that is not the usual one.
+    fn is_driven(&self, _spec: &Spec) -> bool {
+        false
+    }
+
+    /// The link of another engine, where one is asked for.
+    fn drive(
+        &self,
+        _spec: &Spec,
+        _does: Does,
+        _wait: Wait,
+        _blocks: &[Block],
+    ) -> Result<Option<Box<dyn Drive>>> {
+        Ok(None)
+    }
+
+    /// Sends what can be sent at once.
+    #[inline]
+    fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send_now(&self.as_fd(), bytes)
+    }
+
+    /// Receives what is there; none when there is nothing now, `Some(0)` at the end.
+    #[inline]
+    fn receive_now(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        socket::receive_now(&self.as_fd(), bytes)
+    }
+
+    /// Sends, waiting in the kernel until something went; 0 after an interruption.
+    #[inline]
+    fn send_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send_waiting(&self.as_fd(), bytes)
+    }
+
+    /// Receives, waiting in the kernel until something is there; none after an interruption.
+    #[inline]
+    fn receive_waiting(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        socket::receive_waiting(&self.as_fd(), bytes)
+    }
+}
+
+/// An open session of such connections.
+pub struct Connected<C> {
+    spec: Spec,
+    flows: Vec<C>,
+    /// Where further connections are made or taken.
+    door: Option<Box<dyn Door<C>>>,
+}
+
+impl<C: Channel + 'static> Connected<C> {
+    /// A session over these connections.
+    pub fn session(spec: Spec, flows: Vec<C>) -> Result<Box<dyn Session>> {
+        flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
+        Ok(Box::new(Connected { spec, flows, door: None }))
+    }
+
+    /// The same, with the place where further ones are made or taken.
+    pub fn at_door(spec: Spec, flows: Vec<C>, door: Box<dyn Door<C>>) -> Result<Box<dyn Session>> {
+        flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
+        Ok(Box::new(Connected { spec, flows, door: Some(door) }))
+    }
+}
+
+impl<C: Channel> Session for Connected<C> {
+    fn granted(&self) -> Vec<Granted> {
+        let mut all = self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec));
+        all.extend(Faults::of(&self.spec).granted(&self.spec));
+        if self.is_by_queue() {
+            let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
+            all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));
+        }
+        if self.spec.value(THREADS).is_some() {
+            let threads = if self.may_share_threads() { "cpu" } else { "flow" };
+            all.push(granted(&self.spec, THREADS, threads));
+        }
+        all
+    }
+
+    fn endpoints(&self) -> Vec<String> {
+        self.flows.iter().filter_map(Channel::endpoints).collect()
+    }
+
+    fn sockets(&self) -> Vec<&TcpStream> {
+        self.flows.iter().filter_map(Channel::tcp).collect()
+    }
+
+    fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        if self.flows.is_empty() {
+            return Err(Error::peer("this session", "was closed by an earlier error", ""));
+        }
+        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
+        let patience = self.spec.patience();
+        let driven = self.driven(tasks, wait, blocks)?;
+        let played = match wait {
+            _ if tasks.iter().any(|task| task.does.calls()) => self.calls(tasks, wait, blocks),
+            _ if !driven.is_empty() => {
+                let measured = Faults::of(&self.spec).play_driven(driven, wait, blocks);
+                measured.map(|measured| by_task(measured, self.flows.len()))
+            }
+            _ if self.is_crowded(tasks) => self.crowded(tasks, wait, blocks),
+            Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling::new(flow, patience)),
+            Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow, patience }),
+        };
+        if played.is_err() {
+            // The other end may sleep until it hears of it.
+            self.flows.clear();
+        }
+        played
+    }
+
+    fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
+        if !C::HANGS_UP {
+            return Err(Error::unavailable("this transport as a load", "load with tcp or unix"));
+        }
+        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
+        let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());
+        let link = |flow| Sleeping { flow, patience };
+        let parts =
+            flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: self.cpu(task, at) });
+        run_beside(parts.collect(), wait, bytes, done)
+    }
+
+    fn hang_up(&mut self) {
+        self.flows.clear();
+    }
+}
+
+impl<C: Channel> Connected<C> {
+    /// The CPU of one flow: that of the task, or that of the flow's receive queue.
+    fn cpu(&self, task: &Task, flow: usize) -> Option<u32> {
+        if self.is_by_queue() { self.queue_cpu(flow) } else { task.cpu(flow) }
+    }
+
+    fn is_by_queue(&self) -> bool {
+        self.spec.parsed(PLACEMENT) == Some(Placement::Queue)
+    }
+
+    /// Where the kernel receives the flow's packets, if this process may run there.
+    fn queue_cpu(&self, flow: usize) -> Option<u32> {
+        let allowed = linerate_sys::thread::allowed_cpus().ok()?;
+        socket::incoming_cpu(&self.flows[flow]).filter(|cpu| allowed.contains(cpu))
+    }
+
+    /// The parts of other engines; none where the usual one is in force.
+    fn driven(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Part<Box<dyn Drive>>>> {
+        let each = tasks.iter().flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)));
+        let parts = each.map(|(task, (flow, channel))| {
+            let link = channel.drive(&self.spec, task.does, wait, blocks)?;
+            Ok(link.map(|link| Part { link, does: task.does, cpu: self.cpu(task, flow) }))
+        });
+        Ok(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    /// Whether there are more flows than this end has CPUs: then each CPU's thread serves several.
+    fn is_crowded(&self, tasks: &[Task]) -> bool {
+        let cpus: BTreeSet<u32> = tasks.iter().flat_map(|task| &task.cpus).copied().collect();
+        let count = if cpus.is_empty() {
+            linerate_sys::thread::allowed_cpus().map_or(1, |cpus| cpus.len())
+        } else {
+            cpus.len()
+        };
+        tasks.iter().all(|task| may_crowd(task.does)) && self.flows.len() > count && self.may_share_threads()
+    }
+
+    /// Whether one thread may serve several flows.
+    fn may_share_threads(&self) -> bool {
+        let is_driven = self.flows.first().is_some_and(|flow| flow.is_driven(&self.spec));
+        !is_driven && Faults::of(&self.spec).are_none() && self.spec.value(THREADS) != Some("flow")
+    }
+
+    fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let flows = |task: &Task| {
+            let all = self.flows.iter().enumerate();
+            (task.does, all.map(|(at, flow)| (Seat(flow), self.cpu(task, at))).collect())
+        };
+        let tasks: Vec<_> = tasks.iter().map(flows).collect();
+        let measured = play_crowds(&tasks, wait, blocks, self.spec.patience())?;
+        Ok(by_task(measured, self.flows.len()))
+    }
+
+    /// Runs what makes and takes connections: as many at once as there are flows.
+    fn calls(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let no_door =
+            || Error::unavailable("this transport makes no further connections", "take tcp or unix");
+        let (door, patience) = (self.door.as_deref().ok_or_else(no_door)?, self.spec.patience());
+        door.waits((wait == Wait::Sleeping).then_some(patience))
+            .map_err(|e| Error::io("accept", "listener", e))?;
+        let flows = self.flows.len();
+        let places = || tasks.iter().flat_map(|task| (0..flows).map(move |flow| (task.does, task.cpu(flow))));
+        let measured = match wait {
+            Wait::Polling => {
+                let link = || Calling(Calls::<C, true> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+            Wait::Sleeping => {
+                let link = || Calling(Calls::<C, false> { door, patience });
+                play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
+            }
+        };
+        Ok(by_task(measured, flows))
+    }
+
+    fn with_links<'s, L: Link + Send>(
+        &'s self,
+        tasks: &[Task],
+        wait: Wait,
+        blocks: &[Block],
+        link: impl Fn(&'s C) -> L,
+    ) -> Result<Vec<Vec<Vec<Measured>>>> {
+        let parts: Vec<Part<L>> = tasks
+            .iter()
+            .flat_map(|task| self.flows.iter().enumerate().map(move |flow| (task, flow)))
+            .map(|(task, (flow, channel))| Part {
+                link: link(channel),
+                does: task.does,
+                cpu: self.cpu(task, flow),
+            })
+            .collect();
+        let measured = Faults::of(&self.spec).play(parts, wait, blocks)?;
+        Ok(by_task(measured, self.flows.len()))
+    }
+}
+
+/// A connection among many.
+struct Seat<'s, C>(&'s C);
+
+impl<C> Clone for Seat<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Seat<'_, C> {}
+
+impl<C: AsFd> AsFd for Seat<'_, C> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl<C: Channel> Ready for Seat<'_, C> {
+    #[inline]
+    fn push_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send_now(bytes)
+    }
+
+    #[inline]
+    fn pull_now(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        self.0.receive_now(bytes)
+    }
+
+    fn push_go(&self) -> io::Result<()> {
+        send_all(self.0, &[0])
+    }
+
+    fn pull_go(&self) -> io::Result<()> {
+        receive_all(self.0, &mut [0])
+    }
+}

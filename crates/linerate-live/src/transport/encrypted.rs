@@ -1,0 +1,7 @@
+//! Ways whose bytes nobody between the ends can read or change: TLS over TCP, and QUIC over UDP.
+//!
+//! Both trust one certificate that is made for the session and travels with the offer.
+
+pub mod certificate;
+pub mod quic;
+pub mod tls;

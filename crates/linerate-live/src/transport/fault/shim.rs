@@ -1,0 +1,193 @@
+//! Known faults, put in by hand between a pattern and a link: the ladder must find them where they are.
+
+use super::slow_reader::Reader;
+use super::slowdown::Slowdown;
+use super::stall::Stall;
+use crate::Result;
+use crate::pattern::{Drive, Driven, Kernel, Link, Measured, Part, Runs, play};
+use crate::plan::Block;
+use crate::record::Granted;
+use crate::transport::{Spec, granted};
+use crate::unit::{BitRate, Nanoseconds};
+use crate::vocabulary::{Does, Wait};
+use std::hint::black_box;
+use std::io;
+
+/// The faults that a session was asked to have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Faults {
+    spin_ns: u64,
+    copies: u32,
+    slowdown_percent: u32,
+    overclaim: u64,
+    read_rate: Option<BitRate>,
+    stall: Option<Stall>,
+}
+
+/// A link with faults before each push, and behind each pull of a receiver.
+struct Shim<'s> {
+    link: Driven<'s>,
+    faults: Faults,
+    slowdown: Slowdown,
+    reader: Reader,
+    stall: Option<Stall>,
+    scratch: Vec<u8>,
+}
+
+impl Faults {
+    /// The faults among a session's settings.
+    pub fn of(spec: &Spec) -> Faults {
+        Faults {
+            spin_ns: spec.parsed::<Nanoseconds>("shim.spin").map_or(0, |time| time.0 as u64),
+            copies: spec.parsed("shim.copies").unwrap_or(0),
+            slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
+            overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
+            read_rate: spec.parsed("shim.read-rate"),
+            stall: Stall::of(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
+        }
+    }
+
+    /// The faults that were asked for, as they are in force.
+    pub fn granted(self, spec: &Spec) -> Vec<Granted> {
+        let faults = [
+            ("shim.spin", format!("{}ns", self.spin_ns)),
+            ("shim.copies", self.copies.to_string()),
+            ("shim.slowdown", self.slowdown_percent.to_string()),
+            ("shim.overclaim", self.overclaim.to_string()),
+            ("shim.stall", format!("{}ns", self.stall.map_or(0, |stall| stall.for_ns))),
+            ("shim.stall-every", format!("{}ns", self.stall.map_or(0, |stall| stall.every_ns))),
+            ("shim.read-rate", self.read_rate.map_or_else(|| "none".into(), |rate| format!("{}b/s", rate.0))),
+        ];
+        let asked = faults.into_iter().filter(|(knob, _)| spec.value(knob).is_some());
+        asked.map(|(knob, value)| granted(spec, knob, value)).collect()
+    }
+
+    /// Plays the parts with the faults in place; without any the loops run on the bare links.
+    pub fn play<'s, L: Link + Send + 's>(
+        self,
+        parts: Vec<Part<L>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        if !self.change_messages() {
+            return self.overclaimed(parts, wait, blocks);
+        }
+        let driven = |part: Part<L>| Part {
+            link: Box::new(part.link) as Box<dyn Drive + 's>,
+            does: part.does,
+            cpu: part.cpu,
+        };
+        self.play_driven(parts.into_iter().map(driven).collect(), wait, blocks)
+    }
+
+    /// The same for links of several kinds.
+    pub fn play_driven<'s>(
+        self,
+        parts: Vec<Part<Box<dyn Drive + 's>>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        if !self.change_messages() {
+            return self.overclaimed(parts, wait, blocks);
+        }
+        let wrap = |part: Part<Box<dyn Drive + 's>>| {
+            let link = self.wrap(Driven(part.link), part.does, blocks);
+            Part { link, does: part.does, cpu: part.cpu }
+        };
+        self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
+    }
+
+    fn overclaimed<'s, L: Runs + 's>(
+        self,
+        parts: Vec<Part<L>>,
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Measured>>> {
+        let does: Vec<Does> = parts.iter().map(|part| part.does).collect();
+        let mut measured = play(parts, wait, blocks)?;
+        let senders = measured.iter_mut().zip(does).filter(|(_, does)| *does == Does::Sends);
+        for measured in senders.flat_map(|(blocks, _)| blocks) {
+            measured.flow.bytes *= self.overclaim;
+        }
+        Ok(measured)
+    }
+
+    /// Whether none was asked for.
+    pub fn are_none(self) -> bool {
+        !self.change_messages() && self.overclaim == 1
+    }
+
+    fn change_messages(self) -> bool {
+        let waits = self.read_rate.is_some() || self.stall.is_some();
+        waits || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
+    }
+
+    /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
+    fn wrap<'s>(self, link: Driven<'s>, does: Does, blocks: &[Block]) -> Shim<'s> {
+        let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
+        let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
+        let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
+        let stall = self.stall.filter(|_| does == Does::Echoes);
+        Shim { link, faults: self, slowdown, reader: Reader::of(self.read_rate, does), stall, scratch }
+    }
+}
+
+impl Link for Shim<'_> {
+    fn begin(&mut self, block: &Block) -> io::Result<()> {
+        self.link.begin(block)
+    }
+
+    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.link.account(kernel)
+    }
+
+    fn give_up(&mut self) {
+        self.link.give_up();
+    }
+
+    /// A push that could move only part of a message is followed by others; each pays for what it carries.
+    fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.slowdown.hold(bytes.len());
+        let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
+        for _ in 0..self.faults.copies {
+            self.scratch[..bytes.len()].copy_from_slice(bytes);
+            black_box(&mut self.scratch);
+        }
+        while linerate_sys::clock::monotonic_ns() < until {}
+        let mut moved = 0;
+        while moved < bytes.len() {
+            moved += self.link.push(&bytes[moved..])?;
+        }
+        self.slowdown.went(bytes.len());
+        // All that a receiver says is the word to begin the next block.
+        self.reader.begins();
+        Ok(moved)
+    }
+
+    fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // All that a sender hears is the word to begin the next block.
+        self.slowdown.begins();
+        let came = self.link.pull(bytes)?;
+        self.reader.came(came);
+        if let Some(stall) = self.stall {
+            stall.hold();
+        }
+        Ok(came)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.link.finish()
+    }
+
+    fn push_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.link.push_now(bytes)
+    }
+
+    fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.link.pull_now(bytes)
+    }
+
+    fn idle(&mut self, out: bool, until_ns: u64) -> io::Result<()> {
+        self.link.idle(out, until_ns)
+    }
+}

@@ -1,0 +1,11 @@
+//! Ways by other people's libraries and their launchers: MPI, PVM, OpenSHMEM, TCGMSG, UCX and libfabric.
+//!
+//! What is loaded may crash, hang or print, so it is loaded in a process of its own and told from here in bounds.
+//! [`library`] finds the libraries and starts that process; each other file is one of them.
+
+pub mod library;
+pub mod mpi;
+pub mod native;
+pub mod pvm;
+pub mod shmem;
+pub mod tcgmsg;

@@ -1,0 +1,177 @@
+//! A rank: a process that an end started. It loads the library, tells where it is found, meets the other one, and plays.
+
+use crate::pattern::{Passed, Passing};
+use crate::transport::foreign::library::home::{Play, Played};
+use crate::transport::foreign::library::rank::{Plays, played, serve_home};
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+use linerate_sys::library::Library;
+use linerate_sys::messages::Messages;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+/// The hidden command that is a rank.
+pub const ROLE: &str = "endpoint";
+
+/// What a rank is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The library's name.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// Where it calls.
+    pub home: String,
+    /// Its own address towards another host; none where both ranks are on one.
+    pub at: Option<Ipv4Addr>,
+}
+
+impl Asked {
+    /// For the command line.
+    pub fn to_word(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|e| Error::usage(e.to_string(), ""))
+    }
+}
+
+/// What a rank is told to meet the other one.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Connect {
+    /// Where that is found, as its library has it.
+    pub address: Vec<u8>,
+    /// Whether this one sends first.
+    pub first: bool,
+}
+
+/// What a rank found when it met the other one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// What carries the messages, in the library's words.
+    pub way: String,
+    /// Knobs as they were read back.
+    pub granted: Vec<(String, String)>,
+}
+
+/// What a library makes of a rank.
+pub trait Endpoint: Messages + Send + Sized + 'static {
+    /// Begins.
+    fn open(library: &Library, asked: &Asked) -> Result<Self>;
+    /// Where it is found.
+    fn address(&mut self) -> Result<Vec<u8>>;
+    /// Finds the other one, and exchanges first messages with it.
+    fn meet(&mut self, connect: &Connect) -> Result<About>;
+    /// Takes leave.
+    fn leave(&mut self);
+}
+
+/// Plays until the end that it works for goes away.
+pub fn main(word: &str) -> Result<()> {
+    let wrong = |e| Error::usage(format!("no rank: {e}"), "linerate starts this command itself");
+    super::serve(serde_json::from_str(word).map_err(wrong)?)
+}
+
+/// The same, by one library.
+pub fn serve<E: Endpoint>(asked: Asked) -> Result<()> {
+    let home = asked.home.clone();
+    serve_home(&home, One::<E> { asked, endpoint: None })
+}
+
+/// One that has called home.
+struct One<E> {
+    asked: Asked,
+    /// None before it has begun.
+    endpoint: Option<E>,
+}
+
+impl<E: Endpoint> One<E> {
+    fn begun(&mut self) -> Result<&mut E> {
+        let not_yet = || Error::usage("the rank has not begun", "linerate asks it by itself");
+        self.endpoint.as_mut().ok_or_else(not_yet)
+    }
+
+    fn address(&mut self) -> Result<Value> {
+        let library = Library::open(&self.asked.file)?;
+        let address = self.endpoint.insert(E::open(&library, &self.asked)?).address()?;
+        told(&address)
+    }
+
+    /// What a rank sent last may be under way while nobody asks for more: it goes on until the other one has all of it.
+    fn settle(&mut self) -> Result<()> {
+        let settled = self.begun()?.exchange(&[0], &mut [0]);
+        settled.map(drop).map_err(|e| Error::io("exchange", "a last message", e))
+    }
+
+    fn connect(&mut self, params: &Value) -> Result<Value> {
+        let wrong = |e| Error::usage(format!("no address: {e}"), "linerate asks it by itself");
+        let connect = Connect::deserialize(params).map_err(wrong)?;
+        told(&self.begun()?.meet(&connect)?)
+    }
+}
+
+fn told(value: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(value).map_err(|e| Error::usage(e.to_string(), ""))
+}
+
+impl<E: Endpoint> Plays for One<E> {
+    fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
+        if asked.wait != Wait::Polling {
+            return Err(Error::unavailable("a rank that sleeps", "wait = \"polling\""));
+        }
+        let measured = played(Passed::new(Own(self.begun()?)), asked)?;
+        self.settle()?;
+        Ok(measured)
+    }
+
+    fn answer(&mut self, method: &str, params: &Value) -> Option<Result<Value>> {
+        match method {
+            "address" => Some(self.address()),
+            "connect" => Some(self.connect(params)),
+            _ => None,
+        }
+    }
+
+    fn leave(&mut self) {
+        self.endpoint.iter_mut().for_each(E::leave);
+    }
+}
+
+/// An endpoint as the loops see it.
+struct Own<'e, E>(&'e mut E);
+
+impl<E: Endpoint> Passing for Own<'_, E> {
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.send(bytes)
+    }
+
+    #[inline]
+    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.receive(room)
+    }
+
+    #[inline]
+    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.exchange(bytes, room)
+    }
+
+    #[inline]
+    fn exchange_at_work(
+        &mut self,
+        bytes: &[u8],
+        room: &mut [u8],
+        work: impl FnMut(),
+    ) -> std::io::Result<usize> {
+        self.0.exchange_at_work(bytes, room, work)
+    }
+
+    #[inline]
+    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
+        self.0.send_window(region, len, messages)
+    }
+
+    #[inline]
+    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
+        self.0.receive_window(rooms, len, messages)
+    }
+}

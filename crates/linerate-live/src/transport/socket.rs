@@ -1,0 +1,22 @@
+//! Ways by a socket of the kernel, one file a family: streams, datagrams, and frames below IP.
+//!
+//! What several of them share is here too: `half`, the engines of TCP's bytes; `kernel_stream`, of the streams beside
+//! TCP's and Unix's; `datagram` and `lossy`, of what may lose; `coalescing`, a receiver that sleeps by a timer; `relay`,
+//! a known fault on TCP's way.
+
+mod coalescing;
+pub mod datagram;
+mod half;
+mod kernel_stream;
+mod lossy;
+pub mod mptcp;
+pub mod raw;
+pub mod rdma;
+mod relay;
+pub mod sctp;
+pub mod smc;
+pub mod tcp;
+pub mod udp;
+pub mod unix;
+pub mod unix_datagram;
+pub mod vsock;
