@@ -32,7 +32,7 @@ pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Role, Step};
 use crate::record::{Recording, Unavailable};
-use crate::vocabulary::{Does, Pattern, Place};
+use crate::vocabulary::{Does, Place};
 use placement::Ends;
 
 /// Chooses steps.
@@ -69,26 +69,12 @@ fn roles(entry: &Entry, ends: &Ends) -> Vec<Role> {
         let second_worker = u32::from(entry.rung.place == Place::InHost);
         let from = |does| (from, 0, &ends.from, does);
         let to = |does| (to, second_worker, &ends.to, does);
-        let both = match entry.case.pattern {
-            Pattern::PingPong => vec![to(Does::Echoes), from(Does::Pings)],
-            Pattern::Stream if entry.rung.transport.ends == 1 => vec![from(Does::Copies)],
-            Pattern::Stream | Pattern::FixedCount => vec![to(Does::Receives), from(Does::Sends)],
-            Pattern::Broadcast
-            | Pattern::Reduce
-            | Pattern::Allreduce
-            | Pattern::AllToAll
-            | Pattern::Barrier => {
-                let does = entry.case.pattern.collective().map_or(Does::Meets, |together| together.does);
-                vec![to(does), from(does)]
-            }
-            Pattern::PingPing => vec![to(Does::Exchanges), from(Does::Exchanges)],
-            Pattern::Overlap => vec![to(Does::Overlaps), from(Does::Overlaps)],
-            Pattern::Connect => vec![to(Does::Accepts), from(Does::Connects)],
-            Pattern::Capacity => vec![to(Does::FindsCapacity), from(Does::Offers)],
-            Pattern::ZeroLoss => vec![to(Does::FindsZeroLoss), from(Does::Offers)],
-            Pattern::RequestResponse => vec![to(Does::Echoes), from(Does::Requests)],
-            Pattern::Bidirectional => {
-                vec![to(Does::Receives), from(Does::Receives), to(Does::Sends), from(Does::Sends)]
+        let pattern = entry.case.pattern.entry();
+        let both = match pattern.alone {
+            Some(does) if entry.rung.transport.ends == 1 => vec![from(does)],
+            _ => {
+                let pairs = pattern.ends[1].iter().zip(pattern.ends[0]);
+                pairs.flat_map(|(of_to, of_from)| [to(*of_to), from(*of_from)]).collect()
             }
         };
         both.into_iter().map(role).collect::<Vec<_>>()

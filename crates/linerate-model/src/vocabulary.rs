@@ -6,7 +6,6 @@
 mod bound;
 mod break_class;
 mod calibrated;
-mod does;
 mod explanation;
 mod fault;
 mod knob;
@@ -22,6 +21,7 @@ mod rung;
 mod suite;
 mod tool;
 mod transport;
+mod trial;
 mod warning;
 
 pub use bound::{BOUNDS, BoundEntry};
@@ -31,7 +31,6 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
-pub use does::Does;
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{KNOBS, Knob, KnobKind};
@@ -44,10 +43,7 @@ pub use library::{
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
 pub use observer::{OBSERVERS, ObserverEntry};
-pub use pattern::{
-    Cache, Collective, Content, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search,
-    Wait,
-};
+pub use pattern::{Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Search};
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
 pub use rung::{
@@ -56,6 +52,7 @@ pub use rung::{
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
+pub use trial::{Cache, Content, Sample, Wait};
 pub use warning::{WARNINGS, Warning};
 
 pub use strsim::levenshtein as distance;

@@ -7,7 +7,7 @@ mod answer;
 mod layout;
 
 use crate::library::Library;
-use crate::messages::{Messages, parts};
+use crate::messages::{Messages, Windows, parts};
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
 use answer::{IN_PROGRESS, LAST_ERROR, Status, told};
@@ -325,7 +325,9 @@ impl Messages for Rank {
         let came = self.finish_receive(0);
         sent.and(came)
     }
+}
 
+impl Windows for Rank {
     /// Sends so many [`parts`] of a region at once, then waits for all.
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {

@@ -1,6 +1,5 @@
 //! Where messages lie: one buffer that stays in the caches, or a walk through more than they hold.
 
-use super::stream::{RECEIVE_BYTES, at_once};
 use crate::plan::Block;
 use crate::vocabulary::{Cache, Content, Does};
 use crate::{Error, Result};
@@ -11,6 +10,18 @@ use std::sync::Mutex;
 /// A cold walk's region: twice the last level of most caches, and at most this much however large
 /// a cache a virtual machine claims to have.
 pub const COLD_BYTES: usize = 64 << 20;
+
+/// The least that a receiver asks for at once. A stream of small messages is the sender's test: a
+/// receiver that read as little as the sender writes would measure itself.
+pub const RECEIVE_BYTES: usize = 64 << 10;
+
+/// What a receiver asks for at once in this block, at most: so much memory it has.
+pub(super) fn at_once(block: &Block) -> usize {
+    match block.read_bytes {
+        0 => RECEIVE_BYTES.max(block.message_bytes as usize),
+        asked => (asked as usize).min(COLD_BYTES),
+    }
+}
 
 /// Regions that are not in use. Filling one takes long, so a worker keeps them from trial to trial.
 static FREE: Mutex<Vec<Pages>> = Mutex::new(Vec::new());

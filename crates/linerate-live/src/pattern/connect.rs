@@ -1,7 +1,7 @@
 //! A connection for each request: connect, request, answer, close. The answering end closes first, so that the ports
 //! that wait afterwards (TIME_WAIT) are not the calling end's, which has few.
 
-use super::{Clock, Loops, Moved, Walk};
+use super::{Clock, Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::record::{Latencies, Tally};
 use crate::vocabulary::{Does, Sample};
@@ -90,22 +90,21 @@ fn fill<C: Caller>(caller: &mut C, call: &C::Call, bytes: &mut [u8]) -> io::Resu
     Ok(filled as u64)
 }
 
-impl<C: Caller> Loops for Calling<C> {
+impl<C: Caller + Send> Loops for Calling<C> {
     /// There is nothing to agree on: a call that comes early waits for the one who takes it.
     fn agree(&mut self, _does: Does, _duplex: bool) -> io::Result<()> {
         Ok(())
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
         _stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         match does {
-            Does::Connects => self.connect(clock, block, walk),
+            Does::Connects => self.connect(&Monotonic, block, walk),
             Does::Accepts => self.accept(block, walk),
             _ => Err(io::ErrorKind::Unsupported.into()),
         }

@@ -9,7 +9,7 @@ mod tests;
 mod turn;
 
 use super::poll::ASKS_A_LOOK;
-use super::{Clock, Loops, Measured, Moved, Part, Walk, play};
+use super::{Clock, Loops, Measured, Monotonic, Moved, Part, Walk, play};
 use crate::plan::Block;
 use crate::record::Flow;
 use crate::vocabulary::{Does, Wait};
@@ -198,7 +198,7 @@ impl<'c, C: Ready> Crowd<'c, C> {
 }
 
 impl<C: Ready> Loops for Crowd<'_, C> {
-    fn begin(&mut self, _does: Does, block: &Block) -> io::Result<()> {
+    fn prepare(&mut self, _does: Does, block: &Block) -> io::Result<()> {
         self.members = self.flows.iter().map(|_| Member::new(self.does, block)).collect();
         if self.waits {
             for (number, (flow, member)) in self.flows.iter().zip(&self.members).enumerate() {
@@ -223,21 +223,21 @@ impl<C: Ready> Loops for Crowd<'_, C> {
         Ok(())
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
+        let of = (block, &Monotonic);
         match does {
-            Does::Receives => self.serve(|flow, member| turn::receive(flow, member, (block, clock), walk))?,
-            Does::Pings => self.serve(|flow, member| turn::ping(flow, member, (block, clock), walk))?,
-            Does::Echoes => self.serve(|flow, member| turn::echo(flow, member, (block, clock), walk))?,
-            _ => self.serve(|flow, member| turn::send(flow, member, (block, clock), walk))?,
+            Does::Receives => self.serve(|flow, member| turn::receive(flow, member, of, walk))?,
+            Does::Pings => self.serve(|flow, member| turn::ping(flow, member, of, walk))?,
+            Does::Echoes => self.serve(|flow, member| turn::echo(flow, member, of, walk))?,
+            _ => self.serve(|flow, member| turn::send(flow, member, of, walk))?,
         }
-        stamps.push(clock.now_ns());
+        stamps.push(Monotonic.now_ns());
         let members = std::mem::take(&mut self.members);
         let bytes = members.iter().map(|member| member.moved).sum();
         self.done.push(members);

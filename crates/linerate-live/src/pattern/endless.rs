@@ -68,7 +68,7 @@ fn receive<L: Link>(link: &mut L, walk: &mut Walk<'_>, done: &AtomicBool) -> io:
             }
             next = moved + LOOK_BYTES;
         }
-        match link.pull(walk.next(super::stream::RECEIVE_BYTES)) {
+        match link.pull(walk.next(super::buffer::RECEIVE_BYTES)) {
             Ok(came) => moved += came as u64,
             Err(error) if is_end(&error) => return Ok(moved),
             Err(error) => return Err(error),

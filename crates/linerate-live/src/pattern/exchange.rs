@@ -3,51 +3,29 @@
 //! Neither end may wait until its message has gone before it receives: with messages larger than what the
 //! connection holds both would wait for ever.
 
-use super::overlap::Crosses;
 use super::{Clock, Link, Walk};
 use crate::plan::Block;
+use linerate_sys::messages::Messages;
 use std::io;
 
 /// Either end.
-pub fn exchange<L: Link, K: Clock>(
-    link: &mut L,
+pub(super) fn exchange<M: Messages, K: Clock>(
+    link: &mut M,
     clock: &K,
     block: &Block,
     walk: &mut Walk<'_>,
     stamps: &mut Vec<u64>,
 ) -> io::Result<u64> {
     let len = block.message_bytes as usize;
+    let mut came = 0;
     for _ in 0..block.slices {
         for _ in 0..block.messages {
             let (message, room) = walk.next(2 * len).split_at_mut(len);
-            cross(link, message, room)?;
+            came += link.exchange(message, room)? as u64;
         }
         stamps.push(clock.now_ns());
     }
-    Ok(block.bytes())
-}
-
-/// A link whose ends may work while the kernel moves what it holds.
-pub(super) struct Crossing<'l, L>(pub &'l mut L);
-
-impl<L: Link> Crosses for Crossing<'_, L> {
-    fn meet(&mut self) -> io::Result<()> {
-        cross(self.0, &[0], &mut [0])
-    }
-
-    #[inline]
-    fn cross(&mut self, message: &[u8], room: &mut [u8], mut work: impl FnMut()) -> io::Result<u64> {
-        let mut sent = 0;
-        while sent < message.len() {
-            match self.0.push_now(&message[sent..])? {
-                0 => break,
-                went => sent += went,
-            }
-        }
-        work();
-        cross(self.0, &message[sent..], room)?;
-        Ok(room.len() as u64)
-    }
+    Ok(came)
 }
 
 /// Sends all of one and fills all of the other, whichever moves.

@@ -12,7 +12,7 @@ mod stream;
 mod tests;
 
 use super::journal::Book;
-use super::{Clock, Kernel, Loops, Moved, Walk};
+use super::{Clock, Kernel, Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use search::Ear;
@@ -219,8 +219,8 @@ impl<L: Lossy> Unreliable<L> {
     }
 }
 
-impl<L: Lossy> Loops for Unreliable<L> {
-    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+impl<L: Lossy + Send> Loops for Unreliable<L> {
+    fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
         let all = block.messages * u64::from(block.slices);
         self.book = match does {
             Does::Receives => Book::of(all, block.message_bytes as usize),
@@ -231,7 +231,7 @@ impl<L: Lossy> Loops for Unreliable<L> {
         self.link.begin(block)
     }
 
-    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+    fn counters(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         self.link.account(kernel)
     }
 
@@ -262,14 +262,14 @@ impl<L: Lossy> Loops for Unreliable<L> {
         }
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
+        let clock = &Monotonic;
         match does {
             Does::Pings => self.ping(clock, block, walk, stamps),
             Does::Echoes => self.echo(block, walk),

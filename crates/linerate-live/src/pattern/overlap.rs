@@ -9,17 +9,10 @@ use super::{Clock, Moved, Walk};
 use crate::plan::Block;
 use crate::record::Latencies;
 use crate::vocabulary::Sample;
+use linerate_sys::messages::Messages;
 use std::hint::black_box;
 use std::io;
 use std::sync::OnceLock;
-
-/// What the loop needs of either kind of link.
-pub(super) trait Crosses {
-    /// Returns when both ends are there.
-    fn meet(&mut self) -> io::Result<()>;
-    /// Begins to send a message and to receive the other end's, works, and waits for both; how many bytes came.
-    fn cross(&mut self, message: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<u64>;
-}
 
 /// Work that takes a time in proportion to its units.
 pub(super) trait Works {
@@ -95,8 +88,8 @@ impl Times {
 }
 
 /// Either end.
-pub(super) fn overlap<C: Crosses, W: Works, K: Clock>(
-    (link, work): (&mut C, &mut W),
+pub(super) fn overlap<M: Messages, W: Works, K: Clock>(
+    (link, work): (&mut M, &mut W),
     clock: &K,
     block: &Block,
     walk: &mut Walk<'_>,
@@ -106,11 +99,11 @@ pub(super) fn overlap<C: Crosses, W: Works, K: Clock>(
     // All slices, those of the lead too: they say best how long an exchange takes.
     let (mut exchanges, mut times, mut bytes) = (Latencies::default(), Times::default(), 0);
     for slice in 0..block.slices {
-        link.meet()?;
+        link.exchange(&[0], &mut [0])?;
         let begun = clock.now_ns();
         for _ in 0..messages {
             let (message, room) = walk.next(2 * len).split_at_mut(len);
-            bytes += link.cross(message, room, || ())?;
+            bytes += link.exchange_at_work(message, room, || ())? as u64;
         }
         let alone = (clock.now_ns() - begun) / messages;
         exchanges.record(alone);
@@ -120,11 +113,11 @@ pub(super) fn overlap<C: Crosses, W: Works, K: Clock>(
             work.run(units);
         }
         let worked = (clock.now_ns() - begun) / messages;
-        link.meet()?;
+        link.exchange(&[0], &mut [0])?;
         let begun = clock.now_ns();
         for _ in 0..messages {
             let (message, room) = walk.next(2 * len).split_at_mut(len);
-            bytes += link.cross(message, room, || work.run(units))?;
+            bytes += link.exchange_at_work(message, room, || work.run(units))? as u64;
         }
         let end = clock.now_ns();
         if slice >= block.lead {
@@ -164,19 +157,32 @@ mod tests {
     /// An exchange of 10 us, of which so much goes on by itself.
     struct Simulated<'m>(&'m Machine, u64);
 
-    impl Crosses for Simulated<'_> {
-        fn meet(&mut self) -> io::Result<()> {
-            self.0.0.set(self.0.0.get() + 777);
-            Ok(())
+    impl Messages for Simulated<'_> {
+        fn send(&mut self, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
         }
 
-        fn cross(&mut self, message: &[u8], room: &mut [u8], mut work: impl FnMut()) -> io::Result<u64> {
+        fn receive(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn exchange(&mut self, _: &[u8], room: &mut [u8]) -> io::Result<usize> {
+            self.0.0.set(self.0.0.get() + 777);
+            Ok(room.len())
+        }
+
+        fn exchange_at_work(
+            &mut self,
+            message: &[u8],
+            room: &mut [u8],
+            mut work: impl FnMut(),
+        ) -> io::Result<usize> {
             assert_eq!(message.len(), room.len());
             let begun = self.0.now_ns();
             work();
             let by_itself = self.1.min(self.0.now_ns() - begun);
             self.0.0.set(self.0.now_ns() + 10_000 - by_itself);
-            Ok(room.len() as u64)
+            Ok(room.len())
         }
     }
 

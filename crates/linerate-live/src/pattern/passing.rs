@@ -10,20 +10,14 @@ pub use gathering::{Gathered, Gathering};
 pub use posted::Posted;
 
 use super::buffer::COLD_BYTES;
-use super::overlap::{Arithmetic, Crosses, overlap};
-use super::{Clock, Kernel, Loops, Moved, Walk};
+use super::{Clock, Kernel, Loops, Monotonic, Moved, Walk, messages};
 use crate::plan::Block;
 use crate::vocabulary::{Cache, Does};
+use linerate_sys::messages::Windows;
 use std::io;
 
 /// One of two ranks.
-pub trait Passing {
-    /// Sends a message and returns when its buffer is free.
-    fn send(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Waits for a message; says how many bytes came.
-    fn receive(&mut self, room: &mut [u8]) -> io::Result<usize>;
-    /// Sends a message while it receives the other end's; says how many bytes came.
-    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize>;
+pub trait Passing: Windows {
     /// Waits for the other ranks, where there are several at each end: they begin a block together.
     fn gather(&mut self) -> io::Result<()> {
         Ok(())
@@ -32,16 +26,23 @@ pub trait Passing {
     fn ready(&mut self, _bytes: usize) -> io::Result<()> {
         Ok(())
     }
-    /// Begins to send a message and to receive the other end's, works, and waits for both; says how many bytes came.
-    fn exchange_at_work(&mut self, bytes: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<usize>;
-    /// Sends so many parts of the region, [one after the other](linerate_sys::messages::parts), all under way at once.
-    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()>;
-    /// Receives so many messages into rooms of `len` bytes, all posted before the first is waited for; says how many
-    /// bytes came.
-    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize>;
     /// Sees to it that all that was sent arrives, where that takes this end's doing. Both ends call it after a block.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl<P: Passing> Passing for &mut P {
+    fn gather(&mut self) -> io::Result<()> {
+        (**self).gather()
+    }
+
+    fn ready(&mut self, bytes: usize) -> io::Result<()> {
+        (**self).ready(bytes)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        (**self).finish()
     }
 }
 
@@ -57,56 +58,6 @@ impl<P: Passing> Passed<P> {
     /// The loops over this one.
     pub fn new(link: P) -> Self {
         Passed { link, rooms: Vec::new() }
-    }
-
-    fn ping<K: Clock>(
-        &mut self,
-        clock: &K,
-        block: &Block,
-        walk: &mut Walk<'_>,
-        stamps: &mut Vec<u64>,
-    ) -> io::Result<u64> {
-        let mut came = 0;
-        let len = block.message_bytes as usize;
-        for _ in 0..block.slices {
-            for _ in 0..block.messages {
-                let message = walk.next(len);
-                self.link.send(message)?;
-                came += self.link.receive(message)? as u64;
-            }
-            stamps.push(clock.now_ns());
-        }
-        Ok(came)
-    }
-
-    fn echo(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<u64> {
-        let mut came = 0;
-        let len = block.message_bytes as usize;
-        for _ in 0..u64::from(block.slices) * block.messages {
-            let message = walk.next(len);
-            came += self.link.receive(message)? as u64;
-            self.link.send(message)?;
-        }
-        Ok(came)
-    }
-
-    fn exchange<K: Clock>(
-        &mut self,
-        clock: &K,
-        block: &Block,
-        walk: &mut Walk<'_>,
-        stamps: &mut Vec<u64>,
-    ) -> io::Result<u64> {
-        let mut came = 0;
-        let len = block.message_bytes as usize;
-        for _ in 0..block.slices {
-            for _ in 0..block.messages {
-                let (message, room) = walk.next(2 * len).split_at_mut(len);
-                came += self.link.exchange(message, room)? as u64;
-            }
-            stamps.push(clock.now_ns());
-        }
-        Ok(came)
     }
 
     fn stream<K: Clock>(
@@ -150,24 +101,10 @@ impl<P: Passing> Passed<P> {
     }
 }
 
-/// A rank that works while its messages are under way.
-struct Crossing<'p, P>(&'p mut P);
-
-impl<P: Passing> Crosses for Crossing<'_, P> {
-    fn meet(&mut self) -> io::Result<()> {
-        self.0.exchange(&[0], &mut [0]).map(drop)
-    }
-
-    #[inline]
-    fn cross(&mut self, message: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<u64> {
-        self.0.exchange_at_work(message, room, work).map(|came| came as u64)
-    }
-}
-
-impl<P: Passing> Loops for Passed<P> {
-    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+impl<P: Passing + Send> Loops for Passed<P> {
+    fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
+        messages::prepare(does);
         if does == Does::Overlaps {
-            Arithmetic::ready();
             self.link.ready(block.message_bytes as usize)?;
         }
         if does == Does::Receives {
@@ -178,10 +115,6 @@ impl<P: Passing> Loops for Passed<P> {
             self.rooms.resize(bytes, 1);
         }
         Ok(())
-    }
-
-    fn account(&mut self, _: &mut Kernel) -> io::Result<()> {
-        self.link.finish()
     }
 
     /// The receiver says go, as over a connection.
@@ -196,42 +129,37 @@ impl<P: Passing> Loops for Passed<P> {
         }
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         let bytes = match does {
-            Does::Pings => self.ping(clock, block, walk, stamps),
-            Does::Echoes => self.echo(block, walk),
-            Does::Exchanges => self.exchange(clock, block, walk, stamps),
-            Does::Sends => self.stream(clock, block, walk, stamps),
-            Does::Receives => self.receive(clock, block, stamps),
-            Does::Overlaps => {
-                let both = (&mut Crossing(&mut self.link), &mut Arithmetic::default());
-                return overlap(both, clock, block, walk, stamps);
-            }
-            _ => Err(io::ErrorKind::Unsupported.into()),
+            Does::Sends => self.stream(&Monotonic, block, walk, stamps),
+            Does::Receives => self.receive(&Monotonic, block, stamps),
+            _ => return messages::run(does, &mut self.link, &Monotonic, block, walk, stamps),
         }?;
         Ok(Moved { bytes, ..Moved::default() })
+    }
+
+    fn counters(&mut self, _: &mut Kernel) -> io::Result<()> {
+        self.link.finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::Monotonic;
     use crate::pattern::buffer::Region;
-    use linerate_sys::messages::parts;
+    use linerate_sys::messages::{Messages, parts};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     /// Messages over channels, which keep each whole.
     struct Simulated(Sender<Vec<u8>>, Receiver<Vec<u8>>);
 
-    impl Passing for Simulated {
+    impl Messages for Simulated {
         fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
             self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
@@ -258,7 +186,11 @@ mod tests {
             work();
             self.receive(room)
         }
+    }
 
+    impl Passing for Simulated {}
+
+    impl Windows for Simulated {
         fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
             parts(region, len, messages).try_for_each(|bytes| self.send(bytes))
         }
@@ -281,7 +213,7 @@ mod tests {
     }
 
     /// Each end with its own loops as well.
-    fn play_by<L: Loops + Send>(
+    fn play_by<L: Loops>(
         loops: [fn(Simulated) -> L; 2],
         does: [Does; 2],
         blocks: [&Block; 2],
@@ -291,9 +223,9 @@ mod tests {
             let mut end = loops(link);
             let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
             let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
-            Loops::begin(&mut end, does, block).unwrap();
+            end.prepare(does, block).unwrap();
             end.agree(does, false).unwrap();
-            (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps.len())
+            (end.run(does, block, &mut walk, &mut stamps).unwrap(), stamps.len())
         };
         std::thread::scope(|scope| {
             let other = scope.spawn(|| end(loops[1], does[1], blocks[1], Simulated(to_a, at_b)));

@@ -1,38 +1,39 @@
 //! A message there and back, then the next one. A stamp closes `messages` round trips.
 
-use super::{Clock, Link, Walk, pull_all, push_all};
+use super::{Clock, Walk};
 use crate::plan::Block;
+use linerate_sys::messages::Messages;
 use std::io;
 
 /// The end that starts each round trip and keeps the time.
-pub fn ping<L: Link, K: Clock>(
-    link: &mut L,
+pub(super) fn ping<M: Messages, K: Clock>(
+    link: &mut M,
     clock: &K,
     block: &Block,
     walk: &mut Walk<'_>,
     stamps: &mut Vec<u64>,
 ) -> io::Result<u64> {
     let len = block.message_bytes as usize;
-    let mut moved = 0;
+    let mut came = 0;
     for _ in 0..block.slices {
         for _ in 0..block.messages {
             let message = walk.next(len);
-            moved += push_all(link, message)?;
-            pull_all(link, message)?;
+            link.send(message)?;
+            came += link.receive(message)? as u64;
         }
         stamps.push(clock.now_ns());
     }
-    Ok(moved)
+    Ok(came)
 }
 
 /// The end that returns each message from the buffer that it came into.
-pub fn echo<L: Link>(link: &mut L, block: &Block, walk: &mut Walk<'_>) -> io::Result<u64> {
+pub(super) fn echo<M: Messages>(link: &mut M, block: &Block, walk: &mut Walk<'_>) -> io::Result<u64> {
     let len = block.message_bytes as usize;
-    let mut moved = 0;
+    let mut came = 0;
     for _ in 0..block.messages * u64::from(block.slices) {
         let message = walk.next(len);
-        pull_all(link, message)?;
-        moved += push_all(link, message)?;
+        came += link.receive(message)? as u64;
+        link.send(message)?;
     }
-    Ok(moved)
+    Ok(came)
 }

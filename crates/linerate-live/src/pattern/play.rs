@@ -3,7 +3,7 @@
 
 use super::awake::Awake;
 use super::buffer::Region;
-use super::{Kernel, Moved, Runs, Walk};
+use super::{Kernel, Loops, Moved, Walk};
 use crate::plan::Block;
 use crate::record::{Flow, Latencies};
 use crate::vocabulary::{Does, Sample, Wait};
@@ -25,7 +25,7 @@ pub struct Part<L> {
     pub cpu: Option<u32>,
 }
 
-impl<'s, L: Runs + 's> Part<L> {
+impl<'s, L: Loops + 's> Part<L> {
     fn any(self) -> Any<'s> {
         Part { link: Box::new(self.link), does: self.does, cpu: self.cpu }
     }
@@ -46,10 +46,10 @@ pub struct Measured {
 
 /// A part whose loops are behind a table of functions: one call a block, and all that is around the loops is compiled once
 /// and not for each kind of connection.
-type Any<'s> = Part<Box<dyn Runs + 's>>;
+type Any<'s> = Part<Box<dyn Loops + 's>>;
 
-/// Runs all parts at once, every block after the other; gives a list of blocks a part.
-pub fn play<'s, L: Runs + 's>(
+/// Loops all parts at once, every block after the other; gives a list of blocks a part.
+pub fn play<'s, L: Loops + 's>(
     parts: Vec<Part<L>>,
     wait: Wait,
     blocks: &[Block],
@@ -67,9 +67,9 @@ fn play_any(parts: Vec<Any<'_>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec
     measured.ok_or_else(|| stage.failure())
 }
 
-/// Runs the only part, by this thread, which may be the only one that may call what it drives; gives a list of blocks. The
+/// Loops the only part, by this thread, which may be the only one that may call what it drives; gives a list of blocks. The
 /// thread has afterwards the CPUs that it had.
-pub fn play_here<'s, L: Runs + 's>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
+pub fn play_here<'s, L: Loops + 's>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
     play_any_here(part.any(), wait, blocks)
 }
 
@@ -121,14 +121,14 @@ impl Stage<'_> {
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
             let begun = ready.and_then(|ready| {
-                let begun = part.link.ready(part.does, block).map_err(|error| broken(&error));
+                let begun = part.link.prepare(part.does, block).map_err(|error| broken(&error));
                 self.kept(&mut part, begun.map(|()| ready))
             });
             // Parallel flows begin a block together, or they might never be under way at once.
             self.barrier.wait();
             let met = begun.and_then(|ready| {
                 let start = Start::now();
-                let met = part.link.meet(part.does, self.duplex).map_err(|error| broken(&error));
+                let met = part.link.agree(part.does, self.duplex).map_err(|error| broken(&error));
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
                 let start = if part.does.begins() { Start::now() } else { start };
                 self.kept(&mut part, met.map(|()| (ready, start)))
@@ -152,7 +152,7 @@ impl Stage<'_> {
         let failed = |error| {
             // The first is told; others may have failed because of it.
             let _ = self.failure.set(error);
-            part.link.forsake();
+            part.link.abort();
         };
         outcome.map_err(failed).ok()
     }
@@ -212,10 +212,10 @@ impl Ready {
     fn play(&mut self, part: &mut Any<'_>, block: &Block, start: Start) -> io::Result<Played> {
         self.stamps.clear();
         let mut walk = self.region.walk(block, part.does);
-        let moved = part.link.go(part.does, block, &mut walk, &mut self.stamps)?;
+        let moved = part.link.run(part.does, block, &mut walk, &mut self.stamps)?;
         let end = Start::now();
         let mut kernel = Kernel::new();
-        part.link.told(&mut kernel)?;
+        part.link.counters(&mut kernel)?;
         let slices_ns =
             if part.does.keeps_time() { differences(start.at_ns, &self.stamps) } else { Vec::new() };
         let Moved { bytes, messages, lost, tally, samples } = moved;

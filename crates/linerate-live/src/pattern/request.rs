@@ -2,8 +2,8 @@
 //! at which its request should have gone, so a server that stalls is charged for all that waited meanwhile
 //! (coordinated omission). The other end echoes, as in a ping-pong.
 
+use super::buffer::RECEIVE_BYTES;
 use super::pacer::Pacer;
-use super::stream::RECEIVE_BYTES;
 use super::{Clock, Link, Moved, Walk};
 use crate::plan::Block;
 use crate::record::{Latencies, Tally};

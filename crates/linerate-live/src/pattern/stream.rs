@@ -1,21 +1,9 @@
 //! One way without pause. The receiver's stamps, one each `messages` messages, are the result.
 
-use super::buffer::COLD_BYTES;
+use super::buffer::at_once;
 use super::{Clock, Link, Walk, push_all};
 use crate::plan::Block;
 use std::io;
-
-/// The least that a receiver asks for at once. A stream of small messages is the sender's test: a
-/// receiver that read as little as the sender writes would measure itself.
-pub const RECEIVE_BYTES: usize = 64 << 10;
-
-/// What a receiver asks for at once in this block, at most: so much memory it has.
-pub(super) fn at_once(block: &Block) -> usize {
-    match block.read_bytes {
-        0 => RECEIVE_BYTES.max(block.message_bytes as usize),
-        asked => (asked as usize).min(COLD_BYTES),
-    }
-}
 
 /// The end that sends: one call a message, as an application would.
 pub fn send<L: Link, K: Clock>(

@@ -1,7 +1,8 @@
 //! The loops over a link with virtual time: what was put in must come out, without time passing.
 
 use super::buffer::Region;
-use super::{Clock, Link, Loops};
+use super::loops::run_link;
+use super::{Clock, Link};
 use crate::plan::{Block, Pace};
 use crate::record::{Latencies, decode_histogram};
 use crate::vocabulary::{Cache, Does, Sample};
@@ -77,7 +78,7 @@ fn block(message_bytes: u64, messages: u64, slices: u32) -> Block {
 fn play(does: Does, link: &mut Simulated, block: &Block) -> io::Result<(u64, Vec<u64>)> {
     let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
     let (clock, mut stamps) = (link.clock.clone(), Vec::new());
-    let moved = link.run(does, &clock, block, &mut region.walk(block, does), &mut stamps)?;
+    let moved = run_link(link, does, &clock, block, &mut region.walk(block, does), &mut stamps)?;
     Ok((moved.bytes, stamps))
 }
 
@@ -202,7 +203,7 @@ fn an_open_loop_shows_a_stall_and_a_closed_one_hides_it() {
         let asked = Block { pace, ..block(64, 40_000, 1) };
         let mut region = Region::for_blocks(&[asked], Does::Requests).unwrap();
         let mut walk = region.walk(&asked, Does::Requests);
-        let moved = link.run(Does::Requests, &clock, &asked, &mut walk, &mut Vec::new()).unwrap();
+        let moved = run_link(&mut link, Does::Requests, &clock, &asked, &mut walk, &mut Vec::new()).unwrap();
         assert_eq!(moved.bytes, 40_000 * 64);
         let tally = moved.tally.unwrap();
         assert_eq!((tally.intended, tally.late), (Some(40_000), Some(0)));
@@ -220,7 +221,8 @@ fn an_open_loop_shows_a_stall_and_a_closed_one_hides_it() {
     let closed = block(64, 1, 400_000);
     let mut region = Region::for_blocks(&[closed], Does::Pings).unwrap();
     let mut stamps = Vec::new();
-    link.run(Does::Pings, &clock, &closed, &mut region.walk(&closed, Does::Pings), &mut stamps).unwrap();
+    run_link(&mut link, Does::Pings, &clock, &closed, &mut region.walk(&closed, Does::Pings), &mut stamps)
+        .unwrap();
     let mut latencies = Latencies::default();
     stamps.windows(2).for_each(|pair| latencies.record(pair[1] - pair[0]));
     let [p99, p999, most] = percentiles(&latencies, [0.99, 0.999, 1.0]);
@@ -236,7 +238,7 @@ fn what_goes_late_counts_from_when_it_should_have_gone() {
     let asked = Block { lead: 1, ..asked };
     let mut region = Region::for_blocks(&[asked], Does::Requests).unwrap();
     let mut walk = region.walk(&asked, Does::Requests);
-    let moved = link.run(Does::Requests, &clock, &asked, &mut walk, &mut Vec::new()).unwrap();
+    let moved = run_link(&mut link, Does::Requests, &clock, &asked, &mut walk, &mut Vec::new()).unwrap();
     let of = |wanted| &moved.samples.iter().find(|(sample, _)| *sample == wanted).unwrap().1;
     assert_eq!(of(Sample::FromIntended).count(), 1000, "the lead has no part in it");
     // The last request is due at 1099 ms and answered at 2200 ms.
@@ -251,6 +253,6 @@ fn an_exchange_costs_a_way_each_and_never_waits_for_its_own_message_to_go() {
     let (crossed, mut stamps) = (block(1000, 3, 4), Vec::new());
     let mut region = Region::for_blocks(&[crossed], Does::Exchanges).unwrap();
     let mut walk = region.walk(&crossed, Does::Exchanges);
-    let moved = link.run(Does::Exchanges, &clock, &crossed, &mut walk, &mut stamps).unwrap();
+    let moved = run_link(&mut link, Does::Exchanges, &clock, &crossed, &mut walk, &mut stamps).unwrap();
     assert_eq!((moved.bytes, stamps), (12_000, vec![21_000, 42_000, 63_000, 84_000]));
 }

@@ -71,7 +71,7 @@ fn crossing(step: &Step, together: &Collective) -> f64 {
 fn packets(step: &Step) -> u64 {
     let waits = |does: Does| {
         let together = step.case.pattern.collective().is_some_and(|together| together.synchronizes);
-        matches!(does, Does::Pings | Does::Echoes) || together
+        does.awaits_each() || together
     };
     let answered = step.roles.iter().filter(|role| waits(role.does)).count();
     let messages: u64 = step.blocks.iter().map(|block| block.messages * u64::from(block.slices)).sum();
@@ -156,7 +156,7 @@ mod tests {
     fn what_ranks_do_together_crosses_at_least_once() {
         let checked = |pattern: Pattern, flows, bytes, packets| {
             let case = Case { rung: "network.mpi".into(), pattern, flows, ..Case::default() };
-            let does = pattern.collective().unwrap().does;
+            let does = pattern.entry().ends[0][0];
             checked_of(case, [does; 2], &[("eth0", bytes, packets)]).is_none()
         };
         let least = [

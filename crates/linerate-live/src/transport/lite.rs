@@ -32,7 +32,7 @@ use crate::record::Granted;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use layer::{Layer, Waits};
-use linerate_sys::messages::parts;
+use linerate_sys::messages::{Messages, Windows, parts};
 use linerate_sys::socket;
 use std::io;
 use std::net::TcpStream;
@@ -154,7 +154,7 @@ struct Rank<'l, const SIGNALS: bool> {
     lent: Option<[Vec<u8>; 2]>,
 }
 
-impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
+impl<const SIGNALS: bool> Messages for Rank<'_, SIGNALS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.layer.send(TAG, bytes)
@@ -168,12 +168,6 @@ impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
     #[inline]
     fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> io::Result<usize> {
         self.layer.exchange(TAG, bytes, room)
-    }
-
-    fn ready(&mut self, bytes: usize) -> io::Result<()> {
-        // Written to, so that no page of it is missing in the loop.
-        self.lent = Some([vec![1; bytes], vec![1; bytes]]);
-        Ok(())
     }
 
     /// By asynchronous calls. Their bytes are the layer's until they are waited for: not those of this call.
@@ -196,7 +190,9 @@ impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
         self.lent = Some([sent.bytes, received.bytes]);
         Ok(received.came)
     }
+}
 
+impl<const SIGNALS: bool> Windows for Rank<'_, SIGNALS> {
     /// Each goes to the kernel from where it lies; what does not go at once goes while the call waits.
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         parts(region, len, messages).try_for_each(|bytes| self.layer.send(TAG, bytes))
@@ -204,5 +200,13 @@ impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
 
     fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> io::Result<usize> {
         self.layer.receive_all(TAG, rooms, len, messages)
+    }
+}
+
+impl<const SIGNALS: bool> Passing for Rank<'_, SIGNALS> {
+    fn ready(&mut self, bytes: usize) -> io::Result<()> {
+        // Written to, so that no page of it is missing in the loop.
+        self.lent = Some([vec![1; bytes], vec![1; bytes]]);
+        Ok(())
     }
 }

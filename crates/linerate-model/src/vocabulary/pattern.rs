@@ -1,6 +1,5 @@
-//! Who sends what when, and how the ends wait.
+//! Who sends what when: the patterns, and what each end does in them.
 
-use super::Does;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,81 +43,51 @@ pub enum Pattern {
     Barrier,
 }
 
+/// What one end of a session does during a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// Sends a message, waits for its return, and keeps the time.
+    Pings,
+    /// Returns each message.
+    Echoes,
+    /// Sends without pause.
+    Sends,
+    /// Receives and keeps the time.
+    Receives,
+    /// Works alone on memory and keeps the time.
+    Copies,
+    /// Sends a message while it receives the other end's, and keeps the time.
+    Exchanges,
+    /// Sends a message while it receives the other end's, alone and while it works, and keeps the times.
+    Overlaps,
+    /// Sends requests at set moments, receives their answers meanwhile, and keeps the time.
+    Requests,
+    /// Makes a connection for each request, and keeps the time.
+    Connects,
+    /// Takes each connection, answers its request and closes it.
+    Accepts,
+    /// Sends at whatever rate the other end orders.
+    Offers,
+    /// Orders rates, receives, and finds the largest one that the path takes.
+    FindsCapacity,
+    /// Orders rates, receives, and finds the largest one of which nothing is lost.
+    FindsZeroLoss,
+    /// Sends to all as the root, receives else, and keeps the time.
+    Broadcasts,
+    /// Adds up with all others for the root, and keeps the time.
+    Reduces,
+    /// Adds up with all others for all, and keeps the time.
+    ReducesAll,
+    /// Sends to each and receives from each, and keeps the time.
+    ExchangesAll,
+    /// Waits for all others, and keeps the time.
+    Meets,
+}
+
 /// How often the receiving end of a search gives an order (RFC 9097, section 8.1): a message of a searching block
 /// stands for so long.
 pub const FEEDBACK_NS: u64 = 50_000_000;
-
-/// What the samples of a histogram are, besides round trips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sample {
-    /// From the moment at which a request should have gone until its answer was back.
-    FromIntended,
-    /// From the moment at which it went until then.
-    FromSend,
-    /// From the moment at which a message should have gone until it went.
-    SentLate,
-    /// From the making of a socket until its connection stood.
-    SetUp,
-    /// From the making of a socket until the last byte of the answer was there.
-    Transaction,
-    /// A datagram's delay above the least one of its block.
-    DelayVariation,
-    /// How far the delays of two datagrams that were sent one after the other differ.
-    PacketToPacket,
-    /// Until both ends have sent a message and received the other's, while neither did anything else.
-    ExchangeAlone,
-    /// Until a piece of work was done while no message was under way.
-    WorkAlone,
-    /// Until the same work was done and both messages were there, begun before it.
-    ExchangeAtWork,
-}
-
-/// How an end waits for the next message.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wait {
-    /// Asks again and again, never leaving its CPU.
-    Polling,
-    /// Sleeps in the kernel; the CPU is kept awake by a spinner of idle priority.
-    #[default]
-    Sleeping,
-}
-
-/// Where the bytes of a message lie before it is sent.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cache {
-    /// One buffer, used again and again: in the nearest cache that holds it.
-    #[default]
-    Hot,
-    /// The next part of a region larger than the caches: in memory.
-    Cold,
-}
-
-/// What a sender's messages consist of.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Content {
-    /// Bytes that no compressor can shrink, written before.
-    #[default]
-    Random,
-    /// The kernel's page of zeros, again and again: memory that was never written.
-    Zeros,
-}
-
-impl Content {
-    /// Whether nothing else was asked for.
-    pub fn is_usual(&self) -> bool {
-        *self == Content::Random
-    }
-}
 
 /// How a receiving end looks for a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +100,21 @@ pub struct Search {
     pub longest_part_ns: u64,
 }
 
-/// A pattern in the listing.
+/// What all ranks do together: as many at each of two hosts.
+#[derive(Debug, Clone, Copy)]
+pub struct Collective {
+    /// How many messages must cross at least between the two hosts, both ways together, with so many ranks at each.
+    pub crossing: fn(u64) -> u64,
+    /// Whether it adds floats, of which a message then is made.
+    pub adds: bool,
+    /// Whether every rank waits for all others: packets of two operations cannot be one.
+    pub synchronizes: bool,
+}
+
+/// Bytes of what a reduction adds: MPI_FLOAT.
+pub const ELEMENT_BYTES: u64 = 4;
+
+/// A pattern.
 #[derive(Debug)]
 pub struct PatternEntry {
     /// The value that plans and records carry.
@@ -142,6 +125,10 @@ pub struct PatternEntry {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// What the two ends of a connection do, a thread each: that from which a case goes, and that to which.
+    pub ends: [&'static [Does]; 2],
+    /// What the only end of a transport that has one does, where the pattern makes sense there.
+    pub alone: Option<Does>,
     /// Whether a message is waited for, which makes a sample of each: its sizes are visited apart, without a
     /// warm-up, and its ends may wait in both ways.
     pub is_exchange: bool,
@@ -156,207 +143,193 @@ pub struct PatternEntry {
     pub collective: Option<Collective>,
 }
 
-/// What all ranks do together: as many at each of two hosts.
-#[derive(Debug, Clone, Copy)]
-pub struct Collective {
-    /// What each does.
-    pub does: Does,
-    /// How many messages must cross at least between the two hosts, both ways together, with so many ranks at each.
-    pub crossing: fn(u64) -> u64,
-    /// Whether it adds floats, of which a message then is made.
-    pub adds: bool,
-    /// Whether every rank waits for all others: packets of two operations cannot be one.
-    pub synchronizes: bool,
-}
+const STREAM: PatternEntry = PatternEntry {
+    pattern: Pattern::Stream,
+    name: "stream",
+    about: "one way without pause; the receiver's bytes over the receiver's clock",
+    source: "RFC 6349",
+    ends: [&[Does::Sends], &[Does::Receives]],
+    alone: Some(Does::Copies),
+    is_exchange: false,
+    connects_anew: false,
+    search: None,
+    has_rate: true,
+    collective: None,
+};
 
-/// Bytes of what a reduction adds: MPI_FLOAT.
-pub const ELEMENT_BYTES: u64 = 4;
+const PING_PONG: PatternEntry = PatternEntry {
+    pattern: Pattern::PingPong,
+    name: "ping-pong",
+    about: "one message there and back; half a round trip against message size",
+    source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
+    ends: [&[Does::Pings], &[Does::Echoes]],
+    alone: None,
+    is_exchange: true,
+    has_rate: false,
+    ..STREAM
+};
 
-/// A pattern of all ranks together.
-const fn together(
-    (pattern, name): (Pattern, &'static str),
-    about: &'static str,
-    source: &'static str,
-    collective: Collective,
-) -> PatternEntry {
-    let collective = Some(collective);
-    let (is_exchange, connects_anew, search, has_rate) = (true, false, None, false);
-    PatternEntry { pattern, name, about, source, is_exchange, connects_anew, search, has_rate, collective }
-}
-
-/// Every pattern.
+/// Every pattern, in the order of their kind.
 pub const PATTERNS: &[PatternEntry] = &[
-    PatternEntry {
-        pattern: Pattern::PingPong,
-        name: "ping-pong",
-        about: "one message there and back; half a round trip against message size",
-        source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
-        is_exchange: true,
-        connects_anew: false,
-        search: None,
-        has_rate: false,
-        collective: None,
-    },
-    PatternEntry {
-        pattern: Pattern::Stream,
-        name: "stream",
-        about: "one way without pause; the receiver's bytes over the receiver's clock",
-        source: "RFC 6349",
-        is_exchange: false,
-        connects_anew: false,
-        search: None,
-        has_rate: true,
-        collective: None,
-    },
+    PING_PONG,
+    STREAM,
     PatternEntry {
         pattern: Pattern::Bidirectional,
         name: "bidirectional",
         about: "a stream each way at once over the same connections; the sum of both receivers",
         source: "RFC 6349, with both directions at once",
-        is_exchange: false,
-        connects_anew: false,
-        search: None,
-        has_rate: true,
-        collective: None,
+        ends: [&[Does::Receives, Does::Sends]; 2],
+        alone: None,
+        ..STREAM
     },
     PatternEntry {
         pattern: Pattern::PingPing,
         name: "ping-ping",
         about: "both ends send a message at once and receive the other's; the time of an exchange",
         source: "Intel MPI Benchmarks, PingPing",
-        is_exchange: true,
-        connects_anew: false,
-        search: None,
+        ends: [&[Does::Exchanges]; 2],
         has_rate: true,
-        collective: None,
+        ..PING_PONG
     },
     PatternEntry {
         pattern: Pattern::FixedCount,
         name: "fixed-count",
         about: "a fixed number of messages over a new connection, its ramp included; nothing is left out",
         source: "NTTCP: 4096 messages of a size in Hurwitz and Feng 2005, 32768 in 2003",
-        is_exchange: false,
+        alone: None,
         connects_anew: true,
-        search: None,
-        has_rate: true,
-        collective: None,
+        ..STREAM
     },
     PatternEntry {
         pattern: Pattern::RequestResponse,
         name: "request-response",
         about: "requests at a set rate, an open loop: the time from when each should have gone to its answer",
         source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
-        is_exchange: true,
-        connects_anew: false,
-        search: None,
+        ends: [&[Does::Requests], &[Does::Echoes]],
         has_rate: true,
-        collective: None,
+        ..PING_PONG
     },
     PatternEntry {
         pattern: Pattern::Connect,
         name: "connect",
         about: "connect, request, answer, close: the time to set a connection up, and transactions a second",
         source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
-        is_exchange: true,
+        ends: [&[Does::Connects], &[Does::Accepts]],
         connects_anew: true,
-        search: None,
         has_rate: true,
-        collective: None,
+        ..PING_PONG
     },
     PatternEntry {
         pattern: Pattern::Overlap,
         name: "overlap",
         about: "exchanges alone, work alone, and both at once: how much of an exchange goes on while its ends compute",
         source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002; OSU Micro-Benchmarks",
-        is_exchange: true,
-        connects_anew: false,
-        search: None,
-        has_rate: false,
-        collective: None,
+        ends: [&[Does::Overlaps]; 2],
+        ..PING_PONG
     },
     PatternEntry {
         pattern: Pattern::Capacity,
         name: "capacity",
         about: "the largest rate of a second at the IP layer: it rises while little is lost and delays are short",
         source: "RFC 9097, section 8.1: type B",
-        is_exchange: false,
-        connects_anew: false,
+        ends: [&[Does::Offers], &[Does::FindsCapacity]],
+        alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 3, longest_part_ns: 1_000_000_000 }),
         has_rate: false,
-        collective: None,
+        ..STREAM
     },
     PatternEntry {
         pattern: Pattern::ZeroLoss,
         name: "zero-loss",
         about: "the largest rate of which nothing is lost, by bisection; a trial a rate",
         source: "RFC 2544, section 26.1",
-        is_exchange: false,
-        connects_anew: false,
+        ends: [&[Does::Offers], &[Does::FindsZeroLoss]],
+        alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 16, longest_part_ns: u64::MAX }),
         has_rate: false,
-        collective: None,
+        ..STREAM
     },
-    together(
-        (Pattern::Broadcast, "broadcast"),
-        "one rank's message comes to all ranks; each is the root in turn",
-        "MPI: A Message-Passing Interface Standard, section 6.4; Intel MPI Benchmarks, Bcast",
-        Collective { does: Does::Broadcasts, crossing: |_| 1, adds: false, synchronizes: false },
-    ),
-    together(
-        (Pattern::Reduce, "reduce"),
-        "the sums of all ranks' floats come to one; each is the root in turn",
-        "MPI: A Message-Passing Interface Standard, section 6.9.1; Intel MPI Benchmarks, Reduce",
-        Collective { does: Does::Reduces, crossing: |_| 1, adds: true, synchronizes: false },
-    ),
-    together(
-        (Pattern::Allreduce, "allreduce"),
-        "the sums of all ranks' floats come to all ranks",
-        "MPI: A Message-Passing Interface Standard, section 6.9.6; Intel MPI Benchmarks, Allreduce",
-        Collective { does: Does::ReducesAll, crossing: |_| 2, adds: true, synchronizes: true },
-    ),
-    together(
-        (Pattern::AllToAll, "all-to-all"),
-        "each rank has a message for each",
-        "MPI: A Message-Passing Interface Standard, section 6.8; Intel MPI Benchmarks, Alltoall",
-        Collective {
-            does: Does::ExchangesAll,
-            crossing: |ranks| 2 * ranks * ranks,
-            adds: false,
-            synchronizes: true,
-        },
-    ),
-    together(
-        (Pattern::Barrier, "barrier"),
-        "no rank goes on before all are there; no message is carried, whatever its size",
-        "MPI: A Message-Passing Interface Standard, section 6.3; Intel MPI Benchmarks, Barrier",
-        Collective { does: Does::Meets, crossing: |_| 0, adds: false, synchronizes: true },
-    ),
+    PatternEntry {
+        pattern: Pattern::Broadcast,
+        name: "broadcast",
+        about: "one rank's message comes to all ranks; each is the root in turn",
+        source: "MPI: A Message-Passing Interface Standard, section 6.4; Intel MPI Benchmarks, Bcast",
+        ends: [&[Does::Broadcasts]; 2],
+        collective: Some(Collective { crossing: |_| 1, adds: false, synchronizes: false }),
+        ..PING_PONG
+    },
+    PatternEntry {
+        pattern: Pattern::Reduce,
+        name: "reduce",
+        about: "the sums of all ranks' floats come to one; each is the root in turn",
+        source: "MPI: A Message-Passing Interface Standard, section 6.9.1; Intel MPI Benchmarks, Reduce",
+        ends: [&[Does::Reduces]; 2],
+        collective: Some(Collective { crossing: |_| 1, adds: true, synchronizes: false }),
+        ..PING_PONG
+    },
+    PatternEntry {
+        pattern: Pattern::Allreduce,
+        name: "allreduce",
+        about: "the sums of all ranks' floats come to all ranks",
+        source: "MPI: A Message-Passing Interface Standard, section 6.9.6; Intel MPI Benchmarks, Allreduce",
+        ends: [&[Does::ReducesAll]; 2],
+        collective: Some(Collective { crossing: |_| 2, adds: true, synchronizes: true }),
+        ..PING_PONG
+    },
+    PatternEntry {
+        pattern: Pattern::AllToAll,
+        name: "all-to-all",
+        about: "each rank has a message for each",
+        source: "MPI: A Message-Passing Interface Standard, section 6.8; Intel MPI Benchmarks, Alltoall",
+        ends: [&[Does::ExchangesAll]; 2],
+        collective: Some(Collective { crossing: |ranks| 2 * ranks * ranks, adds: false, synchronizes: true }),
+        ..PING_PONG
+    },
+    PatternEntry {
+        pattern: Pattern::Barrier,
+        name: "barrier",
+        about: "no rank goes on before all are there; no message is carried, whatever its size",
+        source: "MPI: A Message-Passing Interface Standard, section 6.3; Intel MPI Benchmarks, Barrier",
+        ends: [&[Does::Meets]; 2],
+        collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
+        ..PING_PONG
+    },
 ];
 
+// A pattern that has no entry, or not its own, is not compiled.
+const _: () = {
+    let mut at = 0;
+    while at < PATTERNS.len() {
+        assert!(PATTERNS[at].pattern as usize == at);
+        at += 1;
+    }
+    assert!(at == Pattern::Barrier as usize + 1);
+};
+
 impl Pattern {
-    /// Its line in the table. Each has one: a test holds it.
-    fn entry(self) -> Option<&'static PatternEntry> {
-        PATTERNS.iter().find(|entry| entry.pattern == self)
+    /// Its entry.
+    pub const fn entry(self) -> &'static PatternEntry {
+        &PATTERNS[self as usize]
     }
 
     /// Whether a message is waited for; see [`PatternEntry::is_exchange`].
     pub fn is_exchange(self) -> bool {
-        self.entry().is_some_and(|entry| entry.is_exchange)
+        self.entry().is_exchange
     }
 
     /// How the receiving end looks for a rate, where it does.
     pub fn search(self) -> Option<Search> {
-        self.entry()?.search
+        self.entry().search
     }
 
     /// Whether its bytes over its time are a throughput.
     pub fn has_rate(self) -> bool {
-        self.entry().is_some_and(|entry| entry.has_rate)
+        self.entry().has_rate
     }
 
     /// What all ranks do together, where they do.
     pub fn collective(self) -> Option<Collective> {
-        self.entry()?.collective
+        self.entry().collective
     }
 
     /// Whether the receiving end looks for a rate.
@@ -366,21 +339,92 @@ impl Pattern {
 
     /// Whether each step of it has connections of its own.
     pub fn connects_anew(self) -> bool {
-        self.entry().is_some_and(|entry| entry.connects_anew)
+        self.entry().connects_anew
     }
 }
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.entry().map_or("", |entry| entry.name))
+        f.pad(self.entry().name)
     }
 }
 
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Wait::Polling => "polling",
-            Wait::Sleeping => "sleeping",
-        })
+/// What is known of what an end does.
+struct Facts {
+    word: &'static str,
+    keeps_time: bool,
+    begins: bool,
+    is_sampled: bool,
+    awaits_each: bool,
+    calls: bool,
+}
+
+/// An end that drives, without a sample of each message.
+const TIMED: Facts =
+    Facts { word: "", keeps_time: true, begins: false, is_sampled: false, awaits_each: false, calls: false };
+
+/// An end whose messages are each waited for.
+const EACH: Facts = Facts { begins: true, is_sampled: true, ..TIMED };
+
+/// An end that serves one which keeps the time.
+const SERVES: Facts = Facts { keeps_time: false, ..TIMED };
+
+impl Does {
+    const fn facts(self) -> Facts {
+        match self {
+            Does::Pings => Facts { word: "pings", awaits_each: true, ..EACH },
+            Does::Echoes => Facts { word: "echoes", awaits_each: true, ..SERVES },
+            Does::Sends => Facts { word: "sends", ..SERVES },
+            Does::Receives => Facts { word: "receives", ..TIMED },
+            Does::Copies => Facts { word: "copies", ..TIMED },
+            Does::Exchanges => Facts { word: "exchanges", ..EACH },
+            Does::Overlaps => Facts { word: "overlaps", ..EACH },
+            Does::Requests => Facts { word: "requests", begins: true, ..TIMED },
+            Does::Connects => Facts { word: "connects", begins: true, calls: true, ..TIMED },
+            Does::Accepts => Facts { word: "accepts", calls: true, ..SERVES },
+            Does::Offers => Facts { word: "offers", ..SERVES },
+            Does::FindsCapacity => Facts { word: "finds capacity", ..TIMED },
+            Does::FindsZeroLoss => Facts { word: "finds zero loss", ..TIMED },
+            Does::Broadcasts => Facts { word: "broadcasts", ..EACH },
+            Does::Reduces => Facts { word: "reduces", ..EACH },
+            Does::ReducesAll => Facts { word: "reduces for all", ..EACH },
+            Does::ExchangesAll => Facts { word: "exchanges with all", ..EACH },
+            Does::Meets => Facts { word: "meets all", ..EACH },
+        }
+    }
+
+    /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
+    pub fn keeps_time(self) -> bool {
+        self.facts().keeps_time
+    }
+
+    /// Whether it is what all ranks do together.
+    pub fn is_collective(self) -> bool {
+        PATTERNS.iter().any(|pattern| pattern.collective.is_some() && pattern.ends[0].contains(&self))
+    }
+
+    /// Whether its time begins with its own message.
+    pub fn begins(self) -> bool {
+        self.facts().begins
+    }
+
+    /// Whether it makes or takes connections of its own, beside those of the session.
+    pub fn calls(self) -> bool {
+        self.facts().calls
+    }
+
+    /// Whether its slices are samples of one distribution, of which a histogram is kept.
+    pub fn samples(self) -> bool {
+        self.facts().is_sampled
+    }
+
+    /// Whether it sends nothing before what it waits for has come: two of its messages cannot share a packet.
+    pub fn awaits_each(self) -> bool {
+        self.facts().awaits_each
+    }
+
+    /// One word.
+    pub fn word(self) -> &'static str {
+        self.facts().word
     }
 }

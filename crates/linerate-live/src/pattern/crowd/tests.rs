@@ -2,7 +2,6 @@
 
 use super::turn::{TURN_BYTES, send};
 use super::*;
-use crate::pattern::Monotonic;
 use crate::pattern::buffer::Region;
 use crate::vocabulary::Cache;
 use std::io::{Read, Write};

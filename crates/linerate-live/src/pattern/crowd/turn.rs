@@ -1,6 +1,6 @@
 //! What one flow of a crowd does when its turn comes. A turn ends where the flow would have to wait, or has had its part.
 
-use super::super::stream::at_once;
+use super::super::buffer::at_once;
 use super::super::{Clock, Walk};
 use super::Ready;
 use crate::plan::Block;

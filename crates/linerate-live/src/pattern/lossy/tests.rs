@@ -1,7 +1,6 @@
 //! The loops over a link that loses what it is told to lose.
 
 use super::*;
-use crate::pattern::Monotonic;
 use crate::pattern::buffer::Region;
 use crate::plan::Pace;
 use crate::vocabulary::{Cache, Sample};
@@ -79,9 +78,9 @@ fn play_with(does: [Does; 2], (nth, twice): (u32, bool), block: &Block) -> [(Mov
         let mut end = Unreliable::new(link);
         let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
         let (mut walk, mut stamps) = (region.walk(block, does), Vec::new());
-        end.begin(does, block).unwrap();
+        end.prepare(does, block).unwrap();
         end.agree(does, false).unwrap();
-        (end.run(does, &Monotonic, block, &mut walk, &mut stamps).unwrap(), stamps)
+        (end.run(does, block, &mut walk, &mut stamps).unwrap(), stamps)
     };
     std::thread::scope(|scope| {
         let other = scope.spawn(|| end(does[1], b));

@@ -4,7 +4,7 @@
 //! and what was timed were how fast it sends.
 
 use super::Passing;
-use crate::pattern::{Clock, Loops, Moved, Walk};
+use crate::pattern::{Clock, Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use linerate_sys::pages::Pages;
@@ -79,8 +79,8 @@ fn ones(bytes: usize) -> io::Result<Pages> {
     Ok(pages)
 }
 
-impl<G: Gathering> Loops for Gathered<G> {
-    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+impl<G: Gathering + Send> Loops for Gathered<G> {
+    fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
         let bytes = span(does, block, self.link.ranks())?;
         self.rooms = Some([ones(bytes)?, ones(bytes)?]);
         if !std::mem::replace(&mut self.is_checked, true) {
@@ -93,10 +93,9 @@ impl<G: Gathering> Loops for Gathered<G> {
         self.link.barrier()
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         _walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
@@ -105,11 +104,13 @@ impl<G: Gathering> Loops for Gathered<G> {
         let [mut from, mut to] = self.rooms.take().ok_or(io::ErrorKind::InvalidInput)?;
         let (from, to) = (&mut from[..bytes], &mut to[..bytes]);
         match does {
-            Does::Broadcasts => self.timed(clock, block, stamps, |link, root| link.broadcast(from, root)),
-            Does::Reduces => self.timed(clock, block, stamps, |link, root| link.reduce(from, to, root)),
-            Does::ReducesAll => self.timed(clock, block, stamps, |link, _| link.all_reduce(from, to)),
-            Does::ExchangesAll => self.timed(clock, block, stamps, |link, _| link.all_to_all(from, to)),
-            Does::Meets => self.timed(clock, block, stamps, |link, _| link.barrier()),
+            Does::Broadcasts => {
+                self.timed(&Monotonic, block, stamps, |link, root| link.broadcast(from, root))
+            }
+            Does::Reduces => self.timed(&Monotonic, block, stamps, |link, root| link.reduce(from, to, root)),
+            Does::ReducesAll => self.timed(&Monotonic, block, stamps, |link, _| link.all_reduce(from, to)),
+            Does::ExchangesAll => self.timed(&Monotonic, block, stamps, |link, _| link.all_to_all(from, to)),
+            Does::Meets => self.timed(&Monotonic, block, stamps, |link, _| link.barrier()),
             _ => Err(io::ErrorKind::Unsupported.into()),
         }?;
         Ok(Moved { bytes: came(does, block, [self.link.number(), self.link.ranks()]), ..Moved::default() })
@@ -134,8 +135,8 @@ fn came(does: Does, block: &Block, [number, ranks]: [usize; 2]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::Monotonic;
     use crate::pattern::buffer::Region;
+    use linerate_sys::messages::{Messages, Windows};
 
     /// A rank that notes what it was asked.
     #[derive(Default)]
@@ -144,7 +145,7 @@ mod tests {
         operations: Vec<(&'static str, usize)>,
     }
 
-    impl Passing for Noted {
+    impl Messages for Noted {
         fn send(&mut self, _: &[u8]) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -157,6 +158,11 @@ mod tests {
         fn exchange_at_work(&mut self, _: &[u8], _: &mut [u8], _: impl FnMut()) -> io::Result<usize> {
             Err(io::ErrorKind::Unsupported.into())
         }
+    }
+
+    impl Passing for Noted {}
+
+    impl Windows for Noted {
         fn send_window(&mut self, _: &[u8], _: usize, _: usize) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -207,9 +213,9 @@ mod tests {
         let mut gathered = Gathered::new(Noted::default());
         let mut region = Region::for_blocks(&[block], does).unwrap();
         let (mut walk, mut stamps) = (region.walk(&block, does), Vec::new());
-        Loops::begin(&mut gathered, does, &block).unwrap();
+        gathered.prepare(does, &block).unwrap();
         gathered.agree(does, false).unwrap();
-        let moved = gathered.run(does, &Monotonic, &block, &mut walk, &mut stamps).unwrap();
+        let moved = gathered.run(does, &block, &mut walk, &mut stamps).unwrap();
         assert_eq!(stamps.len(), 2);
         (moved.bytes, gathered.link)
     }

@@ -1,7 +1,7 @@
 //! Round trips of which every receive is posted before its message can come: what asynchronous programs do.
 
 use super::{Passed, Passing};
-use crate::pattern::{Clock, Kernel, Loops, Moved, Walk};
+use crate::pattern::{Clock, Kernel, Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use std::io;
@@ -49,37 +49,36 @@ impl<P: Passing> Posted<P> {
     }
 }
 
-impl<P: Passing> Loops for Posted<P> {
-    fn begin(&mut self, does: Does, block: &Block) -> io::Result<()> {
+impl<P: Passing + Send> Loops for Posted<P> {
+    fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
         if matches!(does, Does::Pings | Does::Echoes) {
             let bytes = (block.message_bytes as usize).checked_mul(2).ok_or(io::ErrorKind::InvalidInput)?;
             // Written to, so that no page of it is missing in the loop.
             self.0.rooms.resize(bytes, 1);
         }
-        Loops::begin(&mut self.0, does, block)
-    }
-
-    fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
-        Loops::account(&mut self.0, kernel)
+        self.0.prepare(does, block)
     }
 
     fn agree(&mut self, does: Does, duplex: bool) -> io::Result<()> {
         self.0.agree(does, duplex)
     }
 
-    fn run<K: Clock>(
+    fn run(
         &mut self,
         does: Does,
-        clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         let bytes = match does {
-            Does::Pings => self.ping(clock, block, walk, stamps),
+            Does::Pings => self.ping(&Monotonic, block, walk, stamps),
             Does::Echoes => self.echo(block),
-            _ => return self.0.run(does, clock, block, walk, stamps),
+            _ => return self.0.run(does, block, walk, stamps),
         }?;
         Ok(Moved { bytes, ..Moved::default() })
+    }
+
+    fn counters(&mut self, kernel: &mut Kernel) -> io::Result<()> {
+        self.0.counters(kernel)
     }
 }

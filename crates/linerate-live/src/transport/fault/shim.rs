@@ -4,7 +4,7 @@ use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
 use super::stall::Stall;
 use crate::Result;
-use crate::pattern::{Drive, Driven, Kernel, Link, Measured, Part, Runs, play};
+use crate::pattern::{Drive, Driven, Kernel, Link, Loops, Measured, Part, play};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};
@@ -97,7 +97,7 @@ impl Faults {
         self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
     }
 
-    fn overclaimed<'s, L: Runs + 's>(
+    fn overclaimed<'s, L: Loops + 's>(
         self,
         parts: Vec<Part<L>>,
         wait: Wait,

@@ -4,7 +4,7 @@ use super::home::{Play, Played, call};
 use super::parts;
 use super::told::PARTS;
 use crate::control::serve_in_turn;
-use crate::pattern::{Part, Runs, play_here};
+use crate::pattern::{Loops, Part, play_here};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::io::BufReader;
@@ -58,8 +58,8 @@ pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
     served
 }
 
-/// Runs what is asked by these loops.
-pub fn played(link: impl Runs, asked: &Play) -> Result<Vec<Played>> {
+/// Loops what is asked by these loops.
+pub fn played(link: impl Loops, asked: &Play) -> Result<Vec<Played>> {
     let part = Part { link, does: asked.does, cpu: asked.cpu };
     play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::of).collect()
 }

@@ -9,7 +9,7 @@ use crate::transport::foreign::library::session::NUMBER;
 use crate::transport::foreign::library::told::{self, TOLD};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
-use linerate_sys::messages::parts;
+use linerate_sys::messages::{Messages, Windows, parts};
 use linerate_sys::mpi::{Handle, Mpi, Rank};
 use serde_json::Value;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>
 /// when it returns, so that a window is one message after the other.
 pub struct Own<'r, H, const PROBES: bool, const PLAIN: bool>(pub &'r mut Rank<H>);
 
-impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PROBES, PLAIN> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Messages for Own<'_, H, PROBES, PLAIN> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.0.send(bytes)
@@ -97,11 +97,6 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PR
             self.0.wait_for_message()?;
         }
         self.0.receive(room)
-    }
-
-    /// Of two each waits for the other anyway.
-    fn gather(&mut self) -> std::io::Result<()> {
-        if self.0.ranks() > 2 { self.0.barrier() } else { Ok(()) }
     }
 
     #[inline]
@@ -118,7 +113,9 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PR
     ) -> std::io::Result<usize> {
         self.0.exchange_at_work(bytes, room, work)
     }
+}
 
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Windows for Own<'_, H, PROBES, PLAIN> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
         if !PLAIN {
@@ -134,6 +131,13 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PR
         }
         let mut rooms = rooms.chunks_exact_mut(len.max(1)).take(messages);
         rooms.try_fold(0, |came, room| Ok(came + self.receive(room)?))
+    }
+}
+
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PROBES, PLAIN> {
+    /// Of two each waits for the other anyway.
+    fn gather(&mut self) -> std::io::Result<()> {
+        if self.0.ranks() > 2 { self.0.barrier() } else { Ok(()) }
     }
 }
 

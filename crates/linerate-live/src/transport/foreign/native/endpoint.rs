@@ -6,7 +6,6 @@ use crate::transport::foreign::library::rank::{Plays, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
-use linerate_sys::messages::Messages;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -54,7 +53,7 @@ pub struct About {
 }
 
 /// What a library makes of a rank.
-pub trait Endpoint: Messages + Send + Sized + 'static {
+pub trait Endpoint: Passing + Send + Sized + 'static {
     /// Begins.
     fn open(library: &Library, asked: &Asked) -> Result<Self>;
     /// Where it is found.
@@ -118,7 +117,7 @@ impl<E: Endpoint> Plays for One<E> {
         if asked.wait != Wait::Polling {
             return Err(Error::unavailable("a rank that sleeps", "wait = \"polling\""));
         }
-        let measured = played(Passed::new(Own(self.begun()?)), asked)?;
+        let measured = played(Passed::new(self.begun()?), asked)?;
         self.settle()?;
         Ok(measured)
     }
@@ -133,45 +132,5 @@ impl<E: Endpoint> Plays for One<E> {
 
     fn leave(&mut self) {
         self.endpoint.iter_mut().for_each(E::leave);
-    }
-}
-
-/// An endpoint as the loops see it.
-struct Own<'e, E>(&'e mut E);
-
-impl<E: Endpoint> Passing for Own<'_, E> {
-    #[inline]
-    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.send(bytes)
-    }
-
-    #[inline]
-    fn receive(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-        self.0.receive(room)
-    }
-
-    #[inline]
-    fn exchange(&mut self, bytes: &[u8], room: &mut [u8]) -> std::io::Result<usize> {
-        self.0.exchange(bytes, room)
-    }
-
-    #[inline]
-    fn exchange_at_work(
-        &mut self,
-        bytes: &[u8],
-        room: &mut [u8],
-        work: impl FnMut(),
-    ) -> std::io::Result<usize> {
-        self.0.exchange_at_work(bytes, room, work)
-    }
-
-    #[inline]
-    fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
-        self.0.send_window(region, len, messages)
-    }
-
-    #[inline]
-    fn receive_window(&mut self, rooms: &mut [u8], len: usize, messages: usize) -> std::io::Result<usize> {
-        self.0.receive_window(rooms, len, messages)
     }
 }

@@ -3,6 +3,7 @@
 use super::Native;
 use super::endpoint::{About, Asked, Connect, Endpoint, serve};
 use crate::Result;
+use crate::pattern::Passing;
 use crate::transport::foreign::library::Found;
 use linerate_sys::libfabric::Rank;
 use linerate_sys::library::Library;
@@ -12,6 +13,8 @@ static ALL: OnceLock<Vec<Found>> = OnceLock::new();
 
 /// The instance for the table.
 pub const LIBFABRIC: Native = Native { name: "libfabric", serve: serve::<Rank>, all: &ALL };
+
+impl Passing for Rank {}
 
 impl Endpoint for Rank {
     fn open(library: &Library, asked: &Asked) -> Result<Self> {

@@ -3,6 +3,7 @@
 use super::Native;
 use super::endpoint::{About, Asked, Connect, Endpoint, serve};
 use crate::Result;
+use crate::pattern::Passing;
 use crate::transport::foreign::library::Found;
 use linerate_sys::library::Library;
 use linerate_sys::ucx::Rank;
@@ -12,6 +13,8 @@ static ALL: OnceLock<Vec<Found>> = OnceLock::new();
 
 /// The instance for the table.
 pub const UCX: Native = Native { name: "ucx", serve: serve::<Rank>, all: &ALL };
+
+impl Passing for Rank {}
 
 impl Endpoint for Rank {
     fn open(library: &Library, _: &Asked) -> Result<Self> {

@@ -6,7 +6,7 @@ use crate::transport::foreign::library::rank::{Plays, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
-use linerate_sys::messages::parts;
+use linerate_sys::messages::{Messages, Windows, parts};
 use linerate_sys::pvm::Task;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -126,7 +126,7 @@ impl Plays for One {
 /// A task as the loops see it, which polls or not. PVM posts no receives: a window's messages are received one by one.
 struct Own<'t, const POLLS: bool>(&'t mut Task);
 
-impl<const POLLS: bool> Passing for Own<'_, POLLS> {
+impl<const POLLS: bool> Messages for Own<'_, POLLS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.send(bytes)
@@ -154,7 +154,9 @@ impl<const POLLS: bool> Passing for Own<'_, POLLS> {
         work();
         self.0.receive::<POLLS>(room)
     }
+}
 
+impl<const POLLS: bool> Windows for Own<'_, POLLS> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         parts(region, len, messages).try_for_each(|bytes| self.0.send(bytes))
@@ -166,3 +168,5 @@ impl<const POLLS: bool> Passing for Own<'_, POLLS> {
         rooms.into_iter().try_fold(0, |came, room| Ok(came + self.0.receive::<POLLS>(room)?))
     }
 }
+
+impl<const POLLS: bool> Passing for Own<'_, POLLS> {}

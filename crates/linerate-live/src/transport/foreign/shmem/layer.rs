@@ -12,6 +12,7 @@
 //! back, and the sender knows what it may write over. The receiver waits for its word by a call of the library.
 
 use crate::pattern::Passing;
+use linerate_sys::messages::{Messages, Windows};
 use linerate_sys::shmem::{PAYLOAD, Pe, WORDS};
 use std::io;
 
@@ -164,7 +165,7 @@ impl<'c, S: Symmetric, const GETS: bool> Layer<'c, S, GETS> {
     }
 }
 
-impl<S: Symmetric, const GETS: bool> Passing for Layer<'_, S, GETS> {
+impl<S: Symmetric, const GETS: bool> Messages for Layer<'_, S, GETS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         if !GETS {
@@ -202,7 +203,9 @@ impl<S: Symmetric, const GETS: bool> Passing for Layer<'_, S, GETS> {
         work();
         self.receive(room)
     }
+}
 
+impl<S: Symmetric, const GETS: bool> Windows for Layer<'_, S, GETS> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         let all = len.saturating_mul(messages);
@@ -223,7 +226,9 @@ impl<S: Symmetric, const GETS: bool> Passing for Layer<'_, S, GETS> {
         }
         Ok(bytes)
     }
+}
 
+impl<S: Symmetric, const GETS: bool> Passing for Layer<'_, S, GETS> {
     fn finish(&mut self) -> io::Result<()> {
         self.memory.barrier();
         Ok(())

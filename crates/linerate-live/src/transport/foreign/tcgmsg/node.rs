@@ -5,6 +5,7 @@ use crate::transport::foreign::library::home::{Play, Played};
 use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
+use linerate_sys::messages::{Messages, Windows};
 use linerate_sys::tcgmsg::Node;
 use std::io;
 use std::path::Path;
@@ -46,7 +47,7 @@ impl Plays for One {
 /// A node as the loops see it. It posts no receives: a window's messages are received one by one.
 struct Own<'n>(&'n mut Node);
 
-impl Passing for Own<'_> {
+impl Messages for Own<'_> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.send(bytes)
@@ -66,7 +67,9 @@ impl Passing for Own<'_> {
     fn exchange_at_work(&mut self, bytes: &[u8], room: &mut [u8], work: impl FnMut()) -> io::Result<usize> {
         self.0.exchange_at_work(bytes, room, work)
     }
+}
 
+impl Windows for Own<'_> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         self.0.send_window(region, len, messages)
@@ -78,3 +81,5 @@ impl Passing for Own<'_> {
         rooms.try_fold(0, |came, room| Ok(came + self.0.receive(room)?))
     }
 }
+
+impl Passing for Own<'_> {}
