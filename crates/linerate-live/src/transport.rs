@@ -16,7 +16,7 @@ mod spec;
 pub use offer::{Address, Offer};
 pub use spec::Spec;
 
-use crate::pattern::Measured;
+use crate::pattern::{Driven, Measured, Part};
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
 use crate::vocabulary::{Does, Wait};
@@ -24,7 +24,6 @@ use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A way to carry bytes.
@@ -81,12 +80,13 @@ pub trait Session: Send {
     fn limit(&mut self, _: Duration) {}
     /// Runs the tasks at once through all blocks; gives, a task, a flow, a block, what was measured.
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>>;
-    /// Streams until `done`, or until the other end hangs up; gives what each flow moved.
-    fn beside(&mut self, _: &Task, _bytes: u64, _: Wait, _done: &AtomicBool) -> Result<Vec<Measured>> {
+    /// Its connections, where they keep the order of their bytes: for what is no pattern of blocks, as a load. Their ends
+    /// sleep.
+    fn streams(&mut self, _: &Task) -> Result<Vec<Part<Driven<'_>>>> {
         // Plans that ask for it are refused before, by the table.
-        Err(Error::unavailable("this transport as a load", "load with tcp or unix"))
+        Err(Error::unavailable("a stream without blocks over this transport", "take tcp, unix or tls"))
     }
-    /// Closes what [`beside`](Session::beside) streamed over: the other end of a load ends by this.
+    /// Closes its [`streams`](Session::streams): the other end of a load ends by this.
     fn hang_up(&mut self) {}
 }
 

@@ -43,7 +43,9 @@ pub use library::{
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
 pub use observer::{OBSERVERS, ObserverEntry};
-pub use pattern::{Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Search};
+pub use pattern::{
+    Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, Need, PATTERNS, Pattern, PatternEntry, Search,
+};
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
 pub use rung::{

@@ -297,7 +297,7 @@ fn is_carried(transport: &str, does: [Does; 2], wait: Wait, blocks: &[Block]) ->
 
 /// Those that this host has whose row names the pattern, once for each wait.
 fn those_of(pattern: Pattern) -> Vec<&'static str> {
-    let named = two_ends().filter(|entry| entry.patterns.contains(&pattern));
+    let named = two_ends().filter(|entry| entry.carries(pattern));
     named.flat_map(|entry| [entry.name, entry.name]).collect()
 }
 

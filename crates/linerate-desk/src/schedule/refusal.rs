@@ -113,9 +113,9 @@ pub(super) fn bucket(plan: &Plan) -> Option<BitRate> {
 /// What the case's transport, or that of its load, cannot do on any host.
 fn uncarried(transport: &TransportEntry, one: &Wanted) -> Option<(String, String)> {
     let pattern = one.case.pattern;
-    if !transport.patterns.contains(&pattern) {
+    if !transport.carries(pattern) {
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
-        return Some((why, format!("take {}", names(|entry| entry.patterns.contains(&pattern)))));
+        return Some((why, format!("take {}", names(|entry| entry.carries(pattern)))));
     }
     let flows = one.case.pairs.len() * one.case.flows as usize;
     if pattern.searches() && flows > 1 {

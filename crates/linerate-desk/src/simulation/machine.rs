@@ -34,18 +34,6 @@ impl Machine {
         let per_byte = COPY_NS_PER_BYTE * (1.0 + depth) * self.bytes_paid(bytes);
         let step = self.step_ns(rung, bytes);
         match case.pattern {
-            Pattern::PingPong
-            | Pattern::PingPing
-            | Pattern::RequestResponse
-            | Pattern::Connect
-            | Pattern::Broadcast
-            | Pattern::Reduce
-            | Pattern::Allreduce
-            | Pattern::AllToAll
-            | Pattern::Barrier => {
-                let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
-                2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step) + self.round_trip_ns(case)
-            }
             Pattern::Stream | Pattern::FixedCount => {
                 let flows = f64::from(case.flows);
                 (15.0 + 40.0 * depth.powi(2) + per_byte + step) * flows.powf(1.0 - FLOWS)
@@ -54,6 +42,11 @@ impl Machine {
             Pattern::Overlap => 3.0 * (200.0 * depth.powi(3) + per_byte + step) + self.round_trip_ns(case),
             Pattern::Capacity | Pattern::ZeroLoss => FEEDBACK_NS as f64,
             Pattern::Bidirectional => 1.6 * (15.0 + 40.0 * depth.powi(2) + per_byte + step),
+            // A message each way.
+            _ => {
+                let wake_up = if case.wait == Wait::Sleeping { WAKE_UP_NS } else { 0.0 };
+                2.0 * (200.0 * depth.powi(3) + wake_up + per_byte + step) + self.round_trip_ns(case)
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use super::protocol::{
 };
 use crate::control::serve;
 use crate::observer::{Seen, Site, Watch, Watched};
-use crate::pattern::{self, Measured};
+use crate::pattern::{self, Measured, run_beside};
 use crate::plan::Block;
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
@@ -196,7 +196,7 @@ fn beside(session: &mut dyn Session, part: &WorkerPart, done: &AtomicBool) -> Re
     let ([task], [block]) = (part.tasks.as_slice(), part.blocks.as_slice()) else {
         return Err(Error::usage("what runs beside a step has one task and one block", ""));
     };
-    let flows = session.beside(task, block.message_bytes, part.wait, done)?;
+    let flows = run_beside(session.streams(task)?, part.wait, block.message_bytes, done)?;
     Ok(flows.into_iter().map(|flow| vec![flow]).collect())
 }
 

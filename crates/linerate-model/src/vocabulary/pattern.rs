@@ -85,6 +85,31 @@ pub enum Does {
     Meets,
 }
 
+/// What a pattern needs of a session, and a transport's sessions offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Bytes one way.
+    OneWay,
+    /// Whole messages, of which none is lost, one way at a time.
+    Messages,
+    /// Connections of its own for each step.
+    Reconnection,
+    /// Bytes both ways over one connection, by an end that has a thread for each.
+    Duplex,
+    /// Messages of both ends at once, by one thread an end.
+    Crossing,
+    /// The same while that thread works.
+    CrossingAtWork,
+    /// Messages that do not wait for the answers of those before.
+    Ahead,
+    /// Further connections while it runs.
+    Calls,
+    /// Datagrams, which may be lost.
+    Datagrams,
+    /// All ranks at once.
+    Ranks,
+}
+
 /// How often the receiving end of a search gives an order (RFC 9097, section 8.1): a message of a searching block
 /// stands for so long.
 pub const FEEDBACK_NS: u64 = 50_000_000;
@@ -127,6 +152,8 @@ pub struct PatternEntry {
     pub source: &'static str,
     /// What the two ends of a connection do, a thread each: that from which a case goes, and that to which.
     pub ends: [&'static [Does]; 2],
+    /// What it needs of a session: one of these.
+    pub needs: &'static [Need],
     /// What the only end of a transport that has one does, where the pattern makes sense there.
     pub alone: Option<Does>,
     /// Whether a message is waited for, which makes a sample of each: its sizes are visited apart, without a
@@ -149,6 +176,7 @@ const STREAM: PatternEntry = PatternEntry {
     about: "one way without pause; the receiver's bytes over the receiver's clock",
     source: "RFC 6349",
     ends: [&[Does::Sends], &[Does::Receives]],
+    needs: &[Need::OneWay, Need::Datagrams],
     alone: Some(Does::Copies),
     is_exchange: false,
     connects_anew: false,
@@ -163,6 +191,7 @@ const PING_PONG: PatternEntry = PatternEntry {
     about: "one message there and back; half a round trip against message size",
     source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
     ends: [&[Does::Pings], &[Does::Echoes]],
+    needs: &[Need::Messages, Need::Datagrams],
     alone: None,
     is_exchange: true,
     has_rate: false,
@@ -179,6 +208,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "a stream each way at once over the same connections; the sum of both receivers",
         source: "RFC 6349, with both directions at once",
         ends: [&[Does::Receives, Does::Sends]; 2],
+        needs: &[Need::Duplex],
         alone: None,
         ..STREAM
     },
@@ -188,6 +218,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "both ends send a message at once and receive the other's; the time of an exchange",
         source: "Intel MPI Benchmarks, PingPing",
         ends: [&[Does::Exchanges]; 2],
+        needs: &[Need::Crossing, Need::Datagrams],
         has_rate: true,
         ..PING_PONG
     },
@@ -196,6 +227,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         name: "fixed-count",
         about: "a fixed number of messages over a new connection, its ramp included; nothing is left out",
         source: "NTTCP: 4096 messages of a size in Hurwitz and Feng 2005, 32768 in 2003",
+        needs: &[Need::Reconnection],
         alone: None,
         connects_anew: true,
         ..STREAM
@@ -206,6 +238,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "requests at a set rate, an open loop: the time from when each should have gone to its answer",
         source: "G. Tene, wrk2 and HdrHistogram: coordinated omission",
         ends: [&[Does::Requests], &[Does::Echoes]],
+        needs: &[Need::Ahead, Need::Datagrams],
         has_rate: true,
         ..PING_PONG
     },
@@ -215,6 +248,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "connect, request, answer, close: the time to set a connection up, and transactions a second",
         source: "netperf, TCP_CRR; RFC 2647, connection establishment time",
         ends: [&[Does::Connects], &[Does::Accepts]],
+        needs: &[Need::Calls],
         connects_anew: true,
         has_rate: true,
         ..PING_PONG
@@ -225,6 +259,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "exchanges alone, work alone, and both at once: how much of an exchange goes on while its ends compute",
         source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002; OSU Micro-Benchmarks",
         ends: [&[Does::Overlaps]; 2],
+        needs: &[Need::CrossingAtWork],
         ..PING_PONG
     },
     PatternEntry {
@@ -233,6 +268,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "the largest rate of a second at the IP layer: it rises while little is lost and delays are short",
         source: "RFC 9097, section 8.1: type B",
         ends: [&[Does::Offers], &[Does::FindsCapacity]],
+        needs: &[Need::Datagrams],
         alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 3, longest_part_ns: 1_000_000_000 }),
         has_rate: false,
@@ -244,6 +280,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "the largest rate of which nothing is lost, by bisection; a trial a rate",
         source: "RFC 2544, section 26.1",
         ends: [&[Does::Offers], &[Does::FindsZeroLoss]],
+        needs: &[Need::Datagrams],
         alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 16, longest_part_ns: u64::MAX }),
         has_rate: false,
@@ -255,6 +292,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "one rank's message comes to all ranks; each is the root in turn",
         source: "MPI: A Message-Passing Interface Standard, section 6.4; Intel MPI Benchmarks, Bcast",
         ends: [&[Does::Broadcasts]; 2],
+        needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 1, adds: false, synchronizes: false }),
         ..PING_PONG
     },
@@ -264,6 +302,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "the sums of all ranks' floats come to one; each is the root in turn",
         source: "MPI: A Message-Passing Interface Standard, section 6.9.1; Intel MPI Benchmarks, Reduce",
         ends: [&[Does::Reduces]; 2],
+        needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 1, adds: true, synchronizes: false }),
         ..PING_PONG
     },
@@ -273,6 +312,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "the sums of all ranks' floats come to all ranks",
         source: "MPI: A Message-Passing Interface Standard, section 6.9.6; Intel MPI Benchmarks, Allreduce",
         ends: [&[Does::ReducesAll]; 2],
+        needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 2, adds: true, synchronizes: true }),
         ..PING_PONG
     },
@@ -282,6 +322,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "each rank has a message for each",
         source: "MPI: A Message-Passing Interface Standard, section 6.8; Intel MPI Benchmarks, Alltoall",
         ends: [&[Does::ExchangesAll]; 2],
+        needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |ranks| 2 * ranks * ranks, adds: false, synchronizes: true }),
         ..PING_PONG
     },
@@ -291,6 +332,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         about: "no rank goes on before all are there; no message is carried, whatever its size",
         source: "MPI: A Message-Passing Interface Standard, section 6.3; Intel MPI Benchmarks, Barrier",
         ends: [&[Does::Meets]; 2],
+        needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
         ..PING_PONG
     },

@@ -5,7 +5,7 @@ mod local;
 mod message;
 mod waits;
 
-use super::Pattern;
+use super::{Need, Pattern};
 use carries::{BOTH_WAYS, CONNECTIONS, IN_TURN, LOSSY};
 
 pub use waits::{OTHER_WAITS, OtherWait};
@@ -36,8 +36,8 @@ pub struct TransportEntry {
     pub reliable: bool,
     /// Whether it passes whole messages, whose streams go in windows that their receiver closes.
     pub passes_messages: bool,
-    /// The patterns that it can carry.
-    pub patterns: &'static [Pattern],
+    /// What its sessions offer to patterns.
+    pub offers: &'static [Need],
     /// Whether it can run beside another measurement.
     pub loads: bool,
     /// The most flows of a session; none for any number.
@@ -75,7 +75,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: CONNECTIONS,
+        offers: CONNECTIONS,
         loads: true,
         most_flows: None,
         only_polls: false,
@@ -97,7 +97,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: false,
         reliable: false,
         passes_messages: false,
-        patterns: LOSSY,
+        offers: LOSSY,
         loads: false,
         most_flows: None,
         only_polls: false,
@@ -120,8 +120,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: IN_TURN,
-        loads: false,
+        offers: IN_TURN,
+        loads: true,
         most_flows: None,
         only_polls: false,
         yields_by: None,
@@ -143,7 +143,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: BOTH_WAYS,
+        offers: BOTH_WAYS,
         loads: false,
         most_flows: None,
         only_polls: false,
@@ -165,7 +165,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: CONNECTIONS,
+        offers: CONNECTIONS,
         loads: true,
         most_flows: None,
         only_polls: false,
@@ -186,7 +186,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: CONNECTIONS,
+        offers: CONNECTIONS,
         loads: true,
         most_flows: None,
         only_polls: false,
@@ -207,7 +207,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: CONNECTIONS,
+        offers: CONNECTIONS,
         loads: true,
         most_flows: None,
         only_polls: false,
@@ -228,7 +228,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: CONNECTIONS,
+        offers: CONNECTIONS,
         loads: true,
         most_flows: None,
         only_polls: false,
@@ -249,7 +249,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: true,
         reliable: true,
         passes_messages: false,
-        patterns: IN_TURN,
+        offers: IN_TURN,
         loads: false,
         most_flows: None,
         only_polls: false,
@@ -271,7 +271,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         has_window: false,
         reliable: false,
         passes_messages: false,
-        patterns: LOSSY,
+        offers: LOSSY,
         loads: false,
         most_flows: None,
         only_polls: false,
@@ -288,3 +288,10 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     message::UCX,
     message::LIBFABRIC,
 ];
+
+impl TransportEntry {
+    /// Whether its sessions offer what a pattern needs.
+    pub fn carries(&self, pattern: Pattern) -> bool {
+        pattern.entry().needs.iter().any(|need| self.offers.contains(need))
+    }
+}

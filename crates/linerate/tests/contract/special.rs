@@ -1,8 +1,9 @@
 //! What is special to single transports: those that a host may lack, those that shake hands.
 
 use super::{Block, Does, Pace, Wait, block, bytes, meet, play, spec};
+use linerate::pattern::run_beside;
 use linerate::transport::{Offer, Session, Spec, TRANSPORTS, Task, lacking, named};
-use linerate::vocabulary::Pattern;
+use linerate::vocabulary::{PATTERNS, Pattern};
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
@@ -19,25 +20,6 @@ fn what_this_host_lacks_says_why_and_what_to_try_and_cannot_be_offered() {
     assert_eq!(missing, lacking());
 }
 
-/// What the ends of a session do in each pattern, the listening end first.
-const ENDS: &[(Pattern, [&[Does]; 2])] = &[
-    (Pattern::PingPong, [&[Does::Echoes], &[Does::Pings]]),
-    (Pattern::Stream, [&[Does::Receives], &[Does::Sends]]),
-    (Pattern::FixedCount, [&[Does::Receives], &[Does::Sends]]),
-    (Pattern::Bidirectional, [&[Does::Receives, Does::Sends], &[Does::Sends, Does::Receives]]),
-    (Pattern::PingPing, [&[Does::Exchanges], &[Does::Exchanges]]),
-    (Pattern::Broadcast, [&[Does::Broadcasts], &[Does::Broadcasts]]),
-    (Pattern::Reduce, [&[Does::Reduces], &[Does::Reduces]]),
-    (Pattern::Allreduce, [&[Does::ReducesAll], &[Does::ReducesAll]]),
-    (Pattern::AllToAll, [&[Does::ExchangesAll], &[Does::ExchangesAll]]),
-    (Pattern::Barrier, [&[Does::Meets], &[Does::Meets]]),
-    (Pattern::Overlap, [&[Does::Overlaps], &[Does::Overlaps]]),
-    (Pattern::RequestResponse, [&[Does::Echoes], &[Does::Requests]]),
-    (Pattern::Connect, [&[Does::Accepts], &[Does::Connects]]),
-    (Pattern::Capacity, [&[Does::FindsCapacity], &[Does::Offers]]),
-    (Pattern::ZeroLoss, [&[Does::FindsZeroLoss], &[Does::Offers]]),
-];
-
 fn tasks(does: &[Does]) -> Vec<Task> {
     does.iter().map(|does| Task { does: *does, cpus: Vec::new() }).collect()
 }
@@ -46,8 +28,10 @@ fn tasks(does: &[Does]) -> Vec<Task> {
 #[test]
 fn a_transport_carries_the_patterns_of_its_row_and_no_others() {
     for entry in super::two_ends() {
-        for (pattern, [passive, active]) in ENDS {
-            let pace = if *pattern == Pattern::RequestResponse { Pace::Every(50_000) } else { Pace::Closed };
+        for pattern in PATTERNS {
+            let [active, passive] = pattern.ends;
+            let pace =
+                if pattern.pattern == Pattern::RequestResponse { Pace::Every(50_000) } else { Pace::Closed };
             let blocks = [Block { pace, ..block(entry.least_bytes.max(100), 2, 3) }];
             let [mut first, mut second] = meet(&Spec { patience_ms: 500, ..spec(entry.name, 1, true) });
             let played = std::thread::scope(|scope| {
@@ -61,7 +45,7 @@ fn a_transport_carries_the_patterns_of_its_row_and_no_others() {
                 drop(first);
                 other.join().unwrap() && played
             });
-            assert_eq!(played, entry.patterns.contains(pattern), "{} {pattern}", entry.name);
+            assert_eq!(played, entry.carries(pattern.pattern), "{} {}", entry.name, pattern.name);
         }
     }
 }
@@ -72,12 +56,14 @@ fn a_transport_loads_where_its_row_says_so_and_is_heard_to_hang_up() {
         let [mut first, mut second] = meet(&spec(entry.name, 1, true));
         let (receives, sends) = (&tasks(&[Does::Receives])[0], &tasks(&[Does::Sends])[0]);
         let (done, goes_on) = (AtomicBool::new(true), AtomicBool::new(false));
-        let loaded = first.beside(sends, 1000, Wait::Sleeping, &done).is_ok();
+        let load =
+            |end: &mut dyn Session, task, done| run_beside(end.streams(task)?, Wait::Sleeping, 1000, done);
+        let loaded = load(first.as_mut(), sends, &done).is_ok();
         assert_eq!(loaded, entry.loads, "{}", entry.name);
         if loaded {
             let sockets = first.sockets().len();
             first.hang_up();
-            let moved = second.beside(receives, 1000, Wait::Sleeping, &goes_on).unwrap();
+            let moved = load(second.as_mut(), receives, &goes_on).unwrap();
             assert_eq!(moved.len(), 1, "{}", entry.name);
             assert_eq!(second.sockets().len(), sockets, "{}: they can be read still", entry.name);
         }

@@ -17,7 +17,6 @@ const LEFT: &[&str] = &[
     "linerate_desk report: imported suite text",
     "linerate_live lab: builder entry fault held holder inside journal register request wiring",
     "linerate_live observer: cpu host",
-    "linerate_live pattern: buffer stream",
     "linerate_live transport/connection: door engine meeting",
     "linerate_live transport/foreign: library native pvm tcgmsg",
     "linerate_live transport/foreign/library: daemons launch",

@@ -4,7 +4,7 @@ mod link;
 
 use super::door::{Calls, Door};
 use super::meeting::{receive_all, send_all};
-use crate::pattern::{Calling, Drive, Link, Measured, Part, Ready, may_crowd, play, play_crowds, run_beside};
+use crate::pattern::{Calling, Drive, Driven, Link, Measured, Part, Ready, may_crowd, play, play_crowds};
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::transport::fault::shim::Faults;
@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicBool;
 
 const PLACEMENT: &str = "cpu.placement";
 const THREADS: &str = "flow.threads";
@@ -157,16 +156,18 @@ impl<C: Channel> Session for Connected<C> {
         played
     }
 
-    fn beside(&mut self, task: &Task, bytes: u64, wait: Wait, done: &AtomicBool) -> Result<Vec<Measured>> {
+    fn streams(&mut self, task: &Task) -> Result<Vec<Part<Driven<'_>>>> {
         if !C::HANGS_UP {
-            return Err(Error::unavailable("this transport as a load", "load with tcp or unix"));
+            return Err(Error::unavailable("this transport as a load", "load with tcp, unix or tls"));
         }
-        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, wait))?;
-        let (flows, patience) = (self.flows.iter().enumerate(), self.spec.patience());
-        let link = |flow| Sleeping { flow, patience };
-        let parts =
-            flows.map(|(at, flow)| Part { link: link(flow), does: task.does, cpu: self.cpu(task, at) });
-        run_beside(parts.collect(), wait, bytes, done)
+        self.flows.iter().try_for_each(|flow| flow.prepare(&self.spec, Wait::Sleeping))?;
+        let patience = self.spec.patience();
+        let part = |(at, flow)| Part {
+            link: Driven(Box::new(Sleeping { flow, patience })),
+            does: task.does,
+            cpu: self.cpu(task, at),
+        };
+        Ok(self.flows.iter().enumerate().map(part).collect())
     }
 
     fn hang_up(&mut self) {

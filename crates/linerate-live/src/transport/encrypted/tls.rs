@@ -3,7 +3,7 @@
 //! The TCP connection presents the session's secret first, as every other; then the passive end is the server.
 
 use super::certificate::{CIPHER, Identity, NAME, asked, client, name_of};
-use crate::pattern::{Link, Measured, Part, poll};
+use crate::pattern::{Driven, Link, Measured, Part, poll};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::transport::connection::engine::Channel;
@@ -259,6 +259,22 @@ impl Session for Sealed {
             self.flows.clear();
         }
         Ok(by_task(played?, count))
+    }
+
+    fn streams(&mut self, task: &Task) -> Result<Vec<Part<Driven<'_>>>> {
+        for flow in &self.flows {
+            socket::limit_waits(&flow.stream, self.spec.patience())?;
+        }
+        let part = |(at, flow)| Part {
+            link: Driven(Box::new(Sleeping { flow })),
+            does: task.does,
+            cpu: task.cpu(at),
+        };
+        Ok(self.flows.iter_mut().enumerate().map(part).collect())
+    }
+
+    fn hang_up(&mut self) {
+        self.flows.clear();
     }
 }
 

@@ -1,31 +1,29 @@
-//! The patterns that transports carry, by what they can do.
+//! What the sessions of transports offer to patterns.
 
-use crate::vocabulary::Pattern::{
-    self, AllToAll, Allreduce, Barrier, Bidirectional, Broadcast, Capacity, Connect, FixedCount, Overlap,
-    PingPing, PingPong, Reduce, RequestResponse, Stream, ZeroLoss,
+use crate::vocabulary::Need::{
+    self, Ahead, Calls, Crossing, CrossingAtWork, Datagrams, Duplex, Messages, OneWay, Ranks, Reconnection,
 };
 
 /// Work on memory by one thread.
-pub const ALONE: &[Pattern] = &[Stream];
+pub const ALONE: &[Need] = &[OneWay];
 /// One way at a time.
-pub const IN_TURN: &[Pattern] = &[PingPong, Stream, FixedCount];
+pub const IN_TURN: &[Need] = &[OneWay, Messages, Reconnection];
 /// Both ways, an end each waiting in its own call.
-pub const BOTH_WAYS: &[Pattern] = &[PingPong, Stream, FixedCount, Bidirectional];
-/// One end does both ways at once and waits for whichever moves first; what loses can be searched.
-pub const LOSSY: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing, RequestResponse, Capacity, ZeroLoss];
-/// The same of what loses nothing.
-pub const BOTH_WAYS_AT_ONCE: &[Pattern] =
-    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, Overlap, RequestResponse];
+pub const BOTH_WAYS: &[Need] = &[OneWay, Messages, Reconnection, Duplex];
+/// What loses can be searched.
+pub const LOSSY: &[Need] = &[Datagrams, Reconnection];
+/// One end does both ways at once and waits for whichever moves first.
+pub const BOTH_WAYS_AT_ONCE: &[Need] =
+    &[OneWay, Messages, Reconnection, Duplex, Crossing, CrossingAtWork, Ahead];
 /// The same, and a connection for each request.
-pub const CONNECTIONS: &[Pattern] =
-    &[PingPong, Stream, FixedCount, Bidirectional, PingPing, Overlap, RequestResponse, Connect];
+pub const CONNECTIONS: &[Need] =
+    &[OneWay, Messages, Reconnection, Duplex, Crossing, CrossingAtWork, Ahead, Calls];
 
 /// Whole messages between ranks.
-pub const PASSED: &[Pattern] = &[PingPong, Stream, PingPing, Overlap];
+pub const PASSED: &[Need] = &[OneWay, Messages, Crossing, CrossingAtWork];
 
 /// The same, and what all ranks do together.
-pub const GATHERED: &[Pattern] =
-    &[PingPong, Stream, PingPing, Overlap, Broadcast, Reduce, Allreduce, AllToAll, Barrier];
+pub const GATHERED: &[Need] = &[OneWay, Messages, Crossing, CrossingAtWork, Ranks];
 
 /// Whole messages over a connection, which can be made anew.
-pub const PASSED_OVER: &[Pattern] = &[PingPong, Stream, FixedCount, PingPing, Overlap];
+pub const PASSED_OVER: &[Need] = &[OneWay, Messages, Reconnection, Crossing, CrossingAtWork];

@@ -16,7 +16,7 @@ pub const MEMORY_COPY: TransportEntry = TransportEntry {
     has_window: false,
     reliable: true,
     passes_messages: false,
-    patterns: ALONE,
+    offers: ALONE,
     loads: false,
     most_flows: Some(1),
     only_polls: false,
@@ -50,7 +50,7 @@ pub const SHARED_MEMORY: TransportEntry = TransportEntry {
     has_window: false,
     reliable: true,
     passes_messages: false,
-    patterns: IN_TURN,
+    offers: IN_TURN,
     loads: false,
     most_flows: Some(1),
     only_polls: false,
@@ -63,7 +63,7 @@ pub const SHARED_MEMORY: TransportEntry = TransportEntry {
 /// `pipe`.
 pub const PIPE: TransportEntry = TransportEntry {
     name: "pipe",
-    patterns: BOTH_WAYS,
+    offers: BOTH_WAYS,
     loads: true,
     about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
     source: "pipe(7)",
@@ -73,7 +73,7 @@ pub const PIPE: TransportEntry = TransportEntry {
 /// `unix`.
 pub const UNIX: TransportEntry = TransportEntry {
     name: "unix",
-    patterns: CONNECTIONS,
+    offers: CONNECTIONS,
     most_flows: None,
     about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
     source: "unix(7)",
@@ -85,7 +85,7 @@ pub const UNIX_DATAGRAM: TransportEntry = TransportEntry {
     name: "unix-datagram",
     // What the kernel's default send buffer of 208 KiB holds, in powers of two.
     most_bytes: Some(128 << 10),
-    patterns: BOTH_WAYS_AT_ONCE,
+    offers: BOTH_WAYS_AT_ONCE,
     loads: false,
     about: "Unix datagram sockets, one datagram a message; a full receiver holds the sender",
     source: "unix(7)",
