@@ -19,7 +19,6 @@ const LEFT: &[&str] = &[
     "linerate_live observer: cpu host",
     "linerate_live pattern: buffer stream",
     "linerate_live transport/foreign: library native pvm tcgmsg",
-    "linerate_live transport/foreign/library: daemons launch",
     "linerate_model plan: network topology",
     "linerate_sys netlink: netem qdisc",
 ];
