@@ -18,7 +18,6 @@ const LEFT: &[&str] = &[
     "linerate_live lab: builder entry fault held holder inside journal register request wiring",
     "linerate_live observer: cpu host",
     "linerate_live pattern: buffer stream",
-    "linerate_live transport/foreign: library native pvm tcgmsg",
     "linerate_model plan: network topology",
     "linerate_sys netlink: netem qdisc",
 ];
