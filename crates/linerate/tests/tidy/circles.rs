@@ -15,7 +15,6 @@ const LEFT: &[&str] = &[
     "linerate_desk analysis: curve stability",
     "linerate_desk diagnosis: doubt sentence",
     "linerate_desk report: imported suite text",
-    "linerate_live observer: cpu host",
     "linerate_live pattern: buffer stream",
     "linerate_model plan: network topology",
     "linerate_sys netlink: netem qdisc",
