@@ -17,7 +17,6 @@ const LEFT: &[&str] = &[
     "linerate_desk report: imported suite text",
     "linerate_live pattern: buffer stream",
     "linerate_model plan: network topology",
-    "linerate_sys netlink: netem qdisc",
 ];
 
 /// The path of a file's module; none of what is no source.
