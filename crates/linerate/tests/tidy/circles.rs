@@ -16,7 +16,6 @@ const LEFT: &[&str] = &[
     "linerate_desk diagnosis: doubt sentence",
     "linerate_desk report: imported suite text",
     "linerate_live pattern: buffer stream",
-    "linerate_model plan: network topology",
 ];
 
 /// The path of a file's module; none of what is no source.
