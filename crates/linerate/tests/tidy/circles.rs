@@ -9,7 +9,6 @@ type Path = Vec<String>;
 
 /// Those that stand from before they were looked for: none may be added, and what is gone leaves the list.
 const LEFT: &[&str] = &[
-    "linerate cli: args fault lab recorder traces value watch",
     "linerate_desk analysis/curve: consistency segment",
     "linerate_desk analysis: curve stability",
     "linerate_desk diagnosis: doubt sentence",
