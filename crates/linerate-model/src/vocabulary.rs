@@ -43,7 +43,7 @@ pub use library::{
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
-pub use observer::{OBSERVERS, ObserverEntry};
+pub use observer::{OBSERVERS, ObserverEntry, Privilege};
 pub use pattern::{
     Cache, Collective, Content, ELEMENT_BYTES, FEEDBACK_NS, PATTERNS, Pattern, PatternEntry, Sample, Search,
     Wait,
