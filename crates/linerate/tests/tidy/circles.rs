@@ -11,7 +11,6 @@ type Path = Vec<String>;
 const LEFT: &[&str] = &[
     "linerate_desk analysis/curve: consistency segment",
     "linerate_desk analysis: curve stability",
-    "linerate_desk diagnosis: doubt sentence",
     "linerate_desk report: imported suite text",
     "linerate_live pattern: buffer stream",
 ];
