@@ -28,8 +28,8 @@ pub use arms::{
     ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Guard, Verdict, compare_arms,
 };
 pub use curve::{
-    Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
-    Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
+    Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,
+    Sawtooth, Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
 pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
@@ -40,7 +40,7 @@ pub use runs::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,
     compare_runs,
 };
-pub use stability::{Abnormal, Anomaly, Drift};
+pub use stability::{Abnormal, Drift};
 pub use suite::{
     CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,
 };

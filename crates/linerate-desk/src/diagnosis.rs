@@ -8,6 +8,7 @@
 mod bound;
 mod doubt;
 mod facts;
+mod planted;
 mod sentence;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ pub mod figure;
 mod html;
 mod imported;
 mod ladder;
+mod line;
 mod note;
 mod notice;
 mod published;

@@ -187,6 +187,7 @@ fn host(name: &str) -> HostFacts {
         cpus: (0..4).collect(),
         version: env!("CARGO_PKG_VERSION").into(),
         lacks: Vec::new(),
+        unobserved: Vec::new(),
         environment: Environment { host, ..Environment::default() },
     }
 }

@@ -6,7 +6,8 @@
 //! | [`Watch`] | around a step | what every [`Observer`] of a host or a session saw: counters, connections, time lines |
 //! | [`doctor()`] | when asked | whether this host can be measured well |
 //!
-//! Nothing here needs a privilege or changes anything. Interfaces, sockets and settings of the network are
+//! Nothing here changes anything. An observer that needs a privilege names it in the vocabulary, and is not begun where its
+//! process has it not; the host's line in the recording says so. Interfaces, sockets and settings of the network are
 //! those of the calling thread's network namespace: `/sys/class/net` is not read, because it shows the
 //! namespace of whoever mounted it. Names of facts are dotted, with underscores within a word as the
 //! kernel's settings have them: `cpu.numa_nodes`, `net.ipv4.tcp_rmem`.
@@ -18,6 +19,7 @@ mod environment;
 mod fact;
 mod host;
 mod interface;
+mod privilege;
 mod queue;
 pub mod reassembly;
 mod sampler;
@@ -30,5 +32,6 @@ mod watch;
 pub use doctor::{Check, CheckState, doctor};
 pub use environment::environment;
 pub use host::machine_id;
+pub use privilege::{Refusal, refusal};
 pub use snapshot::snapshot;
-pub use watch::{Observer, Seen, Site, Watch, Watched};
+pub use watch::{Observer, Seen, Site, Watch, Watched, unobserved};

@@ -17,10 +17,12 @@ mod shape;
 pub mod sizes;
 mod step;
 mod suite;
+mod switching;
 mod target;
 mod topology;
 mod way;
 mod wiring;
+mod word;
 mod world;
 
 pub use arm::{
@@ -40,8 +42,9 @@ pub use suite::{
     Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles, STEP, Suite,
     SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
+pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};
-pub use topology::{CUT_THROUGH_BYTES, Carrier, Switching, Topology, WireKind};
+pub use topology::{Carrier, Topology, WireKind};
 pub use way::Way;
 pub use wiring::{WireLink, Wiring};
 pub use world::World;

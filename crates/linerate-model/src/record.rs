@@ -28,7 +28,7 @@ pub use event::{
 };
 pub use host_delta::{HostDelta, InterfaceDelta};
 pub use imported::{Imported, Original, Source};
-pub use lack::Lack;
+pub use lack::{Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};

@@ -42,7 +42,7 @@ pub use library::{
 };
 pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
-pub use observer::{OBSERVERS, ObserverEntry};
+pub use observer::{OBSERVERS, ObserverEntry, Privilege};
 pub use pattern::{
     Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, Need, PATTERNS, Pattern, PatternEntry, Search,
 };

@@ -46,6 +46,16 @@ pub fn may_administer() -> Result<bool> {
     Ok(sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN))
 }
 
+/// Whether the calling process is in a user namespace below the machine's own: then the kernel allows it, whatever its
+/// capabilities, only what that namespace owns.
+pub fn is_below_first_user_namespace() -> Result<bool> {
+    // include/linux/proc_ns.h: PROC_USER_INIT_INO.
+    const FIRST: u64 = 0xEFFF_FFFD;
+    let own = rustix::fs::fstat(current(Kind::User)?);
+    let own = own.map_err(|errno| Error::new("fstat", "the user namespace", io::Error::from(errno)))?;
+    Ok(own.st_ino != FIRST)
+}
+
 /// Leaves the user namespace for a new one, in which the present user is root: the kernel then allows
 /// what the new namespace owns. Works only while the process has a single thread.
 pub fn become_root_of_new_user_namespace() -> Result<()> {

@@ -3,6 +3,7 @@
 //! A [`Netlink`] socket speaks for the network namespace in which it was opened, wherever its owner
 //! goes later: a process that makes many namespaces keeps one socket for each and needs no way back.
 
+mod attribute;
 mod link;
 mod netem;
 mod qdisc;

@@ -10,8 +10,10 @@ mod sixteen;
 mod wire;
 
 use linerate::lab::{self, Lab, VirtualHost, builder};
+use linerate::observer::refusal;
 use linerate::plan::{Shape, Topology, WireKind};
 use linerate::unit::BitRate;
+use linerate::vocabulary::Privilege;
 use linerate_sys::namespace;
 use linerate_sys::netlink::{Netlink, Qdisc};
 use nobody::{is_root, program};
@@ -106,6 +108,22 @@ fn a_probe_tells_what_is_possible() {
     let abilities = lab::probe(&program()).unwrap();
     assert!(abilities.token_bucket, "{abilities:?}");
     assert_eq!(abilities.user_namespace, !namespace::may_administer().unwrap());
+}
+
+/// What a host's agent may do is what its user may: that is nothing more where the lab is in a user namespace.
+#[test]
+fn a_host_is_traced_where_its_user_may_trace() {
+    let lab = lab(Topology::default());
+    let said = hear(&mut part_on(&lab.hosts()[0], "part_tells_why_it_may_not_trace").spawn().unwrap());
+    let why = said["why"].as_str();
+    println!("{said}");
+    if lab.has_user_namespace() {
+        assert!(why.is_some_and(|why| why.contains("bpf(BPF_PROG_LOAD)") && why.contains("user namespace")));
+    } else {
+        assert_eq!(why, refusal(Privilege::Tracing).map(|refusal| refusal.why.as_str()));
+    }
+    // It is not this process's own namespace in which that holds.
+    assert_ne!(said["network"], json!(fs::read_link("/proc/self/ns/net").unwrap()));
 }
 
 /// Runs every test of this file again.
@@ -296,6 +314,13 @@ fn part_tells_facts() {
         "bytes_per_s": bucket.map(|bucket| bucket.bytes_per_s),
         "burst_bytes": bucket.map(|bucket| bucket.burst_bytes),
     }));
+}
+
+#[test]
+#[ignore = "a part, started by the tests"]
+fn part_tells_why_it_may_not_trace() {
+    let why = refusal(Privilege::Tracing).map(|refusal| &refusal.why);
+    say(&json!({ "why": why, "network": fs::read_link("/proc/self/ns/net").unwrap() }));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One case against message size.
 
+mod anomaly;
 mod breaks;
 mod candidate;
 mod class;
@@ -12,19 +13,21 @@ mod segment;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod unaligned;
 
+pub use anomaly::Anomaly;
 pub use breaks::{Break, Confirmation, Refined, breaks, largest_step};
 pub use candidate::{Candidate, CandidateKind, candidates};
 pub use class::Facts;
-pub use consistency::{Slower, Split, Unaligned};
+pub use consistency::{Slower, Split};
 pub use form::Form;
 pub use grid::{Sawtooth, sawtooth};
 pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
 pub use segment::Segment;
 pub use summary::Summary;
+pub use unaligned::Unaligned;
 
-use super::stability::Anomaly;
 use super::trial::{self, Machines, Values};
 use crate::plan::Case;
 use crate::record::{Recording, Trial};
@@ -77,6 +80,11 @@ impl Point {
     /// The time of one message: the median over the passes.
     pub fn time_ns(&self) -> Option<Estimate> {
         Estimate::of(self.passes.keys().filter_map(|pass| self.message_ns(*pass)))
+    }
+
+    /// Times of a message by pass.
+    pub(super) fn times(&self) -> Vec<(u32, f64)> {
+        self.passes.keys().filter_map(|pass| Some((*pass, self.message_ns(*pass)?))).collect()
     }
 
     /// The time of one message in one pass: half a round trip, or a stream's time a message.
@@ -172,11 +180,11 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
         let curve = &curves[index];
         let facts = Facts::of(recording, curves, curve);
         let breaks = breaks(curve, &refined::refined(recording, &curve.case), &facts);
-        let anomalies = super::stability::anomalies(recording, curve);
+        let anomalies = anomaly::anomalies(recording, curve);
         let summary = summary::summary(curve, curves);
         let forms = form::forms(curve);
         let (slower, splits) = (consistency::slower(curve), consistency::splits(curve));
-        let unaligned = consistency::unaligned(curve);
+        let unaligned = unaligned::unaligned(curve);
         let curve = &mut curves[index];
         (curve.breaks, curve.summary, curve.forms) = (breaks, summary, forms);
         (curve.slower, curve.splits, curve.unaligned) = (slower, splits, unaligned);

@@ -1,8 +1,9 @@
 //! The text form of a comparison of arms: the verdict in words, then a line an arm, then what to know.
 
 use super::block::borderless;
+use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
-use super::text::{TEXT_WIDTH, heading, marked, wrapped};
+use super::text::heading;
 use super::{Page, note};
 use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
 use crate::plan::{Metric, SLOWDOWN_PERCENT};

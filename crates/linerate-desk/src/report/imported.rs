@@ -1,8 +1,8 @@
 //! What another tool measured: the numbers under that tool's name, and how it came to them.
 
 use super::block::borderless;
+use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{ImportedEntry, ImportedReport};
-use super::text::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::{Page, note};
 use crate::analysis::{ImportedNumber, imported};
 use crate::record::Recording;

@@ -2,7 +2,7 @@
 
 use super::block::borderless;
 use super::imported::written;
-use super::text::{TEXT_WIDTH, wrapped};
+use super::line::{TEXT_WIDTH, wrapped};
 use super::{Page, note};
 use crate::analysis::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict,

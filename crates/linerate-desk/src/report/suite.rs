@@ -5,10 +5,10 @@ mod table;
 pub(super) use table::{about as about_row, written as written_cell};
 
 use super::block::{Block, bands};
+use super::line::wrapped;
 use super::shape::{
     CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
-use super::text::wrapped;
 use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
 use crate::record::Unavailable;
 use crate::statistic::Estimate;

@@ -1,19 +1,11 @@
 //! The text form: the answer first, then the ladder, then what to know beside it.
 
-use super::block::borderless;
+use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
 use super::{Page, curve, ladder, note, suite};
 use crate::unit::{BitRate, Nanoseconds};
 
-/// The width of running text where the page does not say.
-pub(super) const TEXT_WIDTH: usize = 110;
-/// Nothing is set narrower than this.
-pub(super) const LEAST_WIDTH: usize = 40;
-pub(super) const INDENT: &str = "  ";
-
-pub(super) const BOLD: &str = "\x1b[1m";
 const YELLOW: &str = "\x1b[33m";
-const PLAIN: &str = "\x1b[0m";
 
 /// Writes the report for a page.
 pub(super) fn render(report: &Report, page: Page) -> String {
@@ -55,21 +47,6 @@ pub(super) fn render(report: &Report, page: Page) -> String {
         }
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
-}
-
-/// The text in a colour, where the page has any.
-pub(super) fn marked(text: &str, mark: &str, page: Page) -> String {
-    if page.colour { format!("{mark}{text}{PLAIN}") } else { text.to_owned() }
-}
-
-/// Lines of at most `width` columns, broken between words.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut table = borderless(Some(width));
-    table.add_row([text]);
-    if let Some(column) = table.column_mut(0) {
-        column.set_padding((0, 0));
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// `lab: 2 hosts, veth, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes`.

@@ -4,11 +4,12 @@
 //! entered otherwise. One message comes on standard input, a Unix socket; one goes back.
 
 use super::ground::Ground;
-use super::request::{Answer, Layout, Request, Site, encode};
+use super::request::{Answer, Layout, Request, encode, stranger};
+use super::site::Site;
 use super::{Abilities, fault, refusal, wiring};
+use crate::Result;
 use crate::plan::Topology;
 use crate::unit::BitRate;
-use crate::{Error, Result};
 use linerate_sys::handover;
 use linerate_sys::mount;
 use linerate_sys::namespace::{self, Kind};
@@ -18,7 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::slice;
 
 /// The hidden subcommand under which [`main`] is reached.
-pub const SUBCOMMAND: &str = "lab-builder";
+pub use super::request::BUILDER as SUBCOMMAND;
 
 /// A lab before it is handed over. The descriptors are the user namespace's if there is one, then each
 /// host's network and host name namespace, then the mount namespaces of the hosts that have one, then the switch's
@@ -39,11 +40,6 @@ pub fn main(socket: impl AsFd) -> Result<()> {
     };
     let descriptors: Vec<_> = descriptors.iter().map(OwnedFd::as_fd).collect();
     Ok(handover::send(&socket, &encode(&answer)?, &descriptors)?)
-}
-
-/// The error for whoever started a hidden subcommand by hand.
-pub(super) fn stranger(what: &str) -> Error {
-    Error::usage(what, "linerate starts this command itself, with a socket as standard input")
 }
 
 fn build(request: &Request) -> Result<Building> {

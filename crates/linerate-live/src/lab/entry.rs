@@ -3,14 +3,14 @@
 //! It is a file that anything of the same user could have written, so nothing in it is believed: the
 //! process is told by its start time, and each namespace by the kernel's name for it.
 
-use super::holder::Order;
+use super::inside::id_of;
 use super::journal::{is_mark, start_of};
+use super::order::Order;
 use super::{HOSTS, InForce, Lab};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::process::effective_user;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -147,12 +147,6 @@ impl KeptNamespace {
         let parts = self.id.split_once(":[");
         self.descriptor >= 0 && parts.is_some_and(|(kind, rest)| KINDS.contains(&kind) && number(rest))
     }
-}
-
-/// The kernel's name for what a link under `/proc` leads to.
-pub(super) fn id_of(link: &str) -> Result<String> {
-    let target = fs::read_link(link).map_err(|e| Error::io("readlink", link, e))?;
-    Ok(target.to_string_lossy().into_owned())
 }
 
 /// Whether a lab may be called so: its name becomes a file's.

@@ -9,27 +9,15 @@ pub mod hog;
 mod offload;
 mod sysctl;
 
-use super::VirtualHost;
-use super::request::Site;
+use super::site::Site;
+use super::{InForce, VirtualHost};
 use crate::plan::{Fault, Topology, host_name};
 use crate::vocabulary::FaultSite;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::namespace;
-use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-
-/// A fault that is in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InForce {
-    /// The fault, as it is written.
-    pub fault: String,
-    /// The host, the direction or the CPU that has it.
-    pub place: String,
-    /// What was read back of it.
-    pub granted: String,
-}
 
 /// Puts a fault into the host in whose network namespace the process is, and says what it is there.
 type PutIn = fn(&Fault, &Site) -> Result<String>;

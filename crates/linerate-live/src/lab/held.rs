@@ -1,7 +1,7 @@
 //! A lab that another process holds: joining its hosts, ending it, and what is still inside.
 
-use super::entry::{Entry, KeptHost, KeptNamespace, id_of};
-use super::inside::{Inside, end_inside, inside};
+use super::entry::{Entry, KeptHost, KeptNamespace};
+use super::inside::{Inside, end_inside, id_of, inside};
 use crate::{Error, Result};
 use linerate_sys::namespace;
 use linerate_sys::process::{Process, Signal};

@@ -2,17 +2,16 @@
 
 use super::entry::Entry;
 use super::inside::{Inside, inside};
+use super::order::Order;
 use super::register::Register;
 use super::request::{self, Answer};
-use super::{Lab, builder, journal};
-use crate::plan::Topology;
+use super::{Lab, journal};
 use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::process::Process;
 use linerate_sys::{handover, spawn};
-use serde::{Deserialize, Serialize};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -21,19 +20,6 @@ pub const SUBCOMMAND: &str = "hold";
 
 /// How long a holder that could not put its lab up may take to end.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What is to be put up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Order {
-    /// The lab's name.
-    pub name: String,
-    /// Its hosts and wires.
-    pub topology: Topology,
-    /// Where its record is kept: what [`Register::at`] takes.
-    pub base: PathBuf,
-    /// The present time.
-    pub utc: String,
-}
 
 /// A lab that this process keeps, with its record. Dropping it removes both.
 #[derive(Debug)]
@@ -123,8 +109,8 @@ pub fn start(order: &Order, program: &Path) -> Result<Entry> {
 /// The holder's part: reads the order from `socket`, follows it, answers. None where it could not be
 /// followed, or where nobody waits for the answer any more.
 pub fn serve(socket: impl AsFd, program: &Path) -> Result<Option<Holding>> {
-    let (message, _) = handover::receive(&socket).map_err(|e| builder::stranger(&e.to_string()))?;
-    let order: Order = serde_json::from_slice(&message).map_err(|e| builder::stranger(&e.to_string()))?;
+    let (message, _) = handover::receive(&socket).map_err(|e| request::stranger(&e.to_string()))?;
+    let order: Order = serde_json::from_slice(&message).map_err(|e| request::stranger(&e.to_string()))?;
     let holding = Holding::put_up(&order, program);
     let (answer, holding) = match holding {
         Ok(holding) => (Answer::Built(holding.entry.clone()), Some(holding)),

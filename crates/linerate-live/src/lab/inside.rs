@@ -1,6 +1,6 @@
 //! Processes that are in a lab's namespaces, or are told otherwise as its own.
 
-use super::entry::id_of;
+use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -56,6 +56,12 @@ pub(super) fn end_inside(is_ours: &dyn Fn(&str) -> bool) -> Vec<Inside> {
 
 fn is_inside(pid: u32, is_ours: &dyn Fn(&str) -> bool) -> bool {
     LINKS.iter().any(|link| id_of(&format!("/proc/{pid}/ns/{link}")).is_ok_and(|id| is_ours(&id)))
+}
+
+/// The kernel's name for what a link under `/proc` leads to.
+pub(super) fn id_of(link: &str) -> Result<String> {
+    let target = fs::read_link(link).map_err(|e| Error::io("readlink", link, e))?;
+    Ok(target.to_string_lossy().into_owned())
 }
 
 /// Every process for which this holds, apart from the calling one.

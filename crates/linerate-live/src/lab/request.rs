@@ -1,6 +1,7 @@
 //! What is said to a process that makes or keeps a lab, and its answer: one message each way on a Unix socket.
 
-use super::{Abilities, InForce, builder, journal};
+use super::site::Site;
+use super::{Abilities, InForce, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
@@ -8,11 +9,13 @@ use linerate_sys::socket::wait_readable;
 use linerate_sys::{handover, spawn};
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// The hidden subcommand that starts a builder.
+pub const BUILDER: &str = "lab-builder";
 
 /// How long a lab may take to be built: the largest one takes a second or two.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -49,24 +52,11 @@ pub(super) struct Layout {
     pub abilities: Option<Abilities>,
 }
 
-/// A host, as others see it.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Site {
-    pub name: String,
-    pub address: IpAddr,
-    pub address6: Option<IpAddr>,
-    pub interface: String,
-    /// Its hardware address.
-    pub hardware: Vec<u8>,
-    /// Whether it has a mount namespace of its own.
-    pub has_mounts: bool,
-}
-
 /// Starts a builder, asks it, and waits for its answer and its end.
 pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<OwnedFd>)> {
     let (here, there) = handover::pair()?;
     let mut command = Command::new(program);
-    command.arg(builder::SUBCOMMAND).stdin(there).stdout(Stdio::null());
+    command.arg(BUILDER).stdin(there).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
     journal::mark(&mut command);
     // The command holds the other end of the socket, which must close when the child's does: it is gone now.
@@ -93,8 +83,13 @@ pub(super) fn exchange(socket: &OwnedFd, request: &impl Serialize) -> Result<(Ve
 
 /// The error of a builder that does not keep to the protocol.
 pub(super) fn broken(program: &Path, what: &str) -> Error {
-    let who = format!("the lab's builder, `{} {}`", program.display(), builder::SUBCOMMAND);
+    let who = format!("the lab's builder, `{} {}`", program.display(), BUILDER);
     Error::peer(who, what, "")
+}
+
+/// The error for whoever started a hidden subcommand by hand.
+pub(super) fn stranger(what: &str) -> Error {
+    Error::usage(what, "linerate starts this command itself, with a socket as standard input")
 }
 
 /// A message's bytes.

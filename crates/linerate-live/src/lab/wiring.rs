@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::netem;
-use super::request::Site;
+use super::site::Site;
 pub(super) use crate::plan::host_name as name_of;
 use crate::plan::{Carrier, Topology};
 use crate::unit::BitRate;

@@ -1,7 +1,6 @@
 //! Facts about the CPUs: model, layout, caches, frequency, idle states, mitigations.
 
-use super::fact::{Fact, Source, entries, file, numbers, text, value_of};
-use super::host::{allowed_cpus, steal_share};
+use super::fact::{Fact, Source, entries, file, numbers, rounded, text, value_of};
 use Source::{Call, File, Key, Text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -182,6 +181,24 @@ fn mitigations() -> Value {
     }
 }
 
+/// The CPUs that this thread may use, as the kernel writes them: `0-3,8`.
+pub(super) fn allowed_cpus() -> Option<String> {
+    value_of(&text("/proc/thread-self/status")?, &["Cpus_allowed_list"]).map(str::to_owned)
+}
+
+/// The share of all CPU time since the start that the hypervisor took.
+pub(super) fn steal_share() -> Option<f64> {
+    stolen(&text("/proc/stat")?)
+}
+
+/// The eighth number of the first line over the sum of the first eight: the rest is part of them.
+fn stolen(stat: &str) -> Option<f64> {
+    let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let ticks: Vec<f64> = numbers.take(8).filter_map(|number| number.parse().ok()).collect();
+    let all: f64 = ticks.iter().sum();
+    ticks.get(7).filter(|_| all > 0.0).map(|steal| rounded(steal / all))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +210,15 @@ mod tests {
         assert_eq!(present(info, TSC_FLAGS), Some(vec!["rdtscp".to_owned()]));
         assert_eq!(present("Features : crc32\n", FLAGS), Some(vec!["crc32".to_owned()]));
         assert_eq!(present("model name : X", FLAGS), None);
+    }
+
+    #[test]
+    fn the_stolen_share_is_of_all_time() {
+        assert_eq!(stolen("cpu  10 0 10 70 0 0 5 5 60 2\ncpu0 1\n"), Some(0.05));
+        assert_eq!(stolen("cpu  2 0 0 0 0 0 0 1"), Some(0.333_333));
+        for text in ["", "cpu", "cpu  ", "cpu  1 2 3", "cpu  0 0 0 0 0 0 0 0", "intr 1 2 3 4 5 6 7 8"] {
+            assert_eq!(stolen(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Whether this host can be measured well: what was found, why it matters, what to try.
 
+use super::cpu::{self, allowed_cpus, steal_share};
 use super::fact::{chosen, numbers, text};
-use super::host::{allowed_cpus, steal_share};
-use super::{cpu, stack};
+use super::stack;
 use linerate_sys::{link, probe};
 use serde::Serialize;
 

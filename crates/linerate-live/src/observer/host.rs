@@ -2,7 +2,7 @@
 
 use super::confinement::{container, cpu_limit, memory_limit, throttled};
 use super::cpu;
-use super::fact::{Fact, Facts, Source, chosen, read, rounded, shortened, text, value_of};
+use super::fact::{Fact, Facts, Source, chosen, read, shortened, text};
 use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
 use linerate_sys::{cpu_time, probe};
 use serde_json::{Value, json};
@@ -117,36 +117,9 @@ fn modules() -> Value {
     json!({ "count": names.len(), "sha256": hash })
 }
 
-/// The CPUs that this thread may use, as the kernel writes them: `0-3,8`.
-pub(super) fn allowed_cpus() -> Option<String> {
-    value_of(&text("/proc/thread-self/status")?, &["Cpus_allowed_list"]).map(str::to_owned)
-}
-
-/// The share of all CPU time since the start that the hypervisor took.
-pub(super) fn steal_share() -> Option<f64> {
-    stolen(&text("/proc/stat")?)
-}
-
-/// The eighth number of the first line over the sum of the first eight: the rest is part of them.
-fn stolen(stat: &str) -> Option<f64> {
-    let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
-    let ticks: Vec<f64> = numbers.take(8).filter_map(|number| number.parse().ok()).collect();
-    let all: f64 = ticks.iter().sum();
-    ticks.get(7).filter(|_| all > 0.0).map(|steal| rounded(steal / all))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_stolen_share_is_of_all_time() {
-        assert_eq!(stolen("cpu  10 0 10 70 0 0 5 5 60 2\ncpu0 1\n"), Some(0.05));
-        assert_eq!(stolen("cpu  2 0 0 0 0 0 0 1"), Some(0.333_333));
-        for text in ["", "cpu", "cpu  ", "cpu  1 2 3", "cpu  0 0 0 0 0 0 0 0", "intr 1 2 3 4 5 6 7 8"] {
-            assert_eq!(stolen(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn secrets_of_the_command_line_are_hidden() {

@@ -1,8 +1,10 @@
 //! All observers of a host, or of a session, around one step.
 
+use super::privilege::refusal;
 use super::{queue, sampler, snapshot, sockets};
 use crate::Result;
-use crate::record::{HostDelta, Series, SocketRecord};
+use crate::record::{HostDelta, Series, SocketRecord, Unobserved};
+use crate::vocabulary::{self, Privilege};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -62,9 +64,9 @@ const OBSERVERS: &[(&str, Site, Begin)] = &[
 pub struct Watch(Vec<Box<dyn Observer>>);
 
 impl Watch {
-    /// Begins all of a site, in the order of their table.
+    /// Begins all of a site, in the order of their table, but for those that this process may not.
     pub fn begin(site: Site, watched: &Watched<'_>) -> Result<Watch> {
-        let of_site = OBSERVERS.iter().filter(|(_, other, _)| *other == site);
+        let of_site = OBSERVERS.iter().filter(|(name, other, _)| *other == site && may_begin(name));
         let begun = of_site.filter_map(|(_, _, begin)| begin(watched).transpose());
         begun.collect::<Result<_>>().map(Watch)
     }
@@ -75,6 +77,24 @@ impl Watch {
         self.0.iter_mut().rev().try_for_each(|observer| observer.end(watched, &mut seen))?;
         Ok(seen)
     }
+}
+
+/// What an observer needs of its process.
+fn privilege(name: &str) -> Option<Privilege> {
+    vocabulary::OBSERVERS.iter().find(|entry| entry.name == name)?.privilege
+}
+
+fn may_begin(name: &str) -> bool {
+    privilege(name).and_then(refusal).is_none()
+}
+
+/// The observers that this process may not begin, and why.
+pub fn unobserved() -> Vec<Unobserved> {
+    let of = |name: &str, privilege| {
+        let refusal = refusal(privilege)?;
+        Some(Unobserved { observer: name.into(), why: refusal.why.clone(), hint: refusal.hint.into() })
+    };
+    OBSERVERS.iter().filter_map(|(name, ..)| of(name, privilege(name)?)).collect()
 }
 
 #[cfg(test)]

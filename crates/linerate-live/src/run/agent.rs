@@ -153,6 +153,7 @@ impl Agent {
             reached_at: self.reached.map(|(at, _)| at),
             reached_from: self.reached.map(|(_, from)| from),
             lacks: transport::lacking(),
+            unobserved: observer::unobserved(),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             environment: observer::environment(),
         }

@@ -206,6 +206,7 @@ fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
         cpus: hello.cpus,
         version: hello.version,
         lacks: hello.lacks,
+        unobserved: hello.unobserved,
         environment: hello.environment,
     };
     Host { facts, address, address6, client: started.client, agent: started.agent }

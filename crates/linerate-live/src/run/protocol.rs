@@ -1,7 +1,7 @@
 //! What the controller asks of agents, and agents of their workers.
 
 use crate::plan::{Block, Setting};
-use crate::record::{Environment, Flow, Granted, HostDelta, Lack, Series, SocketRecord};
+use crate::record::{Environment, Flow, Granted, HostDelta, Lack, Series, SocketRecord, Unobserved};
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Sample, Wait};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct Hello {
     pub loopback6: bool,
     /// The transports that this host has not.
     pub lacks: Vec<Lack>,
+    /// The observers that watch nothing here, for want of a privilege.
+    #[serde(default)]
+    pub unobserved: Vec<Unobserved>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

@@ -23,7 +23,7 @@ mod progress;
 mod tests;
 mod wire;
 
-use super::connection::engine::Channel;
+use super::connection::channel::Channel;
 use super::connection::meeting::Meeting;
 use super::{Offer, Pending, Session, Spec, Task, Transport, by_task, granted};
 use crate::pattern::{Measured, Part, Passed, Passing, play};

@@ -4,8 +4,10 @@ use super::fault;
 use super::network::{self, MTUS, Network};
 use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
 use super::shape::{Shape, Wrong, wanted};
+use super::switching::SWITCHINGS;
 use super::target::TargetError;
-use super::topology::{SWITCHINGS, Topology, WIRES, WireKind, word};
+use super::topology::{Topology, WIRES, WireKind};
+use super::word::word;
 use crate::unit::Bytes;
 use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, meant};
 

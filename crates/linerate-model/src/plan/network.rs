@@ -2,8 +2,9 @@
 
 use super::pair::{MOST_HOSTS, host_name, host_number};
 use super::shape::{KEYS, Shape, Wrong};
+use super::switching::{SWITCHINGS, Switching};
 use super::target::TargetError;
-use super::topology::{SWITCHINGS, Switching, word};
+use super::word::word;
 use crate::vocabulary::meant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 
 use super::network::Network;
 use super::pair::host_name;
-use super::topology::Switching;
+use super::switching::Switching;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The links of a way, as places in the network's list.

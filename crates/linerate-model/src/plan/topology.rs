@@ -4,7 +4,9 @@ use super::fault::Fault;
 use super::network::Network;
 use super::pair::Pair;
 use super::shape::Shape;
+use super::switching::{SWITCHINGS, Switching};
 use super::target::TargetError;
+use super::word::spelt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -43,17 +45,6 @@ fn kernel() -> WireKind {
     WireKind::TokenBucket
 }
 
-/// How a switch passes a packet on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Switching {
-    /// Once all of it has come.
-    #[default]
-    StoreAndForward,
-    /// Once its header has come.
-    CutThrough,
-}
-
 /// What is asked to carry the packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -82,12 +73,6 @@ pub enum Carrier {
     /// A token bucket at every port.
     TokenBucket,
 }
-
-/// Bytes of a packet after which a cut-through switch begins to pass it on: the shortest frame.
-pub const CUT_THROUGH_BYTES: f64 = 64.0;
-
-pub(super) const SWITCHINGS: &[(&str, Switching)] =
-    &[("store-and-forward", Switching::StoreAndForward), ("cut-through", Switching::CutThrough)];
 
 pub(super) const WIRES: &[(&str, WireKind)] = &[
     ("auto", WireKind::Auto),
@@ -152,14 +137,6 @@ impl Topology {
         let pair = self.pairs.iter().find(|pair| (&*pair.from, &*pair.to) == (from, to));
         pair.map_or(&self.shape, |pair| &pair.shape)
     }
-}
-
-pub(super) fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
-    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
-}
-
-fn spelt<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
-    words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
 }
 
 impl fmt::Display for Topology {

@@ -1,7 +1,8 @@
 //! What is known of the way between two hosts before anything is sent.
 
 use super::pair::host_number;
-use super::topology::{Carrier, Switching, Topology};
+use super::switching::Switching;
+use super::topology::{Carrier, Topology};
 use super::wiring::Wiring;
 use super::{Target, host_name};
 use crate::unit::BitRate;

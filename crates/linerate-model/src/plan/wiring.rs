@@ -4,7 +4,8 @@ use super::description::MOST_HOPS;
 use super::network::Network;
 use super::pair::{MOST_HOSTS, host_name};
 use super::shape::Shape;
-use super::topology::{Switching, Topology};
+use super::switching::Switching;
+use super::topology::Topology;
 use serde::{Deserialize, Serialize};
 
 /// The links of a lab's wire, and the routes over them.

@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::tally::Tally;
-use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, WireAudit};
+use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, Unobserved, WireAudit};
 use crate::plan::{Beside, Block, Case, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Pattern, Sample, Wait};
 use schemars::JsonSchema;
@@ -93,6 +93,9 @@ pub struct HostFacts {
     /// The transports that it has not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Lack>,
+    /// The observers that watch nothing there, for want of a privilege.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unobserved: Vec<Unobserved>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

@@ -13,3 +13,14 @@ pub struct Lack {
     /// What to try; empty where nothing helps.
     pub hint: String,
 }
+
+/// An observer that a host has not, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unobserved {
+    /// The observer.
+    pub observer: String,
+    /// Why.
+    pub why: String,
+    /// What to try; empty where nothing helps.
+    pub hint: String,
+}

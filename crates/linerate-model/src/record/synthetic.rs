@@ -212,6 +212,7 @@ fn host(name: &str) -> HostFacts {
         cpus: vec![0, 1],
         version: "0.1.0".into(),
         lacks: Vec::new(),
+        unobserved: Vec::new(),
         environment: Environment::default(),
     }
 }

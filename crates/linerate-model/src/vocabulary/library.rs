@@ -14,6 +14,8 @@ pub struct LibraryKind {
     pub name: &'static str,
     /// The files that it may be, by the names that programs are linked to.
     pub files: &'static [&'static str],
+    /// What each of them exports, by which it is told from the others.
+    pub symbol: &'static str,
     /// The programs that start its ranks, first the one that a system with several of them has.
     pub launchers: &'static [&'static str],
     /// What it carries messages for.
@@ -35,6 +37,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
             "libmpi_abi.so.0",
             "liblam.so.4",
         ],
+        symbol: "MPI_Init",
         launchers: &["mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpirun.lam", "mpirun", "mpiexec"],
         about: "the Message Passing Interface",
         source: "MPI: A Message-Passing Interface Standard, versions 1.2 to 5.0",
@@ -42,6 +45,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "pvm",
         files: &["libpvm3.so.3"],
+        symbol: "pvm_version",
         launchers: &["pvmd"],
         about: "Parallel Virtual Machine: tasks that daemons start",
         source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
@@ -49,6 +53,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "shmem",
         files: &["liboshmem.so.40", "libsma.so.1"],
+        symbol: "shmem_init",
         launchers: &["oshrun"],
         about: "OpenSHMEM: puts and gets into the memory of others",
         source: "OpenSHMEM Application Programming Interface 1.4",
@@ -56,6 +61,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "tcgmsg",
         files: &["libtcgmsg.so"],
+        symbol: "tcg_snd",
         launchers: &["mpiexec.mpich", "mpiexec.hydra", "mpiexec"],
         about: "TCGMSG over an MPI, made loadable by adapters/tcgmsg",
         source: "R. J. Harrison: Portable tools and applications for parallel computers, 1991; tcgmsg.h of Global Arrays 5.8",
@@ -63,6 +69,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "ucx",
         files: &["libucp.so.0"],
+        symbol: "ucp_get_version_string",
         launchers: &[],
         about: "UCX: tagged messages, what several MPIs carry theirs by",
         source: "Unified Communication X API; ucp/api/ucp.h",
@@ -70,6 +77,7 @@ pub const LIBRARY_KINDS: &[LibraryKind] = &[
     LibraryKind {
         name: "libfabric",
         files: &["libfabric.so.1"],
+        symbol: "fi_version",
         launchers: &[],
         about: "libfabric: tagged messages of the OpenFabrics Interfaces",
         source: "fabric(7)",

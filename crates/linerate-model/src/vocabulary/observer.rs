@@ -1,5 +1,12 @@
 //! What watches a host or a session around each step.
 
+/// What an observer may need of its process that not every user has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privilege {
+    /// To run programs at the kernel's tracepoints.
+    Tracing,
+}
+
 /// An observer in the listing.
 #[derive(Debug)]
 pub struct ObserverEntry {
@@ -9,6 +16,8 @@ pub struct ObserverEntry {
     pub about: &'static str,
     /// What it needs of the host; without it there is nothing of this observer on record.
     pub needs: &'static str,
+    /// What it needs of its process; none where every user has it.
+    pub privilege: Option<Privilege>,
     /// What it costs, and when.
     pub cost: &'static str,
     /// Where its numbers are defined.
@@ -23,6 +32,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         name: "host-series",
         about: "time lines of the CPUs, the interfaces and the receive queues during a long stream",
         needs: "nothing",
+        privilege: None,
         cost: "a thread that reads five files of /proc ten times a second",
         source: "proc_stat(5); /proc/net/dev; /proc/net/softnet_stat",
         hint: "linerate list sampled",
@@ -31,6 +41,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         name: "queueing-disciplines",
         about: "what the queueing disciplines at the roots of the host's interfaces passed on, dropped, put back and held",
         needs: "nothing",
+        privilege: None,
         cost: "two readings by netlink, before a step's first block and after its last",
         source: "tc(8), tc -s qdisc; include/uapi/linux/gen_stats.h",
         hint: "linerate explain queue-drops",
@@ -39,6 +50,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         name: "host-counters",
         about: "CPU time, context switches, interfaces, receive queues and the counters of TCP and IP",
         needs: "nothing",
+        privilege: None,
         cost: "two readings of five files of /proc, before a step's first block and after its last",
         source: "proc_stat(5); /proc/net/dev; /proc/net/softnet_stat; /proc/net/snmp",
         hint: "linerate explain softnet-drops",
@@ -47,6 +59,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         name: "socket-series",
         about: "time lines of each TCP connection during a long stream",
         needs: "nothing",
+        privilege: None,
         cost: "a thread that asks each connection ten times a second",
         source: "TCP_INFO, tcp(7); include/uapi/linux/tcp.h",
         hint: "linerate list sampled",
@@ -55,6 +68,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         name: "sockets",
         about: "which counters of each TCP connection moved, and its last state",
         needs: "nothing",
+        privilege: None,
         cost: "two calls a connection, before its first block and after its last",
         source: "TCP_INFO, tcp(7); include/uapi/linux/tcp.h",
         hint: "linerate explain retransmits",

@@ -2,7 +2,7 @@
 //!
 //! The probabilities are shares of 2^32 - 1, as `tc` of iproute2 encodes them (`tc/q_netem.c`).
 
-use super::qdisc::{TICK_NS, attribute};
+use super::attribute::{TICK_NS, attribute};
 use netlink_packet_core::NlasIterator;
 
 /// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter, of four bytes each.

@@ -3,6 +3,7 @@
 //! The crate that encodes the rest of route netlink knows neither tbf nor netem, so their options are
 //! written here and in `netem`, byte by byte, as `include/uapi/linux/pkt_sched.h` lays them out.
 
+use super::attribute::{TICK_NS, attribute};
 use super::netem::{self, Netem};
 use super::{ALL, Link, NEW, Netlink};
 use crate::Result;
@@ -21,9 +22,6 @@ const RATE_AT: usize = 8;
 const LIMIT_AT: usize = 24;
 const BUFFER_AT: usize = 28;
 const PARAMETERS: usize = 36;
-
-/// The kernel counts a bucket's depth in ticks of 64 ns (`PSCHED_SHIFT` in `net/pkt_sched.h`).
-pub(super) const TICK_NS: u64 = 64;
 
 /// A queueing discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,12 +122,6 @@ fn tbf_options(bucket: &TokenBucket) -> Vec<u8> {
         bytes.extend(attribute(TCA_TBF_RATE64, &bucket.bytes_per_s.to_ne_bytes()));
     }
     bytes
-}
-
-/// One attribute of a multiple of four bytes: length, kind, value.
-pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
-    [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat()
 }
 
 fn read_tbf(options: &[u8]) -> Option<TokenBucket> {

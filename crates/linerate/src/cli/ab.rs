@@ -55,7 +55,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
     }
     let ended = finished(&run.recording, ended)?;
     match args.hosts.watching.json {
-        true => lines::report(&run)?,
+        true => lines::report(&run.path, &run.recording)?,
         false => shown(&run, &args.format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);

@@ -1,6 +1,7 @@
 //! The command line.
 
 use super::fault::faults;
+use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
     Candidates, address, arms, blocks, budget, count, formats, kinds, message_size, mpi, names, profiles,
@@ -100,11 +101,6 @@ pub struct Hosts {
     #[arg(skip)]
     pub asked: Asked,
 }
-
-/// The headings of the options.
-const WHAT: &str = "What is measured";
-const HOSTS: &str = "How the hosts are reached";
-pub const OUTPUT: &str = "What comes of it";
 
 /// The command line in force, for the recording.
 #[derive(Debug, Clone, Default)]

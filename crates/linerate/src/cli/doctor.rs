@@ -191,6 +191,7 @@ fn this_host() -> CalibratedHost {
         cpus: Vec::new(),
         version: String::new(),
         lacks: Vec::new(),
+        unobserved: Vec::new(),
         environment: environment(),
     })
 }

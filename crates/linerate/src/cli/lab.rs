@@ -3,8 +3,6 @@
 pub mod args;
 mod down;
 mod exec;
-pub mod file;
-mod folder;
 mod list;
 mod page;
 mod stale;
@@ -16,7 +14,6 @@ use crate::lab::{Held, Register};
 use crate::vocabulary::distance;
 use crate::{Error, Result};
 use args::Lab;
-pub use folder::runtime;
 use std::process::ExitCode;
 
 /// What to type when there is no lab.

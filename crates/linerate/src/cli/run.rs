@@ -35,7 +35,7 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     let wanted = !args.no_page && matches!(ended, Ok(()) | Err(Error::Interrupted));
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
     if args.hosts.watching.json {
-        lines::report(&run)?;
+        lines::report(&run.path, &run.recording)?;
         return settle(ended);
     }
     print(&text(&run.recording, columns()))?;

@@ -2,7 +2,7 @@
 //! own.
 
 use super::chain;
-use super::lab::runtime;
+use super::runtime::runtime;
 use crate::Result;
 use crate::lab::journal::{self, Depth, Undoing, Undone};
 

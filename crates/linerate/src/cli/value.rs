@@ -1,5 +1,6 @@
 //! Values of options: how they are read, what is said of those that do not fit, what a shell may offer.
 
+use super::lab_file;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{
     LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
@@ -133,7 +134,7 @@ static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 fn one_target(text: &str) -> Read<Target> {
-    let read = Target::read(text, &super::lab::file::text);
+    let read = Target::read(text, &lab_file::text);
     read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
 }
 

@@ -10,7 +10,7 @@ mod live;
 mod progress;
 mod quiet;
 
-use super::args::OUTPUT;
+use super::heading::OUTPUT;
 use super::stop::Stop;
 use crate::Result;
 use crate::plan::Step;

@@ -1,6 +1,6 @@
 //! The straight lines that describe a curve.
 
-use super::{Curve, consistency};
+use super::{Curve, unaligned};
 use crate::statistic::{Estimate, Line, Penalty, Piece, Sample, median, piecewise, samples};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Fit {
 
 /// The times of the sizes that lines are drawn through.
 fn medians(curve: &Curve) -> Vec<(u64, Estimate)> {
-    let odd = consistency::odd_sizes(curve);
+    let odd = unaligned::odd_sizes(curve);
     let points = curve.points.iter().filter(|point| !odd.contains(&point.message_bytes));
     points.filter_map(|point| Some((point.message_bytes, point.time_ns()?))).collect()
 }
@@ -69,7 +69,7 @@ pub(super) fn pass_lines(
     to_bytes: u64,
     slope: Option<f64>,
 ) -> BTreeMap<u32, Line> {
-    let odd = consistency::odd_sizes(curve);
+    let odd = unaligned::odd_sizes(curve);
     let within = |size| (from_bytes..=to_bytes).contains(&size) && !odd.contains(&size);
     let alone = |pass| {
         let (size, slope) = (from_bytes as f64, slope.filter(|_| from_bytes == to_bytes)?);

@@ -288,13 +288,13 @@ fn a_message_that_parts_would_beat_is_named() {
 fn odd_sizes_that_cost_more_are_named_where_they_were_measured() {
     let sizes: Vec<u64> = crate::plan::sizes::full();
     let odd = |size: f64| smooth(size) * if size > 1e5 && size % 4.0 != 0.0 { 1.1 } else { 1.0 };
-    let found = consistency::unaligned(&made(&sizes, 10, 0.01, 1, odd));
+    let found = unaligned::unaligned(&made(&sizes, 10, 0.01, 1, odd));
     assert!(found.len() >= 10 && found.iter().all(|one| one.message_bytes > 100_000), "{found:#?}");
     assert!((found[0].cost.median - 0.1).abs() < 0.02, "{found:#?}");
     // What they cost is no step of the curve.
     assert_eq!(made(&sizes, 10, 0.01, 1, odd).segments.len(), 1);
-    assert!(consistency::unaligned(&made(&ladder(), 10, 0.01, 1, odd)).is_empty());
-    assert!(consistency::unaligned(&made(&sizes, 10, 0.01, 1, smooth)).is_empty());
+    assert!(unaligned::unaligned(&made(&ladder(), 10, 0.01, 1, odd)).is_empty());
+    assert!(unaligned::unaligned(&made(&sizes, 10, 0.01, 1, smooth)).is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Context, Finding, percent};
 use crate::analysis::{Layer, NotMeasured};
 use crate::diagnosis::bound::Bound;
-use crate::diagnosis::sentence::faults;
+use crate::diagnosis::planted::faults;
 use crate::record::StepRecord;
 use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
 use crate::unit::{BitRate, significant};

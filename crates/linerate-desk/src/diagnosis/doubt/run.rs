@@ -1,7 +1,7 @@
 //! What concerns the whole run.
 
 use super::{Context, Finding};
-use crate::diagnosis::sentence::lab_faults;
+use crate::diagnosis::planted::lab_faults;
 use crate::record::HostFacts;
 use crate::vocabulary::Place;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use super::number;
 use crate::analysis::{CellValue, TableValues};
 use crate::report::block::{Block, bands};
+use crate::report::line::wrapped;
 use crate::report::shape::{SuiteCellEntry, SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
-use crate::report::text::wrapped;
 
 /// The JSON form.
 pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {

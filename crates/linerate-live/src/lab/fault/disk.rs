@@ -14,8 +14,8 @@ mod pace;
 mod serve;
 mod tree;
 
-use super::super::request::{Answer, encode};
-use super::super::{VirtualHost, builder, refusal};
+use super::super::request::{Answer, encode, stranger};
+use super::super::{VirtualHost, refusal};
 use crate::unit::{BitRate, Bytes};
 use crate::{Error, Result};
 use fuser::{Config, Session, SessionACL};
@@ -61,7 +61,7 @@ pub(super) fn start(program: &Path, host: &VirtualHost, rate: &str) -> Result<(O
 
 /// Mounts it and serves it until the process is ended; says on `output` where it is, or why it is not.
 pub fn main(rate: &str, mut output: impl Write) -> Result<()> {
-    let parsed: BitRate = rate.parse().map_err(|_| builder::stranger(&format!("{rate} is no rate")))?;
+    let parsed: BitRate = rate.parse().map_err(|_| stranger(&format!("{rate} is no rate")))?;
     // Without it each pause would be 50 us longer.
     let _ = thread::lower_timer_slack();
     let (answer, session) = match mount(parsed, rate) {

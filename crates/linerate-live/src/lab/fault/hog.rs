@@ -1,7 +1,7 @@
 //! A process that keeps a CPU busy: the program itself, started for nothing else.
 
-use super::super::builder::stranger;
 use super::super::journal;
+use super::super::request::stranger;
 use crate::{Error, Result};
 use linerate_sys::child::Own;
 use linerate_sys::clock::monotonic_ns;

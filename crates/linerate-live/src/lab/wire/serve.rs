@@ -26,7 +26,7 @@ pub fn main(input: impl Read + AsFd, mut output: impl Write) -> Result<()> {
     let mut lines = BufReader::new(input);
     let Some(order) = next_line(&mut lines)? else { return Ok(()) };
     let order: Order =
-        serde_json::from_str(&order).map_err(|error| super::super::builder::stranger(&error.to_string()))?;
+        serde_json::from_str(&order).map_err(|error| super::super::request::stranger(&error.to_string()))?;
     let ports = open(&order)?;
     hurry();
     let mut forwarder = Forwarder::new(ports, &order.wiring, order.seed)?;

@@ -1,7 +1,7 @@
 //! Where connections of a session are made and taken after it has met: the place that one end listens at.
 
-use super::engine::Channel;
-use super::meeting::{Family, SECRET_LEN, STRANGER};
+use super::channel::Channel;
+use super::family::{Family, SECRET_LEN, STRANGER};
 use crate::pattern::{Caller, GREETING, poll};
 use crate::transport::{Address, Spec};
 use linerate_sys::socket;

@@ -2,14 +2,14 @@
 
 mod link;
 
+use super::channel::{Channel, receive_all, send_all};
 use super::door::{Calls, Door};
-use super::meeting::{receive_all, send_all};
 use crate::pattern::{Calling, Drive, Driven, Link, Measured, Part, Ready, may_crowd, play, play_crowds};
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::transport::fault::shim::Faults;
 use crate::transport::{Session, Spec, Task, by_task, granted};
-use crate::vocabulary::{Does, Wait};
+use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
 pub use link::came;
@@ -21,71 +21,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 const PLACEMENT: &str = "cpu.placement";
 const THREADS: &str = "flow.threads";
-
-/// One connection that keeps the order of what it carries. It is a socket unless it says otherwise.
-pub trait Channel: AsFd + Send + Sync {
-    /// The knobs as read back.
-    fn granted(&self, spec: &Spec) -> Vec<Granted>;
-
-    /// Both addresses.
-    fn endpoints(&self) -> Option<String>;
-
-    /// Whether what is sent and received at once does not wait, however the ends wait.
-    const AT_ONCE: bool = true;
-
-    /// Whether the other end hears of it when this one hangs up.
-    const HANGS_UP: bool = true;
-
-    /// The socket, for observers.
-    fn tcp(&self) -> Option<&TcpStream> {
-        None
-    }
-
-    /// Readies it for a trial.
-    fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
-        Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)
-    }
-
-    /// Whether an engine is asked for that is not the usual one.
-    fn is_driven(&self, _spec: &Spec) -> bool {
-        false
-    }
-
-    /// The link of another engine, where one is asked for.
-    fn drive(
-        &self,
-        _spec: &Spec,
-        _does: Does,
-        _wait: Wait,
-        _blocks: &[Block],
-    ) -> Result<Option<Box<dyn Drive>>> {
-        Ok(None)
-    }
-
-    /// Sends what can be sent at once.
-    #[inline]
-    fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send_now(&self.as_fd(), bytes)
-    }
-
-    /// Receives what is there; none when there is nothing now, `Some(0)` at the end.
-    #[inline]
-    fn receive_now(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-        socket::receive_now(&self.as_fd(), bytes)
-    }
-
-    /// Sends, waiting in the kernel until something went; 0 after an interruption.
-    #[inline]
-    fn send_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
-        socket::send_waiting(&self.as_fd(), bytes)
-    }
-
-    /// Receives, waiting in the kernel until something is there; none after an interruption.
-    #[inline]
-    fn receive_waiting(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-        socket::receive_waiting(&self.as_fd(), bytes)
-    }
-}
 
 /// An open session of such connections.
 pub struct Connected<C> {

@@ -4,8 +4,10 @@
 //! connects. Every connection presents the session's secret and its flow's number first; one that does
 //! not is closed and nothing is sent to it.
 
+use super::channel::{receive_all, send_all};
 use super::door::{Door, Knocking, Listening};
-use super::engine::{Channel, Connected};
+use super::engine::Connected;
+use super::family::{Family, GREETING_LEN, SECRET_LEN, STRANGER};
 use crate::record::Lack;
 use crate::transport::{Address, Offer, Pending, Session, Spec, Transport};
 use crate::vocabulary::Wait;
@@ -13,14 +15,7 @@ use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
-
-/// Characters of the secret that opens a connection: 128 bits in hexadecimal.
-pub const SECRET_LEN: usize = 32;
-
-/// What a connection presents: the secret, and its flow's number in hexadecimal.
-pub const GREETING_LEN: usize = SECRET_LEN + 8;
+use std::time::Instant;
 
 /// The most parallel connections of one session.
 const MOST_FLOWS: u32 = 1000;
@@ -28,27 +23,6 @@ const MOST_FLOWS: u32 = 1000;
 /// Descriptors that a flow may need, with its observers and its engine, and those that a process has anyway.
 const DESCRIPTORS: u64 = 6;
 const OTHERS: u64 = 128;
-
-/// How long a stranger may take to present the secret before it is closed.
-pub const STRANGER: Duration = Duration::from_secs(2);
-
-/// A family of stream sockets.
-pub trait Family: Channel + Sized + 'static {
-    /// The name of its transport.
-    const NAME: &'static str;
-    /// What accepts its connections, without waiting.
-    type Listener: AsFd + Send + Sync;
-    /// Why this host does not have it; none where it does.
-    fn lacks() -> Option<Lack> {
-        None
-    }
-    /// Listens at a new place.
-    fn listen(spec: &Spec) -> Result<(Self::Listener, Address)>;
-    /// Accepts a connection, if one is there.
-    fn accept(listener: &Self::Listener) -> io::Result<Self>;
-    /// Connects the flow of this number.
-    fn connect(spec: &Spec, address: &Address, flow: u32) -> Result<Self>;
-}
 
 /// The transport of one family.
 pub struct Streams<F>(PhantomData<fn() -> F>);
@@ -184,25 +158,4 @@ fn greeted<F: Family>(stream: &F, secret: &str) -> Option<usize> {
     let (presented, flow) = greeting.split_at(SECRET_LEN);
     let flow = std::str::from_utf8(flow).ok()?;
     (presented == secret.as_bytes()).then(|| usize::from_str_radix(flow, 16).ok()).flatten()
-}
-
-/// Sends all of `bytes`.
-pub fn send_all(channel: &impl Channel, bytes: &[u8]) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < bytes.len() {
-        sent += channel.send_waiting(&bytes[sent..])?;
-    }
-    Ok(())
-}
-
-/// Fills all of `bytes`.
-pub fn receive_all(channel: &impl Channel, bytes: &mut [u8]) -> io::Result<()> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += match channel.receive_waiting(&mut bytes[filled..])? {
-            Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            came => came.unwrap_or(0),
-        };
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use super::certificate::{CIPHER, Identity, NAME, asked, client, name_of};
 use crate::pattern::{Driven, Link, Measured, Part, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::transport::connection::engine::Channel;
+use crate::transport::connection::channel::Channel;
 use crate::transport::connection::meeting::Meeting;
 use crate::transport::fault::shim::Faults;
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, by_task, granted};

@@ -2,6 +2,7 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | `asked` | the ranks that are to be launched, in a launcher's words |
 //! | [`boot`] | the process that starts daemons before ranks |
 //! | `daemons` | those that some launchers need, and what ends them |
 //! | `elsewhere` | what a launcher must know of the other host |
@@ -9,7 +10,7 @@
 //! | `home` | where a rank calls, and what it is asked |
 //! | `identify` | what a file is, asked of it in a process of its own |
 //! | [`keep`] | what sees to the end of a daemon |
-//! | `launch` | a launcher of ranks and its arguments |
+//! | `launch` | a launcher of ranks that goes on |
 //! | `session` | the session of ranks that a launcher starts |
 //! | `rank` | a rank's side |
 //! | `said` | what a foreign program says, in bounds |
@@ -18,6 +19,7 @@
 //! | `told`, `parts` | what a rank tells of its library |
 //! | `variable` | what is said by variables |
 
+pub(super) mod asked;
 pub mod boot;
 mod daemons;
 pub mod elsewhere;
@@ -25,7 +27,7 @@ mod find;
 pub(super) mod home;
 mod identify;
 pub mod keep;
-pub(super) mod launch;
+mod launch;
 mod parts;
 pub(super) mod rank;
 mod said;

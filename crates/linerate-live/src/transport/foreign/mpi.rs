@@ -10,7 +10,7 @@ pub mod rank;
 mod receive;
 mod settings;
 
-use super::library::launch::Seat;
+use super::library::asked::Seat;
 use super::library::session::Own;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};

@@ -9,8 +9,8 @@
 mod layer;
 pub mod pe;
 
+use super::library::asked::Seat;
 use super::library::home::Receive;
-use super::library::launch::Seat;
 use super::library::session::Own;
 use super::library::variable;
 use crate::Result;

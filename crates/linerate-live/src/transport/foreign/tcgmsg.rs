@@ -4,8 +4,8 @@
 
 pub mod node;
 
+use super::library::asked::Seat;
 use super::library::home::Receive;
-use super::library::launch::Seat;
 use super::library::session::Own;
 use super::library::variable;
 use crate::record::Granted;

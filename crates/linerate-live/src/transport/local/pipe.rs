@@ -4,8 +4,9 @@
 //! can open them. Each end then says one byte, after which neither holds an end that is the other's.
 
 use crate::record::Granted;
-use crate::transport::connection::engine::{Channel, Connected};
-use crate::transport::connection::meeting::send_all;
+use crate::transport::connection::channel::Channel;
+use crate::transport::connection::channel::send_all;
+use crate::transport::connection::engine::Connected;
 use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
 use crate::unit::Bytes;
 use crate::vocabulary::Wait;

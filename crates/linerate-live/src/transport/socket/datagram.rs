@@ -5,7 +5,9 @@
 //! anyone who has not presented the secret.
 
 use crate::record::Lack;
-use crate::transport::connection::meeting::{Family, Meeting, receive_all, send_all};
+use crate::transport::connection::channel::{receive_all, send_all};
+use crate::transport::connection::family::Family;
+use crate::transport::connection::meeting::Meeting;
 use crate::transport::{Offer, Pending, Session, Spec, Transport};
 use crate::{Error, Result};
 use linerate_sys::socket;

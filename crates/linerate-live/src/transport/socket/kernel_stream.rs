@@ -2,8 +2,8 @@
 
 use super::unix::{granted_buffers, set_buffers};
 use crate::record::{Granted, Lack};
-use crate::transport::connection::engine::Channel;
-use crate::transport::connection::meeting::Family;
+use crate::transport::connection::channel::Channel;
+use crate::transport::connection::family::Family;
 use crate::transport::{Address, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};

@@ -3,7 +3,7 @@
 use crate::pattern::{Lossy, Measured, Part, SILENCE, Unreliable, play, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::transport::connection::meeting::send_all;
+use crate::transport::connection::channel::send_all;
 use crate::transport::{Session, Spec, Task, by_task};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};

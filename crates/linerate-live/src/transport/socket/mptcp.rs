@@ -4,8 +4,9 @@
 use super::kernel_stream::lack;
 use super::tcp::{DSCP, options};
 use crate::record::{Granted, Lack};
-use crate::transport::connection::engine::Channel;
-use crate::transport::connection::meeting::{Family, Streams};
+use crate::transport::connection::channel::Channel;
+use crate::transport::connection::family::Family;
+use crate::transport::connection::meeting::Streams;
 use crate::transport::{Address, Spec, granted};
 use crate::{Error, Result};
 use linerate_sys::mptcp;

@@ -6,7 +6,7 @@
 //! and all after it; what came before has gone on at once. Or it is the small answers that wait, those of
 //! the passive end: until more has come than they have, or the delay is over.
 
-use crate::transport::connection::meeting::GREETING_LEN;
+use crate::transport::connection::family::GREETING_LEN;
 use crate::transport::{Address, Spec};
 use crate::unit::{Bytes, Nanoseconds};
 use crate::{Error, Result};

@@ -1,8 +1,9 @@
 //! Unix stream sockets at abstract addresses, which vanish with their last socket.
 
 use crate::record::Granted;
-use crate::transport::connection::engine::Channel;
-use crate::transport::connection::meeting::{Family, Streams};
+use crate::transport::connection::channel::Channel;
+use crate::transport::connection::family::Family;
+use crate::transport::connection::meeting::Streams;
 use crate::transport::{Address, Spec, granted};
 use crate::unit::Bytes;
 use crate::vocabulary::Wait;

@@ -1,6 +1,7 @@
 //! The command line of `linerate lab`.
 
 use crate::cli::fault::faults;
+use crate::cli::lab_file;
 use crate::lab::is_name;
 use crate::plan::{Fault, Target, Topology, is_lab_file};
 use crate::vocabulary::{PRESETS, meant};
@@ -142,7 +143,7 @@ fn topology(text: &str) -> Result<Topology, String> {
     let is_named = PRESETS.iter().any(|preset| preset.name == first) || is_lab_file(first);
     let is_bare = (is_named || text.contains('=')) && !text.starts_with("lab:") && !text.contains("://");
     let text = if is_bare { format!("lab:{text}") } else { text.to_owned() };
-    match Target::read(&text, &super::file::text) {
+    match Target::read(&text, &lab_file::text) {
         Ok(Target::Lab(topology)) => Ok(topology),
         Err(error) if text.starts_with("lab:") => Err(format!("{}\n  hint: {}", error.what, error.hint)),
         _ => {

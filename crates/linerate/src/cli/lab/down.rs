@@ -1,10 +1,10 @@
 //! `linerate lab down`: ends a lab's holder, and on request what is still on its hosts.
 
-use super::super::traces;
 use super::super::watch::warn;
+use super::super::{runtime, traces};
 use super::args::Down;
 use super::up::{left_inside, say};
-use super::{choose, folder, labs, stale};
+use super::{choose, labs, stale};
 use crate::Result;
 use crate::lab::{Held, Register};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ pub fn main(args: &Down) -> Result<ExitCode> {
     if args.stale {
         return stale::main(args.format == "json");
     }
-    let register = folder::register()?;
+    let register = runtime::register()?;
     let held = labs(&register)?;
     let hint = |name: &str| format!("say which: linerate lab down {name}; or all: linerate lab down --all");
     let ending = if args.all { held } else { vec![choose(held, args.name.as_deref(), hint)?] };

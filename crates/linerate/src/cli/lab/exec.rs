@@ -1,8 +1,9 @@
 //! `linerate lab exec`: a command on a host of a lab that is up.
 
+use super::super::runtime;
 use super::super::watch::warn;
 use super::args::Exec;
-use super::{choose, folder, labs};
+use super::{choose, labs};
 use crate::Result;
 use crate::lab::journal;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +19,7 @@ const NOT_FOUND: u8 = 127;
 /// Becomes the command: nothing of linerate remains between it and the terminal, so that its signals, its
 /// jobs and its end are its own. Returns only where there is no such command.
 pub fn main(args: &Exec) -> Result<ExitCode> {
-    let held = labs(&folder::register()?)?;
+    let held = labs(&runtime::register()?)?;
     let first = |name: &str| format!("say which: linerate lab exec --lab {name} {} …", args.host);
     let lab = choose(held, args.lab.as_deref(), first)?;
     lab.enter(lab.entry.host(&args.host)?)?;

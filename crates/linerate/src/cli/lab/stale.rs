@@ -1,8 +1,7 @@
 //! `linerate lab down --stale`: undoes what dead processes left, and says what that was.
 
 use super::super::watch::warn;
-use super::super::{print, traces};
-use super::folder;
+use super::super::{print, runtime, traces};
 use super::up::say;
 use crate::lab::Gone;
 use crate::lab::journal::Undoing;
@@ -12,7 +11,7 @@ use std::process::ExitCode;
 
 /// Undoes it all. What does not end is an error, after the rest was undone.
 pub fn main(as_json: bool) -> Result<ExitCode> {
-    let look = folder::register()?.look()?;
+    let look = runtime::register()?.look()?;
     let undoing = traces::undo()?;
     look.notes.iter().chain(&undoing.notes).for_each(|note| warn(note));
     if as_json {

@@ -1,9 +1,9 @@
 //! `linerate lab up`: builds a lab and keeps it, here or in the background.
 
 use super::super::watch::warn;
-use super::super::{printable, traces};
+use super::super::{printable, runtime, traces};
 use super::args::Up;
-use super::{folder, labs, page, print};
+use super::{labs, page, print};
 use crate::lab::fault::of_runs_alone;
 use crate::lab::{Holding, Inside, Order, holder};
 use crate::plan::Topology;
@@ -22,7 +22,7 @@ const WHILE: Duration = Duration::from_secs(3600);
 
 /// Keeps a lab until a signal comes, or starts who does.
 pub fn main(args: &Up) -> Result<ExitCode> {
-    let register = folder::register()?;
+    let register = runtime::register()?;
     // Says what is stale.
     labs(&register)?;
     traces::tidy().iter().for_each(|told| warn(told));

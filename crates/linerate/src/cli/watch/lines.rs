@@ -7,7 +7,6 @@ use super::progress::share_done;
 use super::{Watcher, warn};
 use crate::cli::chain;
 use crate::cli::output::leave;
-use crate::cli::recorder::Recorder;
 use crate::cli::stop::Stop;
 use crate::plan::Step;
 use crate::record::{Event, Recording};
@@ -103,9 +102,9 @@ pub fn print(notice: &Notice) -> Result<()> {
 }
 
 /// Prints the report of a run.
-pub fn report(run: &Recorder) -> Result<()> {
-    let report = Box::new(Report::of(&run.recording));
-    print(&Notice::Report { recording: run.path.display().to_string(), report })
+pub fn report(path: &Path, recording: &Recording) -> Result<()> {
+    let report = Box::new(Report::of(recording));
+    print(&Notice::Report { recording: path.display().to_string(), report })
 }
 
 /// Prints what went wrong. Where the reader went away and the run was stopped for it, that is no error.

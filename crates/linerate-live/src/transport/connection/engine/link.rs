@@ -1,7 +1,7 @@
 //! The two ways in which an end waits for a connection, as links.
 
-use super::Channel;
 use crate::pattern::{Link, poll};
+use crate::transport::connection::channel::Channel;
 use linerate_sys::socket;
 use std::io;
 use std::time::Duration;

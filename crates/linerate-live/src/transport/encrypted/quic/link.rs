@@ -3,7 +3,7 @@
 use super::machine::{Machine, until};
 use crate::pattern::{Link, poll};
 use crate::transport::Spec;
-use crate::transport::connection::meeting::send_all;
+use crate::transport::connection::channel::send_all;
 use crate::transport::encrypted::certificate::Identity;
 use crate::{Error, Result};
 use linerate_sys::socket;

@@ -1,9 +1,9 @@
 //! The daemons that some libraries need before they start ranks: each host's are ended with its end of the session.
 
+use super::asked::Asked;
 use super::boot::{self, Boot};
 use super::elsewhere::Elsewhere;
 use super::keep::Kept;
-use super::launch::Asked;
 use super::shell::{Served, Shell, plain};
 use super::{Found, Surroundings, outside_of_jobs, this_program};
 use crate::vocabulary::LaunchDaemons;

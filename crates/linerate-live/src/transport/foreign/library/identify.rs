@@ -1,40 +1,40 @@
 //! What a file is, by what it exports and says before anything of it is started.
 
 use super::Identity;
-use crate::transport::Transport;
-use crate::transport::foreign::native::{LIBFABRIC, UCX};
-use crate::transport::foreign::pvm::PVM;
-use crate::transport::foreign::tcgmsg::TCGMSG;
-use crate::vocabulary::{MPI_MAKERS, MpiMaker, SHMEM_MAKERS, TCGMSG_OVER};
+use crate::vocabulary::{LIBRARY_KINDS, LibraryKind, MPI_MAKERS, MpiMaker, SHMEM_MAKERS, TCGMSG_OVER};
 use linerate_sys::library::Library;
 use std::path::Path;
+
+const UNKNOWN: &str = "is no message library that is known";
+
+/// What a library of a kind is, or why it is nothing that can be used.
+type Tell = fn(&Library, &LibraryKind) -> Result<Identity, String>;
+
+/// By what each kind exports. First what is built on an MPI, for it finds that one's symbols as well; and an MPI before
+/// what it is built on.
+const TOLD_BY: &[(&str, Tell)] = &[
+    ("shmem_init", |library, _| shmem(library)),
+    ("tcg_snd", tcgmsg),
+    ("MPI_Init", |library, _| mpi(library)),
+    ("pvm_version", |library, kind| plain(kind, library.pvm_version())),
+    ("ucp_get_version_string", |library, kind| plain(kind, library.ucx_version())),
+    ("fi_version", |library, kind| {
+        plain(kind, library.fabric_version().map(|(major, minor)| format!("{major}.{minor}")))
+    }),
+];
 
 /// Loads a file and says what it is, or why it is nothing that can be used. Its constructors run: this belongs in a
 /// process of its own.
 pub fn identify(path: &Path) -> Result<Identity, String> {
     let library = Library::open(path).map_err(|error| format!("cannot be loaded: {}", error.source))?;
-    let no_mpi = |name: &str, version: String| Ok(Identity { name: name.into(), version, abi: None });
-    // Looked for first, for one that is built on an MPI finds that one's symbols as well; and an MPI those of what it
-    // is built on.
-    if library.has("shmem_init") {
-        return shmem(&library);
-    }
-    if library.has("tcg_snd") {
-        return tcgmsg(&library);
-    }
-    if library.has("MPI_Init") {
-        return mpi(&library);
-    }
-    if let Some(version) = library.pvm_version() {
-        return no_mpi(PVM.name(), version);
-    }
-    if let Some(version) = library.ucx_version() {
-        return no_mpi(UCX.name(), version);
-    }
-    if let Some((major, minor)) = library.fabric_version() {
-        return no_mpi(LIBFABRIC.name(), format!("{major}.{minor}"));
-    }
-    Err("is no message library that is known".into())
+    let (symbol, tell) = TOLD_BY.iter().find(|(symbol, _)| library.has(symbol)).ok_or(UNKNOWN)?;
+    let kind = LIBRARY_KINDS.iter().find(|kind| kind.symbol == *symbol).ok_or(UNKNOWN)?;
+    tell(&library, kind)
+}
+
+/// One that is called as its kind.
+fn plain(kind: &LibraryKind, version: Option<String>) -> Result<Identity, String> {
+    Ok(Identity { name: kind.name.into(), version: version.ok_or(UNKNOWN)?, abi: None })
 }
 
 /// By its maker, for the standard leaves constants to each.
@@ -51,12 +51,12 @@ fn shmem(library: &Library) -> Result<Identity, String> {
 }
 
 /// It has no version of its own.
-fn tcgmsg(library: &Library) -> Result<Identity, String> {
+fn tcgmsg(library: &Library, kind: &LibraryKind) -> Result<Identity, String> {
     let below = library.mpi_library_version().map(|text| first_line(&text)).unwrap_or_default();
     if maker(&below).is_none_or(|maker| maker.name != TCGMSG_OVER) {
         return Err(format!("is a TCGMSG over what is not known to start it: {below}"));
     }
-    Ok(Identity { name: TCGMSG.name().into(), version: format!("TCGMSG over {below}"), abi: None })
+    plain(kind, Some(format!("TCGMSG over {below}")))
 }
 
 /// The standard's own ABI first: what carries it may depend on a library that exports another one's symbols.
@@ -105,6 +105,13 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_is_told_by_its_symbol() {
+        let is_told = |kind: &&LibraryKind| TOLD_BY.iter().any(|(symbol, _)| *symbol == kind.symbol);
+        assert_eq!(LIBRARY_KINDS.iter().filter(is_told).count(), TOLD_BY.len());
+        assert_eq!(LIBRARY_KINDS.len(), TOLD_BY.len());
+    }
 
     #[test]
     fn a_version_is_told_without_its_build() {

@@ -4,10 +4,11 @@
 //! until that end goes away. One launch serves all trials of a session. Between two hosts the launcher stands at the
 //! active end, and starts the other rank by a remote shell of this program.
 
+use super::asked::{Asked, Seat};
 use super::daemons::Far;
 use super::elsewhere::{Elsewhere, interface_of, own_address};
 use super::home::{self, Home, Played, Ranked, Receive};
-use super::launch::{Asked, Launched, Seat};
+use super::launch::Launched;
 use super::shell::{Access, Lent};
 use super::told::{self, Tells, Told};
 use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};

@@ -1,6 +1,6 @@
 //! The connection of two ends whose ranks have one of their own: it carries their addresses, and ends with an end.
 
-use crate::transport::connection::meeting::{receive_all, send_all};
+use crate::transport::connection::channel::{receive_all, send_all};
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::net::TcpStream;

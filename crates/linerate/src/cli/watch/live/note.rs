@@ -1,6 +1,6 @@
 //! What makes a number doubtful and can be seen at once; the report looks at much more.
 
-use super::scene::Scene;
+use crate::plan::Case;
 use crate::record::{Event, SessionRecord, StepRecord, Trial};
 use crate::vocabulary::{Pattern, WARNINGS, Wait};
 
@@ -31,11 +31,11 @@ fn sent_again(step: &StepRecord) -> bool {
     step.case.pattern != Pattern::PingPong && step.sockets.iter().any(|s| again(&s.moved).unwrap_or(0) > 0)
 }
 
-/// What an event makes doubtful, in words.
-pub fn of(event: &Event, scene: &Scene) -> Vec<String> {
+/// What an event makes doubtful, in words; `name` is that of a case's line.
+pub fn of(event: &Event, name: &dyn Fn(&Case) -> String) -> Vec<String> {
     match event {
-        Event::Trial(trial) if trial.pass > 0 => found(OF_TRIALS, trial, &scene.name(&trial.case)),
-        Event::Step(step) if step.pass > 0 => found(OF_STEPS, step, &scene.name(&step.case)),
+        Event::Trial(trial) if trial.pass > 0 => found(OF_TRIALS, trial, &name(&trial.case)),
+        Event::Step(step) if step.pass > 0 => found(OF_STEPS, step, &name(&step.case)),
         Event::Session(session) => not_granted(session),
         Event::Unavailable(it) => {
             let pattern = it.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));

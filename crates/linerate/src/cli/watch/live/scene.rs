@@ -106,7 +106,8 @@ impl Scene {
             }
             _ => (),
         }
-        note::of(event, self).into_iter().for_each(|text| self.note(text));
+        let notes = note::of(event, &|case| self.name(case));
+        notes.into_iter().for_each(|text| self.note(text));
     }
 
     /// Takes in the step that begins.
