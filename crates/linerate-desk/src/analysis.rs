@@ -19,6 +19,7 @@ mod search;
 mod several;
 mod stability;
 mod suite;
+mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -44,6 +45,7 @@ pub use stability::{Abnormal, Anomaly, Drift};
 pub use suite::{
     CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,
 };
+pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
