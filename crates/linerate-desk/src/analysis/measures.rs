@@ -62,6 +62,7 @@ const MEASURES: &[Line] = &[
     whole(&metric::CPU_SENDER, |trial| cpu_ns_per_byte(trial, Does::Sends)),
     whole(&metric::CPU_RECEIVER, |trial| cpu_ns_per_byte(trial, Does::Receives)),
     whole(&metric::CPU_BOTH, cpu_of_both),
+    whole(&metric::SERVICE_DEMAND, service_demand_ns),
     whole(&metric::HALF_ROUND_TRIP, half_round_trip_ns),
     part(&metric::HALF_ROUND_TRIP, "mean", mean_half_round_trip),
     percentiles(&metric::HALF_ROUND_TRIP, half_round_trip),
@@ -145,6 +146,20 @@ impl Measure {
 /// What a byte costs both ends together.
 fn cpu_of_both(trial: &Trial) -> Option<f64> {
     Some(cpu_ns_per_byte(trial, Does::Sends)? + cpu_ns_per_byte(trial, Does::Receives)?)
+}
+
+/// CPU time of all threads for each message that arrived, or each exchange that came back. Of other patterns nobody counts
+/// in one way what is served.
+fn service_demand_ns(trial: &Trial) -> Option<f64> {
+    let exchanges = trial.block.messages as f64 * f64::from(trial.block.slices);
+    let served = |role: &RoleRecord, flow: &Flow| match role.does {
+        Does::Receives => Some(flow.bytes as f64 / trial.block.message_bytes as f64),
+        Does::Pings => Some(flow.messages.map_or(exchanges, |came| came as f64)),
+        _ => None,
+    };
+    let flows = || trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
+    let served: f64 = flows().filter_map(|(role, flow)| served(role, flow)).sum();
+    positive(flows().map(|(_, flow)| flow.cpu_ns as f64).sum::<f64>() / served)
 }
 
 /// Messages that arrived in a second.
@@ -321,6 +336,28 @@ mod tests {
         let p99 = value(&trial, "delay-variation.p99").unwrap();
         assert!((p99 / 990e3 - 1.0).abs() < 0.002, "{p99}");
         assert_eq!(value(&trial, "delay-variation.p99.9"), None);
+    }
+
+    #[test]
+    fn service_demand_is_that_of_a_message_or_an_exchange() {
+        let recording = Synthetic { sizes: vec![1 << 16], ..Synthetic::default() }.recording();
+        let of = |does: Does| {
+            let is_one = |role: &RoleRecord| role.does == does && role.flows.len() == 1;
+            let has = |trial: &&Trial| {
+                trial.pass > 0 && trial.case.rung == "network.tcp" && trial.roles.iter().any(is_one)
+            };
+            recording.trials.iter().find(has).unwrap().clone()
+        };
+        let demand = measure("service-demand").unwrap();
+        // What the recording is made of: 0.14 ns a byte of the sender, 0.10 ns of the receiver.
+        let stream = demand.of(&recording, &of(Does::Sends)).unwrap();
+        assert!((stream / (0.24 * 65536.0) - 1.0).abs() < 1e-3, "{stream}");
+        let mut ping_pong = of(Does::Pings);
+        ping_pong.roles.iter_mut().flat_map(|role| &mut role.flows).for_each(|flow| flow.cpu_ns = 3_000_000);
+        let exchanges = ping_pong.block.messages as f64 * f64::from(ping_pong.block.slices);
+        assert_eq!(demand.of(&recording, &ping_pong), Some(6e6 / exchanges));
+        ping_pong.roles.retain(|role| role.does != Does::Pings);
+        assert_eq!(demand.of(&recording, &ping_pong), None, "nobody counts what came back");
     }
 
     #[test]

@@ -73,6 +73,27 @@ pub const CPU_PER_MESSAGE: Metric = Metric {
     ..BASE
 };
 
+pub const SERVICE_DEMAND: Metric = Metric {
+    name: "service-demand",
+    unit: "ns",
+    parts: &[WHOLE],
+    more_is_better: Some(false),
+    key: "service_demand_ns",
+    is_column: true,
+    curve: Some(Family {
+        name: "curve_service_demand",
+        help: "CPU time of both ends for each message against its size; of a ping-pong for each exchange.",
+    }),
+    bounds: &[bound("sender-cpu"), bound("receiver-cpu")],
+    faults: &[fault("offload-off"), fault("firewall-rules"), fault("conntrack")],
+    about: "CPU time of both ends' threads for each message that arrived, of a ping-pong for each exchange",
+    formula: "CPU time of all threads during the block / messages that arrived, or came back",
+    source: "R. Jones, Care and Feeding of Netperf 2.7, CPU utilization; clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
+    hint: "of small messages it is the calls and wake-ups: several messages a call; beside cpu.both it shows what a byte adds",
+    page: "cpu-per-byte.md",
+    ..BASE
+};
+
 pub const ROUND_TRIP_P99: Metric = Metric {
     name: "round-trip-p99",
     title: "99 % of round trips below",
