@@ -19,6 +19,7 @@ mod search;
 mod several;
 mod stability;
 mod suite;
+mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -35,7 +36,7 @@ pub use distribution::{Distribution, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
-pub use measures::{MEASURES, Measure, measure, sent_late};
+pub use measures::{Measure, measure, sent_late};
 pub use runs::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,
     compare_runs,
@@ -44,6 +45,7 @@ pub use stability::{Abnormal, Drift};
 pub use suite::{
     CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,
 };
+pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 

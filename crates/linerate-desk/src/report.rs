@@ -97,7 +97,7 @@ pub const FORMATS: &[Format] = &[
         name: "openmetrics",
         about: "the numbers with their labels, for Prometheus and what reads OpenMetrics 1.0",
         several: false,
-        render: |sheets, _| each(sheets, |sheet| export::open_metrics(&sheet.report)),
+        render: |sheets, _| each(sheets, export::open_metrics),
     },
     Format {
         name: "iperf3",
@@ -176,7 +176,7 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         None if recording.source.is_some() => rows::render_imported(recording),
         Some(compared) => rows::render_arms(&compared),
         None if !analysis.suites.is_empty() => rows::render_suites(&analysis.suites),
-        None => rows::render(analysis),
+        None => rows::render(recording, analysis),
     }
 }
 

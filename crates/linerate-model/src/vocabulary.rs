@@ -11,7 +11,7 @@ mod fault;
 mod knob;
 mod lab_key;
 mod library;
-mod metric;
+pub mod metric;
 mod native;
 mod observer;
 mod pattern;
@@ -40,7 +40,7 @@ pub use library::{
     MPI_THREAD_LEVELS, MPI_VARIABLES, MpiAbi, MpiMaker, MpiVariable, Ranks, SHMEM_MAKERS, SHMEM_OPERATIONS,
     ShmemMaker, TCGMSG_OVER,
 };
-pub use metric::{METRICS, Metric, SAMPLED, SampledMetric};
+pub use metric::{METRICS, Metric, Part};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
 pub use observer::{OBSERVERS, ObserverEntry, Privilege};
 pub use pattern::{
@@ -58,6 +58,16 @@ pub use trial::{Cache, Content, Sample, Wait};
 pub use warning::{WARNINGS, Warning};
 
 pub use strsim::levenshtein as distance;
+
+/// Whether two names are the same, before the program runs: by it tables refer to each other's entries.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 /// A question for what was probably meant by a name that is not known; `otherwise` where none is near.
 pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwise: &str) -> String {

@@ -9,11 +9,11 @@
 mod figures;
 mod judgement;
 
-use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Why};
+use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Plan, Why};
 use crate::record::{Granted, Recording};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
-use crate::vocabulary::Pattern;
-use figures::{Blocks, Number, share};
+use crate::vocabulary::{Metric, Pattern};
+use figures::{Blocks, WATCHED, share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ const LEAST_MARGIN: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// What decides.
-    pub metric: Metric,
+    pub metric: plan::Metric,
     /// The rung.
     pub rung: String,
     /// The host that sends or pings.
@@ -150,58 +150,6 @@ pub struct Guard {
     pub is_worse: bool,
 }
 
-/// A number of a block, and what it means to change.
-struct Measure {
-    name: &'static str,
-    number: Number,
-    more_is_better: bool,
-    /// Whether changes are ratios; the number is a share itself otherwise.
-    is_ratio: bool,
-    margin: f64,
-}
-
-const THROUGHPUT: Measure = Measure {
-    name: "throughput_bps",
-    number: |figures| figures.throughput_bps,
-    more_is_better: true,
-    is_ratio: true,
-    margin: 0.10,
-};
-
-const LATENCY: Measure =
-    Measure { name: "half_round_trip_ns", number: |figures| figures.half_round_trip_ns, ..LESS_IS_BETTER };
-
-const LESS_IS_BETTER: Measure =
-    Measure { name: "", number: |_| None, more_is_better: false, is_ratio: true, margin: 0.10 };
-
-const MEASURES: &[Measure] = &[
-    THROUGHPUT,
-    LATENCY,
-    Measure { name: "round_trip_ns_p99", number: |figures| figures.round_trip_ns_p99, ..LESS_IS_BETTER },
-    Measure { name: "cpu_ns_per_byte", number: |figures| figures.cpu_ns_per_byte, ..LESS_IS_BETTER },
-    Measure {
-        name: "retransmit_share",
-        number: |figures| figures.retransmits,
-        is_ratio: false,
-        margin: 0.001,
-        ..LESS_IS_BETTER
-    },
-];
-
-impl Measure {
-    fn of(metric: Metric) -> &'static Measure {
-        match metric {
-            Metric::Throughput => &THROUGHPUT,
-            Metric::Latency => &LATENCY,
-        }
-    }
-
-    /// The part of a change that is for the better.
-    fn gain(&self, change: f64) -> f64 {
-        if self.more_is_better { change } else { -change }
-    }
-}
-
 impl Compared {
     /// Whether more blocks could tell what these cannot.
     pub fn is_open(&self) -> bool {
@@ -214,7 +162,8 @@ struct Look<'r> {
     recording: &'r Recording,
     plan: &'r Plan,
     comparison: &'r Comparison,
-    measure: &'static Measure,
+    /// What decides.
+    metric: &'static Metric,
     blocks: Blocks,
     fresh: Blocks,
     alpha: f64,
@@ -229,7 +178,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         recording,
         plan,
         comparison,
-        measure: Measure::of(metric),
+        metric: metric.number(),
         blocks: Blocks::of(recording, Why::Block, pattern),
         fresh: Blocks::of(recording, Why::Confirm, pattern),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
@@ -237,7 +186,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
     let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha);
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
-        let worse = |end: Option<f64>| end.is_some_and(|end| look.measure.gain(end) < 0.0);
+        let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
         effect.p < alpha && worse(effect.low) && worse(effect.high)
     });
     let noise = same.as_ref().map_or(0.0, |control| control.standard_error);
@@ -254,7 +203,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         planned_blocks: look.planned(),
         alpha: look.alpha,
         margin,
-        base: look.blocks.estimate(0, look.measure.number),
+        base: look.blocks.estimate(0, look.metric),
         verdict: Verdict::of_all(candidates.iter().map(|candidate| candidate.verdict)),
         candidates,
         same,
@@ -264,10 +213,10 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
 }
 
 /// The pattern that shows a metric.
-fn pattern(metric: Metric) -> Pattern {
+fn pattern(metric: plan::Metric) -> Pattern {
     match metric {
-        Metric::Throughput => Pattern::Stream,
-        Metric::Latency => Pattern::PingPong,
+        plan::Metric::Throughput => Pattern::Stream,
+        plan::Metric::Latency => Pattern::PingPong,
     }
 }
 

@@ -5,6 +5,7 @@ use super::trial::positive;
 use crate::record::{Recording, Series, SocketRecord, StepRecord, Trial};
 use crate::statistic::median;
 use crate::vocabulary::Does;
+use crate::vocabulary::metric::sampled::{TCP_MINIMUM_ROUND_TRIP_US, TCP_ROUND_TRIP_US};
 
 /// The sending ends of a trial's connections.
 pub(super) struct Connections<'r> {
@@ -73,8 +74,9 @@ impl<'r> Connections<'r> {
     /// the connections.
     pub fn buffer_delay(&self) -> Option<f64> {
         let of = |series: &&Series| {
-            let round_trips = series.values.get("tcp.round-trip-us")?.iter().copied().filter(|us| *us > 0.0);
-            let shortest = series.values.get("tcp.minimum-round-trip-us")?.iter().copied();
+            let round_trips =
+                series.values.get(TCP_ROUND_TRIP_US.name)?.iter().copied().filter(|us| *us > 0.0);
+            let shortest = series.values.get(TCP_MINIMUM_ROUND_TRIP_US.name)?.iter().copied();
             let shortest = shortest.filter(|us| *us > 0.0).reduce(f64::min)?;
             let (sum, count) = round_trips.fold((0.0, 0.0), |(sum, count), us| (sum + us, count + 1.0));
             let delay = sum / count / shortest - 1.0;

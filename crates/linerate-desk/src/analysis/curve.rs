@@ -125,14 +125,19 @@ impl Curve {
     }
 }
 
-/// Every case's points and lines, from the bottom of the ladder up; what `describe` adds is not in
-/// them. Pass 0 and the long streams stay out.
-pub fn curves(recording: &Recording) -> Vec<Curve> {
-    let mut cases: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
+/// The trials that curves are made of. Pass 0 and the long streams stay out.
+pub(super) fn trials(recording: &Recording) -> impl Iterator<Item = &Trial> {
     let is_of_curve = |trial: &&Trial| {
         trial.pass > 0 && trial.why.counts() && !trial.case.timeline && trial.case.is_of_ladder()
     };
-    for trial in recording.trials.iter().filter(is_of_curve) {
+    recording.trials.iter().filter(is_of_curve)
+}
+
+/// Every case's points and lines, from the bottom of the ladder up; what `describe` adds is not in
+/// them.
+pub fn curves(recording: &Recording) -> Vec<Curve> {
+    let mut cases: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
+    for trial in trials(recording) {
         cases.entry(&trial.case).or_default().push(trial);
     }
     let mut curves: Vec<Curve> = cases.values().filter_map(|trials| of_trials(recording, trials)).collect();

@@ -1,136 +1,165 @@
-//! What one trial tells, by name: every number that a figure can draw, from whichever pattern yields it.
+//! How each number of the vocabulary is computed of one trial: the table by which figures, claims, comparisons and CSV ask.
 //!
-//! A measure is of one trial; medians and intervals over trials are taken of what it gives. What a trial
-//! cannot tell is none, as a percentile is beyond which too few samples lie.
+//! Medians and intervals over trials are taken of what it gives. What a trial cannot tell is none, as a percentile is
+//! beyond which too few samples lie.
 
 use super::connections::Connections;
 use super::search;
-use super::trial::{half_round_trip_ns, lost_share, positive, throughput_bps};
+use super::trial::{cpu_ns_per_byte, half_round_trip_ns, lost_share, positive, throughput_bps};
 use crate::record::{Flow, Recording, RoleRecord, Tally, Trial, decode_histogram, merge_histograms};
 use crate::statistic::median;
-use crate::vocabulary::{Does, Sample};
+use crate::vocabulary::{Does, Metric, Part, Part::Named, Sample, metric};
 use hdrhistogram::Histogram;
 
 /// Samples that must lie beyond a percentile for it to be told.
 const BEYOND: f64 = 10.0;
 
-/// One number of a trial.
-#[derive(Debug)]
+/// A number of a trial that is asked for: a metric, and which part of it.
+#[derive(Debug, Clone, Copy)]
 pub struct Measure {
-    /// Its name: that of a metric, or that with a percentile behind it.
-    pub name: &'static str,
-    /// Its unit, as the metric's.
-    pub unit: &'static str,
-    /// Where it comes from.
-    of: Of,
+    /// What is asked for.
+    pub metric: &'static Metric,
+    part: Part,
+    how: How,
 }
 
-/// What a number is taken of. None where that cannot tell it.
-#[derive(Debug)]
-enum Of {
+/// How a number is computed. None where a trial or its connections cannot tell it.
+#[derive(Debug, Clone, Copy)]
+enum How {
     Trial(fn(&Trial) -> Option<f64>),
+    Percentile(fn(&Trial, f64) -> Option<f64>),
     Connections(fn(&Connections) -> Option<f64>),
 }
 
+/// A line of the table: one part of a metric, or all of its percentiles.
+struct Line {
+    metric: &'static Metric,
+    part: Option<Part>,
+    how: How,
+}
+
+const fn whole(metric: &'static Metric, how: fn(&Trial) -> Option<f64>) -> Line {
+    Line { metric, part: Some(Part::Whole), how: How::Trial(how) }
+}
+
+const fn part(metric: &'static Metric, name: &'static str, how: fn(&Trial) -> Option<f64>) -> Line {
+    Line { metric, part: Some(Named(name)), how: How::Trial(how) }
+}
+
+const fn percentiles(metric: &'static Metric, how: fn(&Trial, f64) -> Option<f64>) -> Line {
+    Line { metric, part: None, how: How::Percentile(how) }
+}
+
+const fn connections(metric: &'static Metric, part: Part, how: fn(&Connections) -> Option<f64>) -> Line {
+    Line { metric, part: Some(part), how: How::Connections(how) }
+}
+
+/// How each number that a trial tells is computed.
+const MEASURES: &[Line] = &[
+    whole(&metric::THROUGHPUT, throughput_bps),
+    whole(&metric::MESSAGE_RATE, message_rate),
+    whole(&metric::LOSS, lost_share),
+    whole(&metric::CPU_SENDER, |trial| cpu_ns_per_byte(trial, Does::Sends)),
+    whole(&metric::CPU_RECEIVER, |trial| cpu_ns_per_byte(trial, Does::Receives)),
+    whole(&metric::CPU_BOTH, cpu_of_both),
+    whole(&metric::SERVICE_DEMAND, service_demand_ns),
+    whole(&metric::HALF_ROUND_TRIP, half_round_trip_ns),
+    part(&metric::HALF_ROUND_TRIP, "mean", mean_half_round_trip),
+    percentiles(&metric::HALF_ROUND_TRIP, half_round_trip),
+    whole(&metric::EXCHANGE_TIME, |trial| exchange(trial, 0.5)),
+    percentiles(&metric::EXCHANGE_TIME, exchange),
+    whole(&metric::EXCHANGE_THROUGHPUT, |trial| carried(trial, exchange(trial, 0.5)?)),
+    whole(&metric::PING_PONG_THROUGHPUT, |trial| carried(trial, half_round_trip_ns(trial)?)),
+    whole(&metric::ROUND_TRIP_RATE, |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
+    whole(&metric::COLLECTIVE_TIME, |trial| collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))),
+    percentiles(&metric::COLLECTIVE_TIME, |trial, share| collective(trial, |all| percentile(all, share))),
+    whole(&metric::OVERLAP, overlap),
+    part(&metric::OVERLAP_TIME, "alone", |trial| middle(trial, Sample::ExchangeAlone)),
+    part(&metric::OVERLAP_TIME, "work", |trial| middle(trial, Sample::WorkAlone)),
+    part(&metric::OVERLAP_TIME, "both", |trial| middle(trial, Sample::ExchangeAtWork)),
+    percentiles(&metric::RESPONSE_TIME, |trial, share| timed(trial, Sample::FromIntended, share)),
+    percentiles(&metric::SERVICE_TIME, |trial, share| timed(trial, Sample::FromSend, share)),
+    percentiles(&metric::CONNECT_TIME, |trial, share| timed(trial, Sample::SetUp, share)),
+    percentiles(&metric::TRANSACTION_TIME, |trial, share| timed(trial, Sample::Transaction, share)),
+    whole(&metric::TRANSACTION_RATE, transaction_rate),
+    whole(&metric::SENT_LATE, sent_late),
+    percentiles(&metric::PACING_ERROR, |trial, share| timed(trial, Sample::SentLate, share)),
+    whole(&metric::SENDER_RATE, sender_rate),
+    whole(&metric::DUPLICATED, |trial| share(sum(trial, |tally| tally.duplicated)?, came(trial)?)),
+    whole(&metric::REORDERED, |trial| share(sum(trial, |tally| tally.reordered)?, came(trial)?)),
+    percentiles(&metric::DELAY_VARIATION, |trial, share| timed(trial, Sample::DelayVariation, share)),
+    percentiles(&metric::PACKET_TO_PACKET, |trial, share| timed(trial, Sample::PacketToPacket, share)),
+    whole(&metric::JITTER, jitter),
+    whole(&metric::ROUND_TRIPS_A_MINUTE, round_trips_a_minute),
+    whole(&metric::IP_CAPACITY, search::capacity_bps),
+    whole(&metric::CAPACITY_LOSS, search::capacity_loss),
+    whole(&metric::CAPACITY_DELAY_VARIATION, search::capacity_variation_ns),
+    whole(&metric::ZERO_LOSS_RATE, search::zero_loss_rate),
+    connections(&metric::WINDOW_RATE, Part::Whole, |all| all.window_bps()),
+    connections(&metric::ALIGNED_WINDOW_RATE, Part::Whole, |all| all.aligned_window_bps()),
+    connections(&metric::TCP_EFFICIENCY, Part::Whole, |all| all.efficiency()),
+    connections(&metric::BUFFER_DELAY, Part::Whole, |all| all.buffer_delay()),
+    connections(&metric::LIMITED_BY, Named("application"), |all| Some(all.limits()?.application)),
+    connections(&metric::LIMITED_BY, Named("receive-window"), |all| Some(all.limits()?.receive_window)),
+    connections(&metric::LIMITED_BY, Named("send-buffer"), |all| Some(all.limits()?.send_buffer)),
+    connections(&metric::LIMITED_BY, Named("network"), |all| Some(all.limits()?.network)),
+];
+
+/// What is asked for by this name, that of a metric or of a part of one.
+pub fn measure(name: &str) -> Option<Measure> {
+    let (metric, part) = Metric::asked(name)?;
+    Measure::of_part(metric, part)
+}
+
+impl Line {
+    fn tells(&self, metric: &Metric, part: Part) -> bool {
+        let is_part = match self.part {
+            Some(own) => own == part,
+            None => matches!(part, Part::Percentile(..)),
+        };
+        self.metric == metric && is_part
+    }
+}
+
 impl Measure {
+    fn of_part(metric: &'static Metric, part: Part) -> Option<Measure> {
+        let line = MEASURES.iter().find(|line| line.tells(metric, part))?;
+        Some(Measure { metric, part, how: line.how })
+    }
+
+    /// The metric itself; none where a trial tells only parts of it, or nothing.
+    pub fn whole(metric: &'static Metric) -> Option<Measure> {
+        Measure::of_part(metric, Part::Whole)
+    }
+
     /// The number of a trial; none where it cannot be told.
     pub fn of(&self, recording: &Recording, trial: &Trial) -> Option<f64> {
-        match self.of {
-            Of::Trial(of) => of(trial),
-            Of::Connections(of) => of(&Connections::of(recording, trial)?),
+        match (self.how, self.part) {
+            (How::Trial(of), _) => of(trial),
+            (How::Percentile(of), Part::Percentile(_, share)) => of(trial, share),
+            (How::Percentile(_), _) => None,
+            (How::Connections(of), _) => of(&Connections::of(recording, trial)?),
         }
     }
 }
 
-const fn measure_of(name: &'static str, unit: &'static str, of: fn(&Trial) -> Option<f64>) -> Measure {
-    Measure { name, unit, of: Of::Trial(of) }
+/// What a byte costs both ends together.
+fn cpu_of_both(trial: &Trial) -> Option<f64> {
+    Some(cpu_ns_per_byte(trial, Does::Sends)? + cpu_ns_per_byte(trial, Does::Receives)?)
 }
 
-const fn of_connections(
-    name: &'static str,
-    unit: &'static str,
-    of: fn(&Connections) -> Option<f64>,
-) -> Measure {
-    Measure { name, unit, of: Of::Connections(of) }
-}
-
-/// Every measure.
-pub const MEASURES: &[Measure] = &[
-    measure_of("throughput", "b/s", throughput_bps),
-    measure_of("message-rate", "1/s", message_rate),
-    measure_of("loss", "1", lost_share),
-    measure_of("cpu.sender", "ns/B", |trial| cpu_per_byte(trial, Does::Sends)),
-    measure_of("cpu.receiver", "ns/B", |trial| cpu_per_byte(trial, Does::Receives)),
-    measure_of("half-round-trip", "ns", half_round_trip_ns),
-    measure_of("half-round-trip.mean", "ns", mean_half_round_trip),
-    measure_of("half-round-trip.p50", "ns", |trial| half_round_trip(trial, 0.5)),
-    measure_of("half-round-trip.p90", "ns", |trial| half_round_trip(trial, 0.9)),
-    measure_of("half-round-trip.p99", "ns", |trial| half_round_trip(trial, 0.99)),
-    measure_of("half-round-trip.p99.9", "ns", |trial| half_round_trip(trial, 0.999)),
-    measure_of("exchange-time", "ns", |trial| exchange(trial, 0.5)),
-    measure_of("exchange-time.p99", "ns", |trial| exchange(trial, 0.99)),
-    measure_of("exchange-throughput", "b/s", |trial| carried(trial, exchange(trial, 0.5)?)),
-    measure_of("ping-pong-throughput", "b/s", |trial| carried(trial, half_round_trip_ns(trial)?)),
-    measure_of("round-trip-rate", "1/s", |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
-    measure_of("collective-time", "ns", |trial| {
-        collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))
-    }),
-    measure_of("collective-time.p99", "ns", |trial| collective(trial, |all| percentile(all, 0.99))),
-    measure_of("overlap", "1", overlap),
-    measure_of("overlap-time.alone", "ns", |trial| middle(trial, Sample::ExchangeAlone)),
-    measure_of("overlap-time.work", "ns", |trial| middle(trial, Sample::WorkAlone)),
-    measure_of("overlap-time.both", "ns", |trial| middle(trial, Sample::ExchangeAtWork)),
-    measure_of("response-time.p50", "ns", |trial| timed(trial, Sample::FromIntended, 0.5)),
-    measure_of("response-time.p90", "ns", |trial| timed(trial, Sample::FromIntended, 0.9)),
-    measure_of("response-time.p95", "ns", |trial| timed(trial, Sample::FromIntended, 0.95)),
-    measure_of("response-time.p99", "ns", |trial| timed(trial, Sample::FromIntended, 0.99)),
-    measure_of("response-time.p99.9", "ns", |trial| timed(trial, Sample::FromIntended, 0.999)),
-    measure_of("service-time.p50", "ns", |trial| timed(trial, Sample::FromSend, 0.5)),
-    measure_of("service-time.p99", "ns", |trial| timed(trial, Sample::FromSend, 0.99)),
-    measure_of("service-time.p99.9", "ns", |trial| timed(trial, Sample::FromSend, 0.999)),
-    measure_of("connect-time.p50", "ns", |trial| timed(trial, Sample::SetUp, 0.5)),
-    measure_of("connect-time.p99", "ns", |trial| timed(trial, Sample::SetUp, 0.99)),
-    measure_of("transaction-time.p50", "ns", |trial| timed(trial, Sample::Transaction, 0.5)),
-    measure_of("transaction-time.p99", "ns", |trial| timed(trial, Sample::Transaction, 0.99)),
-    measure_of("transaction-rate", "1/s", transaction_rate),
-    measure_of("sent-late", "1", sent_late),
-    measure_of("pacing-error.p50", "ns", |trial| timed(trial, Sample::SentLate, 0.5)),
-    measure_of("pacing-error.p99", "ns", |trial| timed(trial, Sample::SentLate, 0.99)),
-    measure_of("sender-rate", "b/s", sender_rate),
-    measure_of("duplicated", "1", |trial| share(sum(trial, |tally| tally.duplicated)?, came(trial)?)),
-    measure_of("reordered", "1", |trial| share(sum(trial, |tally| tally.reordered)?, came(trial)?)),
-    measure_of("delay-variation.p50", "ns", |trial| timed(trial, Sample::DelayVariation, 0.5)),
-    measure_of("delay-variation.p99", "ns", |trial| timed(trial, Sample::DelayVariation, 0.99)),
-    measure_of("delay-variation.p99.9", "ns", |trial| timed(trial, Sample::DelayVariation, 0.999)),
-    measure_of("packet-to-packet.p50", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.5)),
-    measure_of("packet-to-packet.p99", "ns", |trial| timed(trial, Sample::PacketToPacket, 0.99)),
-    measure_of("jitter", "ns", jitter),
-    measure_of("round-trips-a-minute", "1/min", round_trips_a_minute),
-    measure_of("ip-capacity", "b/s", search::capacity_bps),
-    measure_of("capacity-loss", "1", search::capacity_loss),
-    measure_of("capacity-delay-variation", "ns", search::capacity_variation_ns),
-    measure_of("zero-loss-rate", "1/s", search::zero_loss_rate),
-    of_connections("window-rate", "b/s", |all| all.window_bps()),
-    of_connections("aligned-window-rate", "b/s", |all| all.aligned_window_bps()),
-    of_connections("tcp-efficiency", "1", |all| all.efficiency()),
-    of_connections("buffer-delay", "1", |all| all.buffer_delay()),
-    of_connections("limited-by.application", "1", |all| Some(all.limits()?.application)),
-    of_connections("limited-by.receive-window", "1", |all| Some(all.limits()?.receive_window)),
-    of_connections("limited-by.send-buffer", "1", |all| Some(all.limits()?.send_buffer)),
-    of_connections("limited-by.network", "1", |all| Some(all.limits()?.network)),
-];
-
-/// The measure of this name.
-pub fn measure(name: &str) -> Option<&'static Measure> {
-    MEASURES.iter().find(|measure| measure.name == name)
-}
-
-/// CPU time of one side's threads for each byte that was received.
-fn cpu_per_byte(trial: &Trial, does: Does) -> Option<f64> {
-    let of =
-        |does: Does| trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
-    let bytes: f64 = of(Does::Receives).map(|flow| flow.bytes as f64).sum();
-    positive(of(does).map(|flow| flow.cpu_ns as f64).sum::<f64>() / bytes)
+/// CPU time of all threads for each message that arrived, or each exchange that came back. Of other patterns nobody counts
+/// in one way what is served.
+fn service_demand_ns(trial: &Trial) -> Option<f64> {
+    let exchanges = trial.block.messages as f64 * f64::from(trial.block.slices);
+    let served = |role: &RoleRecord, flow: &Flow| match role.does {
+        Does::Receives => Some(flow.bytes as f64 / trial.block.message_bytes as f64),
+        Does::Pings => Some(flow.messages.map_or(exchanges, |came| came as f64)),
+        _ => None,
+    };
+    let flows = || trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
+    let served: f64 = flows().filter_map(|(role, flow)| served(role, flow)).sum();
+    positive(flows().map(|(_, flow)| flow.cpu_ns as f64).sum::<f64>() / served)
 }
 
 /// Messages that arrived in a second.
@@ -176,7 +205,7 @@ fn carried(trial: &Trial, time_ns: f64) -> Option<f64> {
 }
 
 /// A percentile of the operations of all ranks together, of the end where it is larger.
-fn collective(trial: &Trial, told: fn(&Histogram<u32>) -> Option<f64>) -> Option<f64> {
+fn collective(trial: &Trial, told: impl Fn(&Histogram<u32>) -> Option<f64>) -> Option<f64> {
     let all = trial.roles.iter().filter(|role| role.does.is_collective());
     let of_end = |role: &RoleRecord| told(&decode_histogram(role.histogram.as_deref()?)?);
     let ends: Option<Vec<f64>> = all.map(of_end).collect();
@@ -264,13 +293,16 @@ mod tests {
     use crate::vocabulary::METRICS;
 
     #[test]
-    fn every_measure_is_a_metric_of_that_unit() {
-        for measure in MEASURES {
-            let is_of = |name: &str| {
-                measure.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            let metric = METRICS.iter().find(|metric| is_of(metric.name));
-            assert_eq!(metric.map(|metric| metric.unit), Some(measure.unit), "{}", measure.name);
+    fn what_can_be_asked_for_is_computed_once_and_nothing_else_is() {
+        let asked = METRICS.iter().flat_map(|metric| metric.parts.iter().map(move |part| (metric, *part)));
+        for (metric, part) in asked {
+            let lines = MEASURES.iter().filter(|line| line.tells(metric, part)).count();
+            assert_eq!(lines, 1, "{}", metric.named(part));
+        }
+        for line in MEASURES {
+            let is_asked =
+                METRICS.iter().any(|metric| metric.parts.iter().any(|part| line.tells(metric, *part)));
+            assert!(is_asked, "{} {:?}", line.metric.name, line.part);
         }
     }
 
@@ -304,6 +336,28 @@ mod tests {
         let p99 = value(&trial, "delay-variation.p99").unwrap();
         assert!((p99 / 990e3 - 1.0).abs() < 0.002, "{p99}");
         assert_eq!(value(&trial, "delay-variation.p99.9"), None);
+    }
+
+    #[test]
+    fn service_demand_is_that_of_a_message_or_an_exchange() {
+        let recording = Synthetic { sizes: vec![1 << 16], ..Synthetic::default() }.recording();
+        let of = |does: Does| {
+            let is_one = |role: &RoleRecord| role.does == does && role.flows.len() == 1;
+            let has = |trial: &&Trial| {
+                trial.pass > 0 && trial.case.rung == "network.tcp" && trial.roles.iter().any(is_one)
+            };
+            recording.trials.iter().find(has).unwrap().clone()
+        };
+        let demand = measure("service-demand").unwrap();
+        // What the recording is made of: 0.14 ns a byte of the sender, 0.10 ns of the receiver.
+        let stream = demand.of(&recording, &of(Does::Sends)).unwrap();
+        assert!((stream / (0.24 * 65536.0) - 1.0).abs() < 1e-3, "{stream}");
+        let mut ping_pong = of(Does::Pings);
+        ping_pong.roles.iter_mut().flat_map(|role| &mut role.flows).for_each(|flow| flow.cpu_ns = 3_000_000);
+        let exchanges = ping_pong.block.messages as f64 * f64::from(ping_pong.block.slices);
+        assert_eq!(demand.of(&recording, &ping_pong), Some(6e6 / exchanges));
+        ping_pong.roles.retain(|role| role.does != Does::Pings);
+        assert_eq!(demand.of(&recording, &ping_pong), None, "nobody counts what came back");
     }
 
     #[test]

@@ -267,7 +267,7 @@ fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) 
         low: shift.low,
         high: shift.high,
         p_adjusted: shift.p,
-        is_gain: (shift.change > 0.0) == (metric == Metric::Throughput),
+        is_gain: Some(shift.change > 0.0) == metric.number().more_is_better,
         verdict: shift.verdict,
     })
 }

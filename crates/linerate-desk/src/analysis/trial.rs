@@ -132,6 +132,14 @@ fn is_disturbed(flow: &Flow) -> bool {
     flow.migrated || (put_off && flow.involuntary_switches > 0)
 }
 
+/// CPU time of one side's threads for each byte that was received.
+pub(super) fn cpu_ns_per_byte(trial: &Trial, does: Does) -> Option<f64> {
+    let of =
+        |does: Does| trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
+    let bytes: f64 = of(Does::Receives).map(|flow| flow.bytes as f64).sum();
+    positive(of(does).map(|flow| flow.cpu_ns as f64).sum::<f64>() / bytes)
+}
+
 /// A number that can be a time or a rate.
 pub(super) fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
@@ -303,8 +311,7 @@ fn load(trial: &Trial, does: Does, machines: &Machines) -> Option<Load> {
         let roles = trial.roles.iter().filter(move |role| wanted.is_none_or(|does| role.does == does));
         roles.flat_map(|role| role.flows.iter().map(move |flow| (role, flow)))
     };
-    let received: f64 = flows(Some(Does::Receives)).map(|(_, flow)| flow.bytes as f64).sum();
-    positive(received)?;
+    let cpu_ns_per_byte = cpu_ns_per_byte(trial, does)?;
     // A CPU's threads need not end together: its time is that of the one that took longest.
     let mut on_cpu: BTreeMap<(String, u32), (f64, f64)> = BTreeMap::new();
     for (role, flow) in flows(None) {
@@ -315,18 +322,17 @@ fn load(trial: &Trial, does: Does, machines: &Machines) -> Option<Load> {
         }
     }
     let mut cpus = BTreeSet::new();
-    let (mut spent, mut busy, mut threads) = (0.0, 0.0f64, 0u32);
+    let (mut busy, mut threads) = (0.0f64, 0u32);
     for (role, flow) in flows(Some(does)) {
         let cpu = machines.cpu(role, flow);
         let alone = (flow.cpu_ns as f64, flow.duration_ns as f64);
         let (here, time) = cpu.as_ref().and_then(|cpu| on_cpu.get(cpu)).copied().unwrap_or(alone);
         busy = busy.max(positive(here / time).unwrap_or(0.0));
-        spent += flow.cpu_ns as f64;
         threads += 1;
         cpus.extend(cpu);
     }
     let count = if cpus.is_empty() { f64::from(threads) } else { cpus.len() as f64 };
-    Some(Load { cpu_ns_per_byte: positive(spent / received)?, busy, cpus: count })
+    Some(Load { cpu_ns_per_byte, busy, cpus: count })
 }
 
 #[cfg(test)]

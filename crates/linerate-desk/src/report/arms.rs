@@ -3,12 +3,14 @@
 use super::block::borderless;
 use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
+use super::suite::written;
 use super::text::heading;
 use super::{Page, note};
 use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
-use crate::plan::{Metric, SLOWDOWN_PERCENT};
+use crate::plan::{self, SLOWDOWN_PERCENT};
 use crate::statistic::{Effect, Estimate};
-use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
+use crate::unit::{Bytes, Nanoseconds, percent, signed_percent, significant};
+use crate::vocabulary::{METRICS, Metric};
 use comfy_table::CellAlignment;
 
 const INDENT: &str = "  ";
@@ -107,8 +109,8 @@ fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
 fn measured(compared: &Compared) -> String {
     let size = Bytes(compared.message_bytes);
     let what = match compared.metric {
-        Metric::Throughput => format!("stream of {size} messages"),
-        Metric::Latency => format!("ping-pong of {size}, sleeping"),
+        plan::Metric::Throughput => format!("stream of {size} messages"),
+        plan::Metric::Latency => format!("ping-pong of {size}, sleeping"),
     };
     let way = if compared.from == compared.to {
         compared.from.clone()
@@ -120,10 +122,7 @@ fn measured(compared: &Compared) -> String {
 
 fn table(compared: &Compared) -> Vec<String> {
     let mut table = borderless(None);
-    let value = match compared.metric {
-        Metric::Throughput => "throughput",
-        Metric::Latency => "half round trip",
-    };
+    let value = compared.metric.number().title;
     let interval = format!("{} % interval", 100.0 * (1.0 - compared.alpha));
     table.set_header(["", value, "against base", &interval, "p", "better in", "verdict"]);
     table.add_row(["base", &absolute(compared.metric, compared.base), "", "", "", "", ""]);
@@ -220,19 +219,15 @@ fn notes(compared: &Compared) -> Vec<note::Note> {
 
 /// `half round trip 21.4 µs to 30.1 µs (+41 %), worse`.
 fn guard(guard: &Guard) -> String {
-    type Show = fn(f64) -> String;
-    const NAMES: &[(&str, &str, Show)] = &[
-        ("throughput_bps", "throughput", |value| BitRate(value).to_string()),
-        ("half_round_trip_ns", "half round trip", |value| Nanoseconds(value).to_string()),
-        ("round_trip_ns_p99", "99 % of round trips below", |value| Nanoseconds(value).to_string()),
-        ("cpu_ns_per_byte", "CPU time of both ends a byte", |value| Nanoseconds(value).rounded(2)),
-    ];
-    let known = NAMES.iter().find(|(name, ..)| *name == guard.name);
-    let (title, show): (&str, Show) =
-        known.map_or(("segments sent again", percent), |(_, title, show)| (title, *show));
-    let change = match known {
-        Some(_) => format!(" ({})", signed_percent(guard.change.estimate)),
-        None => String::new(),
+    let known = METRICS.iter().find(|metric| metric.margin.is_some() && metric.key == guard.name);
+    let (title, unit) = known.map_or((guard.name.as_str(), ""), |metric| (metric.title, metric.unit));
+    let show = |value: f64| match unit {
+        "ns/B" => Nanoseconds(value).rounded(2),
+        unit => written(value, unit),
+    };
+    let change = match known.is_some_and(Metric::changes_by_ratio) {
+        true => format!(" ({})", signed_percent(guard.change.estimate)),
+        false => String::new(),
     };
     let worse = if guard.is_worse { ", WORSE" } else { "" };
     format!("{title} {} to {}{change}{worse}", show(guard.base), show(guard.value))
@@ -242,11 +237,8 @@ fn faster(gain: bool) -> &'static str {
     if gain { "faster" } else { "slower" }
 }
 
-fn absolute(metric: Metric, estimate: Option<Estimate>) -> String {
-    estimate.map_or(String::new(), |estimate| match metric {
-        Metric::Throughput => BitRate(estimate.median).to_string(),
-        Metric::Latency => Nanoseconds(estimate.median).to_string(),
-    })
+fn absolute(metric: plan::Metric, estimate: Option<Estimate>) -> String {
+    estimate.map_or(String::new(), |estimate| written(estimate.median, metric.number().unit))
 }
 
 /// `[-3.1 %, +0.4 %]`.

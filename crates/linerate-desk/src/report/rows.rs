@@ -1,35 +1,30 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::{Analysis, Compared, Curve, Point, SuiteValues, Values};
+use crate::analysis::{Analysis, Compared, Curve, Point, SuiteValues, Table};
 use crate::record::Recording;
 use crate::statistic::{Effect, Estimate};
-use crate::vocabulary::Cache;
+use crate::vocabulary::{Cache, Metric};
 
 /// What names a row.
 const KEYS: &[&str] = &["rung", "pattern", "wait", "flows", "from", "to", "message_bytes", "cache", "passes"];
 
-/// A number's name with its unit, and where it is found.
-type Number = (&'static str, fn(&Values) -> Option<f64>);
-
-const NUMBERS: &[Number] = &[
-    ("throughput_bps", |values| values.throughput_bps),
-    ("half_round_trip_ns", |values| values.half_round_trip_ns),
-    ("sender_cpu_ns_per_byte", |values| Some(values.sender?.cpu_ns_per_byte)),
-    ("receiver_cpu_ns_per_byte", |values| Some(values.receiver?.cpu_ns_per_byte)),
-];
-
 const PARTS: &[&str] = &["median", "low", "high", "n"];
 
+/// A column's name, and the metrics that stand in it.
+type Column = (&'static str, Vec<&'static Metric>);
+
 /// Writes the header and all rows.
-pub(super) fn render(analysis: &Analysis) -> String {
+pub(super) fn render(recording: &Recording, analysis: &Analysis) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = NUMBERS.iter().flat_map(|(name, _)| PARTS.iter().map(move |part| format!("{name}_{part}")));
+    let columns = Metric::grouped(|metric| metric.is_column.then_some(metric.key));
+    let table = Table::of(recording);
+    let names = columns.iter().flat_map(|(name, _)| PARTS.iter().map(move |part| format!("{name}_{part}")));
     let header: Vec<String> = KEYS.iter().map(|key| (*key).to_owned()).chain(names).collect();
     // A row has as many fields as the header and memory does not refuse: neither write can fail.
     let mut written = writer.write_record(&header).is_ok();
     for curve in &analysis.curves {
         for point in &curve.points {
-            written &= writer.write_record(row(curve, point)).is_ok();
+            written &= writer.write_record(row(&table, &columns, curve, point)).is_ok();
         }
     }
     debug_assert!(written);
@@ -175,7 +170,7 @@ pub(super) fn render_arms(compared: &Compared) -> String {
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-fn row(curve: &Curve, point: &Point) -> Vec<String> {
+fn row(table: &Table, columns: &[Column], curve: &Curve, point: &Point) -> Vec<String> {
     let case = &curve.case;
     let mut row = vec![
         case.rung.clone(),
@@ -188,13 +183,14 @@ fn row(curve: &Curve, point: &Point) -> Vec<String> {
         cache(point.cache).into(),
         point.passes.len().to_string(),
     ];
-    for (_, number) in NUMBERS {
-        row.extend(parts(point.estimate(number)));
+    for (_, metrics) in columns {
+        row.extend(parts(table.estimate(case, point.message_bytes, metrics)));
     }
     row
 }
 
-fn cache(cache: Cache) -> &'static str {
+/// As the CSV form and OpenMetrics call it.
+pub(super) fn cache(cache: Cache) -> &'static str {
     match cache {
         Cache::Hot => "hot",
         Cache::Cold => "cold",

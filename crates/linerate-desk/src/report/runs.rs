@@ -3,12 +3,13 @@
 use super::block::borderless;
 use super::imported::written;
 use super::line::{TEXT_WIDTH, wrapped};
+use super::suite::written as in_unit;
 use super::{Page, note};
 use crate::analysis::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict,
 };
-use crate::plan::Metric;
-use crate::unit::{BitRate, Bytes, Nanoseconds, percent, signed_percent, significant};
+use crate::plan;
+use crate::unit::{Bytes, percent, signed_percent, significant};
 use crate::vocabulary::Pattern;
 use comfy_table::CellAlignment;
 use schemars::JsonSchema;
@@ -138,17 +139,14 @@ fn name(number: &NumberCompared) -> String {
     } else {
         format!("{}{sign}{}", number.from, number.to)
     };
-    let wait = if number.metric == Metric::Latency { format!(" {}", number.wait) } else { String::new() };
+    let wait =
+        if number.metric == plan::Metric::Latency { format!(" {}", number.wait) } else { String::new() };
     format!("{}{flows} {way} {}{wait}", number.rung, Bytes(number.message_bytes))
 }
 
 /// The median, and how far a run's own interval reaches.
 fn side(number: &NumberCompared, side: &SideEntry) -> [String; 2] {
-    let median = match number.metric {
-        Metric::Throughput => BitRate(side.median).to_string(),
-        Metric::Latency => Nanoseconds(side.median).to_string(),
-    };
-    [median, side.within_run.map_or("-".into(), percent)]
+    [in_unit(side.median, number.metric.number().unit), side.within_run.map_or("-".into(), percent)]
 }
 
 /// One line of the table, of a number of ours or of another tool's.

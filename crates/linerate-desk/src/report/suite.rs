@@ -53,7 +53,7 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
 fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
     let claim = &outcome.claim;
     let is_pure = claim.over.is_some() || claim.exponent.is_some();
-    let unit = measure(&claim.y).filter(|_| !is_pure).map_or("", |measure| measure.unit);
+    let unit = measure(&claim.y).filter(|_| !is_pure).map_or("", |measure| measure.metric.unit);
     let limits = [("above", claim.above), ("below", claim.below)];
     let limit =
         limits.iter().find_map(|(side, limit)| limit.map(|limit| format!("{side} {}", number(limit, unit))));

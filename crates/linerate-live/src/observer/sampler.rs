@@ -8,6 +8,7 @@ use super::snapshot::{Reader, Snapshot};
 use super::tcp_info::Field;
 use super::{Observer, Seen, Watched};
 use crate::record::{HostDelta, InterfaceDelta, Series};
+use crate::vocabulary::metric::sampled::{self, SampledMetric};
 use crate::{Error, Result};
 use Shape::{Grown, PerSecond, ShareOfTime, Value};
 use linerate_sys::clock;
@@ -175,25 +176,25 @@ impl Track {
 }
 
 /// A metric of the whole host, from what its counters did and for how many seconds.
-type HostMetric = (&'static str, fn(&HostDelta, f64) -> f64);
+type HostMetric = (&'static SampledMetric, fn(&HostDelta, f64) -> f64);
 
 const HOST: &[HostMetric] = &[
-    ("cpu.steal", |delta, seconds| delta.steal_ns as f64 / 1e9 / seconds),
-    ("cpu.context-switches-per-s", |delta, seconds| delta.context_switches as f64 / seconds),
-    ("softnet.dropped", |delta, _| delta.softnet_dropped as f64),
-    ("softnet.squeezed", |delta, _| delta.softnet_squeezed as f64),
-    ("tcp.retransmitted-segments", |delta, _| delta.tcp_retransmitted_segments as f64),
+    (&sampled::CPU_STEAL, |delta, seconds| delta.steal_ns as f64 / 1e9 / seconds),
+    (&sampled::CONTEXT_SWITCHES, |delta, seconds| delta.context_switches as f64 / seconds),
+    (&sampled::SOFTNET_DROPPED, |delta, _| delta.softnet_dropped as f64),
+    (&sampled::SOFTNET_SQUEEZED, |delta, _| delta.softnet_squeezed as f64),
+    (&sampled::TCP_RETRANSMITTED_SEGMENTS, |delta, _| delta.tcp_retransmitted_segments as f64),
 ];
 
 /// A metric of each interface, likewise.
-type InterfaceMetric = (&'static str, fn(&InterfaceDelta, f64) -> f64);
+type InterfaceMetric = (&'static SampledMetric, fn(&InterfaceDelta, f64) -> f64);
 
 const INTERFACE: &[InterfaceMetric] = &[
-    ("rx-bps", |delta, seconds| delta.rx_bytes as f64 * 8.0 / seconds),
-    ("tx-bps", |delta, seconds| delta.tx_bytes as f64 * 8.0 / seconds),
-    ("rx-packets-per-s", |delta, seconds| delta.rx_packets as f64 / seconds),
-    ("tx-packets-per-s", |delta, seconds| delta.tx_packets as f64 / seconds),
-    ("drops", |delta, _| delta.drops as f64),
+    (&sampled::INTERFACE_RX_BPS, |delta, seconds| delta.rx_bytes as f64 * 8.0 / seconds),
+    (&sampled::INTERFACE_TX_BPS, |delta, seconds| delta.tx_bytes as f64 * 8.0 / seconds),
+    (&sampled::INTERFACE_RX_PACKETS_PER_S, |delta, seconds| delta.rx_packets as f64 / seconds),
+    (&sampled::INTERFACE_TX_PACKETS_PER_S, |delta, seconds| delta.tx_packets as f64 / seconds),
+    (&sampled::INTERFACE_DROPS, |delta, _| delta.drops as f64),
 ];
 
 /// The host's counters. A CPU's busy share is counted in ticks of 10 ms: at 10 Hz it moves in steps of a
@@ -209,7 +210,7 @@ impl HostTrack {
     fn new(cpus: Vec<u32>, room: usize) -> HostTrack {
         let mut reader = Reader::open();
         let before = Snapshot::read(&cpus, &[], &mut reader);
-        let names = cpus.iter().map(|cpu| format!("cpu.{cpu}.busy"));
+        let names = cpus.iter().map(|cpu| sampled::CPU_BUSY.of(&cpu.to_string()));
         let track = Track::new(room, names);
         HostTrack { cpus, before, reader, track }
     }
@@ -225,16 +226,15 @@ impl Sampled for HostTrack {
             let busy = delta.busy_ns.get(cpu).copied().unwrap_or(0) as f64;
             self.track.set(index, busy / 1e9 / seconds);
         }
-        for (name, value) in HOST {
+        for (metric, value) in HOST {
             let value = value(&delta, seconds);
             if value > 0.0 {
-                self.track.set_named(name, value);
+                self.track.set_named(metric.name, value);
             }
         }
         for interface in &delta.interfaces {
-            for (name, value) in INTERFACE {
-                self.track
-                    .set_named(&format!("interface.{}.{name}", interface.name), value(interface, seconds));
+            for (metric, value) in INTERFACE {
+                self.track.set_named(&metric.of(&interface.name), value(interface, seconds));
             }
         }
         self.before = now;
@@ -258,33 +258,33 @@ enum Shape {
     ShareOfTime,
 }
 
-/// A metric of a socket: its name, its field, its shape. Rates are bits a second, windows are segments
-/// where the kernel counts segments and bytes where the name says so.
-type SocketMetric = (&'static str, &'static str, Shape);
+/// A metric of a socket, and what becomes of its field. Rates are bits a second, windows are segments where the kernel
+/// counts segments and bytes where the name says so.
+type SocketMetric = (&'static SampledMetric, Shape);
 
 const SOCKET: &[SocketMetric] = &[
-    ("tcp.congestion-window", "snd_cwnd", Value(1.0)),
-    ("tcp.slow-start-threshold", "snd_ssthresh", Value(1.0)),
-    ("tcp.in-flight", "unacked", Value(1.0)),
-    ("tcp.round-trip-us", "rtt", Value(1.0)),
-    ("tcp.round-trip-variation-us", "rttvar", Value(1.0)),
-    ("tcp.minimum-round-trip-us", "min_rtt", Value(1.0)),
-    ("tcp.receiver-round-trip-us", "rcv_rtt", Value(1.0)),
-    ("tcp.retransmits", "total_retrans", Grown),
-    ("tcp.lost", "lost", Value(1.0)),
-    ("tcp.reordered", "reord_seen", Grown),
-    ("tcp.out-of-order", "rcv_ooopack", Grown),
-    ("tcp.delivery-rate", "delivery_rate", Value(8.0)),
-    ("tcp.pacing-rate", "pacing_rate", Value(8.0)),
-    ("tcp.acknowledged-bps", "bytes_acked", PerSecond(8.0)),
-    ("tcp.received-bps", "bytes_received", PerSecond(8.0)),
-    ("tcp.busy", "busy_time", ShareOfTime),
-    ("tcp.receive-window-limited", "rwnd_limited", ShareOfTime),
-    ("tcp.send-buffer-limited", "sndbuf_limited", ShareOfTime),
-    ("tcp.not-sent-bytes", "notsent_bytes", Value(1.0)),
-    ("tcp.peer-window-bytes", "snd_wnd", Value(1.0)),
-    ("tcp.receive-window-bytes", "rcv_wnd", Value(1.0)),
-    ("tcp.receive-space-bytes", "rcv_space", Value(1.0)),
+    (&sampled::TCP_CONGESTION_WINDOW, Value(1.0)),
+    (&sampled::TCP_SLOW_START_THRESHOLD, Value(1.0)),
+    (&sampled::TCP_IN_FLIGHT, Value(1.0)),
+    (&sampled::TCP_ROUND_TRIP_US, Value(1.0)),
+    (&sampled::TCP_ROUND_TRIP_VARIATION_US, Value(1.0)),
+    (&sampled::TCP_MINIMUM_ROUND_TRIP_US, Value(1.0)),
+    (&sampled::TCP_RECEIVER_ROUND_TRIP_US, Value(1.0)),
+    (&sampled::TCP_RETRANSMITS, Grown),
+    (&sampled::TCP_LOST, Value(1.0)),
+    (&sampled::TCP_REORDERED, Grown),
+    (&sampled::TCP_OUT_OF_ORDER, Grown),
+    (&sampled::TCP_DELIVERY_RATE, Value(8.0)),
+    (&sampled::TCP_PACING_RATE, Value(8.0)),
+    (&sampled::TCP_ACKNOWLEDGED_BPS, PerSecond(8.0)),
+    (&sampled::TCP_RECEIVED_BPS, PerSecond(8.0)),
+    (&sampled::TCP_BUSY, ShareOfTime),
+    (&sampled::TCP_RECEIVE_WINDOW_LIMITED, ShareOfTime),
+    (&sampled::TCP_SEND_BUFFER_LIMITED, ShareOfTime),
+    (&sampled::TCP_NOT_SENT_BYTES, Value(1.0)),
+    (&sampled::TCP_PEER_WINDOW_BYTES, Value(1.0)),
+    (&sampled::TCP_RECEIVE_WINDOW_BYTES, Value(1.0)),
+    (&sampled::TCP_RECEIVE_SPACE_BYTES, Value(1.0)),
 ];
 
 /// One reading of a socket.
@@ -323,9 +323,9 @@ impl SocketTrack {
         let (mut before, now) = (empty(), empty());
         before.take(&fd);
         // What this kernel does not tell has no column.
-        let known = |(name, field, shape): &SocketMetric| {
-            let field = Field::named(field).filter(|field| field.value(before.info()).is_some())?;
-            Some(((*name).to_owned(), (field, *shape)))
+        let known = |(metric, shape): &SocketMetric| {
+            let field = Field::named(metric.field()?).filter(|field| field.value(before.info()).is_some())?;
+            Some((metric.name.to_owned(), (field, *shape)))
         };
         let (names, metrics): (Vec<_>, Vec<_>) = SOCKET.iter().filter_map(known).unzip();
         SocketTrack { flow, fd, before, now, metrics, track: Track::new(room, names.into_iter()) }

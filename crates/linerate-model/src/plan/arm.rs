@@ -1,7 +1,7 @@
 //! What is compared with the plan as it stands: candidates, and the two controls that prove the method.
 
 use super::{Setting, SettingError};
-use crate::vocabulary::{KNOBS, KnobKind};
+use crate::vocabulary::{KNOBS, KnobKind, metric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -158,6 +158,16 @@ fn with_value(setting: &Setting, value: &str) -> String {
 fn is_placement(name: &str) -> bool {
     let name = name.rsplit(':').next().unwrap_or(name);
     KNOBS.iter().any(|knob| knob.name == name && knob.kind == KnobKind::Placement)
+}
+
+impl Metric {
+    /// The number that it stands for.
+    pub fn number(self) -> &'static crate::vocabulary::Metric {
+        match self {
+            Metric::Throughput => &metric::THROUGHPUT,
+            Metric::Latency => &metric::HALF_ROUND_TRIP,
+        }
+    }
 }
 
 impl fmt::Display for Metric {

@@ -1,8 +1,9 @@
 //! Every name of the tables, explained in one form.
 
+use super::metric::sampled::{SAMPLED, SampledMetric};
 use super::{
     BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, OBSERVERS, PATTERNS, PRESETS, RUNGS, SAMPLED, SUITES, TOOLS, TRANSPORTS, WARNINGS,
+    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SUITES, TOOLS, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -162,20 +163,36 @@ fn patterns() -> Vec<Explanation> {
 }
 
 fn metrics() -> Vec<Explanation> {
-    let metric = |metric: &super::Metric| {
-        let keys = if metric.keys.is_empty() { "none of its own".into() } else { metric.keys.join(", ") };
-        Explanation {
-            formula: metric.formula.into(),
-            facts: vec![("unit", unit(metric.unit)), ("JSON keys", keys)],
-            page: metric.page,
-            ..explained(metric.name, metric.about, metric.source, metric.hint)
-        }
+    let metric = |metric: &'static Metric| Explanation {
+        formula: metric.formula.into(),
+        facts: facts(metric),
+        page: metric.page,
+        ..explained(metric.name, metric.about, metric.source, metric.hint)
     };
     METRICS.iter().map(metric).collect()
 }
 
+/// What else the table says of a metric: what has nothing to say is left out.
+fn facts(metric: &Metric) -> Vec<(&'static str, String)> {
+    let better = metric.more_is_better.map(|more| if more { "more" } else { "less" }.to_owned());
+    let asked: Vec<String> = metric.parts.iter().map(|part| metric.named(*part)).collect();
+    let bounds: Vec<&str> = metric.bounds.iter().map(|bound| bound.name).collect();
+    let faults: Vec<&str> = metric.faults.iter().map(|fault| fault.name).collect();
+    let families = metric.layer.iter().chain(&metric.curve).map(|family| family.name);
+    let keys = if metric.keys.is_empty() { "none of its own".into() } else { metric.keys.join(", ") };
+    let more = [
+        ("in a plan", asked.join(", ")),
+        ("CSV column", if metric.is_column { metric.key.into() } else { String::new() }),
+        ("OpenMetrics", families.collect::<Vec<_>>().join(", ")),
+        ("bounds", bounds.join(", ")),
+        ("faults", faults.join(", ")),
+    ];
+    let first = [("unit", unit(metric.unit)), ("better", better.unwrap_or_default()), ("JSON keys", keys)];
+    first.into_iter().chain(more).filter(|(_, text)| !text.is_empty()).collect()
+}
+
 fn sampled() -> Vec<Explanation> {
-    let one = |one: &super::SampledMetric| Explanation {
+    let one = |one: &SampledMetric| Explanation {
         facts: vec![("unit", unit(one.unit))],
         ..explained(one.name, one.about, one.source, "")
     };

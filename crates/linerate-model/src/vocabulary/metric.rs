@@ -1,19 +1,56 @@
-//! Every number that a report prints: its name, its unit, the key of the JSON form, and what it means.
+//! Every number that a report prints: what it is, and all that its views need to know of it.
+//!
+//! A number is here once. The desk's table says how it is computed of a trial; figures, the check of a plan, comparisons,
+//! CSV, OpenMetrics and the reference are views of these two.
+// A constant is called as its number is, and `about` says what that is.
+#![allow(missing_docs)]
 
 mod connections;
+mod cost;
+mod curve;
+mod layers;
 mod messages;
-mod sampled;
+pub mod sampled;
 mod search;
+mod whole;
 
-pub use sampled::{SAMPLED, SampledMetric};
+pub use connections::*;
+pub use cost::*;
+pub use curve::*;
+pub use layers::*;
+pub use messages::*;
+pub use search::*;
+pub use whole::*;
+
+use super::{BOUNDS, BoundEntry, FAULTS, FaultEntry, is_same};
 
 /// A number.
 #[derive(Debug)]
 pub struct Metric {
     /// The dotted name.
     pub name: &'static str,
+    /// What a text calls it; empty where none names it alone.
+    pub title: &'static str,
     /// Its unit; `1` of a share.
     pub unit: &'static str,
+    /// What a figure, a table or a claim of a plan can ask of one trial; nothing where no trial alone tells it.
+    pub parts: &'static [Part],
+    /// Whether more is better; none where neither is.
+    pub more_is_better: Option<bool>,
+    /// How much worse it may become in a comparison of arms; none where that does not watch it.
+    pub margin: Option<f64>,
+    /// Its name with its unit, in CSV and in comparisons; empty where it is in neither.
+    pub key: &'static str,
+    /// Whether the CSV form has it: one column for all metrics with this key, of the first that a trial tells.
+    pub is_column: bool,
+    /// What OpenMetrics calls it of a layer.
+    pub layer: Option<Family>,
+    /// What OpenMetrics calls it of each message size.
+    pub curve: Option<Family>,
+    /// What it tells that it binds.
+    pub bounds: &'static [&'static BoundEntry],
+    /// The known faults that move it.
+    pub faults: &'static [&'static FaultEntry],
     /// Its keys in the JSON form; none where the report has it only in words.
     pub keys: &'static [&'static str],
     /// What it is.
@@ -28,316 +65,249 @@ pub struct Metric {
     pub page: &'static str,
 }
 
-/// Every number of a report. Those that are sampled during a long stream are in [`SAMPLED`].
+/// What an entry need not say.
+const BASE: Metric = Metric {
+    name: "",
+    title: "",
+    unit: "1",
+    parts: &[],
+    more_is_better: None,
+    margin: None,
+    key: "",
+    is_column: false,
+    layer: None,
+    curve: None,
+    bounds: &[],
+    faults: &[],
+    keys: &[],
+    about: "",
+    formula: "",
+    source: "",
+    hint: "",
+    page: "",
+};
+
+/// A part of a number that can be asked for, by what stands behind the metric's name: `half-round-trip.p99`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    /// The number itself.
+    Whole,
+    /// A part with a name.
+    Named(&'static str),
+    /// What this share of the samples does not exceed.
+    Percentile(&'static str, f64),
+}
+
+const WHOLE: Part = Part::Whole;
+const P50: Part = Part::Percentile("p50", 0.5);
+const P90: Part = Part::Percentile("p90", 0.9);
+const P95: Part = Part::Percentile("p95", 0.95);
+const P99: Part = Part::Percentile("p99", 0.99);
+const P99_9: Part = Part::Percentile("p99.9", 0.999);
+
+/// A family of OpenMetrics; its unit is the base unit of the metric's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Family {
+    /// Its name without prefix and unit.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+}
+
+/// A name has one metric.
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Metric {
+    /// The metric and the part of it that are asked for by this name.
+    pub fn asked(name: &str) -> Option<(&'static Metric, Part)> {
+        let part_of = |metric: &'static Metric| {
+            let behind = name.strip_prefix(metric.name)?;
+            let is_it = |part: &&Part| match part.name() {
+                "" => behind.is_empty(),
+                part => behind.strip_prefix('.') == Some(part),
+            };
+            Some((metric, *metric.parts.iter().find(is_it)?))
+        };
+        METRICS.iter().find_map(part_of)
+    }
+
+    /// Every name that can be asked for.
+    pub fn askable() -> Vec<String> {
+        METRICS.iter().flat_map(|metric| metric.parts.iter().map(|part| metric.named(*part))).collect()
+    }
+
+    /// The metrics by what a view calls them, in their order: several may be called alike, as the same of other patterns.
+    pub fn grouped(called: fn(&Metric) -> Option<&'static str>) -> Vec<(&'static str, Vec<&'static Metric>)> {
+        let mut groups: Vec<(&'static str, Vec<&'static Metric>)> = Vec::new();
+        for metric in METRICS {
+            let Some(name) = called(metric) else { continue };
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, metrics)) => metrics.push(metric),
+                None => groups.push((name, vec![metric])),
+            }
+        }
+        groups
+    }
+
+    /// The name of a part.
+    pub fn named(&self, part: Part) -> String {
+        match part.name() {
+            "" => self.name.into(),
+            part => format!("{}.{part}", self.name),
+        }
+    }
+
+    /// The part of a change that is for the better.
+    pub fn gain(&self, change: f64) -> f64 {
+        if self.more_is_better == Some(true) { change } else { -change }
+    }
+
+    /// Whether a change of it is told as a share of what it was; of what is a share itself it is the difference.
+    pub fn changes_by_ratio(&self) -> bool {
+        self.unit != "1"
+    }
+}
+
+impl Part {
+    /// What stands behind the metric's name and a dot; empty of the number itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Whole => "",
+            Part::Named(name) | Part::Percentile(name, _) => name,
+        }
+    }
+}
+
+/// The bound with this name; that there is one is seen when the program is compiled.
+const fn bound(name: &str) -> &'static BoundEntry {
+    let mut at = 0;
+    while !is_same(BOUNDS[at].name, name) {
+        at += 1;
+    }
+    &BOUNDS[at]
+}
+
+/// The fault with this name, likewise.
+const fn fault(name: &str) -> &'static FaultEntry {
+    let mut at = 0;
+    while !is_same(FAULTS[at].name, name) {
+        at += 1;
+    }
+    &FAULTS[at]
+}
+
+/// Every number of a report. Those that are sampled during a long stream are in [`sampled::SAMPLED`].
 pub const METRICS: &[Metric] = &[
-    Metric {
-        name: "throughput",
-        unit: "b/s",
-        keys: &["throughput_bps"],
-        about: "the application's bytes that arrived, over the time in which they arrived, by the receiver's clock",
-        formula: "8 * bytes / (last stamp - go); the median over passes",
-        source: "RFC 6349; RFC 9097: the receiver counts",
-        hint: "the bound of the layer says what holds it: linerate explain link, sender-cpu, receive-window",
-        page: "throughput.md",
-    },
-    Metric {
-        name: "half-round-trip",
-        unit: "ns",
-        keys: &["half_round_trip_ns"],
-        about: "half of the time until a message has come back, by the pinger's clock; no one-way delay",
-        formula: "time of a slice / (2 * messages in it); the median of slices, then over passes",
-        source: "Q. Snell, A. Mikler, J. Gustafson: NetPIPE, 1996",
-        hint: "compare polling with sleeping: the difference is the wake-up; then look at cost.constant",
-        page: "half-round-trip.md",
-    },
-    Metric {
-        name: "distribution",
-        unit: "ns",
-        keys: &["distributions", "percentiles"],
-        about: "half round trips that a share of the exchanges does not exceed: the 50th to the 99.99th percentile",
-        formula: "the percentile of each connection; its median and interval over the connections; told where ten exchanges lie beyond",
-        source: "percentiles of one connection resemble each other: G. Tene, HdrHistogram, for keeping all of them",
-        hint: "a tail far above the median is a wait: compare polling with sleeping, look for foreign-cpu and preempted",
-        page: "half-round-trip.md",
-    },
-    Metric {
-        name: "message-rate",
-        unit: "1/s",
-        keys: &[],
-        about: "messages that arrived in a second",
-        formula: "throughput / (8 * message bytes)",
-        source: "derived from throughput",
-        hint: "at small sizes it is held by the calls: send several messages a call",
-        page: "throughput.md",
-    },
-    Metric {
-        name: "kept-of-below",
-        unit: "1",
-        keys: &["kept_of_below"],
-        about: "throughput as a share of the rung below, at the same size, flows and directions",
-        formula: "median over passes of throughput / throughput of the rung below in the same pass",
-        source: "the ratio of paired observations; R. W. Hockney, Parallel Computing 20 (1994), for the layers' times",
-        hint: "the rung with the smallest share is where the rate goes; its bound says why",
-        page: "kept-and-cost.md",
-    },
-    Metric {
-        name: "efficiency",
-        unit: "1",
-        keys: &["efficiencies"],
-        about: "throughput as a share of the rung below, at every message size",
-        formula: "as kept-of-below, size by size",
-        source: "paired observations, as kept-of-below",
-        hint: "where it is small at small sizes, what a message costs takes it; at large ones, what a byte costs",
-        page: "kept-and-cost.md",
-    },
-    Metric {
-        name: "cost.constant",
-        unit: "ns",
-        keys: &["cost", "constant_ns"],
-        about: "what each message pays over the rung below: calls, wake-ups, handshakes, headers",
-        formula: "median over passes of alpha - alpha of the rung below in the same pass",
-        source: "R. W. Hockney, The communication challenge for MPP, Parallel Computing 20 (1994)",
-        hint: "worth a look above a fifth of the alpha below: wake-ups, interrupt coalescing, sleep states",
-        page: "kept-and-cost.md",
-    },
-    Metric {
-        name: "cost.per-byte",
-        unit: "ns/B",
-        keys: &["cost", "ns_per_byte"],
-        about: "what each byte pays over the rung below: copies, checksums, packets",
-        formula: "median over passes of beta - beta of the rung below in the same pass",
-        source: "R. W. Hockney, The communication challenge for MPP, Parallel Computing 20 (1994)",
-        hint: "worth a look above a tenth of the beta below: a copy more, offloads, the MTU",
-        page: "kept-and-cost.md",
-    },
-    Metric {
-        name: "cpu.sender",
-        unit: "ns/B",
-        keys: &["cpu_ns_per_byte", "sender"],
-        about: "CPU time of the sending threads for each byte that arrived",
-        formula: "CPU time of the side's threads during the block / bytes received",
-        source: "clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
-        hint: "larger messages, segmentation offload, a larger MTU",
-        page: "cpu-per-byte.md",
-    },
-    Metric {
-        name: "cpu.receiver",
-        unit: "ns/B",
-        keys: &["cpu_ns_per_byte", "receiver"],
-        about: "CPU time of the receiving threads for each byte that arrived",
-        formula: "CPU time of the side's threads during the block / bytes received",
-        source: "clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
-        hint: "receive offload, a larger MTU, reads of at least 64 KiB",
-        page: "cpu-per-byte.md",
-    },
-    Metric {
-        name: "cpu.per-message",
-        unit: "ns",
-        keys: &["cpu_model", "message_ns"],
-        about: "CPU time that each message costs its end, whatever its size: the calls",
-        formula: "t(s) = message + bytes * per byte, least squares with weights 1/t^2, neither below zero",
-        source: "CLOCK_THREAD_CPUTIME_ID over the sizes of a stream, clock_gettime(2)",
-        hint: "several messages a call; the rate of small messages cannot pass 1 / this",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "retransmits",
-        unit: "segments",
-        keys: &["retransmits"],
-        about: "segments that TCP sent again during the streams of a layer",
-        formula: "sum over connections of tcpi_total_retrans at the end less that at the beginning",
-        source: "include/uapi/linux/tcp.h; RFC 4898",
-        hint: "look for where packets are dropped: interface drops, softnet-drops, a small queue",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "loss",
-        unit: "1",
-        keys: &["lost_share"],
-        about: "the share of what was sent that did not arrive, of a transport that does not send again",
-        formula: "1 - messages received / messages sent",
-        source: "RFC 7680; ITU-T Y.1540 (IPLR)",
-        hint: "lower the rate until it is gone; what drops is then full: a queue, a receive buffer, a CPU",
-        page: "throughput.md",
-    },
-    messages::EXCHANGE_TIME,
-    messages::EXCHANGE_THROUGHPUT,
-    messages::PING_PONG_THROUGHPUT,
-    messages::ROUND_TRIP_RATE,
-    messages::COLLECTIVE_TIME,
-    messages::OVERLAP,
-    messages::OVERLAP_TIME,
-    messages::RESPONSE_TIME,
-    messages::SERVICE_TIME,
-    messages::CONNECT_TIME,
-    messages::TRANSACTION_TIME,
-    messages::TRANSACTION_RATE,
-    messages::SENT_LATE,
-    messages::PACING_ERROR,
-    messages::SENDER_RATE,
-    messages::DUPLICATED,
-    messages::REORDERED,
-    messages::DELAY_VARIATION,
-    messages::PACKET_TO_PACKET,
-    messages::JITTER,
-    search::IP_CAPACITY,
-    search::CAPACITY_LOSS,
-    search::CAPACITY_DELAY_VARIATION,
-    search::ZERO_LOSS_RATE,
-    connections::ROUND_TRIPS_A_MINUTE,
-    connections::WINDOW_RATE,
-    connections::ALIGNED_WINDOW_RATE,
-    connections::TCP_EFFICIENCY,
-    connections::BUFFER_DELAY,
-    connections::LIMITED_BY,
-    Metric {
-        name: "alpha",
-        unit: "ns",
-        keys: &["alpha_ns"],
-        about: "the time of a message of no bytes: where the line through a piece of the curve begins",
-        formula: "T(s) = alpha + beta * s, least squares with weights 1/T^2, the median over passes",
-        source: "R. W. Hockney, The communication challenge for MPP, Parallel Computing 20 (1994)",
-        hint: "compare it with the rung below: cost.constant",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "beta",
-        unit: "ns/B",
-        keys: &["ns_per_byte"],
-        about: "the time that each byte adds, within a piece of the curve; never negative",
-        formula: "T(s) = alpha + beta * s, least squares with weights 1/T^2, the median over passes",
-        source: "R. W. Hockney, The communication challenge for MPP, Parallel Computing 20 (1994)",
-        hint: "8 / beta is the rate that large messages of this piece tend to",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "residual",
-        unit: "1",
-        keys: &["relative_residual"],
-        about: "how far the curve lies from its line",
-        formula: "root of the mean of (line / measured - 1)^2 over the sizes of the piece",
-        source: "least squares",
-        hint: "a large one means that one line does not describe the piece: look at the curve itself",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "n-half",
-        unit: "B",
-        keys: &["n_half_bytes"],
-        about: "the message size at which half of the largest rate is reached",
-        formula: "the first size whose rate is half of 8 / beta; alpha / beta in Hockney's model",
-        source: "R. W. Hockney, C. R. Jesshope: Parallel Computers 2, 1988",
-        hint: "messages below it are ruled by the constant, above it by the bytes",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "s90",
-        unit: "B",
-        keys: &["s90_bytes"],
-        about: "the message size from which on nine tenths of the largest rate are reached",
-        formula: "the first size whose rate is 0.9 of the peak",
-        source: "derived from throughput against message size",
-        hint: "send at least this much at once",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "peak",
-        unit: "b/s",
-        keys: &["peak_bps", "peak_bytes"],
-        about: "the largest rate over all sizes, and its size; the largest of noisy values, so biased upward",
-        formula: "max over sizes of the median throughput",
-        source: "NetPIPE reports it; the bias is that of a maximum",
-        hint: "compare layers at one stated size instead",
-        page: "throughput.md",
-    },
-    Metric {
-        name: "tail",
-        unit: "b/s",
-        keys: &["tail_bps"],
-        about: "the rate of the largest messages: what is left when caches and buffers are exceeded",
-        formula: "median of the throughput over the sizes of the last two octaves",
-        source: "derived from throughput against message size",
-        hint: "where it is clearly below the peak, linerate explain cache, buffer",
-        page: "breaks.md",
-    },
-    Metric {
-        name: "interval",
-        unit: "as its median",
-        keys: &["low", "high"],
-        about: "what holds the true median in 95 of 100 runs, as far as this run can tell",
-        formula: "the order statistics k and n + 1 - k with P(Binomial(n, 1/2) < k) <= 0.025",
-        source: "H. A. David, H. N. Nagaraja: Order Statistics, 3rd edition, section 7.1",
-        hint: "more passes make it narrower: --budget, --profile",
-        page: "interval-of-the-median.md",
-    },
-    Metric {
-        name: "between-run-spread",
-        unit: "1",
-        keys: &["between_run"],
-        about: "how far whole runs of the same plan differ, which no interval of one run shows",
-        formula: "from the medians of equal runs on the same machine, taken by linerate calibrate",
-        source: "T. Kalibera, R. Jones: Rigorous Benchmarking in Reasonable Time, ISMM 2013",
-        hint: "a difference between two runs that is smaller than this proves nothing: use ab",
-        page: "calibrate.md",
-    },
-    Metric {
-        name: "bound",
-        unit: "b/s",
-        keys: &["bound", "bounds", "bps"],
-        about: "a rate that the layer cannot pass, with what it was computed from",
-        formula: "one for each kind: linerate explain link, sender-cpu, receive-window, memory",
-        source: "S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52 (2009), for the idea",
-        hint: "the one that explains the rate within 15 % is what to work on",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "next-bound",
-        unit: "b/s",
-        keys: &["next_bound"],
-        about: "the bound that a perfect fix of the binding one runs into: the most that such a fix can give",
-        formula: "the lowest of the other bounds that do not move by themselves",
-        source: "the same as bound",
-        hint: "where it is near the binding one, fix both or none",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "unexplained",
-        unit: "ns/B",
-        keys: &["unexplained_ns_per_byte"],
-        about: "time a byte that no bound explains, even if all work were done one after the other",
-        formula: "8 / rate - sum of 8 / bound over link and CPUs",
-        source: "the sum of serial stages",
-        hint: "look for waiting: windows, wake-ups, another process; the time line shows pauses",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "serial-stage",
-        unit: "b/s",
-        keys: &["stage_bps"],
-        about: "the rate of the work that a layer adds, if it is done before or after that of the layer below",
-        formula: "1 / (1 / rate - 1 / rate of the layer below)",
-        source: "the sum of serial stages",
-        hint: "near the rate of a memory copy it is one copy more; where stages overlap it means nothing",
-        page: "bounds.md",
-    },
-    Metric {
-        name: "waterfall",
-        unit: "ns",
-        keys: &["waterfalls", "gaps", "ns", "share", "total_ns"],
-        about: "half of the topmost layer's round trip in parts: what each layer adds to the one below",
-        formula: "median over passes of T - T of the layer below in the same pass, at one size and wait mode",
-        source: "S. Larsen et al., Architectural Breakdown of End-to-End Latency in a TCP/IP Network, IJPP 37 (2009)",
-        hint: "begin with the largest share",
-        page: "kept-and-cost.md",
-    },
-    Metric {
-        name: "ideal",
-        unit: "ns",
-        keys: &["ideal_ns"],
-        about: "the time of a message if nothing but the line costs any",
-        formula: "bytes on the wire * 8 / line rate; switches and distance are not known and left out",
-        source: "IEEE 802.3",
-        hint: "nothing that a host does makes a message faster than this",
-        page: "bounds.md",
-    },
+    THROUGHPUT,
+    HALF_ROUND_TRIP,
+    DISTRIBUTION,
+    MESSAGE_RATE,
+    KEPT_OF_BELOW,
+    EFFICIENCY,
+    LOSS,
+    COST_CONSTANT,
+    COST_PER_BYTE,
+    CPU_SENDER,
+    CPU_RECEIVER,
+    CPU_BOTH,
+    CPU_PER_MESSAGE,
+    SERVICE_DEMAND,
+    RETRANSMITS,
+    RETRANSMIT_SHARE,
+    ROUND_TRIP_P99,
+    EXCHANGE_TIME,
+    EXCHANGE_THROUGHPUT,
+    PING_PONG_THROUGHPUT,
+    ROUND_TRIP_RATE,
+    COLLECTIVE_TIME,
+    OVERLAP,
+    OVERLAP_TIME,
+    RESPONSE_TIME,
+    SERVICE_TIME,
+    CONNECT_TIME,
+    TRANSACTION_TIME,
+    TRANSACTION_RATE,
+    SENT_LATE,
+    PACING_ERROR,
+    SENDER_RATE,
+    DUPLICATED,
+    REORDERED,
+    DELAY_VARIATION,
+    PACKET_TO_PACKET,
+    JITTER,
+    IP_CAPACITY,
+    CAPACITY_LOSS,
+    CAPACITY_DELAY_VARIATION,
+    ZERO_LOSS_RATE,
+    ROUND_TRIPS_A_MINUTE,
+    WINDOW_RATE,
+    ALIGNED_WINDOW_RATE,
+    TCP_EFFICIENCY,
+    BUFFER_DELAY,
+    LIMITED_BY,
+    ALPHA,
+    BETA,
+    RESIDUAL,
+    N_HALF,
+    S90,
+    PEAK,
+    TAIL,
+    INTERVAL,
+    BETWEEN_RUN_SPREAD,
+    BOUND,
+    NEXT_BOUND,
+    UNEXPLAINED,
+    SERIAL_STAGE,
+    WATERFALL,
+    IDEAL,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_part_is_asked_for_behind_the_name_of_its_metric() {
+        let asked = |name: &str| Metric::asked(name).map(|(metric, part)| (metric.name, part));
+        assert_eq!(asked("throughput"), Some(("throughput", Part::Whole)));
+        assert_eq!(asked("half-round-trip.p99.9"), Some(("half-round-trip", P99_9)));
+        assert_eq!(asked("overlap-time.both"), Some(("overlap-time", Part::Named("both"))));
+        for none in ["throughput.p50", "response-time", "overlap-time.all", "alpha", "half-round-trip.", ""] {
+            assert_eq!(asked(none), None, "{none}");
+        }
+        let names = Metric::askable();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(names.iter().all(|name| Metric::asked(name).is_some()));
+    }
+
+    #[test]
+    fn what_is_shown_has_what_its_view_needs() {
+        for metric in METRICS {
+            let is_whole = metric.parts.contains(&Part::Whole);
+            assert!(!metric.is_column || is_whole && !metric.key.is_empty(), "{}: a column", metric.name);
+            assert!(metric.curve.is_none() || is_whole, "{}: a family of a curve", metric.name);
+            let has_all =
+                metric.more_is_better.is_some() && !metric.key.is_empty() && !metric.title.is_empty();
+            assert!(metric.margin.is_none() || has_all, "{}: watched", metric.name);
+        }
+    }
+
+    #[test]
+    fn a_key_or_a_family_of_two_metrics_is_of_one_unit() {
+        for one in METRICS {
+            for other in METRICS {
+                let key = !one.key.is_empty() && one.key == other.key;
+                let family = |one: Option<Family>, other: Option<Family>| {
+                    one.is_some_and(|one| other.is_some_and(|other| one.name == other.name))
+                };
+                let same = family(one.layer, other.layer) || family(one.curve, other.curve);
+                assert!(!(key || same) || one.unit == other.unit, "{} and {}", one.name, other.name);
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 mod on_request;
 
 use super::transport::{TRANSPORTS, TransportEntry};
-use super::{Cache, Pattern};
+use super::{Cache, Pattern, is_same};
 use Pattern::{Bidirectional, PingPong, Stream};
 
 /// Where the two ends of a rung stand.
@@ -91,19 +91,11 @@ impl Rung {
 const fn transport(name: &str) -> &'static TransportEntry {
     let mut at = 0;
     loop {
-        if is_same(TRANSPORTS[at].name.as_bytes(), name.as_bytes()) {
+        if is_same(TRANSPORTS[at].name, name) {
             return &TRANSPORTS[at];
         }
         at += 1;
     }
-}
-
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
 }
 
 /// The ladder.

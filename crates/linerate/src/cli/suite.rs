@@ -1,9 +1,7 @@
 //! Plan files: read, checked, and put in place of the ladder.
 
 use super::args::Hosts;
-use crate::analysis::{MEASURES, measure};
-use crate::plan::{LONGEST_PLAN, Plan, Suite, SuiteError};
-use crate::vocabulary::meant;
+use crate::plan::{LONGEST_PLAN, Plan, Suite};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -27,7 +25,6 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
     if !args.only.is_empty() || !args.skip.is_empty() {
         return Err(Error::usage("a suite says which rungs it measures", "leave out --only and --skip"));
     }
-    suites.iter().try_for_each(check_measures)?;
     let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
     if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
         return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
@@ -45,19 +42,6 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
     Ok(())
 }
 
-/// Whether everything that is drawn or tested can be computed.
-fn check_measures(suite: &Suite) -> Result<()> {
-    let drawn = suite.figures.iter().flat_map(|figure| figure.measures());
-    let tested = suite.claims.iter().map(|claim| claim.y.as_str());
-    let set = suite.tables.iter().flat_map(|table| &table.columns).map(|column| column.y.as_str());
-    let unknown = drawn.chain(set).chain(tested).find(|name| measure(name).is_none());
-    let Some(name) = unknown else { return Ok(()) };
-    let what = format!("nothing that a figure can draw is called `{name}`");
-    let near = meant(MEASURES.iter().map(|measure| measure.name), name, "see docs/guides/plans.md");
-    let SuiteError { what, hint } = SuiteError::new(what, near);
-    Err(Error::usage(what, hint))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,7 +51,6 @@ mod tests {
     fn every_shipped_suite_can_be_carried_out() {
         for entry in SUITES {
             let suite = Suite::shipped(entry.name).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
-            check_measures(&suite).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             assert_eq!((suite.name.as_str(), suite.paper.as_deref()), (entry.name, Some(entry.paper)));
         }
     }

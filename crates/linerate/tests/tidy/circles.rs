@@ -107,9 +107,11 @@ fn no_two_files_of_a_room_need_each_other() {
     let mut found = Vec::new();
     for (room, needs) in needs(&rust_files()) {
         let at = format!("{} {}", room[0], room[1..].join("/"));
-        found.extend(circles(&needs).into_iter().map(|circle| {
-            format!("{at}: {}: they need each other in a circle", circle.join(" "))
-        }));
+        found.extend(
+            circles(&needs)
+                .into_iter()
+                .map(|circle| format!("{at}: {}: they need each other in a circle", circle.join(" "))),
+        );
     }
     assert_kept(found);
 }

@@ -1,29 +1,40 @@
 //! What each arm gave in each block, and what it gave against the plan as it stands.
 
-use crate::analysis::trial::{self, Machines};
+use crate::analysis::measures::Measure;
 use crate::plan::Why;
 use crate::record::{Recording, StepRecord, Trial, decode_histogram};
 use crate::statistic::{Effect, Estimate, median, midmean, signed_rank};
-use crate::vocabulary::{Does, Pattern};
+use crate::vocabulary::{Does, Metric, Pattern, metric};
 use std::collections::BTreeMap;
 
-/// What one arm gave in one block.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Figures {
-    /// The stream's throughput.
-    pub throughput_bps: Option<f64>,
-    /// Half of the median round trip.
-    pub half_round_trip_ns: Option<f64>,
-    /// The round trip that one in a hundred exceeds.
-    pub round_trip_ns_p99: Option<f64>,
-    /// CPU time of both ends for each byte of the stream.
-    pub cpu_ns_per_byte: Option<f64>,
-    /// Segments of the stream that were sent again, as a share.
-    pub retransmits: Option<f64>,
+/// What one arm gave in one block: numbers by their metrics' names.
+type Figures = BTreeMap<&'static str, f64>;
+
+/// A number of a block; what it means to change is the metric's.
+pub struct Watched {
+    /// Which one.
+    pub metric: &'static Metric,
+    of: fn(&Visits) -> Option<f64>,
 }
 
-/// A number of an arm's block.
-pub type Number = fn(&Figures) -> Option<f64>;
+const fn watched(metric: &'static Metric, of: fn(&Visits) -> Option<f64>) -> Watched {
+    Watched { metric, of }
+}
+
+/// Every number of a block.
+pub const WATCHED: &[Watched] = &[
+    // By the time of a bit, not by the rate: rates are no quantities that add up.
+    watched(&metric::THROUGHPUT, |visits| {
+        let bit_times = visits.told(&metric::THROUGHPUT, Pattern::Stream).map(|bps| 1.0 / bps);
+        midmean(bit_times).map(|time| 1.0 / time)
+    }),
+    watched(&metric::HALF_ROUND_TRIP, |visits| {
+        midmean(visits.told(&metric::HALF_ROUND_TRIP, Pattern::PingPong))
+    }),
+    watched(&metric::ROUND_TRIP_P99, |visits| visits.round_trip_ns_p99()),
+    watched(&metric::CPU_BOTH, |visits| median(visits.told(&metric::CPU_BOTH, Pattern::Stream))),
+    watched(&metric::RETRANSMIT_SHARE, |visits| visits.retransmits()),
+];
 
 /// What all arms gave, block by block.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,15 +43,16 @@ pub struct Blocks(BTreeMap<u32, BTreeMap<u32, Figures>>);
 impl Blocks {
     /// The blocks of one purpose, by arm and number; those that were cut short are left out.
     pub fn of(recording: &Recording, why: Why, pattern: Pattern) -> Blocks {
-        let machines = Machines::of(recording);
         let comparison = recording.plan().and_then(|plan| plan.comparison.as_ref());
         let block_of = |pass: u32| comparison.map_or(pass, |comparison| comparison.block_of(pass));
         let mut visits: BTreeMap<(u32, u32), Visits> = BTreeMap::new();
         for trial in recording.trials.iter().filter(|trial| trial.why == why && trial.pass > 0) {
-            visits.entry((trial.case.arm, block_of(trial.pass))).or_default().trials.push(trial);
+            let visit = visits.entry((trial.case.arm, block_of(trial.pass)));
+            visit.or_insert_with(|| Visits::of(recording)).trials.push(trial);
         }
         for step in recording.steps.iter().filter(|step| step.why == why && step.pass > 0) {
-            visits.entry((step.case.arm, block_of(step.pass))).or_default().steps.push(step);
+            let visit = visits.entry((step.case.arm, block_of(step.pass)));
+            visit.or_insert_with(|| Visits::of(recording)).steps.push(step);
         }
         let mut whole: BTreeMap<u32, usize> = BTreeMap::new();
         for ((arm, _), visits) in &visits {
@@ -50,7 +62,7 @@ impl Blocks {
         let is_whole = |arm: u32, visits: &Visits| whole.get(&arm) == Some(&visits.count(pattern));
         let mut arms: BTreeMap<u32, BTreeMap<u32, Figures>> = BTreeMap::new();
         for ((arm, block), visits) in visits.iter().filter(|((arm, _), visits)| is_whole(*arm, visits)) {
-            arms.entry(*arm).or_default().insert(*block, visits.figures(&machines));
+            arms.entry(*arm).or_default().insert(*block, visits.figures());
         }
         Blocks(arms)
     }
@@ -61,22 +73,23 @@ impl Blocks {
     }
 
     /// An arm's number over its blocks.
-    pub fn estimate(&self, arm: u32, number: Number) -> Option<Estimate> {
-        Estimate::of(self.0.get(&arm)?.values().filter_map(number))
+    pub fn estimate(&self, arm: u32, metric: &Metric) -> Option<Estimate> {
+        Estimate::of(self.0.get(&arm)?.values().filter_map(|figures| figures.get(metric.name).copied()))
     }
 
     /// An arm against the plan as it stands, block by block.
-    pub fn paired(&self, arm: u32, number: Number, differ: fn(f64, f64) -> f64) -> Vec<f64> {
+    pub fn paired(&self, arm: u32, metric: &Metric, differ: fn(f64, f64) -> f64) -> Vec<f64> {
         let (Some(base), Some(arm)) = (self.0.get(&0), self.0.get(&arm)) else { return Vec::new() };
         let pair = |(pass, figures): (&u32, &Figures)| {
-            Some(differ(number(figures)?, number(base.get(pass)?)?)).filter(|d| d.is_finite())
+            let (own, of_base) = (figures.get(metric.name)?, base.get(pass)?.get(metric.name)?);
+            Some(differ(*own, *of_base)).filter(|d| d.is_finite())
         };
         arm.iter().filter_map(pair).collect()
     }
 
     /// The logarithms of an arm's ratios to the plan as it stands.
-    pub fn ratios(&self, arm: u32, number: Number) -> Vec<f64> {
-        self.paired(arm, number, |arm, base| (arm / base).ln())
+    pub fn ratios(&self, arm: u32, metric: &Metric) -> Vec<f64> {
+        self.paired(arm, metric, |arm, base| (arm / base).ln())
     }
 }
 
@@ -93,35 +106,34 @@ pub fn share(ratios: &[f64], confidence: f64) -> Option<Effect> {
 }
 
 /// One arm's visits in one block.
-#[derive(Default)]
 struct Visits<'r> {
+    recording: &'r Recording,
     trials: Vec<&'r Trial>,
     steps: Vec<&'r StepRecord>,
 }
 
-impl Visits<'_> {
-    fn of(&self, pattern: Pattern) -> impl Iterator<Item = &Trial> {
+impl<'r> Visits<'r> {
+    fn of(recording: &'r Recording) -> Visits<'r> {
+        Visits { recording, trials: Vec::new(), steps: Vec::new() }
+    }
+
+    fn trials(&self, pattern: Pattern) -> impl Iterator<Item = &Trial> {
         self.trials.iter().copied().filter(move |trial| trial.case.pattern == pattern)
     }
 
     fn count(&self, pattern: Pattern) -> usize {
-        self.of(pattern).count()
+        self.trials(pattern).count()
     }
 
-    fn figures(&self, machines: &Machines) -> Figures {
-        let streams: Vec<_> = self.of(Pattern::Stream).map(|trial| trial::values(trial, machines)).collect();
-        let ping_pongs = self.of(Pattern::PingPong).map(|trial| trial::values(trial, machines));
-        let cpu =
-            |values: &trial::Values| Some(values.sender?.cpu_ns_per_byte + values.receiver?.cpu_ns_per_byte);
-        Figures {
-            // By the time of a bit, not by the rate: rates are no quantities that add up.
-            throughput_bps: midmean(streams.iter().filter_map(|values| Some(1.0 / values.throughput_bps?)))
-                .map(|time| 1.0 / time),
-            half_round_trip_ns: midmean(ping_pongs.filter_map(|values| values.half_round_trip_ns)),
-            round_trip_ns_p99: self.round_trip_ns_p99(),
-            cpu_ns_per_byte: median(streams.iter().filter_map(cpu)),
-            retransmits: self.retransmits(),
-        }
+    /// What each trial of this pattern tells.
+    fn told(&self, metric: &'static Metric, pattern: Pattern) -> impl Iterator<Item = f64> {
+        let measure = Measure::whole(metric);
+        self.trials(pattern).filter_map(move |trial| measure?.of(self.recording, trial))
+    }
+
+    fn figures(&self) -> Figures {
+        let number = |watched: &Watched| Some((watched.metric.name, (watched.of)(self)?));
+        WATCHED.iter().filter_map(number).collect()
     }
 
     /// Over all round trips of a trial; the median of the trials.
@@ -132,7 +144,7 @@ impl Visits<'_> {
             let p99 = histogram.value_at_quantile(0.99) as f64 / trial.block.messages.max(1) as f64;
             (!histogram.is_empty()).then_some(p99)
         };
-        median(self.of(Pattern::PingPong).filter_map(of_trial))
+        median(self.trials(Pattern::PingPong).filter_map(of_trial))
     }
 
     fn retransmits(&self) -> Option<f64> {
@@ -141,5 +153,19 @@ impl Visits<'_> {
         let sum = |name: &str| sockets.iter().filter_map(|socket| socket.moved.get(name)).sum::<u64>() as f64;
         let sent = sum("data_segs_out");
         (sent > 0.0).then(|| sum("total_retrans") / sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::METRICS;
+
+    #[test]
+    fn what_has_a_margin_is_watched_and_nothing_else_is() {
+        for metric in METRICS {
+            let is_watched = WATCHED.iter().any(|watched| watched.metric == metric);
+            assert_eq!(is_watched, metric.margin.is_some(), "{}", metric.name);
+        }
     }
 }

@@ -19,11 +19,11 @@ impl Look<'_> {
 
     pub(super) fn control(&self, kind: ArmKind, holds: impl Fn(&Effect, f64) -> bool) -> Option<Control> {
         let (arm, _) = self.arms(kind).next()?;
-        let ratios = self.blocks.ratios(arm, self.measure.number);
+        let ratios = self.blocks.ratios(arm, self.metric);
         let change = share(&ratios, 1.0 - self.alpha)?;
         Some(Control {
             arm,
-            value: self.blocks.estimate(arm, self.measure.number),
+            value: self.blocks.estimate(arm, self.metric),
             standard_error: standard_error(&ratios),
             holds: holds(&change, self.alpha),
             change,
@@ -59,18 +59,19 @@ impl Look<'_> {
 
     /// All numbers of a candidate, not judged yet.
     fn measured(&self, number: u32, arm: &Arm, margin: f64) -> Candidate {
-        let ratios = self.blocks.ratios(number, self.measure.number);
+        let ratios = self.blocks.ratios(number, self.metric);
         let change = share(&ratios, 1.0 - self.alpha);
-        let better = |effect: Effect| if self.measure.more_is_better { effect.won } else { 1.0 - effect.won };
-        let confirmation = share(&self.fresh.ratios(number, self.measure.number), CONFIDENCE);
+        let more_is_better = self.metric.more_is_better == Some(true);
+        let better = |effect: Effect| if more_is_better { effect.won } else { 1.0 - effect.won };
+        let confirmation = share(&self.fresh.ratios(number, self.metric), CONFIDENCE);
         Candidate {
             arm: number,
             name: arm.name.clone(),
-            value: self.blocks.estimate(number, self.measure.number),
+            value: self.blocks.estimate(number, self.metric),
             change,
             p_adjusted: None,
             p_same: equivalent(&ratios, margin.ln_1p()),
-            is_gain: change.is_some_and(|effect| self.measure.gain(effect.estimate) > 0.0),
+            is_gain: change.is_some_and(|effect| self.metric.gain(effect.estimate) > 0.0),
             won: change.map(better),
             confirmation,
             confirmed: confirmation.map(|effect| self.confirmed(&effect)),
@@ -83,7 +84,7 @@ impl Look<'_> {
     }
 
     fn confirmed(&self, effect: &Effect) -> Confirmed {
-        let points_up = self.measure.gain(effect.estimate) > 0.0;
+        let points_up = self.metric.gain(effect.estimate) > 0.0;
         match (points_up, effect.p / 2.0 <= CONFIRMING && effect.n >= CONFIRMATION_BLOCKS) {
             (true, true) => Confirmed::Yes,
             (true, false) => Confirmed::Weakly,
@@ -92,22 +93,21 @@ impl Look<'_> {
     }
 
     fn guards(&self, arm: u32) -> Vec<Guard> {
-        let others = MEASURES.iter().filter(|measure| measure.name != self.measure.name);
-        let guard = |measure: &Measure| {
-            let change = match measure.is_ratio {
-                true => share(&self.blocks.ratios(arm, measure.number), 1.0 - self.alpha)?,
-                false => {
-                    signed_rank(&self.blocks.paired(arm, measure.number, |a, b| a - b), 1.0 - self.alpha)?
-                }
+        let others = WATCHED.iter().map(|watched| watched.metric).filter(|metric| *metric != self.metric);
+        let guard = |metric: &'static Metric| {
+            let change = match metric.changes_by_ratio() {
+                true => share(&self.blocks.ratios(arm, metric), 1.0 - self.alpha)?,
+                false => signed_rank(&self.blocks.paired(arm, metric, |a, b| a - b), 1.0 - self.alpha)?,
             };
+            let margin = metric.margin?;
             // Of the two ends that with the lesser loss: it is at least so much worse.
-            let least = [change.low, change.high].map(|end| end.map(|end| -measure.gain(end)));
+            let least = [change.low, change.high].map(|end| end.map(|end| -metric.gain(end)));
             Some(Guard {
-                name: measure.name.into(),
-                base: self.blocks.estimate(0, measure.number)?.median,
-                value: self.blocks.estimate(arm, measure.number)?.median,
-                is_worse: least.iter().all(|loss| loss.is_some_and(|loss| loss > measure.margin)),
-                margin: measure.margin,
+                name: metric.key.into(),
+                base: self.blocks.estimate(0, metric)?.median,
+                value: self.blocks.estimate(arm, metric)?.median,
+                is_worse: least.iter().all(|loss| loss.is_some_and(|loss| loss > margin)),
+                margin,
                 change,
             })
         };
@@ -148,7 +148,7 @@ impl Look<'_> {
     /// Why a gain is not accepted.
     fn objections(&self, candidate: &Candidate, margin: f64) -> Vec<String> {
         let least = candidate.change.and_then(|effect| {
-            let ends = [effect.low?, effect.high?].map(|end| self.measure.gain(end));
+            let ends = [effect.low?, effect.high?].map(|end| self.metric.gain(end));
             Some(ends[0].min(ends[1]))
         });
         let small = least.is_none_or(|least| least <= margin);

@@ -57,12 +57,13 @@ pub(super) fn values(
     let telling = telling(plan, figure.x, of_cases());
     // Series and levels stand in the order in which the plan has them, which is not that of the passes.
     let mut series: Vec<((&str, String), Vec<AtLevel>)> = Vec::new();
-    let measures: Vec<&Measure> = figure.measures().filter_map(measure).collect();
-    for (measure, trial) in
+    let measures: Vec<(&str, Measure)> =
+        figure.measures().filter_map(|name| Some((name, measure(name)?))).collect();
+    for ((measured, measure), trial) in
         measures.iter().flat_map(|one| ordered(of_cases()).into_iter().map(move |t| (one, t)))
     {
         let Some(value) = measure.of(recording, trial) else { continue };
-        let (name, x) = ((measure.name, key(plan, &telling, trial)), level(plan, figure.x, trial));
+        let (name, x) = ((*measured, key(plan, &telling, trial)), level(plan, figure.x, trial));
         let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
         let (_, passes) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), BTreeMap::new()));
         passes.entry(trial.pass).or_default().push(value);
@@ -75,7 +76,7 @@ pub(super) fn values(
         };
         SeriesValues { is_besides: measure != figure.y, ..of_series(name, points) }
     };
-    let unit = measure(&figure.y).map_or("", |measure| measure.unit);
+    let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
     FigureValues { figure: figure.clone(), unit, series: series.into_iter().map(named).collect() }
 }
 

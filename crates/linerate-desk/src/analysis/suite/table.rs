@@ -49,7 +49,7 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &
         Some(CellValue { value: Estimate::of(numbers.into_values())?, at })
     };
     let unit = |column: &TableColumn| {
-        measure(&column.y).filter(|_| column.over.is_none()).map_or("", |measure| measure.unit)
+        measure(&column.y).filter(|_| column.over.is_none()).map_or("", |measure| measure.metric.unit)
     };
     let row = |row: &TableRow| table.columns.iter().map(|column| cell(row, column)).collect();
     TableValues {

@@ -4,14 +4,23 @@
 //! recording may hold any text. Units are the base units of OpenMetrics (seconds, ratios), and bits a second; the last
 //! word of a name is its unit. What is not known has no sample: there is no NaN.
 
-use crate::report::{CurveEntry, ImportedReport, LadderEntry, Report, SuiteReport};
+use crate::analysis::{Cost, CpuTime, Curve, Table};
+use crate::report::rows::cache;
+use crate::report::{ImportedReport, LadderEntry, Report, Sheet, SuiteReport};
 use crate::statistic::Estimate;
-use crate::vocabulary::Quantity;
+use crate::vocabulary::metric::Family as Named;
+use crate::vocabulary::{METRICS, Metric, Quantity, metric};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Nanoseconds in a second.
-const NS: f64 = 1e-9;
+/// The base unit of a metric's unit, and what a number is multiplied by.
+const UNITS: &[(&str, &str, f64)] = &[
+    ("b/s", "bits_per_second", 1.0),
+    ("ns", "seconds", 1e-9),
+    ("ns/B", "seconds", 1e-9),
+    ("1", "ratio", 1.0),
+    ("segments", "segments", 1.0),
+];
 
 /// Labels and their values; those without a value are left out.
 type Labels = Vec<(&'static str, String)>;
@@ -24,46 +33,115 @@ struct Family {
     samples: Vec<(Labels, f64)>,
 }
 
-/// Every family, by its name without prefix and unit. The order is that of the text.
-const FAMILIES: [(&str, &str, &str); 18] = [
-    ("run_start", "seconds", "When it was measured, since 1970."),
-    (
-        "throughput",
-        "bits_per_second",
-        "Throughput of a layer: the receiver's bytes over its clock, at the size at which layers are compared.",
-    ),
-    ("half_round_trip", "seconds", "Half of a round trip of a layer. It is no one-way delay."),
-    ("kept_of_below", "ratio", "Throughput as a share of the layer below, paired within passes."),
-    ("lost", "ratio", "The share of a stream's datagrams that did not arrive."),
-    ("cost_constant", "seconds", "What a layer adds to the time of each message."),
-    ("cost_per_byte", "seconds", "What a layer adds for each byte."),
-    ("cpu_per_byte", "seconds", "CPU time of an end's threads for each byte."),
-    ("retransmits", "segments", "Segments that were sent again during the streams of a layer."),
-    ("bound", "bits_per_second", "What a layer's rate cannot pass."),
-    ("unavailable", "", "A layer that could not be measured; the reason is a label."),
-    (
-        "curve_throughput",
-        "bits_per_second",
-        "Throughput against message size; of a ping-pong, the message over half of its round trip.",
-    ),
-    ("curve_half_round_trip", "seconds", "Half of a round trip against message size."),
-    ("arm", "ratio", "How an arm of a comparison differs from the base, as a share."),
-    ("suite_value", "", "A point of a suite's figure; its unit is a label."),
-    ("warning", "", "What makes numbers doubtful, by its code."),
-    (
+const fn family(name: &'static str, unit: &'static str, help: &'static str) -> Family {
+    Family { name, unit, help, samples: Vec::new() }
+}
+
+/// Families that are no metric's: before those of the layers, behind them, and at the end.
+const FIRST: [Family; 1] = [family("run_start", "seconds", "When it was measured, since 1970.")];
+const BEHIND_LAYERS: [Family; 1] =
+    [family("unavailable", "", "A layer that could not be measured; the reason is a label.")];
+const LAST: [Family; 5] = [
+    family("arm", "ratio", "How an arm of a comparison differs from the base, as a share."),
+    family("suite_value", "", "A point of a suite's figure; its unit is a label."),
+    family("warning", "", "What makes numbers doubtful, by its code."),
+    family(
         "imported",
         "",
         "A number of another tool, in the unit of its label; what it is of its samples is a label.",
     ),
-    ("imported_part", "", "The same of a part of a test."),
+    family("imported_part", "", "The same of a part of a test."),
 ];
 
+/// Every family in the order of the text, without samples.
+fn families() -> Vec<Family> {
+    let of_metrics = |named: fn(&Metric) -> Option<Named>| {
+        let mut found: Vec<Family> = Vec::new();
+        for (named, metric) in METRICS.iter().filter_map(|metric| Some((named(metric)?, metric))) {
+            if !found.iter().any(|known| known.name == named.name) {
+                found.push(family(named.name, base(metric).0, named.help));
+            }
+        }
+        found
+    };
+    let all = [
+        FIRST.into(),
+        of_metrics(|metric| metric.layer),
+        BEHIND_LAYERS.into(),
+        of_metrics(|metric| metric.curve),
+        LAST.into(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The base unit of a metric, and what its numbers are multiplied by.
+fn base(metric: &Metric) -> (&'static str, f64) {
+    UNITS.iter().find(|(unit, ..)| *unit == metric.unit).map_or(("", 1.0), |(_, base, scale)| (base, *scale))
+}
+
+/// A number of a layer.
+enum Told {
+    Estimate(Option<Estimate>),
+    Alone(Option<f64>),
+}
+
+/// Where a layer's entry has a metric: the number, and the labels that it has besides.
+type OfLayer = fn(&LadderEntry) -> Vec<(Labels, Told)>;
+
+const OF_LAYER: &[(&Metric, OfLayer)] = &[
+    (&metric::THROUGHPUT, |layer| vec![(at_size(layer), Told::Estimate(layer.throughput_bps))]),
+    (&metric::HALF_ROUND_TRIP, half_round_trips),
+    (&metric::KEPT_OF_BELOW, |layer| vec![(at_size(layer), Told::Estimate(layer.kept_of_below))]),
+    (&metric::LOSS, |layer| vec![(at_size(layer), Told::Estimate(layer.lost_share))]),
+    (&metric::COST_CONSTANT, |layer| cost(layer, |cost| cost.constant_ns)),
+    (&metric::COST_PER_BYTE, |layer| cost(layer, |cost| Some(cost.ns_per_byte))),
+    (&metric::CPU_SENDER, |layer| cpu(layer, "sender", |cpu| cpu.sender)),
+    (&metric::CPU_RECEIVER, |layer| cpu(layer, "receiver", |cpu| cpu.receiver)),
+    (&metric::RETRANSMITS, |layer| {
+        vec![(Vec::new(), Told::Alone(layer.retransmits.map(|count| count as f64)))]
+    }),
+    (&metric::BOUND, bounds),
+];
+
+fn at_size(layer: &LadderEntry) -> Labels {
+    vec![("message_bytes", layer.message_bytes.to_string())]
+}
+
+fn half_round_trips(layer: &LadderEntry) -> Vec<(Labels, Told)> {
+    let times = &layer.half_round_trip_ns;
+    let labels = |wait: &str| vec![("message_bytes", layer.latency_bytes.to_string()), ("wait", wait.into())];
+    [("polling", times.polling), ("sleeping", times.sleeping)]
+        .map(|(wait, time)| (labels(wait), Told::Estimate(time)))
+        .into()
+}
+
+fn cost(layer: &LadderEntry, part: fn(&Cost) -> Option<Estimate>) -> Vec<(Labels, Told)> {
+    let told = |cost: &Cost| (vec![("wait", cost.wait.to_string())], Told::Estimate(part(cost)));
+    layer.cost.iter().map(told).collect()
+}
+
+fn cpu(layer: &LadderEntry, end: &str, part: fn(&CpuTime) -> Option<f64>) -> Vec<(Labels, Told)> {
+    let told = |cpu: &CpuTime| (vec![("end", end.to_owned())], Told::Alone(part(cpu)));
+    layer.cpu_ns_per_byte.iter().map(told).collect()
+}
+
+fn bounds(layer: &LadderEntry) -> Vec<(Labels, Told)> {
+    let told = |bound: &crate::report::BoundEntry| {
+        let binds = layer.bound.as_ref().is_some_and(|binding| binding.name == bound.name);
+        let labels = vec![("bound", bound.name.clone()), ("binds", binds.to_string())];
+        (labels, Told::Alone(Some(bound.bps)))
+    };
+    layer.bounds.iter().map(told).collect()
+}
+
 /// The text of a report.
-pub fn open_metrics(report: &Report) -> String {
-    let mut families = Families::default();
+pub fn open_metrics(sheet: &Sheet) -> String {
+    let (report, table) = (&sheet.report, Table::of(sheet.recording));
+    let mut families = Families(families());
     families.run(report);
     report.ladder.iter().for_each(|entry| families.layer(entry));
-    report.curves.iter().for_each(|entry| families.curve(entry));
+    let curves = sheet.analysis.curves.iter().filter(|curve| curve.case.arm == 0);
+    curves.for_each(|curve| families.curve(&table, curve));
     report.suites.iter().for_each(|suite| families.suite(suite));
     report.imported.iter().for_each(|imported| families.imported(imported));
     for warning in &report.warnings {
@@ -72,23 +150,19 @@ pub fn open_metrics(report: &Report) -> String {
     families.written(report)
 }
 
-#[derive(Default)]
 struct Families(Vec<Family>);
 
 impl Families {
-    fn add(&mut self, name: &'static str, labels: Labels, value: Option<f64>) {
+    fn add(&mut self, name: &str, labels: Labels, value: Option<f64>) {
         let Some(value) = value.filter(|value| value.is_finite()) else { return };
         let labels = labels.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         if let Some(family) = self.0.iter_mut().find(|family| family.name == name) {
-            return family.samples.push((labels, value));
+            family.samples.push((labels, value));
         }
-        let known = FAMILIES.iter().find(|(known, ..)| *known == name);
-        let (unit, help) = known.map_or(("", ""), |(_, unit, help)| (*unit, *help));
-        self.0.push(Family { name, unit, help, samples: vec![(labels, value)] });
     }
 
     /// The median, the ends of its interval and the number of passes.
-    fn estimate(&mut self, name: &'static str, labels: &Labels, estimate: Option<Estimate>, scale: f64) {
+    fn estimate(&mut self, name: &str, labels: &Labels, estimate: Option<Estimate>, scale: f64) {
         let Some(Estimate { median, low, high, n, .. }) = estimate else { return };
         let with = |part: &str| {
             let more = [("estimate", part.to_owned()), ("passes", n.to_string())];
@@ -127,34 +201,16 @@ impl Families {
             let more = more.iter().map(|(name, value)| (*name, (*value).to_owned()));
             labels.iter().cloned().chain(more).collect::<Labels>()
         };
-        let size = entry.message_bytes.to_string();
-        let at_size = with(&[("message_bytes", &size)]);
-        self.estimate("throughput", &at_size, entry.throughput_bps, 1.0);
-        self.estimate("kept_of_below", &at_size, entry.kept_of_below, 1.0);
-        self.estimate("lost", &at_size, entry.lost_share, 1.0);
-        let latency = entry.latency_bytes.to_string();
-        for (wait, time) in
-            [("polling", entry.half_round_trip_ns.polling), ("sleeping", entry.half_round_trip_ns.sleeping)]
-        {
-            self.estimate("half_round_trip", &with(&[("message_bytes", &latency), ("wait", wait)]), time, NS);
-        }
-        if let Some(cost) = &entry.cost {
-            let labels = with(&[("wait", &cost.wait.to_string())]);
-            self.estimate("cost_constant", &labels, cost.constant_ns, NS);
-            self.estimate("cost_per_byte", &labels, Some(cost.ns_per_byte), NS);
-        }
-        if let Some(cpu) = &entry.cpu_ns_per_byte {
-            self.add("cpu_per_byte", with(&[("end", "sender")]), cpu.sender.map(|ns| ns * NS));
-            self.add("cpu_per_byte", with(&[("end", "receiver")]), cpu.receiver.map(|ns| ns * NS));
-        }
-        self.add("retransmits", with(&[]), entry.retransmits.map(|count| count as f64));
-        for bound in &entry.bounds {
-            let binds = entry.bound.as_ref().is_some_and(|binding| binding.name == bound.name);
-            self.add(
-                "bound",
-                with(&[("bound", &bound.name), ("binds", if binds { "true" } else { "false" })]),
-                Some(bound.bps),
-            );
+        for (metric, of_layer) in OF_LAYER {
+            let Some(family) = metric.layer else { continue };
+            let (_, scale) = base(metric);
+            for (more, told) in of_layer(entry) {
+                let labels = labels.iter().cloned().chain(more).collect();
+                match told {
+                    Told::Estimate(estimate) => self.estimate(family.name, &labels, estimate, scale),
+                    Told::Alone(value) => self.add(family.name, labels, value.map(|value| value * scale)),
+                }
+            }
         }
         if let Some(why) = &entry.unavailable {
             self.add("unavailable", with(&[("reason", why)]), Some(1.0));
@@ -164,20 +220,23 @@ impl Families {
         }
     }
 
-    fn curve(&mut self, curve: &CurveEntry) {
+    fn curve(&mut self, table: &Table, curve: &Curve) {
+        let case = &curve.case;
         for point in &curve.points {
             let labels: Labels = vec![
-                ("rung", curve.id.clone()),
-                ("pattern", curve.pattern.to_string()),
-                ("wait", curve.wait.to_string()),
-                ("flows", curve.flows.to_string()),
-                ("from", curve.from.clone()),
-                ("to", curve.to.clone()),
+                ("rung", case.rung.clone()),
+                ("pattern", case.pattern.to_string()),
+                ("wait", case.wait.to_string()),
+                ("flows", case.flows.to_string()),
+                ("from", case.pairs.from_names()),
+                ("to", case.pairs.to_names()),
                 ("message_bytes", point.message_bytes.to_string()),
-                ("cache", format!("{:?}", point.cache).to_lowercase()),
+                ("cache", cache(point.cache).into()),
             ];
-            self.estimate("curve_throughput", &labels, point.throughput_bps, 1.0);
-            self.estimate("curve_half_round_trip", &labels, point.half_round_trip_ns, NS);
+            for (name, metrics) in Metric::grouped(|metric| Some(metric.curve?.name)) {
+                let scale = metrics.first().map_or(1.0, |metric| base(metric).1);
+                self.estimate(name, &labels, table.estimate(case, point.message_bytes, &metrics), scale);
+            }
         }
     }
 
@@ -237,11 +296,7 @@ impl Families {
         text.push_str("# TYPE linerate_run info\n# HELP linerate_run What was run.\n");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "linerate_run_info{} 1", written_labels(&about));
-        for (name, ..) in FAMILIES {
-            if let Some(family) = self.0.iter().find(|family| family.name == name) {
-                family.write(&mut text);
-            }
-        }
+        self.0.iter().filter(|family| !family.samples.is_empty()).for_each(|family| family.write(&mut text));
         text.push_str("# EOF\n");
         text
     }
@@ -280,4 +335,19 @@ fn escaped(text: &str) -> String {
 
 fn quantity(quantity: Quantity) -> String {
     quantity.entry().words.replace(' ', "_").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_with_a_family_has_its_unit_and_its_place() {
+        for metric in METRICS {
+            let is_exported = metric.layer.is_some() || metric.curve.is_some();
+            assert!(!is_exported || !base(metric).0.is_empty(), "{} is in {}", metric.name, metric.unit);
+            let places = OF_LAYER.iter().filter(|(known, _)| *known == metric).count();
+            assert_eq!(places, usize::from(metric.layer.is_some()), "{}", metric.name);
+        }
+    }
 }

@@ -5,14 +5,13 @@ use super::{Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Uni
 use crate::analysis::{Sampled, Timeline};
 use crate::statistic::Estimate;
 use crate::unit::BitRate;
-use crate::vocabulary::SAMPLED;
+use crate::vocabulary::metric::sampled::{self, SampledMetric};
 
 /// One quantity of the samples, over time.
 struct Panel {
     id: &'static str,
     title: &'static str,
-    /// The metric, or the beginning and the end of its name with what differs between.
-    metric: (&'static str, &'static str),
+    metric: &'static SampledMetric,
     unit: Unit,
     /// What a sample is multiplied by.
     factor: f64,
@@ -28,7 +27,7 @@ const PANELS: &[Panel] = &[
     Panel {
         id: "timeline-cpu",
         title: "CPUs of both hosts during the long streams",
-        metric: ("cpu.", ".busy"),
+        metric: &sampled::CPU_BUSY,
         unit: Unit::Share,
         factor: 1.0,
         sender_only: false,
@@ -39,7 +38,7 @@ const PANELS: &[Panel] = &[
     Panel {
         id: "timeline-window",
         title: "Congestion window during the long streams",
-        metric: ("tcp.congestion-window", ""),
+        metric: &sampled::TCP_CONGESTION_WINDOW,
         unit: Unit::Count,
         factor: 1.0,
         sender_only: true,
@@ -49,7 +48,7 @@ const PANELS: &[Panel] = &[
     Panel {
         id: "timeline-round-trip",
         title: "Round trip as TCP sees it during the long streams",
-        metric: ("tcp.round-trip-us", ""),
+        metric: &sampled::TCP_ROUND_TRIP_US,
         unit: Unit::Nanoseconds,
         factor: 1e3,
         sender_only: true,
@@ -59,7 +58,7 @@ const PANELS: &[Panel] = &[
     Panel {
         id: "timeline-retransmits",
         title: "Segments sent again during the long streams",
-        metric: ("tcp.retransmits", ""),
+        metric: &sampled::TCP_RETRANSMITS,
         unit: Unit::Count,
         factor: 1.0,
         sender_only: true,
@@ -115,15 +114,15 @@ fn rate(sheets: &[Sheet]) -> Figure {
 }
 
 fn sampled(sheets: &[Sheet], panel: &Panel) -> Figure {
-    let about = SAMPLED.iter().find(|metric| is_of(panel, metric.name));
-    let caption =
-        about.map_or(String::new(), |metric| sentence(&format!("{}. {}", metric.about, panel.remark)));
+    let caption = sentence(&format!("{}. {}", panel.metric.about, panel.remark));
     let y = Axis::new(axis_name(panel), panel.unit, Scale::Linear);
     let mut figure = figure(panel.id, panel.title, caption, y);
     for sheet in sheets {
         for timeline in &sheet.analysis.timelines {
             for sampled in timeline.sampled.iter().filter(|sampled| belongs(panel, timeline, sampled)) {
-                for (metric, values) in sampled.values.iter().filter(|(metric, _)| is_of(panel, metric)) {
+                for (metric, values) in
+                    sampled.values.iter().filter(|(metric, _)| panel.metric.which(metric).is_some())
+                {
                     let name = sheet.named(&sample_name(panel, timeline, sampled, metric));
                     let values =
                         sampled.at_s.iter().copied().zip(values.iter().map(|value| value * panel.factor));
@@ -147,11 +146,6 @@ fn belongs(panel: &Panel, timeline: &Timeline, sampled: &Sampled) -> bool {
     }
 }
 
-fn is_of(panel: &Panel, metric: &str) -> bool {
-    let (begin, end) = panel.metric;
-    if end.is_empty() { metric == begin } else { metric.starts_with(begin) && metric.ends_with(end) }
-}
-
 fn axis_name(panel: &Panel) -> &'static str {
     match panel.unit {
         Unit::Share => "busy",
@@ -169,8 +163,7 @@ fn name(timeline: &Timeline) -> String {
 
 /// `network.tcp stream a>b: a, CPU 0`.
 fn sample_name(panel: &Panel, timeline: &Timeline, sampled: &Sampled, metric: &str) -> String {
-    let (begin, end) = panel.metric;
-    let part = metric.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end)).unwrap_or_default();
+    let part = panel.metric.which(metric).unwrap_or_default();
     let part = if part.is_empty() { String::new() } else { format!(", CPU {part}") };
     let flow = sampled
         .flow

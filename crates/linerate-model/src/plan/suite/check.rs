@@ -5,7 +5,7 @@ use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, Tab
 use crate::plan::Setting;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{METRICS, RUNGS, meant};
+use crate::vocabulary::{Metric, RUNGS, meant};
 use std::collections::BTreeMap;
 
 /// The most cases, figures or claims of a plan, and the most levels of a factor.
@@ -167,15 +167,18 @@ fn check_factor(place: &str, name: &str) -> Checked {
     Err(SuiteError::new(format!("{place}: no factor is called `{name}`"), hint))
 }
 
-/// The unit of a metric, or of a percentile or the mean of one: `half-round-trip.p99`.
+/// The unit of a number that a trial tells: of a metric, or of a part of one.
 fn check_measure(place: &str, name: &str) -> Result<&'static str, SuiteError> {
-    let is_of =
-        |metric: &str| name.strip_prefix(metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if let Some(metric) = METRICS.iter().find(|metric| is_of(metric.name)) {
+    if let Some((metric, _)) = Metric::asked(name) {
         return Ok(metric.unit);
     }
-    let hint = meant(METRICS.iter().map(|metric| metric.name), name, "`linerate list metrics` shows them");
-    Err(SuiteError::new(format!("{place}: nothing that is measured is called `{name}`"), hint))
+    let names = Metric::askable();
+    let hint = meant(
+        names.iter().map(String::as_str),
+        name,
+        "`linerate explain METRIC` tells what of it a plan can ask for",
+    );
+    Err(SuiteError::new(format!("{place}: no number of a trial is called `{name}`"), hint))
 }
 
 fn check_case(case: &SuiteCase) -> Checked {
@@ -263,9 +266,11 @@ mod tests {
             ("[[case]]\nid = \"one\"\nrung = \"network.tcp\"\nsizes = \"1\"", "two cases are called `one`"),
             ("[[case]]\nid = \"a b\"\nrung = \"network.tcp\"\nsizes = \"1\"", "its id is no name"),
             ("[[case]]\nid = \"two\"\nrung = \"network.tcp\"\nsizes = \"2GiB\"", "`2GiB` is no message size"),
+            (&format!("{figure}y = \"speed\"\ncases = [\"one\"]"), "no number of a trial is called `speed`"),
+            (&format!("{figure}y = \"alpha\"\ncases = [\"one\"]"), "no number of a trial is called `alpha`"),
             (
-                &format!("{figure}y = \"speed\"\ncases = [\"one\"]"),
-                "nothing that is measured is called `speed`",
+                &format!("{figure}y = \"throughput.p99\"\ncases = [\"one\"]"),
+                "no number of a trial is called `throughput.p99`",
             ),
             (&format!("{figure}y = \"throughput\"\ncases = [\"tow\"]"), "no case is called `tow`"),
             (&format!("{claim}of = {{ case = \"one\" }}"), "it needs one limit"),
