@@ -66,9 +66,11 @@ const MEASURES: &[Line] = &[
     whole(&metric::HALF_ROUND_TRIP, half_round_trip_ns),
     part(&metric::HALF_ROUND_TRIP, "mean", mean_half_round_trip),
     percentiles(&metric::HALF_ROUND_TRIP, half_round_trip),
-    whole(&metric::EXCHANGE_TIME, |trial| exchange(trial, 0.5)),
-    percentiles(&metric::EXCHANGE_TIME, exchange),
-    whole(&metric::EXCHANGE_THROUGHPUT, |trial| carried(trial, exchange(trial, 0.5)?)),
+    whole(&metric::EXCHANGE_TIME, |trial| waited(trial, Does::Exchanges, 0.5)),
+    percentiles(&metric::EXCHANGE_TIME, |trial, share| waited(trial, Does::Exchanges, share)),
+    whole(&metric::DELIVERY_TIME, |trial| waited(trial, Does::Delivers, 0.5)),
+    percentiles(&metric::DELIVERY_TIME, |trial, share| waited(trial, Does::Delivers, share)),
+    whole(&metric::EXCHANGE_THROUGHPUT, |trial| carried(trial, waited(trial, Does::Exchanges, 0.5)?)),
     whole(&metric::PING_PONG_THROUGHPUT, |trial| carried(trial, half_round_trip_ns(trial)?)),
     whole(&metric::ROUND_TRIP_RATE, |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
     whole(&metric::COLLECTIVE_TIME, |trial| collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))),
@@ -192,10 +194,10 @@ fn half_round_trip(trial: &Trial, share: f64) -> Option<f64> {
     positive(sample_ns / trial.block.messages.max(1) as f64 / 2.0)
 }
 
-/// A percentile of the exchanges of both ends.
-fn exchange(trial: &Trial, share: f64) -> Option<f64> {
-    let both = trial.roles.iter().filter(|role| role.does == Does::Exchanges);
-    let sample_ns = percentile(&merge_histograms(both.filter_map(|role| role.histogram.as_deref()))?, share)?;
+/// A percentile of what each message took, over all ends that do this.
+fn waited(trial: &Trial, does: Does, share: f64) -> Option<f64> {
+    let all = trial.roles.iter().filter(|role| role.does == does);
+    let sample_ns = percentile(&merge_histograms(all.filter_map(|role| role.histogram.as_deref()))?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64)
 }
 

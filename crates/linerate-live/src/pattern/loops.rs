@@ -51,7 +51,7 @@ impl<L: Link + Send> Loops for L {
                 pull_all(self, &mut [0]).map(drop)
             }
             // Neither begins before both are there.
-            (Does::Exchanges | Does::Overlaps, _) => super::exchange::cross(self, &[0], &mut [0]),
+            (Does::Exchanges | Does::Overlaps, _) => messages::cross(self, &[0], &mut [0]),
             _ => Ok(()),
         }
     }
@@ -90,7 +90,8 @@ pub(super) fn run_link<L: Link, K: super::Clock>(
         Does::Requests => request::request(link, clock, block, walk)?,
         _ => messages::run(does, &mut messages::Whole(link), clock, block, walk, stamps)?,
     };
-    if matches!(does, Does::Sends | Does::Echoes) {
+    // Who keeps the time has been answered.
+    if !does.keeps_time() {
         link.finish()?;
     }
     Ok(moved)

@@ -5,12 +5,19 @@
 //! wait ([`crowd`](super::crowd)); a receive that is posted before belongs to the exchange before
 //! ([`posted`](super::passing)).
 
-use super::overlap::{Arithmetic, overlap};
-use super::{Clock, Link, Moved, Walk, exchange, ping_pong, pull_all, push_all};
+mod exchange;
+mod overlap;
+mod ping_pong;
+mod stop_and_wait;
+
+use super::{Clock, Link, Moved, Walk, pull_all, push_all};
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use linerate_sys::messages::Messages;
+use overlap::{Arithmetic, overlap};
 use std::io;
+
+pub(super) use exchange::cross;
 
 /// A link whose ends know how long each message is.
 pub(super) struct Whole<'l, L>(pub &'l mut L);
@@ -71,6 +78,8 @@ pub(super) fn run<M: Messages, K: Clock>(
         Does::Pings => ping_pong::ping(link, clock, block, walk, stamps),
         Does::Echoes => ping_pong::echo(link, block, walk),
         Does::Exchanges => exchange::exchange(link, clock, block, walk, stamps),
+        Does::Delivers => stop_and_wait::deliver(link, clock, block, walk, stamps),
+        Does::Acknowledges => stop_and_wait::acknowledge(link, block, walk),
         Does::Overlaps => {
             return overlap((link, &mut Arithmetic::default()), clock, block, walk, stamps);
         }

@@ -95,6 +95,18 @@ fn a_round_trip_costs_two_ways() {
 }
 
 #[test]
+fn a_delivery_costs_a_message_one_way_and_a_byte_back() {
+    for (size, piece) in [(1, usize::MAX), (100_000, 4096)] {
+        let clock = Virtual::default();
+        let mut link = Simulated { piece, ..Simulated::new(&clock) };
+        let (bytes, stamps) = play(Does::Delivers, &mut link, &block(size, 3, 5)).unwrap();
+        let delivery = (1000 + 2 * size) + (1000 + 2);
+        let expected: Vec<u64> = (1..=5).map(|slice| slice * 3 * delivery).collect();
+        assert_eq!((bytes, stamps), (15 * size, expected), "{size} B in pieces of {piece}");
+    }
+}
+
+#[test]
 fn a_sender_pays_for_each_message_and_a_receiver_reads_many_at_once() {
     let clock = Virtual::default();
     let (bytes, stamps) = play(Does::Sends, &mut Simulated::new(&clock), &block(1000, 10, 4)).unwrap();
@@ -115,7 +127,7 @@ fn a_receiver_stamps_at_the_byte_where_a_slice_ends() {
 
 #[test]
 fn a_peer_that_goes_away_ends_every_loop() {
-    for does in [Does::Pings, Does::Echoes, Does::Sends, Does::Receives] {
+    for does in [Does::Pings, Does::Echoes, Does::Sends, Does::Receives, Does::Delivers, Does::Acknowledges] {
         let clock = Virtual::default();
         let mut link = Simulated { breaks_at: 5000, ..Simulated::new(&clock) };
         let error = play(does, &mut link, &block(1000, 10, 10)).unwrap_err();

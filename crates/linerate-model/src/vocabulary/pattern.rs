@@ -41,6 +41,8 @@ pub enum Pattern {
     AllToAll,
     /// Nobody goes on before all are there.
     Barrier,
+    /// A message goes, a word comes back, then the next one.
+    StopAndWait,
 }
 
 /// What one end of a session does during a trial.
@@ -83,6 +85,10 @@ pub enum Does {
     ExchangesAll,
     /// Waits for all others, and keeps the time.
     Meets,
+    /// Sends a message, waits for a word that it came, and keeps the time.
+    Delivers,
+    /// Receives each message and says that it came.
+    Acknowledges,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -336,6 +342,16 @@ pub const PATTERNS: &[PatternEntry] = &[
         collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
         ..PING_PONG
     },
+    PatternEntry {
+        pattern: Pattern::StopAndWait,
+        name: "stop-and-wait",
+        about: "a message one way, a byte back when all of it came, then the next message",
+        source: "netperf, TCP_RR with -r SIZE,1; A. S. Tanenbaum, Computer Networks, stop-and-wait",
+        ends: [&[Does::Delivers], &[Does::Acknowledges]],
+        needs: &[Need::Messages],
+        has_rate: true,
+        ..PING_PONG
+    },
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -345,7 +361,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::Barrier as usize + 1);
+    assert!(at == Pattern::StopAndWait as usize + 1);
 };
 
 impl Pattern {
@@ -432,6 +448,8 @@ impl Does {
             Does::ReducesAll => Facts { word: "reduces for all", ..EACH },
             Does::ExchangesAll => Facts { word: "exchanges with all", ..EACH },
             Does::Meets => Facts { word: "meets all", ..EACH },
+            Does::Delivers => Facts { word: "delivers", awaits_each: true, ..EACH },
+            Does::Acknowledges => Facts { word: "acknowledges", awaits_each: true, ..SERVES },
         }
     }
 

@@ -17,6 +17,19 @@ pub const EXCHANGE_TIME: Metric = Metric {
     ..BASE
 };
 
+pub const DELIVERY_TIME: Metric = Metric {
+    name: "delivery-time",
+    unit: "ns",
+    parts: &[WHOLE, P99],
+    more_is_better: Some(false),
+    about: "the time until a message has been sent and a byte has come back that says that all of it came",
+    formula: "time of a slice / messages in it",
+    source: "netperf, TCP_RR with -r SIZE,1",
+    hint: "compare it with a round trip of the same size: what is less is the way back of the message",
+    page: "stop-and-wait.md",
+    ..BASE
+};
+
 pub const EXCHANGE_THROUGHPUT: Metric = Metric {
     name: "exchange-throughput",
     unit: "b/s",

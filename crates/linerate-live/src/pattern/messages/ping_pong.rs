@@ -1,6 +1,6 @@
 //! A message there and back, then the next one. A stamp closes `messages` round trips.
 
-use super::{Clock, Walk};
+use crate::pattern::{Clock, Walk};
 use crate::plan::Block;
 use linerate_sys::messages::Messages;
 use std::io;

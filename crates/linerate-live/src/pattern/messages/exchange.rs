@@ -3,7 +3,7 @@
 //! Neither end may wait until its message has gone before it receives: with messages larger than what the
 //! connection holds both would wait for ever.
 
-use super::{Clock, Link, Walk};
+use crate::pattern::{Clock, Link, Walk};
 use crate::plan::Block;
 use linerate_sys::messages::Messages;
 use std::io;
@@ -30,7 +30,7 @@ pub(super) fn exchange<M: Messages, K: Clock>(
 
 /// Sends all of one and fills all of the other, whichever moves.
 #[inline]
-pub(super) fn cross<L: Link>(link: &mut L, message: &[u8], room: &mut [u8]) -> io::Result<()> {
+pub fn cross<L: Link>(link: &mut L, message: &[u8], room: &mut [u8]) -> io::Result<()> {
     let (mut sent, mut came) = (0, 0);
     while sent < message.len() || came < room.len() {
         let mut moved = 0;

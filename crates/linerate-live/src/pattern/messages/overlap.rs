@@ -5,7 +5,7 @@
 //! the second part and in the third, so what a progress thread, a copy or an interrupt takes from it shows. Before the
 //! first and the third part the ends meet: else one would be charged for the other's lateness.
 
-use super::{Clock, Moved, Walk};
+use crate::pattern::{Clock, Moved, Walk};
 use crate::plan::Block;
 use crate::record::Latencies;
 use crate::vocabulary::Sample;
