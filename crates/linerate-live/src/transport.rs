@@ -19,7 +19,7 @@ pub use spec::Spec;
 use crate::pattern::{Driven, Measured, Part};
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
-use crate::vocabulary::{Does, Wait};
+use crate::vocabulary::{self, Does, Wait};
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,41 +90,28 @@ pub trait Session: Send {
     fn hang_up(&mut self) {}
 }
 
+/// Every transport, by shelf.
+static SHELVES: [&[&dyn Transport]; 5] =
+    [local::TRANSPORTS, socket::TRANSPORTS, encrypted::TRANSPORTS, &[&lite::LITE], foreign::TRANSPORTS];
+
 /// Every transport, in the vocabulary's order.
-pub static TRANSPORTS: &[&dyn Transport] = &[
-    &local::memory::COPY,
-    &local::memory::TRIAD,
-    &local::shared_memory::SharedMemory,
-    &local::pipe::Pipe,
-    &socket::unix::UNIX,
-    &socket::unix_datagram::UNIX_DATAGRAM,
-    &socket::tcp::TCP,
-    &socket::udp::UDP,
-    &encrypted::tls::TLS,
-    &encrypted::quic::QUIC,
-    &socket::mptcp::MPTCP,
-    &socket::vsock::VSOCK,
-    &socket::sctp::SCTP,
-    &socket::smc::SMC,
-    &socket::rdma::RDMA,
-    &socket::raw::RAW,
-    &lite::LITE,
-    &foreign::mpi::MPI,
-    &foreign::pvm::PVM,
-    &foreign::shmem::SHMEM,
-    &foreign::tcgmsg::TCGMSG,
-    &foreign::native::UCX,
-    &foreign::native::LIBFABRIC,
-];
+pub fn transports() -> Vec<&'static dyn Transport> {
+    let order = |transport: &&dyn Transport| {
+        vocabulary::TRANSPORTS.iter().position(|entry| entry.name == transport.name())
+    };
+    let mut all: Vec<&'static dyn Transport> = SHELVES.concat();
+    all.sort_by_key(order);
+    all
+}
 
 /// What this host has not, in the vocabulary's order.
 pub fn lacking() -> Vec<Lack> {
-    TRANSPORTS.iter().filter_map(|transport| transport.lacks()).collect()
+    transports().into_iter().filter_map(Transport::lacks).collect()
 }
 
 /// The transport with this name.
 pub fn named(name: &str) -> Result<&'static dyn Transport> {
-    let found = TRANSPORTS.iter().find(|transport| transport.name() == name);
+    let found = SHELVES.iter().copied().flatten().find(|transport| transport.name() == name);
     let missing = || Error::usage(format!("no transport is called `{name}`"), "see `linerate list`");
     found.copied().ok_or_else(missing)
 }

@@ -4,9 +4,10 @@ use crate::pages::Pages;
 use crate::{Error, Result};
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 
 /// A file in memory. It is written once and never again, so what is under way cannot change.
 #[derive(Debug)]
@@ -47,6 +48,39 @@ impl MemoryFile {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             answer => Ok(answer?),
         }
+    }
+}
+
+/// A file in memory that only this user may read, under a name that another program may open while this is there.
+#[derive(Debug)]
+pub struct PrivateFile(File);
+
+impl PrivateFile {
+    /// With these bytes.
+    pub fn of(bytes: &[u8]) -> Result<PrivateFile> {
+        let file = memfd_create("linerate", MemfdFlags::CLOEXEC);
+        let mut file: File = file.map_err(|e| Error::new("memfd_create", "a file in memory", e))?.into();
+        let fail = |call| move |e| Error::new(call, "a file in memory", e);
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(fail("fchmod"))?;
+        file.write_all(bytes).map_err(fail("write"))?;
+        Ok(PrivateFile(file))
+    }
+
+    /// Its name, for programs of the same user.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_fd().as_raw_fd())
+    }
+
+    /// What writes behind what is there.
+    pub fn writer(&self) -> io::Result<File> {
+        self.0.try_clone()
+    }
+
+    /// All that is there, as far as it is text.
+    pub fn text(&self) -> String {
+        let mut bytes = vec![0; self.0.metadata().map_or(0, |about| about.len() as usize)];
+        let read = self.0.read_at(&mut bytes, 0).unwrap_or(0);
+        String::from_utf8_lossy(&bytes[..read]).into_owned()
     }
 }
 

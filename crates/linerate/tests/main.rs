@@ -26,6 +26,7 @@ mod libraries;
 mod lite;
 mod mpi;
 mod native;
+mod openssh;
 mod page;
 mod pvm;
 mod races;

@@ -9,3 +9,9 @@ pub mod native;
 pub mod pvm;
 pub mod shmem;
 pub mod tcgmsg;
+
+use super::Transport;
+
+/// What stands on this shelf.
+pub static TRANSPORTS: &[&dyn Transport] =
+    &[&mpi::MPI, &pvm::PVM, &shmem::SHMEM, &tcgmsg::TCGMSG, &native::UCX, &native::LIBFABRIC];

@@ -3,3 +3,9 @@
 pub mod memory;
 pub mod pipe;
 pub mod shared_memory;
+
+use super::Transport;
+
+/// What stands on this shelf.
+pub static TRANSPORTS: &[&dyn Transport] =
+    &[&memory::COPY, &memory::TRIAD, &shared_memory::SharedMemory, &pipe::Pipe];

@@ -1,6 +1,7 @@
 //! What an end is told of the other one before they meet.
 
 use super::encrypted::certificate::Identity;
+use super::encrypted::ssh::Daemon;
 use super::foreign::library::elsewhere::Elsewhere;
 use crate::{Error, Result};
 use schemars::JsonSchema;
@@ -32,6 +33,8 @@ pub enum Offer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         elsewhere: Option<Box<Elsewhere>>,
     },
+    /// An sshd of the session's own.
+    Daemon(Box<Daemon>),
     /// Two pipes, by process and by the descriptors there that the other end is to open.
     Pipes {
         /// The process that holds them.

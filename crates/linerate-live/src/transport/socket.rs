@@ -20,3 +20,19 @@ pub mod udp;
 pub mod unix;
 pub mod unix_datagram;
 pub mod vsock;
+
+use super::Transport;
+
+/// What stands on this shelf.
+pub static TRANSPORTS: &[&dyn Transport] = &[
+    &unix::UNIX,
+    &unix_datagram::UNIX_DATAGRAM,
+    &tcp::TCP,
+    &udp::UDP,
+    &mptcp::MPTCP,
+    &vsock::VSOCK,
+    &sctp::SCTP,
+    &smc::SMC,
+    &rdma::RDMA,
+    &raw::RAW,
+];

@@ -259,6 +259,22 @@ pub const KNOBS: &[Knob] = &[
         hint: "aes-128-gcm where the CPU has AES instructions, chacha20-poly1305 where it has none",
     },
     Knob {
+        name: "ssh.cipher",
+        kind: KnobKind::OneOf(&[
+            "chacha20-poly1305",
+            "aes-128-gcm",
+            "aes-256-gcm",
+            "aes-128-ctr",
+            "aes-256-ctr",
+        ]),
+        transports: &["ssh"],
+        default: "OpenSSH's own first choice",
+        harmless: None,
+        about: "the cipher of ssh (-c): the client offers this one alone",
+        source: "ssh_config(5), Ciphers; RFC 5647; RFC 4344",
+        hint: "aes-128-gcm where the CPU has AES instructions",
+    },
+    Knob {
         name: "pipe.capacity",
         kind: KnobKind::Bytes,
         transports: &["pipe"],

@@ -6,7 +6,7 @@ mod message;
 mod waits;
 
 use super::{Need, Pattern};
-use carries::{BOTH_WAYS, CONNECTIONS, IN_TURN, LOSSY};
+use carries::{BOTH_WAYS, BOTH_WAYS_AT_ONCE, CONNECTIONS, IN_TURN, LOSSY};
 
 pub use waits::{OTHER_WAITS, OtherWait};
 
@@ -151,6 +151,29 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         foreign: false,
         about: "QUIC by quinn-proto over one UDP socket a flow, one stream; a certificate of the session's own is pinned",
         source: "RFC 9000; RFC 9001",
+    },
+    TransportEntry {
+        name: "ssh",
+        ends: 2,
+        crosses_hosts: true,
+        // Into the program beside it, into the packet, and the same at the other end, besides the kernel's.
+        copies: 3,
+        traffic: 1,
+        least_bytes: 1,
+        most_bytes: None,
+        // TCP's; each packet of up to 32 KiB has some 30 more (RFC 4253, section 6).
+        header_bytes: 32,
+        has_window: true,
+        reliable: true,
+        passes_messages: false,
+        offers: BOTH_WAYS_AT_ONCE,
+        loads: true,
+        most_flows: Some(16),
+        only_polls: false,
+        yields_by: None,
+        foreign: true,
+        about: "a byte stream through OpenSSH's ssh and sshd, one of each a flow, with keys of the session's own",
+        source: "RFC 4253; RFC 4254, section 7.2; ssh(1), -W",
     },
     TransportEntry {
         name: "mptcp",

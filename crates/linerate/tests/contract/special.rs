@@ -2,7 +2,7 @@
 
 use super::{Block, Does, Pace, Wait, block, bytes, meet, play, spec};
 use linerate::pattern::run_beside;
-use linerate::transport::{Offer, Session, Spec, TRANSPORTS, Task, lacking, named};
+use linerate::transport::{Offer, Session, Spec, Task, lacking, named, transports};
 use linerate::vocabulary::{PATTERNS, Pattern};
 use std::io::Write;
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn what_this_host_lacks_says_why_and_what_to_try_and_cannot_be_offered() {
         let refused = named(&lack.transport).unwrap().offer(&spec(&lack.transport, 1, true));
         assert_eq!(refused.err().expect(&lack.transport).exit_code(), 3, "{lack:?}");
     }
-    let missing: Vec<_> = TRANSPORTS.iter().filter_map(|transport| transport.lacks()).collect();
+    let missing: Vec<_> = transports().into_iter().filter_map(|transport| transport.lacks()).collect();
     assert_eq!(missing, lacking());
 }
 

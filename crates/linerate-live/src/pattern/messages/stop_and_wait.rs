@@ -27,11 +27,7 @@ pub(super) fn deliver<M: Messages, K: Clock>(
 }
 
 /// The end that receives all of a message, and then says so.
-pub(super) fn acknowledge<M: Messages>(
-    link: &mut M,
-    block: &Block,
-    walk: &mut Walk<'_>,
-) -> io::Result<u64> {
+pub(super) fn acknowledge<M: Messages>(link: &mut M, block: &Block, walk: &mut Walk<'_>) -> io::Result<u64> {
     let len = block.message_bytes as usize;
     let mut came = 0;
     for _ in 0..block.messages * u64::from(block.slices) {

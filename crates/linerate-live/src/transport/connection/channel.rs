@@ -30,6 +30,11 @@ pub trait Channel: AsFd + Send + Sync {
         None
     }
 
+    /// The processes that carry it, beside this one.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Readies it for a trial.
     fn prepare(&self, spec: &Spec, _wait: Wait) -> Result<()> {
         Ok(socket::limit_waits(&self.as_fd(), spec.patience())?)

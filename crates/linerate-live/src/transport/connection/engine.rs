@@ -67,6 +67,10 @@ impl<C: Channel> Session for Connected<C> {
         self.flows.iter().filter_map(Channel::tcp).collect()
     }
 
+    fn processes(&self) -> Vec<u32> {
+        self.flows.iter().flat_map(Channel::processes).collect()
+    }
+
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
         if self.flows.is_empty() {
             return Err(Error::peer("this session", "was closed by an earlier error", ""));

@@ -4,7 +4,7 @@
 //! connects. Every connection presents the session's secret and its flow's number first; one that does
 //! not is closed and nothing is sent to it.
 
-use super::channel::{receive_all, send_all};
+use super::channel::{Channel, receive_all, send_all};
 use super::door::{Door, Knocking, Listening};
 use super::engine::Connected;
 use super::family::{Family, GREETING_LEN, SECRET_LEN, STRANGER};
@@ -151,7 +151,7 @@ fn accept<F: Family>(listener: &F::Listener, deadline: Instant) -> Result<Option
 }
 
 /// The flow's number, when the connection presented the secret in time.
-fn greeted<F: Family>(stream: &F, secret: &str) -> Option<usize> {
+pub fn greeted(stream: &impl Channel, secret: &str) -> Option<usize> {
     let mut greeting = [0; GREETING_LEN];
     socket::limit_waits(stream, STRANGER).ok()?;
     receive_all(stream, &mut greeting).ok()?;

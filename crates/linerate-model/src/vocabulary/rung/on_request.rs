@@ -40,6 +40,15 @@ pub const IN_HOST_TLS: Rung = rung(
     "TLS 1.3 over TCP over the loopback interface: what sealing and opening cost",
 );
 
+/// `in-host.ssh`.
+pub const IN_HOST_SSH: Rung = rung(
+    "in-host.ssh",
+    "ssh",
+    InHost,
+    Some("in-host.tcp"),
+    "a byte stream through OpenSSH over the loopback interface: two processes more, and sealing",
+);
+
 /// `in-host.quic`.
 pub const IN_HOST_QUIC: Rung = rung(
     "in-host.quic",
@@ -83,6 +92,15 @@ pub const IN_HOST_SMC: Rung = rung(
 /// `network.tls`.
 pub const NETWORK_TLS: Rung =
     rung("network.tls", "tls", Network, Some("network.tcp"), "TLS 1.3 over TCP between the two hosts");
+
+/// `network.ssh`.
+pub const NETWORK_SSH: Rung = rung(
+    "network.ssh",
+    "ssh",
+    Network,
+    Some("network.tcp"),
+    "a byte stream through OpenSSH between the two hosts: what goes by ssh has no more",
+);
 
 /// `network.quic`.
 pub const NETWORK_QUIC: Rung = Rung {

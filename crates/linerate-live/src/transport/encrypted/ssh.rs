@@ -1,0 +1,451 @@
+//! A byte stream through OpenSSH: what a program gets whose bytes go by `ssh`.
+//!
+//! The active end's `ssh -W` asks an `sshd` of the passive end for a connection (RFC 4254, section 7.2) to the port at which
+//! that end listens within its own host. Each flow has both programs for itself. The keys are made for the session, their
+//! folder goes with it, and no file, agent or daemon of the user's own ssh is touched.
+//!
+//! Where the worker is root, sshd is nobody: as root it would want an account and a folder that a host without a booted
+//! sshd does not have, and it need do nothing here that root may.
+
+use crate::record::{Granted, Lack};
+use crate::transport::connection::channel::{Channel, receive_all, send_all};
+use crate::transport::connection::engine::Connected;
+use crate::transport::connection::family::{GREETING_LEN, STRANGER};
+use crate::transport::connection::meeting::greeted;
+use crate::transport::foreign::library::keep::Kept;
+use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
+use crate::{Error, Result};
+use linerate_sys::memory_file::PrivateFile;
+use linerate_sys::{orphans, process, socket, spawn};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The transport.
+pub const SSH: Ssh = Ssh;
+
+/// The knob, and its values as OpenSSH calls them.
+const CIPHER: &str = "ssh.cipher";
+const CIPHERS: [(&str, &str); 5] = [
+    ("chacha20-poly1305", "chacha20-poly1305@openssh.com"),
+    ("aes-128-gcm", "aes128-gcm@openssh.com"),
+    ("aes-256-gcm", "aes256-gcm@openssh.com"),
+    ("aes-128-ctr", "aes128-ctr"),
+    ("aes-256-ctr", "aes256-ctr"),
+];
+
+/// The most parallel connections: each is three processes.
+const MOST_FLOWS: u32 = 16;
+
+/// How often a passive end looks who came.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Where daemons are, beside the folders of `PATH`.
+const FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// Whom root's sshd is outside of any user namespace.
+const NOBODY: u32 = 65_534;
+
+/// What the host key is called in what the active end knows.
+const HOST: &str = "linerate";
+
+/// Makes the keys in a folder; prints the account that sshd will have, its public key, and the private key that it takes.
+/// What follows the folder stands before sshd as well. It stays as long as its keeper lets it.
+const MAKE_KEYS: &str = r#"set -e
+folder=$1
+shift
+cd "$folder"
+ssh-keygen -q -t ed25519 -N '' -C '' -f host
+ssh-keygen -q -t ed25519 -N '' -C '' -f user
+mv user.pub authorized
+"$@" id -un
+cat host.pub user
+rm user
+echo .
+exec sleep 2147483647
+"#;
+
+/// The transport's type.
+pub struct Ssh;
+
+/// What the passive end tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Daemon {
+    /// Where it takes connections of ssh.
+    address: SocketAddr,
+    /// The port within its host to which they are to lead.
+    port: u16,
+    /// What each must present there first.
+    secret: String,
+    /// The account.
+    user: String,
+    /// The public key that it has.
+    host_key: String,
+    /// The private key that it takes.
+    key: String,
+}
+
+impl Transport for Ssh {
+    fn name(&self) -> &'static str {
+        "ssh"
+    }
+
+    fn lacks(&self) -> Option<Lack> {
+        let needed = ["ssh", "sshd", "ssh-keygen", "unshare"];
+        let missing = needed.into_iter().find(|name| program(name).is_none())?;
+        let why = format!("unavailable: there is no program `{missing}` on this host");
+        let hint = "apt-get install openssh-client openssh-server util-linux";
+        Some(Lack { transport: self.name().into(), why, hint: hint.into() })
+    }
+
+    fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
+        if spec.flows == 0 || spec.flows > MOST_FLOWS {
+            return Err(Error::usage(
+                format!("{} flows of ssh", spec.flows),
+                format!("1 to {MOST_FLOWS} flows"),
+            ));
+        }
+        if let Some(lack) = self.lacks() {
+            return Err(Error::unavailable(lack.why, lack.hint));
+        }
+        if !spec.passive {
+            return Ok((Box::new(Asking { spec: spec.clone() }), Offer::Nothing));
+        }
+        let serving = Serving::new(spec)?;
+        let offer = Offer::Daemon(Box::new(serving.daemon.clone()));
+        Ok((Box::new(serving), offer))
+    }
+}
+
+/// The file of a program.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(FOLDERS.iter().map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+fn found(name: &str) -> Result<PathBuf> {
+    program(name).ok_or_else(|| Error::unavailable(format!("no program `{name}`"), "see `linerate doctor`"))
+}
+
+/// What stands before sshd where it would be root: it becomes the user whom that is outside, or nobody.
+fn as_nobody() -> Result<Vec<String>> {
+    if process::effective_user() != 0 {
+        return Ok(Vec::new());
+    }
+    let outside = |map: &str| {
+        let line = std::fs::read_to_string(map).ok()?;
+        line.split_whitespace().nth(1)?.parse::<u32>().ok().filter(|id| *id != 0)
+    };
+    let id = |map| outside(map).unwrap_or(NOBODY);
+    let [user, group] = [id("/proc/self/uid_map"), id("/proc/self/gid_map")];
+    let unshare = found("unshare")?.display().to_string();
+    Ok(vec![unshare, "--user".into(), format!("--map-user={user}"), format!("--map-group={group}")])
+}
+
+/// The end that has the daemons.
+struct Serving {
+    spec: Spec,
+    daemon: Daemon,
+    keys: Keys,
+    /// Who asks for sshd, and who comes by it.
+    outer: TcpListener,
+    inner: TcpListener,
+}
+
+/// The keys' folder, as long as this is there.
+struct Keys {
+    kept: Option<Kept>,
+    folder: PathBuf,
+    maker: Child,
+    /// What stands before sshd.
+    before: Vec<String>,
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        drop(self.kept.take());
+        let _ = self.maker.kill();
+        let _ = self.maker.wait();
+    }
+}
+
+impl Keys {
+    /// Makes them; gives the account, the host's public key and the user's private one as well.
+    fn make(limit: Duration) -> Result<(Keys, [String; 3])> {
+        let (kept, before) = (Kept::expect()?, as_nobody()?);
+        let mut command = kept.command(Path::new("/bin/sh"))?;
+        command.args(["-c", MAKE_KEYS, "keys"]).arg(kept.folder()).args(&before);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        spawn::tie_to_parent(&mut command);
+        let mut maker = command.spawn().map_err(|e| Error::io("start", "the maker of keys", e))?;
+        let told = maker.stdout.take().map(|stdout| until_dot(stdout, limit));
+        let keys = Keys { folder: kept.folder().to_owned(), kept: Some(kept), maker, before };
+        let told = told.transpose()?.unwrap_or_default();
+        let failed =
+            || Error::unavailable("keys for ssh could not be made", "does ssh-keygen -t ed25519 work?");
+        let (user, rest) = told.split_once('\n').ok_or_else(failed)?;
+        let (host_key, key) = rest.split_once('\n').ok_or_else(failed)?;
+        Ok((keys, [user, host_key, key].map(String::from)))
+    }
+}
+
+/// All lines before one of a dot.
+fn until_dot(mut from: impl Read + AsFd, limit: Duration) -> Result<String> {
+    let until = Instant::now() + limit;
+    let (mut text, mut room) = (Vec::new(), [0; 4096]);
+    while !text.ends_with(b"\n.\n") {
+        socket::wait_readable(&from, until.saturating_duration_since(Instant::now()))?;
+        let came = from.read(&mut room).map_err(|e| Error::io("read", "the keys", e))?;
+        if came == 0 || Instant::now() > until || text.len() > 1 << 16 {
+            return Ok(String::new());
+        }
+        text.extend_from_slice(&room[..came]);
+    }
+    text.truncate(text.len() - 2);
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+impl Serving {
+    fn new(spec: &Spec) -> Result<Serving> {
+        let [outer, inner] = [spec.any_port(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0))].map(listen);
+        let ((outer, address), (inner, within)) = (outer?, inner?);
+        let (keys, [user, host_key, key]) = Keys::make(spec.patience())?;
+        let secret = format!("{:032x}", rand::random::<u128>());
+        let daemon = Daemon { address, port: within.port(), secret, user, host_key, key };
+        Ok(Serving { spec: spec.clone(), daemon, keys, outer, inner })
+    }
+
+    /// An sshd for one who asks.
+    fn serve(&self, asks: TcpStream) -> Result<Started> {
+        let folder = &self.keys.folder;
+        let mut words = self.keys.before.clone();
+        words.push(found("sshd")?.display().to_string());
+        words.extend(["-i", "-e", "-f", "/dev/null"].map(String::from));
+        for option in [
+            format!("HostKey={}", folder.join("host").display()),
+            format!("AuthorizedKeysFile={}", folder.join("authorized").display()),
+            format!("PermitOpen={}:{}", Ipv4Addr::LOCALHOST, self.daemon.port),
+            "StrictModes=no".into(),
+            "UsePAM=no".into(),
+            "PasswordAuthentication=no".into(),
+            "KbdInteractiveAuthentication=no".into(),
+            "PermitTTY=no".into(),
+            "PidFile=none".into(),
+            "UseDNS=no".into(),
+            // It tells the cipher.
+            "LogLevel=DEBUG1".into(),
+        ] {
+            words.extend(["-o".into(), option]);
+        }
+        let kept = Kept::expect()?;
+        let mut command = kept.command(Path::new(&words[0]))?;
+        command.args(&words[1..]);
+        Started::by(command, asks.into(), Some(kept), "sshd")
+    }
+}
+
+fn listen(at: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let fail = |call| move |e| Error::io(call, at.to_string(), e);
+    let listener = TcpListener::bind(at).map_err(fail("bind"))?;
+    listener.set_nonblocking(true).map_err(fail("fcntl"))?;
+    let address = listener.local_addr().map_err(fail("getsockname"))?;
+    Ok((listener, address))
+}
+
+impl Pending for Serving {
+    fn join(self: Box<Self>, _: &Offer) -> Result<Box<dyn Session>> {
+        let count = self.spec.flows as usize;
+        let mut flows: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
+        let mut daemons = Vec::new();
+        let until = Instant::now() + self.spec.patience();
+        while flows.iter().any(Option::is_none) {
+            if daemons.len() < count
+                && let Ok((asks, _)) = self.outer.accept()
+            {
+                daemons.push(self.serve(asks)?);
+            } else if let Ok((came, _)) = self.inner.accept()
+                && let Some(flow) = greeted(&came, &self.daemon.secret)
+                && let Some(slot @ None) = flows.get_mut(flow)
+            {
+                *slot = Some(came);
+            } else if Instant::now() > until {
+                let last = daemons.last().map(Started::last_words).unwrap_or_default();
+                let hint = "does a firewall stand between the hosts' test ports?";
+                return Err(Error::peer("ssh", format!("did not come through in time: {last}"), hint));
+            } else {
+                std::thread::sleep(LOOK);
+            }
+        }
+        let keys = std::sync::Arc::new(self.keys);
+        let tunnel = |(came, started): (TcpStream, Started)| {
+            let _ = came.set_nodelay(true);
+            let tunnel = Tunnel { socket: came.into(), started, _keys: Some(keys.clone()) };
+            send_all(&tunnel, &[0]).map_err(|e| Error::io("write", "the tunnel", e))?;
+            Ok(tunnel)
+        };
+        let tunnels = flows.into_iter().flatten().zip(daemons).map(tunnel);
+        Connected::session(self.spec, tunnels.collect::<Result<Vec<_>>>()?)
+    }
+}
+
+/// The end that has the clients.
+struct Asking {
+    spec: Spec,
+}
+
+impl Pending for Asking {
+    fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
+        let Offer::Daemon(daemon) = other else {
+            return Err(Error::peer("the other end", "offered no sshd", ""));
+        };
+        let known = PrivateFile::of(format!("{HOST} {}\n", daemon.host_key).as_bytes())?;
+        let key = PrivateFile::of(daemon.key.as_bytes())?;
+        let tunnels = (0..self.spec.flows).map(|flow| self.ask(daemon, (&known, &key), flow));
+        let tunnels = tunnels.collect::<Result<Vec<_>>>()?;
+        tunnels.iter().try_for_each(|tunnel| tunnel.stands(self.spec.patience()))?;
+        Connected::session(self.spec, tunnels)
+    }
+}
+
+impl Asking {
+    fn ask(&self, daemon: &Daemon, (known, key): (&PrivateFile, &PrivateFile), flow: u32) -> Result<Tunnel> {
+        let (own, theirs) = UnixStream::pair().map_err(|e| Error::io("socketpair", "ssh", e))?;
+        let mut command = Command::new(found("ssh")?);
+        command.args(["-F", "none", "-v", "-p", &daemon.address.port().to_string(), "-i", &key.path()]);
+        for option in [
+            format!("UserKnownHostsFile={}", known.path()),
+            "GlobalKnownHostsFile=none".into(),
+            format!("HostKeyAlias={HOST}"),
+            "StrictHostKeyChecking=yes".into(),
+            "IdentitiesOnly=yes".into(),
+            "IdentityAgent=none".into(),
+            "BatchMode=yes".into(),
+        ] {
+            command.args(["-o", &option]);
+        }
+        if let Some(cipher) = self.cipher()? {
+            command.args(["-c", cipher]);
+        }
+        command.arg("-W").arg(format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port));
+        command.arg(format!("{}@{}", daemon.user, daemon.address.ip()));
+        let started = Started::by(command, theirs.into(), None, "ssh")?;
+        let tunnel = Tunnel { socket: own.into(), started, _keys: None };
+        let greeting = format!("{}{flow:08x}", daemon.secret);
+        debug_assert_eq!(greeting.len(), GREETING_LEN);
+        send_all(&tunnel, greeting.as_bytes()).map_err(|_| tunnel.failed())?;
+        Ok(tunnel)
+    }
+
+    /// What is asked for, as OpenSSH calls it.
+    fn cipher(&self) -> Result<Option<&'static str>> {
+        let Some(asked) = self.spec.value(CIPHER) else { return Ok(None) };
+        let known = CIPHERS.iter().find(|(name, _)| *name == asked).map(|(_, name)| Some(*name));
+        known.ok_or_else(|| {
+            Error::usage(format!("no cipher is called `{asked}`"), "see `linerate list knobs`")
+        })
+    }
+}
+
+/// One of OpenSSH's programs, as long as this is there, and what it says.
+struct Started {
+    child: Child,
+    kept: Option<Kept>,
+    log: PrivateFile,
+}
+
+impl Started {
+    fn by(mut command: Command, socket: OwnedFd, kept: Option<Kept>, name: &str) -> Result<Started> {
+        let log = PrivateFile::of(&[])?;
+        let fail = |e| Error::io("start", name, e);
+        command.stdin(socket.try_clone().map_err(fail)?).stdout(socket).stderr(log.writer().map_err(fail)?);
+        spawn::tie_to_parent(&mut command);
+        let child = command.spawn().map_err(fail)?;
+        Ok(Started { child, kept, log })
+    }
+
+    /// This process and all that it started.
+    fn processes(&self) -> Vec<u32> {
+        let mut all = self.kept.as_ref().map_or_else(|| vec![self.child.id()], Kept::processes);
+        let mut at = 0;
+        while at < all.len() {
+            all.extend(orphans::children(all[at]).unwrap_or_default());
+            at += 1;
+        }
+        all
+    }
+
+    /// The cipher of what goes from client to server, as it says.
+    fn cipher(&self) -> Option<String> {
+        let said = self.log.text();
+        let cipher = said.lines().find_map(|line| {
+            line.split_once("kex: client->server cipher: ")?.1.split_whitespace().next().map(String::from)
+        })?;
+        let known = CIPHERS.iter().find(|(_, name)| *name == cipher).map(|(name, _)| (*name).into());
+        Some(known.unwrap_or(cipher))
+    }
+
+    fn last_words(&self) -> String {
+        let said = self.log.text();
+        said.lines().rfind(|line| !line.starts_with("debug1")).unwrap_or_default().trim().to_owned()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        drop(self.kept.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A connection through both programs.
+pub struct Tunnel {
+    socket: OwnedFd,
+    started: Started,
+    _keys: Option<std::sync::Arc<Keys>>,
+}
+
+impl Tunnel {
+    /// Waits for the other end's word that the way is open.
+    fn stands(&self, limit: Duration) -> Result<()> {
+        socket::limit_waits(self, limit)?;
+        receive_all(self, &mut [0]).map_err(|_| self.failed())
+    }
+
+    fn failed(&self) -> Error {
+        // It says why as it ends.
+        std::thread::sleep(STRANGER / 20);
+        let what = format!("did not come through: {}", self.started.last_words());
+        Error::peer("ssh", what, "does a firewall stand between the hosts' test ports?")
+    }
+}
+
+impl AsFd for Tunnel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Channel for Tunnel {
+    fn granted(&self, spec: &Spec) -> Vec<Granted> {
+        self.started.cipher().map(|cipher| granted(spec, CIPHER, cipher)).into_iter().collect()
+    }
+
+    fn endpoints(&self) -> Option<String> {
+        let said = self.started.log.text();
+        let version =
+            said.lines().find_map(|line| line.rsplit_once("software version ")).map(|(_, version)| version);
+        Some(format!("through {}", version.unwrap_or("ssh")))
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.started.processes()
+    }
+}
