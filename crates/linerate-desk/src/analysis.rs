@@ -32,7 +32,7 @@ pub use curve::{
     Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined, Sawtooth,
     Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
-pub use distribution::{Distribution, distributions};
+pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
