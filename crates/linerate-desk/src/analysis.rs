@@ -32,11 +32,11 @@ pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,
     Sawtooth, Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
 };
-pub use distribution::{Distribution, distributions};
+pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
-pub use measures::{Measure, measure, sent_late};
+pub use measures::{Measure, measure, sent_late, shown};
 pub use runs::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,
     compare_runs,

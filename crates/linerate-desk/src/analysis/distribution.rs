@@ -8,6 +8,8 @@ use super::{Analysis, Layer};
 use crate::record::{Recording, Trial, decode_histogram};
 use crate::statistic::Estimate;
 use crate::vocabulary::{Does, Pattern, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The percentiles, as shares of the exchanges.
 const SHARES: [f64; 13] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9999];
@@ -26,8 +28,17 @@ pub struct Distribution {
     pub message_bytes: u64,
     /// Exchanges that each sample is the mean of; a single exchange where it is one.
     pub exchanges: u64,
-    /// Shares of the samples, and the half round trip that such a share does not exceed.
-    pub percentiles: Vec<(f64, Estimate)>,
+    /// The percentiles, ascending.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// A percentile of each connection; its median and interval over the connections.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// The share of the samples that do not exceed it: 0.99.
+    pub share: f64,
+    /// Half of the round trip.
+    pub half_round_trip_ns: Estimate,
 }
 
 /// The distributions of every layer at the latency's size.
@@ -64,9 +75,10 @@ fn distribution(
         let values: Vec<f64> = connections.iter().filter_map(|one| one[index]).collect();
         // A percentile that few connections were long enough for is one of those connections only.
         let enough = 2 * values.len() > connections.len();
-        Some((*share, Estimate::of(values).filter(|_| enough)?))
+        let half_round_trip_ns = Estimate::of(values).filter(|_| enough)?;
+        Some(Percentile { share: *share, half_round_trip_ns })
     };
-    let percentiles: Vec<(f64, Estimate)> = SHARES.iter().enumerate().filter_map(over_connections).collect();
+    let percentiles: Vec<Percentile> = SHARES.iter().enumerate().filter_map(over_connections).collect();
     let found = Distribution { layer: index, wait, message_bytes, exchanges, percentiles };
     (!found.percentiles.is_empty()).then_some(found)
 }
@@ -96,9 +108,9 @@ mod tests {
         let analysis = analyse(&recording);
         let found = distributions(&recording, &analysis);
         let network = found.iter().find(|one| analysis.layers[one.layer].rung == "network.tcp").unwrap();
-        let medians: Vec<f64> = network.percentiles.iter().map(|(_, estimate)| estimate.median).collect();
+        let medians: Vec<f64> = network.percentiles.iter().map(|one| one.half_round_trip_ns.median).collect();
         assert!(medians.is_sorted(), "{medians:?}");
-        let half = network.percentiles.iter().find(|(share, _)| *share == 0.5).unwrap().1;
+        let half = network.percentiles.iter().find(|one| one.share == 0.5).unwrap().half_round_trip_ns;
         let ladder = analysis.layers[network.layer].polling_ns.unwrap();
         assert!((half.median / ladder.median - 1.0).abs() < 0.01, "{half:?} {ladder:?}");
         assert_eq!(half.n, 7);
@@ -110,10 +122,11 @@ mod tests {
         let analysis = analyse(&recording);
         let found = distributions(&recording, &analysis);
         // Of 500 exchanges ten lie beyond the 98th percentile, and 25 below the 5th.
-        let shares: Vec<f64> = found[0].percentiles.iter().map(|(share, _)| *share).collect();
+        let shares: Vec<f64> = found[0].percentiles.iter().map(|one| one.share).collect();
         assert_eq!((shares.first(), shares.last()), (Some(&0.05), Some(&0.98)));
-        let tail = found[0].percentiles.last().unwrap().1.median;
-        let middle = found[0].percentiles.iter().find(|(share, _)| *share == 0.5).unwrap().1.median;
+        let tail = found[0].percentiles.last().unwrap().half_round_trip_ns.median;
+        let middle = found[0].percentiles.iter().find(|one| one.share == 0.5).unwrap();
+        let middle = middle.half_round_trip_ns.median;
         assert!((tail / middle - 1.4).abs() < 0.01, "{tail} {middle}");
     }
 }

@@ -3,9 +3,20 @@
 use super::ladder::shares;
 use super::{Analysis, Layer, below};
 use crate::statistic::Estimate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// One size.
-pub type Kept = (u64, Estimate, Vec<f64>);
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Kept {
+    /// The size.
+    pub message_bytes: u64,
+    /// Throughput as a share of the layer below's, paired within passes.
+    pub kept_of_below: Estimate,
+    /// Each pass's own share.
+    #[serde(skip)]
+    pub passes: Vec<f64>,
+}
 
 /// Throughput as a share of the layer below's at the same size, paired within passes: the median, and each
 /// pass's own share. Sizes that either layer was not measured at are left out.
@@ -13,9 +24,10 @@ pub fn efficiency(analysis: &Analysis, layer: &Layer) -> Vec<Kept> {
     let (Some(lower), Some(stream)) = (below(layer, &analysis.layers), layer.stream(&analysis.curves)) else {
         return Vec::new();
     };
-    let at = |bytes: u64| {
-        let shares = shares(layer, lower, &analysis.curves, bytes)?;
-        Some((bytes, Estimate::of(shares.iter().copied())?, shares))
+    let at = |message_bytes: u64| {
+        let passes = shares(layer, lower, &analysis.curves, message_bytes)?;
+        let kept_of_below = Estimate::of(passes.iter().copied())?;
+        Some(Kept { message_bytes, kept_of_below, passes })
     };
     stream.points.iter().filter_map(|point| at(point.message_bytes)).collect()
 }
@@ -33,9 +45,9 @@ mod tests {
         for layer in &analysis.layers {
             let Some(kept) = layer.kept_of_below else { continue };
             let found = efficiency(&analysis, layer);
-            let (_, share, passes) = found.iter().find(|(bytes, ..)| *bytes == layer.ladder_bytes).unwrap();
-            assert_eq!(*share, kept, "{}", layer.name());
-            assert_eq!(passes.len(), 7);
+            let one = found.iter().find(|one| one.message_bytes == layer.ladder_bytes).unwrap();
+            assert_eq!(one.kept_of_below, kept, "{}", layer.name());
+            assert_eq!(one.passes.len(), 7);
             compared += 1;
         }
         assert!(compared > 1);

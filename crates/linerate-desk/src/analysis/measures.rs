@@ -8,7 +8,7 @@ use super::search;
 use super::trial::{cpu_ns_per_byte, half_round_trip_ns, lost_share, positive, throughput_bps};
 use crate::record::{Flow, Recording, RoleRecord, Tally, Trial, decode_histogram, merge_histograms};
 use crate::statistic::median;
-use crate::vocabulary::{Does, Metric, Part, Part::Named, Sample, metric};
+use crate::vocabulary::{Does, METRICS, Metric, Part, Part::Named, Sample, metric};
 use hdrhistogram::Histogram;
 
 /// Samples that must lie beyond a percentile for it to be told.
@@ -111,6 +111,20 @@ const MEASURES: &[Line] = &[
 pub fn measure(name: &str) -> Option<Measure> {
     let (metric, part) = Metric::asked(name)?;
     Measure::of_part(metric, part)
+}
+
+/// What a view shows of every trial, by what it calls it; what several metrics are called alike is of the first that a trial
+/// tells, as a rate is of a stream or of a ping-pong.
+pub fn shown(called: fn(&Metric) -> Option<&'static str>) -> Vec<(&'static str, Vec<Measure>)> {
+    let mut found: Vec<(&'static str, Vec<Measure>)> = Vec::new();
+    for (name, metric) in METRICS.iter().filter_map(|metric| Some((called(metric)?, metric))) {
+        let Some(measure) = Measure::whole(metric) else { continue };
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, measures)) => measures.push(measure),
+            None => found.push((name, vec![measure])),
+        }
+    }
+    found
 }
 
 impl Line {
@@ -292,7 +306,6 @@ mod tests {
     use super::*;
     use crate::record::encode_histogram;
     use crate::record::synthetic::Synthetic;
-    use crate::vocabulary::METRICS;
 
     #[test]
     fn what_can_be_asked_for_is_computed_once_and_nothing_else_is() {

@@ -6,7 +6,6 @@ use super::measures::Measure;
 use crate::plan::Case;
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
-use crate::vocabulary::Metric;
 use std::collections::BTreeMap;
 
 /// The trials of the curves.
@@ -25,9 +24,8 @@ impl<'r> Table<'r> {
         Table { recording, rows }
     }
 
-    /// The median and interval over the passes of the first of these metrics that a trial tells.
-    pub fn estimate(&self, case: &Case, message_bytes: u64, metrics: &[&'static Metric]) -> Option<Estimate> {
-        let measures: Vec<Measure> = metrics.iter().filter_map(|metric| Measure::whole(metric)).collect();
+    /// The median and interval over the passes of the first of these numbers that a trial tells.
+    pub fn estimate(&self, case: &Case, message_bytes: u64, measures: &[Measure]) -> Option<Estimate> {
         let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for trial in self.rows.get(&(case, message_bytes)).into_iter().flatten() {
             let value = measures.iter().find_map(|measure| measure.of(self.recording, trial));
@@ -41,23 +39,24 @@ impl<'r> Table<'r> {
 mod tests {
     use super::*;
     use crate::analysis::analyse;
+    use crate::analysis::measure;
     use crate::record::synthetic::Synthetic;
-    use crate::vocabulary::metric;
 
     #[test]
     fn a_row_tells_what_the_curve_has_at_its_size() {
         let recording = Synthetic::default().recording();
         let (analysis, table) = (analyse(&recording), Table::of(&recording));
-        let rate = [&metric::THROUGHPUT, &metric::PING_PONG_THROUGHPUT];
+        let measures =
+            |names: &[&str]| -> Vec<Measure> { names.iter().filter_map(|name| measure(name)).collect() };
+        let rate = measures(&["throughput", "ping-pong-throughput"]);
         for curve in &analysis.curves {
             for point in &curve.points {
-                let told =
-                    |metrics: &[&'static Metric]| table.estimate(&curve.case, point.message_bytes, metrics);
+                let told = |metrics: &[Measure]| table.estimate(&curve.case, point.message_bytes, metrics);
                 assert_eq!(told(&rate), point.estimate(|values| values.throughput_bps));
                 let half = point.estimate(|values| values.half_round_trip_ns);
-                assert_eq!(told(&[&metric::HALF_ROUND_TRIP]), half);
+                assert_eq!(told(&measures(&["half-round-trip"])), half);
                 let cpu = point.estimate(|values| Some(values.sender?.cpu_ns_per_byte));
-                assert_eq!(told(&[&metric::CPU_SENDER]), cpu);
+                assert_eq!(told(&measures(&["cpu.sender"])), cpu);
             }
         }
         assert_eq!(table.estimate(&Case::default(), 1, &rate), None);

@@ -3,10 +3,10 @@
 use super::curve::curve;
 use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
-use crate::analysis::{self, Analysis, Distribution, Kept, Layer, Timeline, compare_arms, distributions};
+use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arms, distributions};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
-use crate::statistic::{CONFIDENCE, Estimate};
+use crate::statistic::CONFIDENCE;
 use crate::vocabulary::{Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -185,10 +185,7 @@ fn between_run(recording: &Recording, layer: &Layer) -> BetweenRun {
 }
 
 fn cpu_model(analysis: &Analysis, layer: &Layer) -> CpuModelEntry {
-    let side = |side| {
-        let cost = CpuCost::of_layer(layer, &analysis.curves, side)?;
-        Some(CpuCostEntry { message_ns: cost.message_ns, ns_per_byte: cost.ns_per_byte })
-    };
+    let side = |side| CpuCost::of_layer(layer, &analysis.curves, side);
     CpuModelEntry { sender: side(Side::Sender), receiver: side(Side::Receiver) }
 }
 
@@ -236,24 +233,18 @@ fn warning(finding: &Finding) -> WarningEntry {
 /// None of a layer without one below, or of a single size.
 fn efficiency(analysis: &Analysis, layer: &Layer) -> Option<EfficiencyEntry> {
     let kept = analysis::efficiency(analysis, layer);
-    let point =
-        |(message_bytes, kept, _): &Kept| KeptEntry { message_bytes: *message_bytes, kept_of_below: *kept };
     (kept.len() > 1).then(|| EfficiencyEntry {
         id: layer.rung.clone(),
         host: layer.from.clone().filter(|_| layer.place == Place::InHost),
         direction: layer.direction(),
         flows: layer.flows,
         below: layer.below.unwrap_or_default().into(),
-        points: kept.iter().map(point).collect(),
+        points: kept,
     })
 }
 
 fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionEntry> {
     let layer = analysis.layers.get(one.layer)?;
-    let percentile = |(share, half_round_trip_ns): &(f64, Estimate)| PercentileEntry {
-        share: *share,
-        half_round_trip_ns: *half_round_trip_ns,
-    };
     Some(DistributionEntry {
         id: layer.rung.clone(),
         host: layer.from.clone().filter(|_| layer.place == Place::InHost),
@@ -261,7 +252,7 @@ fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionE
         wait: one.wait,
         message_bytes: one.message_bytes,
         exchanges: one.exchanges,
-        percentiles: one.percentiles.iter().map(percentile).collect(),
+        percentiles: one.percentiles.clone(),
     })
 }
 

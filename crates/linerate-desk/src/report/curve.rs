@@ -2,7 +2,7 @@
 
 use super::note::Note;
 use super::shape::*;
-use crate::analysis::{Break, Curve, Form, Point};
+use crate::analysis::{Break, Curve, Point};
 use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::Pattern;
@@ -43,7 +43,7 @@ pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
         segments: segments.collect(),
         breaks: curve.breaks.iter().map(entry).collect(),
         summary: curve.summary,
-        forms: curve.forms.iter().map(form).collect(),
+        forms: curve.forms.clone(),
         slower: curve.slower.clone(),
         splits: curve.splits.clone(),
         unaligned: curve.unaligned.clone(),
@@ -66,16 +66,6 @@ fn entry(found: &Break) -> BreakEntry {
         sure: found.is_sure(),
         confirmed: found.confirmed,
         best_threshold_bytes: found.best_threshold,
-    }
-}
-
-fn form(form: &Form) -> FormEntry {
-    FormEntry {
-        name: form.name.into(),
-        from_bytes: form.from_bytes,
-        to_bytes: form.to_bytes,
-        throughput_bps: form.throughput_bps,
-        below_peak: form.below_peak,
     }
 }
 

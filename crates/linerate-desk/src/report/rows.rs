@@ -1,22 +1,22 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::{Analysis, Compared, Curve, Point, SuiteValues, Table};
+use crate::analysis::{Analysis, Compared, Curve, Measure, Point, SuiteValues, Table, shown};
 use crate::record::Recording;
 use crate::statistic::{Effect, Estimate};
-use crate::vocabulary::{Cache, Metric};
+use crate::vocabulary::Cache;
 
 /// What names a row.
 const KEYS: &[&str] = &["rung", "pattern", "wait", "flows", "from", "to", "message_bytes", "cache", "passes"];
 
 const PARTS: &[&str] = &["median", "low", "high", "n"];
 
-/// A column's name, and the metrics that stand in it.
-type Column = (&'static str, Vec<&'static Metric>);
+/// A column's name, and what stands in it.
+type Column = (&'static str, Vec<Measure>);
 
 /// Writes the header and all rows.
 pub(super) fn render(recording: &Recording, analysis: &Analysis) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let columns = Metric::grouped(|metric| metric.is_column.then_some(metric.key));
+    let columns = shown(|metric| metric.is_column.then_some(metric.key));
     let table = Table::of(recording);
     let names = columns.iter().flat_map(|(name, _)| PARTS.iter().map(move |part| format!("{name}_{part}")));
     let header: Vec<String> = KEYS.iter().map(|key| (*key).to_owned()).chain(names).collect();
@@ -183,8 +183,8 @@ fn row(table: &Table, columns: &[Column], curve: &Curve, point: &Point) -> Vec<S
         cache(point.cache).into(),
         point.passes.len().to_string(),
     ];
-    for (_, metrics) in columns {
-        row.extend(parts(table.estimate(case, point.message_bytes, metrics)));
+    for (_, measures) in columns {
+        row.extend(parts(table.estimate(case, point.message_bytes, measures)));
     }
     row
 }

@@ -5,14 +5,15 @@ mod distribution;
 mod imported;
 mod suite;
 
-pub use curve::{BreakEntry, CurveEntry, FormEntry, ModeEntry, PointEntry, SegmentEntry};
-pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
+pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
+pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use suite::{
-    CaseLeftOut, CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry,
-    SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
+    CaseLeftOut, CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport,
+    SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
+use crate::analysis::model::CpuCost;
 use crate::analysis::{Compared, Cost, CpuTime, Drift, NotMeasured, Sampled};
 use crate::record::SpreadSource;
 use crate::statistic::Estimate;
@@ -246,18 +247,9 @@ pub struct GapEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuModelEntry {
     /// Of the sending threads.
-    pub sender: Option<CpuCostEntry>,
+    pub sender: Option<CpuCost>,
     /// Of the receiving threads.
-    pub receiver: Option<CpuCostEntry>,
-}
-
-/// What a message costs a CPU.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuCostEntry {
-    /// What each message costs.
-    pub message_ns: f64,
-    /// What each byte costs, the packets included.
-    pub ns_per_byte: f64,
+    pub receiver: Option<CpuCost>,
 }
 
 /// A rate that cannot be passed.

@@ -140,19 +140,6 @@ impl Metric {
         METRICS.iter().flat_map(|metric| metric.parts.iter().map(|part| metric.named(*part))).collect()
     }
 
-    /// The metrics by what a view calls them, in their order: several may be called alike, as the same of other patterns.
-    pub fn grouped(called: fn(&Metric) -> Option<&'static str>) -> Vec<(&'static str, Vec<&'static Metric>)> {
-        let mut groups: Vec<(&'static str, Vec<&'static Metric>)> = Vec::new();
-        for metric in METRICS {
-            let Some(name) = called(metric) else { continue };
-            match groups.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, metrics)) => metrics.push(metric),
-                None => groups.push((name, vec![metric])),
-            }
-        }
-        groups
-    }
-
     /// The name of a part.
     pub fn named(&self, part: Part) -> String {
         match part.name() {

@@ -2,19 +2,21 @@
 
 use super::Curve;
 use crate::statistic::{Estimate, median};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A part of a curve that has a name.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Form {
     /// `dip`, `fall-off` or `plateau`.
-    pub name: &'static str,
+    pub name: String,
     /// Its smallest size.
     pub from_bytes: u64,
     /// Its largest size.
     pub to_bytes: u64,
     /// The throughput: the lowest of a dip, the median of a fall-off or plateau.
     pub throughput_bps: f64,
-    /// How far that is below the peak before it, as a share of the peak; 0 for a plateau.
+    /// How far that is below the peak, as a share of the peak; 0 for a plateau.
     pub below_peak: f64,
 }
 
@@ -56,7 +58,7 @@ fn dips(rates: &Rates) -> Vec<Form> {
         if let (Some(_), [(from_bytes, _), ..]) = (back, &rest[..lower]) {
             let lowest = rest[..lower].iter().map(|(_, rate)| rate.median).fold(f64::INFINITY, f64::min);
             found.push(Form {
-                name: "dip",
+                name: "dip".into(),
                 from_bytes: *from_bytes,
                 to_bytes: rest[lower - 1].0,
                 throughput_bps: lowest,
@@ -84,7 +86,7 @@ fn fall_off(curve: &Curve, rates: &Rates) -> Option<Form> {
     let tail = rates.iter().filter(|(bytes, _)| is_tail(*bytes));
     fell.then_some(())?;
     Some(Form {
-        name: "fall-off",
+        name: "fall-off".into(),
         from_bytes: tail.clone().next()?.0,
         to_bytes: *last,
         throughput_bps: median(tail.map(|(_, rate)| rate.median))?,
@@ -104,7 +106,7 @@ fn plateaus(rates: &Rates) -> Vec<Form> {
         }
         let throughput = median(rates[first..=end].iter().map(|(_, rate)| rate.median));
         found.extend(throughput.map(|throughput_bps| Form {
-            name: "plateau",
+            name: "plateau".into(),
             from_bytes,
             to_bytes,
             throughput_bps,

@@ -304,11 +304,12 @@ fn parts_of_a_curve_have_names() {
         form::forms(&curve).into_iter().map(|form| (form.name, form.from_bytes)).collect::<Vec<_>>()
     };
     let flat = |size: f64| 100.0 + BETA_NS * size;
-    assert_eq!(names(&flat), [("plateau", 16_384)]);
+    let part = |name: &str, from_bytes: u64| (name.to_owned(), from_bytes);
+    assert_eq!(names(&flat), [part("plateau", 16_384)]);
     let dips = |size: f64| flat(size) * if size == 16_384.0 || size == 32_768.0 { 1.5 } else { 1.0 };
-    assert_eq!(names(&dips)[0], ("dip", 16_384));
+    assert_eq!(names(&dips)[0], part("dip", 16_384));
     let falls = |size: f64| flat(size) * if size > 1e6 { 1.5 } else { 1.0 };
-    assert!(names(&falls).contains(&("fall-off", 2 << 20)), "{:?}", names(&falls));
+    assert!(names(&falls).contains(&part("fall-off", 2 << 20)), "{:?}", names(&falls));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use crate::analysis::{Curve, Layer, Load, Values};
 use crate::statistic::median;
 use crate::vocabulary::Wait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Which end's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +26,12 @@ impl Side {
 }
 
 /// CPU time of one side: `t = per_message + packets * per_packet + bytes * per_byte`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuCost {
     /// What each message costs: the calls.
     pub message_ns: f64,
-    /// What each pass through the stack costs; zero where it is in the bytes.
+    /// What each pass through the stack costs; zero where it is in the bytes, as in every report.
+    #[serde(skip)]
     pub packet_ns: f64,
     /// What each byte costs: the copies.
     pub ns_per_byte: f64,

@@ -9,6 +9,8 @@ use crate::record::{Recording, SessionRecord};
 use crate::statistic::{Estimate, median};
 use crate::unit::Bytes;
 use crate::vocabulary::Rung;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A table's values.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,11 +26,12 @@ pub struct TableValues {
 }
 
 /// A cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellValue {
     /// The median over the passes.
     pub value: Estimate,
     /// The size at which it is the largest, or has its step, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
 

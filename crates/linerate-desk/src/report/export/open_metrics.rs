@@ -4,7 +4,7 @@
 //! recording may hold any text. Units are the base units of OpenMetrics (seconds, ratios), and bits a second; the last
 //! word of a name is its unit. What is not known has no sample: there is no NaN.
 
-use crate::analysis::{Cost, CpuTime, Curve, Table};
+use crate::analysis::{Cost, CpuTime, Curve, Measure, Table, shown};
 use crate::report::rows::cache;
 use crate::report::{ImportedReport, LadderEntry, Report, Sheet, SuiteReport};
 use crate::statistic::Estimate;
@@ -141,7 +141,8 @@ pub fn open_metrics(sheet: &Sheet) -> String {
     families.run(report);
     report.ladder.iter().for_each(|entry| families.layer(entry));
     let curves = sheet.analysis.curves.iter().filter(|curve| curve.case.arm == 0);
-    curves.for_each(|curve| families.curve(&table, curve));
+    let of_curves = shown(|metric| Some(metric.curve?.name));
+    curves.for_each(|curve| families.curve(&table, &of_curves, curve));
     report.suites.iter().for_each(|suite| families.suite(suite));
     report.imported.iter().for_each(|imported| families.imported(imported));
     for warning in &report.warnings {
@@ -220,7 +221,7 @@ impl Families {
         }
     }
 
-    fn curve(&mut self, table: &Table, curve: &Curve) {
+    fn curve(&mut self, table: &Table, shown: &[(&'static str, Vec<Measure>)], curve: &Curve) {
         let case = &curve.case;
         for point in &curve.points {
             let labels: Labels = vec![
@@ -233,9 +234,9 @@ impl Families {
                 ("message_bytes", point.message_bytes.to_string()),
                 ("cache", cache(point.cache).into()),
             ];
-            for (name, metrics) in Metric::grouped(|metric| Some(metric.curve?.name)) {
-                let scale = metrics.first().map_or(1.0, |metric| base(metric).1);
-                self.estimate(name, &labels, table.estimate(case, point.message_bytes, &metrics), scale);
+            for (name, measures) in shown {
+                let scale = measures.first().map_or(1.0, |measure| base(measure.metric).1);
+                self.estimate(name, &labels, table.estimate(case, point.message_bytes, measures), scale);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The distribution of single round trips, by its percentiles.
 
 use super::{Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Unit, style};
-use crate::report::{DistributionEntry, PercentileEntry};
+use crate::analysis::Percentile;
+use crate::report::DistributionEntry;
 use crate::unit::Bytes;
 use crate::vocabulary::Wait;
 
@@ -39,7 +40,7 @@ fn one(sheet: &Sheet, entry: &DistributionEntry) -> Series {
     // A mean of several exchanges has no tail of its own.
     let batch = if entry.exchanges > 1 { format!(", means of {}", entry.exchanges) } else { String::new() };
     let name = format!("{} {place}, {}{batch}", entry.id, entry.wait);
-    let point = |one: &PercentileEntry| Point::new(1.0 / (1.0 - one.share), one.half_round_trip_ns);
+    let point = |one: &Percentile| Point::new(1.0 / (1.0 - one.share), one.half_round_trip_ns);
     let points: Vec<Point> = entry.percentiles.iter().map(point).collect();
     Series {
         dashed: entry.wait == Wait::Sleeping,

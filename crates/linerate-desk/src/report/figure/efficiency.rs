@@ -31,8 +31,11 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
 
 fn one(sheet: &Sheet, layer: &Layer, kept: &[Kept]) -> Series {
     let below = layer.below.unwrap_or("nothing");
-    let raw = kept.iter().flat_map(|(bytes, _, passes)| passes.iter().map(|share| [*bytes as f64, *share]));
-    let points: Vec<Point> = kept.iter().map(|(bytes, share, _)| Point::new(*bytes as f64, *share)).collect();
+    let of_passes =
+        |one: &Kept| one.passes.iter().map(|share| [one.message_bytes as f64, *share]).collect::<Vec<_>>();
+    let raw = kept.iter().flat_map(of_passes);
+    let points: Vec<Point> =
+        kept.iter().map(|one| Point::new(one.message_bytes as f64, one.kept_of_below)).collect();
     let first = sheet.recording.hosts.first().map(|host| &host.host);
     Series {
         raw: raw.collect(),

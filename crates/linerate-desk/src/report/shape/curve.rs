@@ -1,6 +1,6 @@
 //! The JSON form of a curve.
 
-use crate::analysis::{Abnormal, Anomaly, Confirmation, Slower, Split, Summary, Unaligned};
+use crate::analysis::{Abnormal, Anomaly, Confirmation, Form, Slower, Split, Summary, Unaligned};
 use crate::statistic::Estimate;
 use crate::vocabulary::{Cache, Pattern, Wait};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct CurveEntry {
     /// The curve in a few numbers.
     pub summary: Summary,
     /// Parts of the throughput that have a name.
-    pub forms: Vec<FormEntry>,
+    pub forms: Vec<Form>,
     /// Sizes that take longer than a larger one.
     pub slower: Vec<Slower>,
     /// Sizes that are quicker when they are sent in parts.
@@ -114,19 +114,4 @@ pub struct BreakEntry {
     pub confirmed: Option<Confirmation>,
     /// The size at which the way behind it begins to pay, where it takes less time a byte.
     pub best_threshold_bytes: Option<f64>,
-}
-
-/// A part of a curve's throughput that has a name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FormEntry {
-    /// `dip`, `fall-off` or `plateau`.
-    pub name: String,
-    /// Its smallest size.
-    pub from_bytes: u64,
-    /// Its largest size.
-    pub to_bytes: u64,
-    /// The throughput: the lowest of a dip, the median of a fall-off or plateau.
-    pub throughput_bps: f64,
-    /// How far that is below the peak, as a share of the peak; 0 for a plateau.
-    pub below_peak: f64,
 }

@@ -1,6 +1,6 @@
 //! The JSON form of distributions, and of efficiency against message size.
 
-use crate::statistic::Estimate;
+use crate::analysis::{Kept, Percentile};
 use crate::vocabulary::Wait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,16 +21,7 @@ pub struct DistributionEntry {
     /// Exchanges that each sample is the mean of: 1 where each was timed by itself.
     pub exchanges: u64,
     /// The percentiles, ascending.
-    pub percentiles: Vec<PercentileEntry>,
-}
-
-/// A percentile of each connection; its median and interval over the connections.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PercentileEntry {
-    /// The share of the samples that do not exceed it: 0.99.
-    pub share: f64,
-    /// Half of the round trip.
-    pub half_round_trip_ns: Estimate,
+    pub percentiles: Vec<Percentile>,
 }
 
 /// What a layer keeps of the throughput of the layer below, size by size.
@@ -47,14 +38,5 @@ pub struct EfficiencyEntry {
     /// The rung below.
     pub below: String,
     /// The sizes, ascending.
-    pub points: Vec<KeptEntry>,
-}
-
-/// One size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct KeptEntry {
-    /// The size.
-    pub message_bytes: u64,
-    /// Throughput as a share of the layer below's, paired within passes.
-    pub kept_of_below: Estimate,
+    pub points: Vec<Kept>,
 }

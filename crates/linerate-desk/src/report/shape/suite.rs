@@ -1,7 +1,7 @@
 //! The JSON form of what a suite gave.
 
 use super::WarningEntry;
-use crate::analysis::Holds;
+use crate::analysis::{CellValue, Holds};
 use crate::statistic::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,23 +116,13 @@ pub struct SuiteRowEntry {
     /// What stands before it.
     pub name: String,
     /// A cell a column; null where nothing was measured.
-    pub cells: Vec<Option<SuiteCellEntry>>,
+    pub cells: Vec<Option<CellValue>>,
     /// The library, as it says it, where another program's code did the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// What the paper says of it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paper: String,
-}
-
-/// A cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SuiteCellEntry {
-    /// The median over the passes.
-    pub value: Estimate,
-    /// The size at which it is the largest, or has its step, where that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
 }
 
 /// A conclusion.

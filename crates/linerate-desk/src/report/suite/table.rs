@@ -4,17 +4,16 @@ use super::number;
 use crate::analysis::{CellValue, TableValues};
 use crate::report::block::{Block, bands};
 use crate::report::line::wrapped;
-use crate::report::shape::{SuiteCellEntry, SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
+use crate::report::shape::{SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
 
 /// The JSON form.
 pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
     let table = &values.table;
     let columns = table.columns.iter().zip(&values.units);
-    let cell = |cell: &CellValue| SuiteCellEntry { value: cell.value, at: cell.at.clone() };
     let rows = table.rows.iter().zip(&values.rows).zip(&values.versions);
     let rows = rows.map(|((row, cells), version)| SuiteRowEntry {
         name: row.name.clone(),
-        cells: cells.iter().map(|one| one.as_ref().map(cell)).collect(),
+        cells: cells.clone(),
         version: version.clone(),
         paper: row.paper.clone(),
     });
@@ -30,7 +29,7 @@ pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
 }
 
 /// The number of a cell with the size that it is at, and its interval; the number of values where there is none.
-pub(in crate::report) fn written(cell: Option<&SuiteCellEntry>, column: &SuiteColumnEntry) -> [String; 2] {
+pub(in crate::report) fn written(cell: Option<&CellValue>, column: &SuiteColumnEntry) -> [String; 2] {
     let Some(cell) = cell else { return ["-".into(), String::new()] };
     let at = cell.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
     let number = |value: f64| number(value, &column.unit);

@@ -176,7 +176,7 @@ fn check_measure(place: &str, name: &str) -> Result<&'static str, SuiteError> {
     let hint = meant(
         names.iter().map(String::as_str),
         name,
-        "`linerate explain METRIC` tells what of it a plan can ask for",
+        "`linerate explain NAME` tells what of it a plan can ask for",
     );
     Err(SuiteError::new(format!("{place}: no number of a trial is called `{name}`"), hint))
 }
