@@ -30,7 +30,7 @@ pub use arms::Arms;
 pub use entries::Entry;
 pub use passes::Passes;
 
-use crate::plan::{HostId, HostPair, Role, Step};
+use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Does, Pattern, Place};
 use placement::Ends;
@@ -52,6 +52,14 @@ pub trait Schedule {
     /// What the user should know before it begins.
     fn note(&self) -> Option<String> {
         None
+    }
+}
+
+/// The schedule of what the plan measures: the recording must hold its header's plan and the hosts' facts.
+pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
+    match &plan.view {
+        View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
+        View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
     }
 }
 

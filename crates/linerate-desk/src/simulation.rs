@@ -47,9 +47,9 @@ impl Simulation {
         }
     }
 
-    /// The hosts `a` and `b`: one machine of four CPUs.
+    /// The plan's hosts: one machine of four CPUs.
     pub fn hosts(&self) -> Vec<Event> {
-        ["a", "b"].into_iter().map(|name| Event::Host(host(name))).collect()
+        self.plan.hosts.iter().map(|planned| Event::Host(host(planned.id))).collect()
     }
 
     /// The virtual time since the run began.
@@ -174,11 +174,11 @@ fn flow(pattern: &Pattern, block: &Block, role: &Role, slice_ns: f64, draw: &Dra
     }
 }
 
-fn host(name: &str) -> HostFacts {
+fn host(id: HostId) -> HostFacts {
     let facts = [("cpu.model", serde_json::json!("made up")), ("kernel.release", serde_json::json!("none"))];
     let host = facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<BTreeMap<_, _>>();
     HostFacts {
-        host: name.into(),
+        host: id.to_string(),
         reached: "simulated".into(),
         address: None,
         address6: Some("::1".into()),

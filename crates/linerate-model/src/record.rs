@@ -39,7 +39,7 @@ pub mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::{Case, HostId, Plan};
+use crate::plan::{Case, Plan};
 
 /// The version of the lines; readers accept every earlier one.
 pub const SCHEMA: &str = "linerate.recording/1";
@@ -104,11 +104,6 @@ impl Recording {
         earlier.series.retain(|series| kept(series.step));
         earlier.unavailable.retain(|not| not.after_steps.is_none_or(kept));
         earlier
-    }
-
-    /// The hosts, in their order.
-    pub fn host_ids(&self) -> impl Iterator<Item = HostId> {
-        self.hosts.iter().filter_map(|host| host.host.parse().ok())
     }
 
     /// Whether a case failed on the way.

@@ -9,7 +9,7 @@
 mod figures;
 mod judgement;
 
-use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Why};
+use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, View, Why};
 use crate::record::{Granted, Recording};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
 use crate::vocabulary::Pattern;
@@ -223,15 +223,15 @@ struct Look<'r> {
 /// Compares a recording's arms; none where it has none.
 pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let plan = recording.plan()?;
-    let comparison = plan.comparison.as_ref()?;
+    let View::Comparison { design: comparison, .. } = &plan.view else { return None };
     let (metric, pattern) = (comparison.metric, pattern(comparison.metric));
     let look = Look {
         recording,
         plan,
         comparison,
         measure: Measure::of(metric),
-        blocks: Blocks::of(recording, Why::Block, pattern),
-        fresh: Blocks::of(recording, Why::Confirm, pattern),
+        blocks: Blocks::of(recording, comparison, (Why::Block, pattern)),
+        fresh: Blocks::of(recording, comparison, (Why::Confirm, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;

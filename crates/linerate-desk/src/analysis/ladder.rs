@@ -6,7 +6,7 @@
 
 use super::model::worth_opening;
 use super::{Curve, Values, height, nearest_stated, stated_bytes};
-use crate::plan::{Case, Pairs, Role};
+use crate::plan::{Case, Pairs, Role, View};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
 use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
@@ -155,9 +155,11 @@ impl Layer {
 
 /// All layers, from the bottom up, with what could not be measured.
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
-    if recording.plan().is_some_and(|plan| !plan.is_of_ladder()) {
-        return Vec::new();
-    }
+    let planned = match recording.plan().map(|plan| &plan.view) {
+        Some(View::Suites(_)) => return Vec::new(),
+        Some(View::Ladder(rungs) | View::Comparison { rungs, .. }) => &rungs.ids[..],
+        None => &[],
+    };
     let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
     let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
     for layer in &mut layers {
@@ -171,7 +173,6 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     for unavailable in &recording.unavailable {
         leave_out(&mut layers, unavailable);
     }
-    let planned = recording.plan().map_or(&[][..], |plan| &plan.rungs);
     for rung in
         planned.iter().filter(|rung| !layers.iter().any(|layer| layer.rung == **rung)).collect::<Vec<_>>()
     {

@@ -45,7 +45,7 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
         left_out: left_out(recording, suite),
         claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
     };
-    plan.suites.iter().map(of).collect()
+    plan.view.suites().iter().map(of).collect()
 }
 
 fn left_out(recording: &Recording, suite: &Suite) -> Vec<Unavailable> {

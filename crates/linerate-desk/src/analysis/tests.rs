@@ -1,7 +1,7 @@
 //! What was put into a recording comes out of its analysis.
 
 use super::*;
-use crate::plan::{Block, Case, HostId, Pairs};
+use crate::plan::{Block, Case, HostId, Pairs, Rungs, View};
 use crate::record::synthetic::{Synthetic, TRUTHS};
 use crate::record::{Event, Flow, RoleRecord, Series, Trial, Unavailable};
 use crate::statistic::Estimate;
@@ -214,7 +214,9 @@ fn what_could_not_be_measured_keeps_its_place() {
         recording.push(Event::Unavailable(polling));
         recording.push(Event::Unavailable(unavailable("in-host.tcp", None, None)));
     }
-    recording.header.as_mut().unwrap().plan.rungs.push("memory.triad".into());
+    let plan = &mut recording.header.as_mut().unwrap().plan;
+    let rungs = plan.view.rungs().iter().map(String::as_str).chain(["memory.triad"]);
+    plan.view = View::Ladder(Rungs::unnamed(rungs));
     let analysis = analyse(&recording);
     assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().why, "one CPU");
     assert!(layer(&analysis, "in-host.tcp").not_measured.is_empty());

@@ -30,22 +30,13 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         }
     });
     let profile = recording.plan().map(|plan| &plan.profile);
-    let arms = compare_arms(recording);
-    let suites = suites(analysis, diagnosis);
-    let imported = super::imported::entry(recording);
-    let sentence = match &arms {
-        _ if imported.is_some() => imported.as_ref().map(super::imported::sentence).unwrap_or_default(),
-        Some(arms) => super::arms::sentence(arms),
-        None if !suites.is_empty() => super::suite::sentence(&suites),
-        None => diagnosis.sentence.clone(),
-    };
-    Report {
+    let report = Report {
         schema: super::SCHEMA.into(),
         run: run(recording, analysis),
-        sentence,
-        arms,
-        suites,
-        imported,
+        sentence: String::new(),
+        arms: compare_arms(recording),
+        suites: suites(analysis, diagnosis),
+        imported: super::imported::entry(recording),
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
@@ -57,7 +48,14 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         timelines: analysis.timelines.iter().map(timeline).collect(),
         drifts: analysis.drifts.clone(),
         warnings: warnings(None),
-    }
+    };
+    let sentence = match report.shows() {
+        Shows::Imported(imported) => super::imported::sentence(imported),
+        Shows::Comparison(arms) => super::arms::sentence(arms),
+        Shows::Suites(suites) => super::suite::sentence(suites),
+        Shows::Ladder => diagnosis.sentence.clone(),
+    };
+    Report { sentence, ..report }
 }
 
 /// What each suite gave, with the warnings about its cases.

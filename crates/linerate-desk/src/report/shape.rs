@@ -55,6 +55,27 @@ pub struct Report {
     pub warnings: Vec<WarningEntry>,
 }
 
+/// What a report is of.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shows<'r> {
+    Ladder,
+    Suites(&'r [SuiteReport]),
+    Comparison(&'r Compared),
+    Imported(&'r ImportedReport),
+}
+
+impl Report {
+    /// What it is of: a comparison that was cut short is of the ladder, which the plan as it stands has.
+    pub(super) fn shows(&self) -> Shows<'_> {
+        match (&self.imported, &self.arms, self.suites.as_slice()) {
+            (Some(imported), ..) => Shows::Imported(imported),
+            (_, Some(compared), _) => Shows::Comparison(compared),
+            (.., []) => Shows::Ladder,
+            (.., suites) => Shows::Suites(suites),
+        }
+    }
+}
+
 /// What was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {

@@ -277,7 +277,7 @@ impl Schedule for Arms {
     fn announcement(&self) -> String {
         let candidates = self.plan.arms.len().saturating_sub(2);
         let noun = if candidates == 1 { "candidate" } else { "candidates" };
-        let rung = self.plan.rungs.first().map_or("", String::as_str);
+        let rung = self.plan.view.rungs().first().map_or("", String::as_str);
         let blocks = self.comparison.blocks;
         let longer = |ns: u64| (ns as f64 / 1e9).round();
         let most = match self.comparison.extend {

@@ -4,7 +4,7 @@ use super::far::Far;
 use super::road::Road;
 use super::wanted::{Wanted, are_apart};
 use super::{ladder, refusal, suite};
-use crate::plan::{Case, LoadOf, Plan};
+use crate::plan::{Case, LoadOf, Plan, View};
 use crate::record::{Recording, Unavailable};
 use crate::vocabulary::{Pattern, Place, Rung};
 
@@ -119,9 +119,9 @@ impl Entry {
 
 /// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
 pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<Unavailable>) {
-    let wanted = match plan.is_of_ladder() {
-        true => ladder::wanted(plan, recording, far),
-        false => suite::wanted(plan, recording),
+    let wanted = match &plan.view {
+        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, far),
+        View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     for one in wanted {

@@ -5,7 +5,7 @@ mod pairs;
 
 use super::visit::{self, Planner, Visit};
 use super::{Entry, Passes, Schedule};
-use crate::plan::{Plan, Profile, Step, Why};
+use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
     Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
@@ -67,7 +67,7 @@ fn begun(edit: impl Fn(&mut Plan)) -> (Plan, Recording) {
     let mut recording = Recording { header: full.header, hosts: full.hosts, ..Recording::default() };
     let header = recording.header.as_mut().unwrap();
     let unasked = crate::vocabulary::RUNGS.iter().filter(|rung| !rung.on_request);
-    header.plan.rungs = unasked.map(|rung| rung.id.to_owned()).collect();
+    header.plan.view = View::Ladder(Rungs::unnamed(unasked.map(|rung| rung.id)));
     edit(&mut header.plan);
     (header.plan.clone(), recording)
 }
@@ -86,7 +86,7 @@ fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Record
 #[test]
 fn what_a_librarys_launches_take_is_part_of_a_runs_time() {
     let of = |rung: &str| {
-        let (plan, recording) = begun(|plan| plan.rungs = vec![rung.into()]);
+        let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::unnamed([rung])));
         let passes = Passes::new(&plan, &recording);
         let steps: u64 = passes.entries().iter().map(|entry| entry.nominal_ns).sum();
         let launches = super::launch::launching_ns(passes.entries());
@@ -228,7 +228,9 @@ fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
 #[test]
 fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
     let sizes = |named| {
-        let (plan, recording) = begun(|plan| plan.named = named);
+        let (plan, recording) = begun(|plan| {
+            plan.view = View::Ladder(Rungs { named, ..Rungs::unnamed(plan.view.rungs()) });
+        });
         let schedule = Passes::new(&plan, &recording);
         let entries = schedule.entries().iter().filter(|entry| entry.rung.id == "in-host.udp");
         let streams = entries.filter(|entry| entry.case.pattern == Pattern::Stream);
@@ -243,7 +245,7 @@ fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
 #[test]
 fn sizes_whose_way_is_audited_are_visited_apart() {
     let visits = |rung: &str| {
-        let (plan, recording) = begun(|plan| (plan.rungs, plan.named) = (vec![rung.into()], true));
+        let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::named([rung])));
         let schedule = Passes::new(&plan, &recording);
         let streams = schedule.entries().iter().filter(|entry| entry.case.pattern == Pattern::Stream);
         streams.filter(|entry| !entry.case.timeline).map(|entry| entry.sizes.len()).collect::<Vec<_>>()
@@ -255,7 +257,8 @@ fn sizes_whose_way_is_audited_are_visited_apart() {
 
 #[test]
 fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
-    let (plan, mut recording) = begun(|plan| plan.rungs = vec!["network.tcp".into(), "network.tls".into()]);
+    let (plan, mut recording) =
+        begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["network.tcp", "network.tls"])));
     let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
     recording.hosts[1].lacks = vec![lack.clone()];
     let schedule = Passes::new(&plan, &recording);
@@ -295,7 +298,7 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
 fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
     let (plan, recording) = begun(|plan| {
         plan.profile.passes = 2;
-        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
     });
     let (whole, _) = run(&plan, recording.clone(), usize::MAX);
     let of = |steps: &[Step], rung: &str| steps.iter().filter(|step| step.case.rung == rung).count();
@@ -318,7 +321,7 @@ fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
 
 #[test]
 fn where_everything_fails_the_run_ends() {
-    let (plan, recording) = begun(|plan| plan.rungs = vec!["in-host.udp".into()]);
+    let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["in-host.udp"])));
     let (steps, ended) = run_failing(&plan, recording, 0, usize::MAX);
     assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
 }
@@ -353,7 +356,7 @@ impl Planner for Batches {
 #[test]
 fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
     let (plan, mut recording) = begun(|plan| {
-        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
     });
     let entries = Passes::new(&plan, &recording).entries().to_vec();
     let visits = |rung: &str| {

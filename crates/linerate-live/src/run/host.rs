@@ -4,7 +4,7 @@ use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Plan, Target, host_name};
+use crate::plan::{Plan, PlannedHost, Target, host_name};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
@@ -97,13 +97,13 @@ impl Hosts {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
-                let taking_part = lab.hosts().iter().take(plan.hosts as usize);
+                let taking_part = lab.hosts().iter().take(plan.hosts.len());
                 let started = taking_part.map(|host| in_lab(host, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
-            Target::Ssh(hosts) if plan.target.hosts() > plan.hosts => {
-                let what =
-                    format!("{} hosts are given, and this is measured between {}", hosts.len(), plan.hosts);
+            Target::Ssh(hosts) if plan.target.hosts() as usize > plan.hosts.len() => {
+                let (given, wanted) = (hosts.len(), plan.hosts.len());
+                let what = format!("{given} hosts are given, and this is measured between {wanted}");
                 let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
                 return Err(Error::usage(what, hint));
             }
@@ -161,6 +161,11 @@ impl Started {
         let client = Client::new(who, output, input).with_autopsy(move || witness.verdict());
         Ok(Started { name, reached, client, agent, address: None, address6: None })
     }
+
+    /// What the plan says of it.
+    fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
+        plan.host(self.name.parse().ok()?)
+    }
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.
@@ -185,7 +190,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).copied().flatten();
         let known = started.address.or(hello.reached_at).or(from_other);
-        let address = plan.addresses.get(&started.name).copied().or(known);
+        let address = started.planned(plan).and_then(|host| host.address).or(known);
         let hint = format!("say it: --address {}=192.0.2.1", started.name);
         let what = format!("no address is known for host {}", started.name);
         Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
@@ -194,7 +199,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
 }
 
 fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
-    let said = plan.addresses6.get(&started.name).map(|address| IpAddr::V6(*address));
+    let said = started.planned(plan).and_then(|host| host.address6).map(IpAddr::V6);
     let address6 = said.or(started.address6).or(Some(address).filter(IpAddr::is_ipv6));
     let facts = HostFacts {
         host: started.name,

@@ -1,6 +1,7 @@
 //! The hosts of a run, and the pairs of them between which something is measured at once.
 
 use super::pair::host_name;
+use core::net::{IpAddr, Ipv6Addr};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -96,6 +97,25 @@ impl JsonSchema for HostId {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         String::json_schema(generator)
+    }
+}
+
+/// A host that takes part, and what the user says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedHost {
+    /// Its name.
+    pub id: HostId,
+    /// The address that its peer sends to, where it is not the one that the host was reached at.
+    pub address: Option<IpAddr>,
+    /// Its IPv6 address, where that is not known otherwise.
+    pub address6: Option<Ipv6Addr>,
+}
+
+impl PlannedHost {
+    /// The first so many hosts of a target, nothing being said of them.
+    pub fn first(count: u32) -> Vec<PlannedHost> {
+        let host = |number| PlannedHost { id: HostId(number), address: None, address6: None };
+        (0..count as u16).map(host).collect()
     }
 }
 

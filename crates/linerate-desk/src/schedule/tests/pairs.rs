@@ -1,7 +1,7 @@
 //! Pairs of hosts that are measured at once.
 
 use super::{answer, begun};
-use crate::plan::{Step, Suite};
+use crate::plan::{PlannedHost, Step, Suite, View};
 use crate::record::{Event, HostFacts, Recording, Unavailable};
 use crate::schedule::{Passes, Schedule};
 use std::collections::BTreeSet;
@@ -25,7 +25,8 @@ y = "throughput"
 /// Runs to the end on hosts of these names; from so many steps on, what is between `c` and `d` fails.
 fn run(hosts: &[&str], fails_from: u32) -> (Vec<Step>, Recording) {
     let (plan, mut recording) = begun(|plan| {
-        plan.suites = vec![Suite::read(MULTI_PAIR).unwrap()];
+        plan.view = View::Suites(vec![Suite::read(MULTI_PAIR).unwrap()]);
+        plan.hosts = PlannedHost::first(hosts.len() as u32);
         plan.profile.passes = 4;
     });
     let known = recording.hosts[1].clone();

@@ -2,7 +2,7 @@
 
 use super::{begun, plan, run};
 use crate::analysis::{analyse, half_round_trip_ns};
-use crate::plan::{Plan, Profile, Target, World};
+use crate::plan::{Plan, Profile, Rungs, Target, View, World};
 use crate::record::{Recording, Trial};
 use crate::schedule::{Passes, Schedule};
 use crate::vocabulary::{Pattern, RUNGS};
@@ -15,7 +15,7 @@ fn slow(profile: &str, delay_ms: u32) -> (Plan, World) {
         plan.profile = Profile::named(profile).unwrap();
         plan.target = format!("lab:delay={delay_ms}ms").parse().unwrap();
         let unasked = RUNGS.iter().filter(|rung| !rung.on_request);
-        plan.rungs = unasked.map(|rung| rung.id.to_owned()).collect();
+        plan.view = View::Ladder(Rungs::unnamed(unasked.map(|rung| rung.id)));
     });
     (plan, World { delay_ns: f64::from(delay_ms) * 1e6, ..World::default() })
 }

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::{begun, go_on, plan, run};
-use crate::plan::{Plan, Why, World};
+use crate::plan::{Plan, Rungs, View, Why, World};
 use crate::record::{Event, Recording, StepRecord};
 use crate::schedule::{Passes, Schedule};
 use rand::{RngExt, SeedableRng};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Only what lies between the hosts: it keeps the runs short.
 fn network(edit: impl Fn(&mut Plan)) -> Plan {
     plan(|plan| {
-        plan.rungs = vec!["in-host.tcp".into(), "network.tcp".into()];
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.tcp", "network.tcp"]));
         edit(plan);
     })
 }

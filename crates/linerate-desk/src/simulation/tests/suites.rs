@@ -2,7 +2,7 @@
 
 use super::{plan, run};
 use crate::analysis::{Holds, SuiteValues, analyse};
-use crate::plan::{HostId, Pairs, Suite, World};
+use crate::plan::{HostId, Pairs, Suite, View, World};
 use crate::record::{Recording, SessionRecord};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
@@ -14,7 +14,7 @@ fn values(suite: &str) -> SuiteValues {
 fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> SuiteValues {
     let plan = plan(|plan| {
         let suite = Suite::shipped(suite).unwrap();
-        (plan.rungs, plan.arms, plan.suites) = (Vec::new(), suite.arms(), vec![suite]);
+        (plan.arms, plan.view) = (suite.arms(), View::Suites(vec![suite]));
         plan.profile.passes = 6;
         plan.profile.timeline_ns = 0;
     });

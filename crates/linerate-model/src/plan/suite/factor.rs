@@ -149,7 +149,7 @@ fn settings(plan: &Plan, case: &Case, _: u64) -> Level {
             }
         })
     };
-    let name = plan.suites.iter().find_map(of_case).unwrap_or_default();
+    let name = plan.view.suites().iter().find_map(of_case).unwrap_or_default();
     let value = name.rsplit_once('=').map_or(name.as_str(), |(_, value)| value);
     let number = value.parse::<Bytes>().map(|bytes| bytes.0 as f64).ok();
     Level { name: if name.is_empty() { "as it stands".into() } else { name }, number }
