@@ -30,7 +30,7 @@ pub use arm::{
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
-pub use host::{HostId, HostPair, NoHost, Pairs, PlannedHost};
+pub use host::{HostGroup, HostId, HostPair, NoHost, Pairs, PlannedHost};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};

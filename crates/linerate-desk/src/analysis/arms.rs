@@ -9,7 +9,7 @@
 mod figures;
 mod judgement;
 
-use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, View, Why};
+use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Metric, Plan, View, Why};
 use crate::record::{Granted, Recording};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
 use crate::vocabulary::Pattern;
@@ -31,9 +31,9 @@ pub struct Compared {
     /// The rung.
     pub rung: String,
     /// The host that sends or pings.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives or echoes.
-    pub to: String,
+    pub to: HostGroup,
     /// The message size of what decides.
     pub message_bytes: u64,
     /// Whole blocks.
@@ -247,8 +247,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     Some(Compared {
         metric,
         rung: shown.case.rung.clone(),
-        from: shown.case.pairs.from_names(),
-        to: shown.case.pairs.to_names(),
+        from: shown.case.pairs.senders(),
+        to: shown.case.pairs.receivers(),
         message_bytes: shown.block.message_bytes,
         blocks: look.blocks.count(),
         planned_blocks: look.planned(),

@@ -6,7 +6,7 @@
 
 use super::model::worth_opening;
 use super::{Curve, Values, height, nearest_stated, stated_bytes};
-use crate::plan::{Case, Pairs, Role, View};
+use crate::plan::{Case, HostGroup, HostId, Pairs, Role, View};
 use crate::record::{Recording, StepRecord, Unavailable};
 use crate::statistic::{Estimate, Line, median};
 use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
@@ -24,13 +24,13 @@ pub struct Layer {
     /// The rung below.
     pub below: Option<&'static str>,
     /// The host whose layer below is compared, where there is one.
-    pub below_host: Option<String>,
+    pub below_host: Option<HostId>,
     /// Where its ends stand.
     pub place: Place,
     /// The host that sends, or works alone; none where nothing was measured.
-    pub from: Option<String>,
+    pub from: Option<HostGroup>,
     /// The host that receives.
-    pub to: Option<String>,
+    pub to: Option<HostGroup>,
     /// Whether both ends send at once.
     pub both_ways: bool,
     /// Parallel connections.
@@ -112,8 +112,13 @@ impl Layer {
             && self.rung == case.rung
             && self.flows == case.flows
             && self.both_ways == (case.pattern == Pattern::Bidirectional)
-            && self.from == Some(case.pairs.from_names())
-            && self.to == Some(case.pairs.to_names())
+            && self.from == Some(case.pairs.senders())
+            && self.to == Some(case.pairs.receivers())
+    }
+
+    /// The host of a layer in a host; none between hosts, and where nothing was measured.
+    pub fn host(&self) -> Option<HostId> {
+        self.from.as_ref().filter(|_| self.place == Place::InHost)?.one()
     }
 
     /// The name for a reader: `network.tcp x 4 a>b`.
@@ -124,7 +129,7 @@ impl Layer {
         let flows = if self.flows > 1 { format!(" x {}", self.flows) } else { String::new() };
         let place = match self.place {
             Place::Network => self.direction(),
-            Place::InHost => self.from.clone(),
+            Place::InHost => self.host().map(String::from),
         };
         let place = place.map_or(String::new(), |place| format!(" {place}"));
         format!("{}{flows}{place}", self.rung)
@@ -211,7 +216,7 @@ fn is_one_ended(id: &str) -> bool {
 
 fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
     let known = Rung::named(id);
-    let host = |name: String| Some(name).filter(|name| !name.is_empty());
+    let known_hosts = |hosts: HostGroup| Some(hosts).filter(|hosts| !hosts.is_empty());
     Layer {
         rung: id.to_owned(),
         suite: String::new(),
@@ -219,8 +224,8 @@ fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
         below_host: None,
         place: known
             .map_or(if pairs.is_within_host() { Place::InHost } else { Place::Network }, |rung| rung.place),
-        from: host(pairs.from_names()),
-        to: host(pairs.to_names()),
+        from: known_hosts(pairs.senders()),
+        to: known_hosts(pairs.receivers()),
         both_ways,
         flows,
         wait: None,
@@ -296,7 +301,7 @@ fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve]) {
     let Some(below) = below(layer, layers) else { return };
     let kept = kept(layer, below, curves);
     let cost = [Wait::Polling, Wait::Sleeping].iter().find_map(|wait| cost(layer, below, curves, *wait));
-    let below_host = below.from.clone().filter(|_| below.place == Place::InHost);
+    let below_host = below.host();
     let layer = &mut layers[index];
     layer.kept_of_below = kept;
     layer.cost = cost;
@@ -367,10 +372,10 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
         why: unavailable.why.clone(),
         hint: unavailable.hint.clone(),
     };
-    let host = unavailable.host.as_ref();
+    let host = unavailable.host.map(HostGroup::from);
     let concerned = |layer: &&mut Layer| {
         let both_ways = unavailable.pattern.is_none_or(|p| layer.both_ways == (p == Pattern::Bidirectional));
-        let here = host.is_none() || layer.from.as_ref() == host;
+        let here = host.is_none() || layer.from == host;
         layer.rung == unavailable.rung && here && (both_ways || layer.unavailable.is_some())
     };
     // A round trip is measured once, in the first layer of its rung that it could belong to.
@@ -383,10 +388,9 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
         }
     }
     if !any {
-        let host = host.map_or("", String::as_str);
         let id = unavailable.rung.as_str();
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
-        let pairs = host.parse().map_or_else(|_| Pairs::default(), |host| Pairs::one(host, host));
+        let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::one(host, host));
         let layer = bare((height(id), id, both_ways, 1, &pairs));
         layers.push(Layer { unavailable: Some(not_measured), ..layer });
     }

@@ -49,7 +49,7 @@ fn layers_are_compared_with_the_one_below() {
         let cost = layer.cost.unwrap();
         assert_near(name, cost.constant_ns, truth.alpha_ns[0] - below.alpha_ns[0], 0.1);
         assert_near(name, Some(cost.ns_per_byte), truth.beta_ns - below.beta_ns, 0.1);
-        assert_eq!(layer.below_host.as_deref(), Some("a"));
+        assert_eq!(layer.below_host, Some(HostId(0)));
     }
     let shared = layer(&analysis, "in-host.shared-memory a");
     assert_eq!(shared.cost.unwrap().constant_ns, None);
@@ -123,7 +123,7 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
     let block =
         Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot, ..Block::default() };
     let roles = vec![RoleRecord {
-        host: "b".into(),
+        host: HostId(1),
         does: Does::Receives,
         flows,
         histogram: None,
@@ -256,7 +256,7 @@ fn a_long_stream_is_a_line_over_time() {
     recording.push(Event::Trial(trial));
     recording.push(Event::Series(Series {
         step: 0,
-        host: "b".into(),
+        host: HostId(1),
         worker: None,
         flow: None,
         at_ns: vec![4_900_000_000, 6_000_000_000],
@@ -302,15 +302,15 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
             lost: Some(75),
             ..Flow::default()
         };
-        let role = |host: &str, does, flow| RoleRecord {
-            host: host.into(),
+        let role = |host, does, flow| RoleRecord {
+            host: HostId(host),
             does,
             flows: vec![flow],
             histogram: None,
             samples: Default::default(),
             pair: 0,
         };
-        let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];
+        let roles = vec![role(1, Does::Receives, came), role(0, Does::Sends, sent)];
         recording.trials.push(Trial {
             step: 0,
             pass,

@@ -4,6 +4,7 @@ mod bounds;
 
 use super::*;
 use crate::analysis::analyse;
+use crate::plan::HostId;
 use crate::record::synthetic::Synthetic;
 use crate::record::{End, Event, Flow, Granted, InterfaceDelta, SessionRecord, Unavailable};
 use crate::unit::BitRate;
@@ -234,7 +235,7 @@ fn session(flows: u32, arm: u32, granted: Granted) -> Event {
         rung: "network.tcp".into(),
         flows,
         arm,
-        host: "a".into(),
+        host: HostId(0),
         worker: 0,
         granted: vec![granted],
         endpoints: Vec::new(),
@@ -316,7 +317,7 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
             rung: "in-host.tcp".into(),
             pattern: Some(Pattern::PingPong),
             wait: Some(wait),
-            host: Some("a".into()),
+            host: Some(HostId(0)),
             why: "one CPU".into(),
             hint: "two".into(),
             ..Unavailable::default()

@@ -122,7 +122,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
 fn host(host: &HostFacts) -> HostEntry {
     let text = |name| fact(host, name).and_then(Value::as_str).map(String::from);
     HostEntry {
-        host: host.host.clone(),
+        host: host.host,
         reached: host.reached.clone(),
         machine: host.machine.clone(),
         cpu_model: text("cpu.model"),
@@ -143,8 +143,8 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         id: layer.rung.clone(),
         title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
         below: layer.below.map(String::from),
-        below_host: layer.below_host.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        below_host: layer.below_host,
+        host: layer.host(),
         direction: layer.direction(),
         message_bytes: layer.ladder_bytes,
         latency_bytes: analysis.latency_bytes,
@@ -195,7 +195,7 @@ fn waterfall(analysis: &Analysis, waterfall: &Waterfall) -> WaterfallEntry {
         let layer = analysis.layers.get(gap.layer)?;
         Some(GapEntry {
             id: layer.rung.clone(),
-            host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+            host: layer.host(),
             direction: layer.direction(),
             ns: gap.ns,
             share: gap.share,
@@ -238,7 +238,7 @@ fn efficiency(analysis: &Analysis, layer: &Layer) -> Option<EfficiencyEntry> {
         |(message_bytes, kept, _): &Kept| KeptEntry { message_bytes: *message_bytes, kept_of_below: *kept };
     (kept.len() > 1).then(|| EfficiencyEntry {
         id: layer.rung.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        host: layer.host(),
         direction: layer.direction(),
         flows: layer.flows,
         below: layer.below.unwrap_or_default().into(),
@@ -254,7 +254,7 @@ fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionE
     };
     Some(DistributionEntry {
         id: layer.rung.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        host: layer.host(),
         direction: layer.direction(),
         wait: one.wait,
         message_bytes: one.message_bytes,
@@ -268,9 +268,9 @@ fn timeline(timeline: &Timeline) -> TimelineEntry {
         id: timeline.case.rung.clone(),
         pattern: timeline.case.pattern,
         flows: timeline.case.flows,
-        from: timeline.case.pairs.from_names(),
-        to: timeline.case.pairs.to_names(),
-        host: timeline.host.clone(),
+        from: timeline.case.pairs.senders(),
+        to: timeline.case.pairs.receivers(),
+        host: timeline.host,
         message_bytes: timeline.message_bytes,
         lead: timeline.lead,
         steady_from_s: timeline.steady_from_s,

@@ -46,7 +46,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
 /// The layer for a reader: `network.tcp x 4 a>b`.
 pub(super) fn name(entry: &LadderEntry) -> String {
     let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
-    let place = entry.direction.as_ref().or(entry.host.as_ref());
+    let place = entry.direction.clone().or(entry.host.map(String::from));
     format!("{}{flows}{}", entry.id, place.map_or(String::new(), |place| format!(" {place}")))
 }
 

@@ -14,6 +14,7 @@ pub use suite::{
 };
 
 use crate::analysis::{Compared, Cost, CpuTime, Drift, NotMeasured, Sampled};
+use crate::plan::{HostGroup, HostId};
 use crate::record::SpreadSource;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
@@ -115,7 +116,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostEntry {
     /// Its name in this report.
-    pub host: String,
+    pub host: HostId,
     /// How it was reached.
     pub reached: String,
     /// Hosts with the same value share their CPUs.
@@ -147,9 +148,9 @@ pub struct LadderEntry {
     /// The rung below.
     pub below: Option<String>,
     /// The host whose layer below was compared, where that one is in a host.
-    pub below_host: Option<String>,
+    pub below_host: Option<HostId>,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// `a>b`, or `a<>b` for both ways at once, of a layer between hosts.
     pub direction: Option<String>,
     /// The message size of the throughput.
@@ -254,7 +255,7 @@ pub struct GapEntry {
     /// The rung's name.
     pub id: String,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// The direction of a layer between hosts.
     pub direction: Option<String>,
     /// The time; may be negative.
@@ -323,11 +324,11 @@ pub struct TimelineEntry {
     /// Parallel connections.
     pub flows: u32,
     /// The host that sends.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives.
-    pub to: String,
+    pub to: HostGroup,
     /// The host whose clock and bytes these are.
-    pub host: String,
+    pub host: HostId,
     /// The message size.
     pub message_bytes: u64,
     /// Slices at the beginning that are warm-up.

@@ -4,6 +4,7 @@ mod json_form;
 
 use super::*;
 use crate::Error;
+use crate::plan::HostId;
 use crate::record::synthetic::{Bend, Synthetic};
 use crate::record::{Calibration, Event, RunSpread, Series, SpreadOf, SpreadSource, Unavailable, read};
 use crate::vocabulary::{Pattern, Wait};
@@ -263,7 +264,7 @@ fn numbers_that_are_none_break_nothing() {
     let mut recording = small();
     recording.push(Event::Series(Series {
         step: recording.trials[0].step,
-        host: "a".into(),
+        host: HostId(0),
         worker: None,
         flow: None,
         at_ns: vec![u64::MAX, 0],

@@ -142,7 +142,7 @@ fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Un
         rung: rung.id.into(),
         pattern: Some(case.pattern),
         wait: Some(case.wait),
-        host: (rung.place == Place::InHost).then(|| case.pairs.from_names()),
+        host: (rung.place == Place::InHost).then(|| case.pairs.first().from),
         why,
         hint,
         ..Unavailable::default()

@@ -30,7 +30,7 @@ fn answer(step: &Step) -> Vec<Event> {
         duration_ns += block_ns;
         let flow = || Flow { duration_ns: block_ns, bytes: block.bytes(), ..Flow::default() };
         let role = |role: &crate::plan::Role| RoleRecord {
-            host: role.host.to_string(),
+            host: role.host,
             does: role.does,
             flows: (0..step.case.flows).map(|_| flow()).collect(),
             histogram: None,
@@ -365,7 +365,7 @@ fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
         of_rung.take(2).map(visit).collect::<Vec<_>>()
     };
     let lost = visits("in-host.udp")[0].entry.case.clone();
-    let (host, arm) = (Some(lost.pairs.from_names()), Some(lost.arm));
+    let (host, arm) = (Some(lost.pairs.first().from), Some(lost.arm));
     recording.push(Event::Unavailable(Unavailable {
         rung: lost.rung,
         host,

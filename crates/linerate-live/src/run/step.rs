@@ -88,8 +88,8 @@ pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> Unavailab
         rung: step.case.rung.clone(),
         pattern: None,
         wait: None,
-        host: is_here.then(|| pairs.from_names()),
-        between: (!is_here).then(|| [pairs.from_names(), pairs.to_names()]),
+        host: is_here.then(|| pairs.first().from),
+        between: (!is_here).then(|| [pairs.senders(), pairs.receivers()]),
         why: format!("failed{with}: {error}"),
         hint: error.hint().unwrap_or_default().into(),
         arm: Some(step.case.arm),
@@ -143,7 +143,7 @@ fn part(step: &Step, sitting: &Sitting, worker: u32, task: Task) -> WorkerPart {
 /// The events of a step: its trials, what was sampled, and last the step itself.
 pub fn events(
     step: &Step,
-    answers: Vec<(String, TrialAnswer)>,
+    answers: Vec<(HostId, TrialAnswer)>,
     wire: Option<WireAudit>,
     at_ns: u64,
     duration_ns: u64,
@@ -158,7 +158,7 @@ pub fn events(
             record.kept_awake &= part.kept_awake;
             record.timer_slack_lowered &= part.timer_slack_lowered;
             record.sockets.extend(part.sockets.into_iter().map(|socket| SocketRecord {
-                host: host.clone(),
+                host,
                 pair: part.pair,
                 beside: part.beside,
                 ..socket
@@ -166,12 +166,10 @@ pub fn events(
             series
                 .extend(part.series.into_iter().map(|series| Series { worker: Some(part.worker), ..series }));
             let into = if part.beside { &mut loaded } else { &mut roles };
-            take_tasks(&host, part.pair, part.tasks, into);
+            take_tasks(host, part.pair, part.tasks, into);
         }
         events.extend(
-            series
-                .into_iter()
-                .map(|series| Event::Series(Series { step: step.number, host: host.clone(), ..series })),
+            series.into_iter().map(|series| Event::Series(Series { step: step.number, host, ..series })),
         );
         record.hosts.push(HostDelta { host, ..answer.host });
     }
@@ -184,11 +182,11 @@ pub fn events(
 }
 
 /// The records of one session's tasks, each block with its own.
-fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
+fn take_tasks(host: HostId, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
     for task in tasks {
         for (block, roles) in task.blocks.into_iter().zip(&mut *into) {
             let BlockAnswer { flows, histogram, samples } = block;
-            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, samples, pair });
+            roles.push(RoleRecord { host, does: task.does, flows, histogram, samples, pair });
         }
     }
 }

@@ -78,19 +78,11 @@ impl PartialEq<&str> for HostId {
     }
 }
 
-impl PartialEq<String> for HostId {
-    fn eq(&self, name: &String) -> bool {
-        *self == **name
-    }
-}
-
-impl PartialEq<HostId> for String {
-    fn eq(&self, host: &HostId) -> bool {
-        *host == **self
-    }
-}
-
 impl JsonSchema for HostId {
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn schema_name() -> Cow<'static, str> {
         "HostId".into()
     }
@@ -116,6 +108,82 @@ impl PlannedHost {
     pub fn first(count: u32) -> Vec<PlannedHost> {
         let host = |number| PlannedHost { id: HostId(number), address: None, address6: None };
         (0..count as u16).map(host).collect()
+    }
+}
+
+/// Hosts that play the same part at once, written `a+b`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct HostGroup(Vec<HostId>);
+
+impl HostGroup {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a host is one of them.
+    pub fn has(&self, host: HostId) -> bool {
+        self.0.contains(&host)
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = HostId> {
+        self.0.iter().copied()
+    }
+
+    /// The host that is alone in it.
+    pub fn one(&self) -> Option<HostId> {
+        match self.0[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}
+
+impl From<HostId> for HostGroup {
+    fn from(host: HostId) -> HostGroup {
+        HostGroup(vec![host])
+    }
+}
+
+impl FromIterator<HostId> for HostGroup {
+    fn from_iter<I: IntoIterator<Item = HostId>>(hosts: I) -> HostGroup {
+        HostGroup(hosts.into_iter().collect())
+    }
+}
+
+impl fmt::Display for HostGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.iter().map(HostId::to_string).collect::<Vec<_>>().join(&JOINED.to_string()))
+    }
+}
+
+impl TryFrom<String> for HostGroup {
+    type Error = NoHost;
+
+    fn try_from(names: String) -> Result<HostGroup, NoHost> {
+        names.split(JOINED).filter(|name| !name.is_empty()).map(str::parse::<HostId>).collect()
+    }
+}
+
+impl From<HostGroup> for String {
+    fn from(hosts: HostGroup) -> String {
+        hosts.to_string()
+    }
+}
+
+impl JsonSchema for HostGroup {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "HostGroup".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
     }
 }
 
@@ -153,9 +221,9 @@ const JOINED: char = '+';
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct Written {
     /// The hosts that send (or ping, or work alone): `a`, or `a+b`.
-    from: String,
+    from: HostGroup,
     /// The hosts that receive (or echo); the same ones for in-host rungs.
-    to: String,
+    to: HostGroup,
     /// Whether the first sends to the first, the second to the second and so on; else each to each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     matched: bool,
@@ -163,11 +231,12 @@ struct Written {
 
 impl From<Pairs> for Written {
     fn from(pairs: Pairs) -> Written {
-        let matched = pairs != Pairs::each_to_each(&pairs.senders(), &pairs.receivers());
+        let (from, to) = (pairs.senders(), pairs.receivers());
+        let matched = pairs != Pairs::each_to_each(&from.0, &to.0);
         if !matched {
-            return Written { from: pairs.from_names(), to: pairs.to_names(), matched };
+            return Written { from, to, matched };
         }
-        let list = |end: fn(&HostPair) -> HostId| names(pairs.iter().map(|pair| end(&pair)));
+        let list = |end: fn(HostPair) -> HostId| pairs.iter().map(end).collect();
         Written { from: list(|pair| pair.from), to: list(|pair| pair.to), matched }
     }
 }
@@ -176,11 +245,7 @@ impl TryFrom<Written> for Pairs {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Pairs, String> {
-        let hosts = |text: &str| {
-            let hosts = text.split(JOINED).filter(|name| !name.is_empty()).map(str::parse::<HostId>);
-            hosts.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
-        };
-        let (from, to) = (hosts(&written.from)?, hosts(&written.to)?);
+        let (HostGroup(from), HostGroup(to)) = (written.from, written.to);
         let pairs =
             if written.matched { from.len().max(to.len()) } else { from.len().saturating_mul(to.len()) };
         if pairs > MOST_PAIRS {
@@ -234,23 +299,23 @@ impl Pairs {
     }
 
     /// The hosts that send (or ping), once each.
-    pub fn senders(&self) -> Vec<HostId> {
+    pub fn senders(&self) -> HostGroup {
         once_each(self.iter().map(|pair| pair.from))
     }
 
     /// The hosts that receive (or echo), once each.
-    pub fn receivers(&self) -> Vec<HostId> {
+    pub fn receivers(&self) -> HostGroup {
         once_each(self.iter().map(|pair| pair.to))
     }
 
     /// The senders' names: `a+b`.
     pub fn from_names(&self) -> String {
-        names(self.senders())
+        self.senders().to_string()
     }
 
     /// The receivers' names.
     pub fn to_names(&self) -> String {
-        names(self.receivers())
+        self.receivers().to_string()
     }
 
     /// Whether both ends stand on the same host.
@@ -299,11 +364,7 @@ impl fmt::Display for Pairs {
     }
 }
 
-fn names(hosts: impl IntoIterator<Item = HostId>) -> String {
-    hosts.into_iter().map(|host| host.to_string()).collect::<Vec<_>>().join(&JOINED.to_string())
-}
-
-fn once_each(hosts: impl Iterator<Item = HostId>) -> Vec<HostId> {
+fn once_each(hosts: impl Iterator<Item = HostId>) -> HostGroup {
     let mut seen = BTreeSet::new();
     hosts.filter(|host| seen.insert(*host)).collect()
 }

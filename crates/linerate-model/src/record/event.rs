@@ -2,7 +2,7 @@
 
 use super::tally::Tally;
 use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, WireAudit};
-use crate::plan::{Beside, Block, Case, Plan, Role, Step, Why};
+use crate::plan::{Beside, Block, Case, HostGroup, HostId, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Pattern, Sample, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub struct Defaults {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Its name in this recording: `a`, `b`.
-    pub host: String,
+    pub host: HostId,
     /// How it was reached: `lab`, `local`, `ssh://user@name`.
     pub reached: String,
     /// The address that its peer's data goes to.
@@ -121,7 +121,7 @@ pub struct SessionRecord {
     #[serde(default)]
     pub arm: u32,
     /// This end's host.
-    pub host: String,
+    pub host: HostId,
     /// This end's worker.
     pub worker: u32,
     /// The knobs.
@@ -183,7 +183,7 @@ impl Flow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleRecord {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// What it did.
     pub does: Does,
     /// Its flows.
@@ -265,7 +265,7 @@ pub struct StepRecord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketRecord {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The worker.
     pub worker: u32,
     /// The flow.
@@ -290,7 +290,7 @@ pub struct Series {
     /// The step.
     pub step: u32,
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The worker whose socket was sampled; none for the host's own counters.
     pub worker: Option<u32>,
     /// The flow whose socket was sampled.
@@ -333,7 +333,7 @@ pub struct Unavailable {
     /// The wait mode; none for all.
     pub wait: Option<Wait>,
     /// The host, for in-host rungs; none for all.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// Why.
     pub why: String,
     /// What to try; empty where nothing helps.
@@ -343,7 +343,7 @@ pub struct Unavailable {
     pub arm: Option<u32>,
     /// The hosts between which it failed; none for a failure within one, or what was known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<[String; 2]>,
+    pub between: Option<[HostGroup; 2]>,
     /// How many steps were on record when it failed; none where it was known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_steps: Option<u32>,
@@ -352,12 +352,12 @@ pub struct Unavailable {
 impl Unavailable {
     /// Whether this case failed on the way, and is not tried again.
     pub fn lost(&self, case: &Case) -> bool {
-        let ends = [case.pairs.from_names(), case.pairs.to_names()];
+        let ends = [case.pairs.senders(), case.pairs.receivers()];
         // A session serves both directions.
-        let is_between = |[one, other]: &[String; 2]| {
+        let is_between = |[one, other]: &[HostGroup; 2]| {
             [one, other] == [&ends[0], &ends[1]] || [other, one] == [&ends[0], &ends[1]]
         };
-        let is_here = self.host.as_ref().is_none_or(|host| *host == case.pairs.first().from)
+        let is_here = self.host.is_none_or(|host| host == case.pairs.first().from)
             && self.between.as_ref().is_none_or(is_between);
         self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
     }

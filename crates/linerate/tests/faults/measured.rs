@@ -194,8 +194,8 @@ impl<'p> Bench<'p> {
 
 impl Measured {
     fn layer(&self, from: &str) -> &Layer {
-        let of_one =
-            |layer: &&Layer| layer.from.as_deref() == Some(from) && layer.flows == 1 && !layer.both_ways;
+        let is_from = |layer: &Layer| layer.from.as_ref().is_some_and(|hosts| hosts.to_string() == from);
+        let of_one = |layer: &&Layer| is_from(layer) && layer.flows == 1 && !layer.both_ways;
         self.layers.iter().find(of_one).unwrap()
     }
 

@@ -120,7 +120,7 @@ impl Families {
     }
 
     fn layer(&mut self, entry: &LadderEntry) {
-        let place = entry.direction.clone().or(entry.host.clone()).unwrap_or_default();
+        let place = entry.direction.clone().or(entry.host.map(String::from)).unwrap_or_default();
         let labels: Labels =
             vec![("rung", entry.id.clone()), ("place", place), ("flows", entry.flows.to_string())];
         let with = |more: &[(&'static str, &str)]| {
@@ -171,8 +171,8 @@ impl Families {
                 ("pattern", curve.pattern.to_string()),
                 ("wait", curve.wait.to_string()),
                 ("flows", curve.flows.to_string()),
-                ("from", curve.from.clone()),
-                ("to", curve.to.clone()),
+                ("from", curve.from.to_string()),
+                ("to", curve.to.to_string()),
                 ("message_bytes", point.message_bytes.to_string()),
                 ("cache", format!("{:?}", point.cache).to_lowercase()),
             ];

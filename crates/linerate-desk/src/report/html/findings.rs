@@ -116,7 +116,7 @@ fn oddities(sheet: &Sheet) -> Markup {
 
 fn odd(curve: &CurveEntry) -> Vec<String> {
     let place =
-        if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
+        if curve.from == curve.to { curve.from.to_string() } else { format!("{}>{}", curve.from, curve.to) };
     let case = format!("{} {} {} {place}", curve.id, curve.pattern, curve.wait);
     let forms = curve.forms.iter().filter(|form| form.below_peak > 0.0).map(|form| {
         let (from, to) = (Bytes(form.from_bytes), Bytes(form.to_bytes));

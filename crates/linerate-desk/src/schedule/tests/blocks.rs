@@ -1,7 +1,7 @@
 //! How long blocks are, and what their slices hold.
 
 use super::{begun, run};
-use crate::plan::{Block, PlannedHost, Rungs, Suite, View};
+use crate::plan::{Block, HostId, PlannedHost, Rungs, Suite, View};
 use crate::record::HostFacts;
 use crate::vocabulary::{Content, Pattern};
 
@@ -80,7 +80,7 @@ fn several_pairs_are_probed_for_a_whole_trial() {
         plan.view = View::Suites(vec![Suite::read(HOT).unwrap()]);
         plan.hosts = PlannedHost::first(3);
     });
-    let third = HostFacts { host: "c".into(), ..recording.hosts[1].clone() };
+    let third = HostFacts { host: HostId(2), ..recording.hosts[1].clone() };
     recording.hosts.push(third);
     let (steps, _) = run(&plan, recording, usize::MAX);
     let probed = |pairs: usize| {

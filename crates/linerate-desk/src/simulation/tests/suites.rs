@@ -102,7 +102,7 @@ fn a_table_finds_the_step_where_it_was_put_and_says_what_each_library_is() {
             rung: trial.case.rung.clone(),
             flows: 1,
             arm: trial.case.arm,
-            host: "a".into(),
+            host: HostId(0),
             worker: 0,
             granted: Vec::new(),
             endpoints: vec![format!("MPI {}, 4.1, /usr/lib/libmpi.so, started by it", trial.case.arm)],

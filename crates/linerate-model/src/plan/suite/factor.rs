@@ -118,7 +118,7 @@ fn named(name: &str) -> Level {
 
 /// What the hosts of a case do: `to a` or `from a`, and of a further pair `from c`.
 fn hosts(case: &Case) -> Level {
-    match case.pairs.receivers().contains(&HostId(0)) {
+    match case.pairs.receivers().has(HostId(0)) {
         true => named("to a"),
         false => named(&format!("from {}", case.pairs.from_names())),
     }
