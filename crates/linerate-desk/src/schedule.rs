@@ -31,7 +31,7 @@ pub use entries::Entry;
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
-use crate::record::{Recording, Unavailable};
+use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Does, Pattern, Place};
 use placement::Ends;
 
@@ -40,7 +40,7 @@ pub trait Schedule {
     /// The next step; none when the run is complete.
     fn next(&mut self, recording: &Recording) -> Option<Step>;
     /// What cannot be measured on these hosts.
-    fn unavailable(&self) -> &[Unavailable];
+    fn unavailable(&self) -> &[NotMeasured];
     /// How long the whole run should take.
     fn predicted_ns(&self) -> u64;
     /// How long the steps that are left should take.

@@ -7,9 +7,9 @@
 use super::model::worth_opening;
 use super::{Curve, Values, height, nearest_stated, stated_bytes};
 use crate::plan::{Case, HostGroup, HostId, Pairs, Role, View};
-use crate::record::{Recording, StepRecord, Unavailable};
+use crate::record::{NotMeasured, Reason, Recording, StepRecord};
 use crate::statistic::{Estimate, Line, median};
-use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
+use crate::vocabulary::{Does, Pattern, Place, ReasonKind, Rung, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -83,19 +83,6 @@ pub struct CpuTime {
     pub sender: Option<f64>,
     /// Of all receiving threads, in ns a byte.
     pub receiver: Option<f64>,
-}
-
-/// Something that was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NotMeasured {
-    /// The pattern; null for all.
-    pub pattern: Option<Pattern>,
-    /// The wait mode; null for all.
-    pub wait: Option<Wait>,
-    /// Why.
-    pub why: String,
-    /// What to try; empty where nothing helps.
-    pub hint: String,
 }
 
 /// What tells layers apart.
@@ -181,10 +168,9 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     for rung in
         planned.iter().filter(|rung| !layers.iter().any(|layer| layer.rung == **rung)).collect::<Vec<_>>()
     {
-        let why = "no trial was completed".to_owned();
-        let not = NotMeasured { pattern: None, wait: None, why, hint: String::new() };
+        let reason = Reason::new(ReasonKind::Unfinished, "no trial was completed", "");
         layers.push(Layer {
-            unavailable: Some(not),
+            unavailable: Some(NotMeasured { rung: rung.clone(), reason, ..NotMeasured::default() }),
             ..bare((height(rung), rung, false, 1, &Pairs::default()))
         });
     }
@@ -263,9 +249,13 @@ fn figures(layer: &mut Layer, curves: &[Curve], latency_bytes: u64) {
     let cpu = (sender.is_some() || receiver.is_some()).then_some(CpuTime { sender, receiver });
     let mut not_measured = layer.not_measured.clone();
     if let Some(curve) = stream.filter(|_| throughput_bps.is_none() && layer.flows > 1) {
-        let why = "its flows were never all under way at once".into();
-        let hint = "longer trials: a larger profile".into();
-        not_measured.push(NotMeasured { pattern: Some(curve.case.pattern), wait: None, why, hint });
+        let why = "its flows were never all under way at once";
+        not_measured.push(NotMeasured {
+            rung: layer.rung.clone(),
+            pattern: Some(curve.case.pattern),
+            reason: Reason::new(ReasonKind::TooLittle, why, "longer trials: a larger profile"),
+            ..NotMeasured::default()
+        });
     }
     let cells = Layer { wait, throughput_bps, lost_share, polling_ns, sleeping_ns, cpu, ..layer.clone() };
     *layer = Layer { not_measured, ..cells };
@@ -365,13 +355,7 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
 }
 
 /// Says of the layers concerned what could not be measured; a rung without any layer gets one for it.
-fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
-    let not_measured = NotMeasured {
-        pattern: unavailable.pattern,
-        wait: unavailable.wait,
-        why: unavailable.why.clone(),
-        hint: unavailable.hint.clone(),
-    };
+fn leave_out(layers: &mut Vec<Layer>, unavailable: &NotMeasured) {
     let host = unavailable.host.map(HostGroup::from);
     let concerned = |layer: &&mut Layer| {
         let both_ways = unavailable.pattern.is_none_or(|p| layer.both_ways == (p == Pattern::Bidirectional));
@@ -383,8 +367,8 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
     let mut any = false;
     for layer in layers.iter_mut().filter(concerned).take(most) {
         any = true;
-        if layer.unavailable.as_ref() != Some(&not_measured) && !layer.not_measured.contains(&not_measured) {
-            layer.not_measured.push(not_measured.clone());
+        if !layer.not_measured.iter().chain(&layer.unavailable).any(|not| not.repeats(unavailable)) {
+            layer.not_measured.push(unavailable.clone());
         }
     }
     if !any {
@@ -392,6 +376,6 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
         let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::one(host, host));
         let layer = bare((height(id), id, both_ways, 1, &pairs));
-        layers.push(Layer { unavailable: Some(not_measured), ..layer });
+        layers.push(Layer { unavailable: Some(unavailable.clone()), ..layer });
     }
 }

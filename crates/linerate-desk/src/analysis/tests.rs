@@ -3,9 +3,9 @@
 use super::*;
 use crate::plan::{Block, Case, HostId, Pairs, Rungs, View};
 use crate::record::synthetic::{Synthetic, TRUTHS};
-use crate::record::{Event, Flow, RoleRecord, Series, Trial, Unavailable};
+use crate::record::{Event, Flow, NotMeasured, Reason, RoleRecord, Series, Trial};
 use crate::statistic::Estimate;
-use crate::vocabulary::{Cache, Does, Pattern, Wait};
+use crate::vocabulary::{Cache, Does, Pattern, ReasonKind, Wait};
 
 fn layer<'a>(analysis: &'a Analysis, name: &str) -> &'a Layer {
     let found = analysis.layers.iter().find(|layer| layer.name() == name);
@@ -149,7 +149,7 @@ fn flows_that_never_met_are_said_to_be_left_out() {
     let analysis = analyse(&recording);
     let four = layer(&analysis, "network.tcp x 4 a>b");
     assert_eq!(four.throughput_bps, None);
-    assert_eq!(four.not_measured[0].why, "its flows were never all under way at once");
+    assert_eq!(four.not_measured[0].reason.why, "its flows were never all under way at once");
 }
 
 #[test]
@@ -200,27 +200,26 @@ fn what_could_not_be_measured_keeps_its_place() {
     let mut recording = Synthetic { passes: 1, ..Synthetic::default() }.recording();
     recording.trials.retain(|trial| trial.case.rung != "in-host.tcp");
     recording.trials.retain(|trial| trial.case.pattern != Pattern::Bidirectional);
-    let unavailable = |rung: &str, pattern, wait| Unavailable {
+    let unavailable = |rung: &str, pattern, wait| NotMeasured {
         rung: rung.into(),
         pattern,
         wait,
         host: None,
-        why: "one CPU".into(),
-        hint: "two".into(),
-        ..Unavailable::default()
+        reason: Reason::new(ReasonKind::Unsaid, "one CPU", "two"),
+        ..NotMeasured::default()
     };
     for _ in 0..2 {
         let polling = unavailable("network.tcp", Some(Pattern::PingPong), Some(Wait::Polling));
-        recording.push(Event::Unavailable(polling));
-        recording.push(Event::Unavailable(unavailable("in-host.tcp", None, None)));
+        recording.push(Event::NotMeasured(polling));
+        recording.push(Event::NotMeasured(unavailable("in-host.tcp", None, None)));
     }
     let plan = &mut recording.header.as_mut().unwrap().plan;
     let rungs = plan.view.rungs().iter().map(String::as_str).chain(["memory.triad"]);
     plan.view = View::Ladder(Rungs::unnamed(rungs));
     let analysis = analyse(&recording);
-    assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().why, "one CPU");
+    assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().reason.why, "one CPU");
     assert!(layer(&analysis, "in-host.tcp").not_measured.is_empty());
-    assert!(layer(&analysis, "memory.triad").unavailable.as_ref().unwrap().why.contains("no trial"));
+    assert!(layer(&analysis, "memory.triad").unavailable.as_ref().unwrap().reason.why.contains("no trial"));
     assert_eq!(layer(&analysis, "network.tcp a>b").not_measured.len(), 1);
     let order: Vec<_> = analysis.layers.iter().map(|layer| height(&layer.rung)).collect();
     assert!(order.is_sorted(), "{order:?}");

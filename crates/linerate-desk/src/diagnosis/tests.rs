@@ -6,9 +6,9 @@ use super::*;
 use crate::analysis::analyse;
 use crate::plan::HostId;
 use crate::record::synthetic::Synthetic;
-use crate::record::{End, Event, Flow, Granted, InterfaceDelta, SessionRecord, Unavailable};
+use crate::record::{End, Event, Flow, Granted, InterfaceDelta, NotMeasured, Reason, SessionRecord};
 use crate::unit::BitRate;
-use crate::vocabulary::{Does, KNOBS, KnobKind, Pattern, WARNINGS, Wait};
+use crate::vocabulary::{Does, KNOBS, KnobKind, Pattern, ReasonKind, WARNINGS, Wait};
 use serde_json::json;
 
 fn quiet() -> Recording {
@@ -313,14 +313,13 @@ fn bbr_without_its_queue_is_named() {
 fn a_refusal_of_polling_is_told_from_one_of_everything() {
     let refuse = |recording: &mut Recording, wait| {
         recording.trials.retain(|trial| trial.case.rung != "in-host.tcp" || trial.case.wait != wait);
-        recording.push(Event::Unavailable(Unavailable {
+        recording.push(Event::NotMeasured(NotMeasured {
             rung: "in-host.tcp".into(),
             pattern: Some(Pattern::PingPong),
             wait: Some(wait),
             host: Some(HostId(0)),
-            why: "one CPU".into(),
-            hint: "two".into(),
-            ..Unavailable::default()
+            reason: Reason::new(ReasonKind::Unsaid, "one CPU", "two"),
+            ..NotMeasured::default()
         }));
     };
     let polling = added(|recording| refuse(recording, Wait::Polling));
@@ -329,7 +328,7 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
         refuse(recording, Wait::Polling);
         recording
             .unavailable
-            .push(Unavailable { wait: Some(Wait::Sleeping), ..recording.unavailable[0].clone() });
+            .push(NotMeasured { wait: Some(Wait::Sleeping), ..recording.unavailable[0].clone() });
     });
     assert_eq!(both, []);
 }

@@ -137,8 +137,6 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         Wait::Polling => "polling",
         Wait::Sleeping => "blocking",
     });
-    let unavailable = layer.unavailable.as_ref();
-    let hint = unavailable.map(|not| not.hint.clone()).filter(|hint| !hint.is_empty());
     LadderEntry {
         id: layer.rung.clone(),
         title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
@@ -165,8 +163,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         next_bound: None,
         bounds: Vec::new(),
         unexplained_ns_per_byte: None,
-        unavailable: unavailable.map(|not| not.why.clone()),
-        hint,
+        unavailable: layer.unavailable.clone(),
         not_measured: layer.not_measured.clone(),
         warnings: Vec::new(),
     }

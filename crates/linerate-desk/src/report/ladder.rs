@@ -30,8 +30,8 @@ impl<'r> Row<'r> {
     fn unavailable(&self) -> Option<String> {
         let measured = [self.forward, self.backward].into_iter().flatten().any(|e| e.unavailable.is_none());
         let entry = self.forward.or(self.backward).filter(|_| !measured)?;
-        let hint = entry.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
-        Some(format!("not measured: {}{hint}", entry.unavailable.as_deref().unwrap_or("nothing is known")))
+        let why = entry.unavailable.as_ref().map_or("nothing is known".into(), |not| not.reason.told());
+        Some(format!("not measured: {why}"))
     }
 }
 

@@ -3,21 +3,23 @@
 mod curve;
 mod distribution;
 mod imported;
+mod left_out;
 mod suite;
 
 pub use curve::{BreakEntry, CurveEntry, FormEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry, KeptEntry, PercentileEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use suite::{
-    CaseLeftOut, CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry,
-    SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
+    CaseWarning, ClaimEntry, SuiteCellEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry,
+    SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
-use crate::analysis::{Compared, Cost, CpuTime, Drift, NotMeasured, Sampled};
+use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled};
 use crate::plan::{HostGroup, HostId};
-use crate::record::SpreadSource;
+use crate::record::{NotMeasured, SpreadSource};
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
+use left_out::{of_layer, whole};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -191,11 +193,13 @@ pub struct LadderEntry {
     pub bounds: Vec<BoundEntry>,
     /// Where nothing binds: the time a byte that all bounds one after the other do not explain.
     pub unexplained_ns_per_byte: Option<f64>,
-    /// Why nothing was measured.
-    pub unavailable: Option<String>,
-    /// What to try then.
-    pub hint: Option<String>,
+    /// Why nothing was measured: `unavailable`, and what to try then: `hint`.
+    #[serde(flatten, with = "whole")]
+    #[schemars(with = "whole::Whole")]
+    pub unavailable: Option<NotMeasured>,
     /// What was left out.
+    #[serde(with = "of_layer")]
+    #[schemars(with = "Vec<of_layer::OfLayer>")]
     pub not_measured: Vec<NotMeasured>,
     /// What makes it doubtful.
     pub warnings: Vec<WarningEntry>,

@@ -3,8 +3,8 @@
 
 use super::far::Far;
 use crate::plan::{Plan, Profile};
-use crate::record::Unavailable;
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung};
+use crate::record::{NotMeasured, Reason};
+use crate::vocabulary::{Pattern, Place, RUNGS, ReasonKind, Rung};
 
 /// A way to measure less.
 #[derive(Debug, Clone, Copy)]
@@ -142,18 +142,19 @@ pub(super) struct Reasons {
 }
 
 /// What the cut plan does not measure though the whole one would, and why.
-pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<Unavailable> {
-    let not = |rung: &Rung, pattern, what: &str| Unavailable {
+pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<NotMeasured> {
+    let not = |rung: &Rung, pattern, what: &str| NotMeasured {
         rung: rung.id.into(),
         pattern,
-        wait: None,
-        host: None,
-        why: match rung.place {
-            Place::Network => format!("left out{what}: {}", reasons.far),
-            Place::InHost => format!("left out{what}: {}", reasons.near),
-        },
-        hint: reasons.hint.clone(),
-        ..Unavailable::default()
+        reason: Reason::new(
+            ReasonKind::NoTime,
+            match rung.place {
+                Place::Network => format!("left out{what}: {}", reasons.far),
+                Place::InHost => format!("left out{what}: {}", reasons.near),
+            },
+            &reasons.hint,
+        ),
+        ..NotMeasured::default()
     };
     let is_kept = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && far.has(plan, rung);
     let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =

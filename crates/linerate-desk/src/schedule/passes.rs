@@ -15,7 +15,7 @@ use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
 use super::{beside, blocks};
 use crate::plan::{HostPair, Plan, Step, View, Why};
-use crate::record::{Recording, Unavailable};
+use crate::record::{NotMeasured, Recording};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::{Place, RUNGS};
 use rand::SeedableRng;
@@ -83,7 +83,7 @@ pub struct Passes {
     /// Visited once.
     timelines: Vec<Entry>,
     passes: u32,
-    unavailable: Vec<Unavailable>,
+    unavailable: Vec<NotMeasured>,
     /// What there is no time for, in words, and what takes it.
     left_out: &'static str,
     because: String,
@@ -315,7 +315,7 @@ impl Schedule for Passes {
         visit::next(self, recording)
     }
 
-    fn unavailable(&self) -> &[Unavailable] {
+    fn unavailable(&self) -> &[NotMeasured] {
         &self.unavailable
     }
 

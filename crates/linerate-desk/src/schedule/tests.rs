@@ -8,10 +8,10 @@ use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
-    Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
-    Unavailable,
+    Calibration, Event, Figure, Flow, HostCalibration, Lack, NotMeasured, Reason, Recording, RoleRecord,
+    StepRecord, Trial,
 };
-use crate::vocabulary::{CLOCK_READ, Pattern, Place, Wait};
+use crate::vocabulary::{CLOCK_READ, Pattern, Place, ReasonKind, Wait};
 use std::collections::BTreeMap;
 
 /// A message (or one way of a round trip) takes this long.
@@ -168,7 +168,12 @@ fn one_cpu_refuses_polling_and_says_why() {
     recording.hosts.iter_mut().for_each(|host| host.cpus = vec![0]);
     let schedule = Passes::new(&plan, &recording);
     assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
-    assert!(schedule.unavailable().iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+    assert!(
+        schedule
+            .unavailable()
+            .iter()
+            .any(|it| it.wait == Some(Wait::Polling) && it.reason.why.contains("CPU"))
+    );
 }
 
 #[test]
@@ -183,7 +188,7 @@ fn polling_between_hosts_needs_a_cpu_for_the_wire() {
         };
         assert!(polls(Place::InHost), "{target}");
         let told = schedule.unavailable().iter().find(|it| it.wait == Some(Wait::Polling));
-        (polls(Place::Network), told.map(|it| it.why.contains("the wire needs a CPU of its own")))
+        (polls(Place::Network), told.map(|it| it.reason.why.contains("the wire needs a CPU of its own")))
     };
     assert_eq!(polling("lab:rate=10Gb/s", 2), (false, Some(true)));
     assert_eq!(polling("lab:rate=10Gb/s", 3), (true, None));
@@ -220,8 +225,8 @@ fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
     for rung in ["network.tcp6", "network.udp6"] {
         assert!(!rungs.contains(&rung), "{rung}");
         let told = schedule.unavailable().iter().find(|it| it.rung == rung).unwrap();
-        assert_eq!(told.why, "no IPv6 address is known for host b");
-        assert!(told.hint.contains("--address b="), "{}", told.hint);
+        assert_eq!(told.reason.why, "no IPv6 address is known for host b");
+        assert!(told.reason.hint.contains("--address b="), "{}", told.reason.hint);
     }
 }
 
@@ -264,7 +269,10 @@ fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
     let schedule = Passes::new(&plan, &recording);
     let of_tls: Vec<_> = schedule.unavailable().iter().filter(|it| it.rung == "network.tls").collect();
     assert!(!of_tls.is_empty());
-    assert!(of_tls.iter().all(|it| (&it.why, &it.hint) == (&lack.why, &lack.hint)), "{of_tls:?}");
+    assert!(
+        of_tls.iter().all(|it| (&it.reason.why, &it.reason.hint) == (&lack.why, &lack.hint)),
+        "{of_tls:?}"
+    );
     let (steps, _) = run(&plan, recording, 5);
     assert!(!steps.is_empty() && steps.iter().all(|step| step.case.rung == "network.tcp"));
 }
@@ -275,13 +283,12 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
     let mut steps = Vec::new();
     while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
         if step.number >= from && step.case.rung == "in-host.udp" {
-            recording.push(Event::Unavailable(Unavailable {
+            recording.push(Event::NotMeasured(NotMeasured {
                 rung: step.case.rung.clone(),
                 pattern: None,
                 wait: None,
                 host: None,
-                why: "failed".into(),
-                hint: String::new(),
+                reason: Reason::new(ReasonKind::Unsaid, "failed", ""),
                 arm: Some(step.case.arm),
                 between: None,
                 after_steps: Some(step.number),
@@ -366,12 +373,12 @@ fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
     };
     let lost = visits("in-host.udp")[0].entry.case.clone();
     let (host, arm) = (Some(lost.pairs.first().from), Some(lost.arm));
-    recording.push(Event::Unavailable(Unavailable {
+    recording.push(Event::NotMeasured(NotMeasured {
         rung: lost.rung,
         host,
         arm,
         after_steps: Some(0),
-        ..Unavailable::default()
+        ..NotMeasured::default()
     }));
     let mut planner =
         Batches(Vec::new(), vec![visits("in-host.unix"), visits("in-host.udp"), visits("in-host.udp")]);

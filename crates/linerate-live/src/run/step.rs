@@ -3,10 +3,10 @@
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
 use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step};
 use crate::record::{
-    Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, Unavailable, WireAudit,
+    Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
 use crate::transport::Task;
-use crate::vocabulary::{Place, Rung, TransportEntry};
+use crate::vocabulary::{Place, ReasonKind, Rung, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -80,20 +80,22 @@ pub fn may_be_cut(step: &Step) -> bool {
 }
 
 /// What is on record of a step that failed between these hosts: they are not tried again.
-pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> Unavailable {
+pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> NotMeasured {
     let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
     let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
     let is_here = rung(&step.case.rung).is_ok_and(|rung| rung.place == Place::InHost);
-    Unavailable {
+    NotMeasured {
         rung: step.case.rung.clone(),
-        pattern: None,
-        wait: None,
         host: is_here.then(|| pairs.first().from),
         between: (!is_here).then(|| [pairs.senders(), pairs.receivers()]),
-        why: format!("failed{with}: {error}"),
-        hint: error.hint().unwrap_or_default().into(),
+        reason: Reason::new(
+            ReasonKind::Failed,
+            format!("failed{with}: {error}"),
+            error.hint().unwrap_or_default(),
+        ),
         arm: Some(step.case.arm),
         after_steps: Some(step.number),
+        ..NotMeasured::default()
     }
 }
 

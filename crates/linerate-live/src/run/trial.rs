@@ -47,7 +47,7 @@ impl Runner<'_> {
         let sessions = sittings(step).into_iter().filter(|sitting| sitting.pair == nth);
         self.close(Some(sessions.map(|sitting| sitting.name).collect()))?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::Unavailable(lost(self.plan, step, &pairs, &error)));
+        came.push(Event::NotMeasured(lost(self.plan, step, &pairs, &error)));
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! The lines of a recording.
 
 use super::tally::Tally;
-use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, WireAudit};
-use crate::plan::{Beside, Block, Case, HostGroup, HostId, Plan, Role, Step, Why};
-use crate::vocabulary::{Does, Pattern, Sample, Wait};
+use super::{Calibration, Environment, HostDelta, Imported, Lack, NotMeasured, Original, Source, WireAudit};
+use crate::plan::{Beside, Block, Case, HostId, Plan, Role, Step, Why};
+use crate::vocabulary::{Does, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ pub enum Event {
     /// What was sampled during a step.
     Series(Series),
     /// Something that cannot be measured here.
-    Unavailable(Unavailable),
+    #[serde(rename = "unavailable")]
+    NotMeasured(NotMeasured),
     /// In place of the header: the first line of what another tool measured, and the file that it was read from.
     Source(Source),
     /// A number of another tool.
@@ -320,46 +321,6 @@ impl Trial {
             (!of_pair.is_empty()).then(|| trial(case, of_pair))
         };
         (0..).zip(case.apart()).filter_map(of_pair).collect()
-    }
-}
-
-/// Something that cannot be measured here.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unavailable {
-    /// The rung.
-    pub rung: String,
-    /// The pattern; none for all.
-    pub pattern: Option<Pattern>,
-    /// The wait mode; none for all.
-    pub wait: Option<Wait>,
-    /// The host, for in-host rungs; none for all.
-    pub host: Option<HostId>,
-    /// Why.
-    pub why: String,
-    /// What to try; empty where nothing helps.
-    pub hint: String,
-    /// Which of the plan's arms; none for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arm: Option<u32>,
-    /// The hosts between which it failed; none for a failure within one, or what was known before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<[HostGroup; 2]>,
-    /// How many steps were on record when it failed; none where it was known before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after_steps: Option<u32>,
-}
-
-impl Unavailable {
-    /// Whether this case failed on the way, and is not tried again.
-    pub fn lost(&self, case: &Case) -> bool {
-        let ends = [case.pairs.senders(), case.pairs.receivers()];
-        // A session serves both directions.
-        let is_between = |[one, other]: &[HostGroup; 2]| {
-            [one, other] == [&ends[0], &ends[1]] || [other, one] == [&ends[0], &ends[1]]
-        };
-        let is_here = self.host.is_none_or(|host| host == case.pairs.first().from)
-            && self.between.as_ref().is_none_or(is_between);
-        self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
     }
 }
 

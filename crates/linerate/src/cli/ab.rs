@@ -73,8 +73,10 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
 
 /// Why there was nothing to compare.
 fn nothing(recording: &Recording) -> Error {
-    let why = recording.unavailable.first().map(|it| (it.why.clone(), it.hint.clone()));
-    let (why, hint) = why.unwrap_or_else(|| ("this rung has no such metric".into(), "try --metric".into()));
+    let (why, hint) = recording
+        .unavailable
+        .first()
+        .map_or(("this rung has no such metric", "try --metric"), |not| (&not.reason.why, &not.reason.hint));
     Error::unavailable(format!("nothing could be compared: {why}"), hint)
 }
 

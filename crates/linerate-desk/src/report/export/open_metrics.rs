@@ -156,8 +156,8 @@ impl Families {
                 Some(bound.bps),
             );
         }
-        if let Some(why) = &entry.unavailable {
-            self.add("unavailable", with(&[("reason", why)]), Some(1.0));
+        if let Some(not) = &entry.unavailable {
+            self.add("unavailable", with(&[("reason", &not.reason.why)]), Some(1.0));
         }
         for warning in &entry.warnings {
             self.add("warning", with(&[("code", &warning.code)]), Some(1.0));

@@ -193,14 +193,14 @@ fn left_out(sheet: &Sheet) -> Markup {
     let entries = sheet.report.ladder.iter();
     let parts = entries
         .clone()
-        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), &left.why, &left.hint)));
+        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), left.reason.told())));
     let suites = sheet.report.suites.iter().flat_map(|suite| &suite.left_out);
-    let suites = suites.map(|one| (one.what.clone(), &one.why, &one.hint));
-    let lines: Vec<(String, &String, &String)> = parts.chain(suites).collect();
+    let suites = suites.map(|one| (format!("{}{}", one.rung, one.part()), one.reason.told()));
+    let lines: Vec<(String, String)> = parts.chain(suites).collect();
     html! {
         @if !lines.is_empty() {
             h3 { "What was left out" }
-            ul { @for (layer, why, hint) in lines { li { b { (layer) } ": " (why) @if !hint.is_empty() { " (" (hint) ")" } } } }
+            ul { @for (layer, why) in lines { li { b { (layer) } ": " (why) } } }
         }
     }
 }

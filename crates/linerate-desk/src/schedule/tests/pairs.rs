@@ -2,7 +2,7 @@
 
 use super::{answer, begun};
 use crate::plan::{HostId, PlannedHost, Step, Suite, View};
-use crate::record::{Event, HostFacts, Recording, Unavailable};
+use crate::record::{Event, HostFacts, NotMeasured, Recording};
 use crate::schedule::{Passes, Schedule};
 use std::collections::BTreeSet;
 
@@ -37,12 +37,12 @@ fn run(hosts: u32, fails_from: u32) -> (Vec<Step>, Recording) {
         let has_both = step.case.pairs.len() == 2;
         steps.push(step.clone());
         if has_both && step.number >= fails_from {
-            recording.push(Event::Unavailable(Unavailable {
+            recording.push(Event::NotMeasured(NotMeasured {
                 rung: step.case.rung.clone(),
                 between: Some([HostId(2).into(), HostId(3).into()]),
                 arm: Some(0),
                 after_steps: Some(step.number),
-                ..Unavailable::default()
+                ..NotMeasured::default()
             }));
             step = step.without(&BTreeSet::from([1])).unwrap();
         }

@@ -44,9 +44,13 @@ fn a_run_over_a_slow_way_keeps_its_time_and_says_what_it_leaves_out() {
         let schedule = Passes::new(&plan, &begun(&plan));
         let note = schedule.note().unwrap();
         assert!(note.contains("a round trip of") && note.contains("between the hosts"), "{name}: {note}");
-        let told =
-            schedule.unavailable().iter().find(|it| it.rung == "network.tcp" && it.why.contains("sizes"));
-        assert!(told.is_some_and(|it| it.why.contains("a round trip takes") && it.hint.contains("--budget")));
+        let told = schedule
+            .unavailable()
+            .iter()
+            .find(|it| it.rung == "network.tcp" && it.reason.why.contains("sizes"));
+        assert!(told.is_some_and(
+            |it| it.reason.why.contains("a round trip takes") && it.reason.hint.contains("--budget")
+        ));
 
         let recording = run(&plan, &world);
         let last = recording.steps.last().unwrap();

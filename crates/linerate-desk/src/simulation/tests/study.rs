@@ -124,7 +124,7 @@ fn a_short_budget_says_what_it_leaves_out() {
     let plan = plan(|plan| plan.budget_ns = Some(10_000_000_000));
     let schedule = Passes::new(&plan, &begun(&plan));
     assert!(schedule.note().unwrap().contains("leaves out"));
-    assert!(schedule.unavailable().iter().any(|it| it.why.contains("left out")));
+    assert!(schedule.unavailable().iter().any(|it| it.reason.why.contains("left out")));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::scene::{Now, Scene};
 use crate::analysis::analyse;
 use crate::plan::{Case, HostId, Target};
 use crate::record::synthetic::Synthetic;
-use crate::record::{Event, HostDelta, Recording, Unavailable};
-use crate::vocabulary::{Does, Pattern};
+use crate::record::{Event, HostDelta, NotMeasured, Reason, Recording};
+use crate::vocabulary::{Does, Pattern, ReasonKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::PathBuf;
@@ -55,14 +55,13 @@ fn network_stream(recording: &Recording) -> Case {
 fn before_a_long_stream() -> Scene {
     let recording = quiet(7);
     let mut scene = scene_of(&recording);
-    scene.apply(&Event::Unavailable(Unavailable {
+    scene.apply(&Event::NotMeasured(NotMeasured {
         rung: "network.udp6".into(),
         pattern: None,
         wait: None,
         host: None,
-        why: "no IPv6 address is known for host b".into(),
-        hint: String::new(),
-        ..Unavailable::default()
+        reason: Reason::new(ReasonKind::Unsaid, "no IPv6 address is known for host b", ""),
+        ..NotMeasured::default()
     }));
     scene.elapsed_ns = 34_000_000_000;
     scene.begin(Now {
