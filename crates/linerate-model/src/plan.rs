@@ -8,6 +8,7 @@ mod arm;
 mod description;
 mod fault;
 mod host;
+mod host_pair;
 mod network;
 mod pair;
 mod profile;
@@ -30,7 +31,8 @@ pub use arm::{
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
-pub use host::{HostGroup, HostId, HostPair, NoHost, Pairs, PlannedHost};
+pub use host::{HostGroup, HostId, NoHost, PlannedHost};
+pub use host_pair::{HostPair, Pairs};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
