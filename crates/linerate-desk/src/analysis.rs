@@ -35,7 +35,7 @@ pub use curve::{
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use imported::{ImportedNumber, imported};
-pub use ladder::{Cost, CpuTime, Layer, NotMeasured, below};
+pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};
 pub use runs::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,

@@ -27,10 +27,12 @@ mod text;
 pub use figure::Sheet;
 pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
+use shape::Shows;
 pub use shape::*;
 
 use crate::Result;
 use crate::analysis::Analysis;
+use crate::plan::View;
 use crate::record::Recording;
 
 /// The version of the JSON form.
@@ -157,10 +159,10 @@ pub fn text(recording: &Recording, page: Page) -> String {
 }
 
 fn text_of(report: &Report, page: Page) -> String {
-    match (&report.imported, &report.arms) {
-        (Some(imported), _) => imported::render(imported, page),
-        (None, Some(compared)) => arms::render(report, compared, page),
-        (None, None) => text::render(report, page),
+    match report.shows() {
+        Shows::Imported(imported) => imported::render(imported, page),
+        Shows::Comparison(compared) => arms::render(report, compared, page),
+        Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
 
@@ -172,11 +174,13 @@ pub fn json_of(report: &Report) -> String {
 
 /// The CSV form.
 pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
-    match crate::analysis::compare_arms(recording) {
-        None if recording.source.is_some() => rows::render_imported(recording),
-        Some(compared) => rows::render_arms(&compared),
-        None if !analysis.suites.is_empty() => rows::render_suites(&analysis.suites),
-        None => rows::render(recording, analysis),
+    match recording.plan().map(|plan| &plan.view) {
+        None => rows::render_imported(recording),
+        Some(View::Suites(_)) => rows::render_suites(&analysis.suites),
+        Some(View::Ladder(_)) => rows::render(recording, analysis),
+        // Where it was cut short there are curves of the plan as it stands.
+        Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
+            .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
     }
 }
 

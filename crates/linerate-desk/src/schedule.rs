@@ -30,8 +30,8 @@ pub use arms::Arms;
 pub use entries::Entry;
 pub use passes::Passes;
 
-use crate::plan::{HostId, HostPair, Role, Step};
-use crate::record::{Recording, Unavailable};
+use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
+use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Does, Place};
 use placement::Ends;
 
@@ -40,7 +40,7 @@ pub trait Schedule {
     /// The next step; none when the run is complete.
     fn next(&mut self, recording: &Recording) -> Option<Step>;
     /// What cannot be measured on these hosts.
-    fn unavailable(&self) -> &[Unavailable];
+    fn unavailable(&self) -> &[NotMeasured];
     /// How long the whole run should take.
     fn predicted_ns(&self) -> u64;
     /// How long the steps that are left should take.
@@ -52,6 +52,14 @@ pub trait Schedule {
     /// What the user should know before it begins.
     fn note(&self) -> Option<String> {
         None
+    }
+}
+
+/// The schedule of what the plan measures: the recording must hold its header's plan and the hosts' facts.
+pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
+    match &plan.view {
+        View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
+        View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
     }
 }
 

@@ -47,9 +47,9 @@ impl Simulation {
         }
     }
 
-    /// The hosts `a` and `b`: one machine of four CPUs.
+    /// The plan's hosts: one machine of four CPUs.
     pub fn hosts(&self) -> Vec<Event> {
-        ["a", "b"].into_iter().map(|name| Event::Host(host(name))).collect()
+        self.plan.hosts.iter().map(|planned| Event::Host(host(planned.id))).collect()
     }
 
     /// The virtual time since the run began.
@@ -94,7 +94,7 @@ impl Simulation {
             rung: step.case.rung.clone(),
             flows: step.case.flows,
             arm: step.case.arm,
-            host: host.to_string(),
+            host,
             worker,
             granted: Vec::new(),
             endpoints: Vec::new(),
@@ -113,7 +113,7 @@ impl Simulation {
             let samples = role.does.samples().then(|| self.noise.samples(slice_ns, SAMPLES));
             let histogram = samples.and_then(|samples| record::encode_histogram(samples.into_iter()).ok());
             records.push(RoleRecord {
-                host: role.host.to_string(),
+                host: role.host,
                 does: role.does,
                 flows,
                 histogram,
@@ -128,7 +128,7 @@ impl Simulation {
         let duration_ns = self.now_ns - at_ns;
         let names: BTreeSet<HostId> = step.roles.iter().map(|role| role.host).collect();
         let delta = |host: HostId| HostDelta {
-            host: host.to_string(),
+            host,
             wall_ns: duration_ns,
             busy_ns: (0..4).map(|cpu| (cpu, duration_ns / 2)).collect(),
             own_ns: 2 * duration_ns,
@@ -174,11 +174,11 @@ fn flow(pattern: &Pattern, block: &Block, role: &Role, slice_ns: f64, draw: &Dra
     }
 }
 
-fn host(name: &str) -> HostFacts {
+fn host(id: HostId) -> HostFacts {
     let facts = [("cpu.model", serde_json::json!("made up")), ("kernel.release", serde_json::json!("none"))];
     let host = facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<BTreeMap<_, _>>();
     HostFacts {
-        host: name.into(),
+        host: id,
         reached: "simulated".into(),
         address: None,
         address6: Some("::1".into()),

@@ -12,7 +12,7 @@ mod timer;
 mod wake_up;
 
 use crate::observer;
-use crate::plan::Setting;
+use crate::plan::{HostId, Setting};
 use crate::record::{Ceiling, Figure, HostCalibration};
 use crate::statistic::Estimate;
 use crate::{Error, Result};
@@ -61,12 +61,12 @@ pub fn calibrate(cpus: &[u32], settings: &[Setting]) -> Result<HostCalibration> 
     wake_up::calibrate(cpus, &mut found)?;
     memory::calibrate(first, &mut found)?;
     generator::calibrate(cpus, settings, &mut found)?;
-    let delta = before.delta(&observer::snapshot(cpus, &own), "");
+    let delta = before.delta(&observer::snapshot(cpus, &own));
     let all_ns = (delta.wall_ns as f64 * cpus.len() as f64).max(1.0);
     let busy: u64 = cpus.iter().filter_map(|cpu| delta.busy_ns.get(cpu)).sum();
     let used: Vec<u32> = cpus.iter().copied().take(2).collect();
     Ok(HostCalibration {
-        host: String::new(),
+        host: HostId::default(),
         cpus: used,
         steal_share: delta.steal_ns as f64 / all_ns,
         foreign_share: busy.saturating_sub(delta.own_ns) as f64 / all_ns,

@@ -80,7 +80,7 @@ impl<'r> Runner<'r> {
                 self.watch.check()?;
                 let sessions = sittings(step).into_iter().map(|sitting| sitting.name).collect();
                 self.close(Some(sessions))?;
-                emit(Event::Unavailable(lost(self.plan, step, &step.case.pairs, &error)))
+                emit(Event::NotMeasured(lost(self.plan, step, &step.case.pairs, &error)))
             }
             ended => ended,
         }

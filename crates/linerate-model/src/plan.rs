@@ -8,6 +8,7 @@ mod arm;
 mod description;
 mod fault;
 mod host;
+mod host_pair;
 mod network;
 mod pair;
 mod profile;
@@ -20,17 +21,20 @@ mod suite;
 mod switching;
 mod target;
 mod topology;
+mod view;
 mod way;
 mod wiring;
 mod word;
 mod world;
+mod written;
 
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
-pub use host::{HostId, HostPair, NoHost, Pairs};
+pub use host::{HostGroup, HostId, NoHost, PlannedHost};
+pub use host_pair::{HostPair, Pairs};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
@@ -45,63 +49,39 @@ pub use suite::{
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};
 pub use topology::{Carrier, Topology, WireKind};
+pub use view::{Rungs, View};
 pub use way::Way;
 pub use wiring::{WireLink, Wiring};
 pub use world::World;
 
 pub use crate::statistic::CONFIDENCE;
 
-use core::net::{IpAddr, Ipv6Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use written::Written;
 
 /// Everything that a run is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Written", into = "Written")]
+#[schemars(with = "Written")]
 pub struct Plan {
-    /// The hosts.
+    /// Where they are.
     pub target: Target,
-    /// How many of the target's hosts take part.
-    #[serde(default = "two", skip_serializing_if = "are_two")]
-    pub hosts: u32,
+    /// The hosts that take part: the first ones of the target.
+    pub hosts: Vec<PlannedHost>,
     /// How much is measured, and for how long.
     pub profile: Profile,
-    /// The rungs, by name, from the bottom up.
-    pub rungs: Vec<String>,
-    /// Whether the rungs were chosen by name: then siblings of the chain are measured at every size.
-    #[serde(default)]
-    pub named: bool,
-    /// What is measured in place of the ladder.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub suites: Vec<Suite>,
+    /// What is measured.
+    pub view: View,
     /// The knobs that are set.
     pub settings: Vec<Setting>,
-    /// The address that a host's peer sends to, where it is not the one that the host was reached at.
-    #[serde(default)]
-    pub addresses: BTreeMap<String, IpAddr>,
-    /// What is compared with the plan as it stands, if anything: a case's `arm` counts from 1 here.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What is set beside them in some cases: a case's `arm` counts from 1 here.
     pub arms: Vec<Arm>,
-    /// The IPv6 address of a host, where it is not known otherwise.
-    #[serde(default)]
-    pub addresses6: BTreeMap<String, Ipv6Addr>,
-    /// How the arms are compared; none where there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Box<Comparison>>,
     /// Seeds every shuffled order.
     pub seed: u64,
     /// The time the run may take, when the user fixed it.
     pub budget_ns: Option<u64>,
-}
-
-/// A ladder stands between two hosts.
-fn two() -> u32 {
-    2
-}
-
-fn are_two(hosts: &u32) -> bool {
-    *hosts == two()
 }
 
 impl Plan {
@@ -112,9 +92,14 @@ impl Plan {
         Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether it is the ladder that is measured, and no suite.
-    pub fn is_of_ladder(&self) -> bool {
-        self.suites.is_empty()
+    /// The names of the hosts that take part.
+    pub fn host_ids(&self) -> Vec<HostId> {
+        self.hosts.iter().map(|host| host.id).collect()
+    }
+
+    /// What is known of a host; none where it takes no part.
+    pub fn host(&self, id: HostId) -> Option<&PlannedHost> {
+        self.hosts.iter().find(|host| host.id == id)
     }
 
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.

@@ -13,6 +13,7 @@ pub mod import;
 mod imported;
 mod lack;
 mod latency;
+mod not_measured;
 mod read;
 mod tally;
 mod wire;
@@ -24,12 +25,13 @@ pub use calibration::{
 pub use environment::Environment;
 pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostFacts, RoleRecord, Series, SessionRecord, SocketRecord,
-    StepRecord, Trial, Unavailable,
+    StepRecord, Trial,
 };
 pub use host_delta::{HostDelta, InterfaceDelta};
 pub use imported::{Imported, Original, Source};
 pub use lack::{Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
+pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};
 pub use wire::{Late, LinkAudit, WireAudit};
@@ -39,7 +41,7 @@ pub mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::{Case, HostId, Plan};
+use crate::plan::{Case, Plan};
 
 /// The version of the lines; readers accept every earlier one.
 pub const SCHEMA: &str = "linerate.recording/1";
@@ -65,7 +67,7 @@ pub struct Recording {
     /// What was sampled during the long streams.
     pub series: Vec<Series>,
     /// What could not be measured, and why.
-    pub unavailable: Vec<Unavailable>,
+    pub unavailable: Vec<NotMeasured>,
     /// The first line of another tool's results, in place of a header.
     pub source: Option<Source>,
     /// Those results.
@@ -87,7 +89,7 @@ impl Recording {
             Event::Step(step) => self.steps.push(step),
             Event::Trial(trial) => self.trials.push(trial),
             Event::Series(series) => self.series.push(series),
-            Event::Unavailable(unavailable) => self.unavailable.push(unavailable),
+            Event::NotMeasured(not) => self.unavailable.push(not),
             Event::Source(source) => self.source = Some(source),
             Event::Imported(imported) => self.imported.push(imported),
             Event::Original(original) => self.original.push(original),
@@ -104,11 +106,6 @@ impl Recording {
         earlier.series.retain(|series| kept(series.step));
         earlier.unavailable.retain(|not| not.after_steps.is_none_or(kept));
         earlier
-    }
-
-    /// The hosts, in their order.
-    pub fn host_ids(&self) -> impl Iterator<Item = HostId> {
-        self.hosts.iter().filter_map(|host| host.host.parse().ok())
     }
 
     /// Whether a case failed on the way.

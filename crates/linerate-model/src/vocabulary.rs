@@ -17,6 +17,7 @@ mod observer;
 mod pattern;
 mod preset;
 mod quantity;
+mod reason;
 mod rung;
 mod suite;
 mod tool;
@@ -48,6 +49,7 @@ pub use pattern::{
 };
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
+pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };

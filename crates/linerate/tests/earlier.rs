@@ -2,9 +2,11 @@
 //!
 //! `earlier/NAME.jsonl.gz` was written, and `earlier/NAME.json` reported of it, by commit 4227805; `earlier/history` is the
 //! state of one who ran a plan thirteen times by it. Their plans are a ladder, libraries, a plan file with a figure and a load,
-//! several hosts, arms of `ab`, a made-up machine; and what `import` made of a file of iperf3.
+//! several hosts, arms of `ab`, a made-up machine; and what `import` made of a file of iperf3. `earlier/plans` has a plan of
+//! each view, each behind its hash.
 
 use flate2::read::GzDecoder;
+use linerate::plan::{Plan, View};
 use linerate::record::read;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -96,6 +98,23 @@ fn a_plan_has_the_hash_that_it_had() {
         }
     }
     assert!(plans >= 6);
+}
+
+#[test]
+fn a_plan_of_each_view_is_written_as_it_was() {
+    let lines = std::fs::read_to_string(folder().join("plans")).unwrap();
+    let is_of = |wanted: fn(&View) -> bool| {
+        let mut plans = lines.lines().map(|line| serde_json::from_str::<Plan>(&line[17..]).unwrap());
+        plans.any(|plan| wanted(&plan.view))
+    };
+    assert!(is_of(|view| matches!(view, View::Ladder(_))));
+    assert!(is_of(|view| matches!(view, View::Suites(_))));
+    assert!(is_of(|view| matches!(view, View::Comparison { .. })));
+    for line in lines.lines() {
+        let (hash, written) = line.split_once(' ').unwrap();
+        let plan: Plan = serde_json::from_str(written).unwrap();
+        assert_eq!((plan.hash().as_str(), serde_json::to_string(&plan).unwrap().as_str()), (hash, written));
+    }
 }
 
 /// The next run of a plan knows of those that were before.

@@ -1,7 +1,7 @@
 //! Runs on the simulated machine build a history, and the spread that it gives holds for later runs.
 
 use linerate::analysis::analyse;
-use linerate::plan::{Plan, Profile};
+use linerate::plan::{Plan, PlannedHost, Profile, Rungs, View};
 use linerate::record::{Event, Header, Medians, Recording, SCHEMA, SpreadOf, SpreadSource};
 use linerate::schedule::{Passes, Schedule};
 use linerate::simulation::Simulation;
@@ -98,17 +98,12 @@ fn a_run_without_a_home_keeps_nothing_and_says_nothing() {
 
 fn plan(seed: u64) -> Plan {
     Plan {
-        hosts: 2,
-        suites: Vec::new(),
+        hosts: PlannedHost::first(2),
         target: "simulated:run=5%,noise=2%".parse().unwrap(),
         profile: Profile { sizes: vec![64, 1 << 20], timeline_ns: 0, ..Profile::named("quick").unwrap() },
-        rungs: vec!["network.tcp".into()],
+        view: View::Ladder(Rungs::unnamed(["network.tcp"])),
         settings: Vec::new(),
-        named: false,
-        addresses: Default::default(),
-        addresses6: Default::default(),
         arms: Vec::new(),
-        comparison: None,
         seed,
         budget_ns: None,
     }

@@ -9,7 +9,7 @@
 mod figures;
 mod judgement;
 
-use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, Plan, Why};
+use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, View, Why};
 use crate::record::{Granted, Recording};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
 use crate::vocabulary::{Metric, Pattern};
@@ -31,9 +31,9 @@ pub struct Compared {
     /// The rung.
     pub rung: String,
     /// The host that sends or pings.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives or echoes.
-    pub to: String,
+    pub to: HostGroup,
     /// The message size of what decides.
     pub message_bytes: u64,
     /// Whole blocks.
@@ -172,15 +172,15 @@ struct Look<'r> {
 /// Compares a recording's arms; none where it has none.
 pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let plan = recording.plan()?;
-    let comparison = plan.comparison.as_ref()?;
+    let View::Comparison { design: comparison, .. } = &plan.view else { return None };
     let (metric, pattern) = (comparison.metric, pattern(comparison.metric));
     let look = Look {
         recording,
         plan,
         comparison,
         metric: metric.number(),
-        blocks: Blocks::of(recording, Why::Block, pattern),
-        fresh: Blocks::of(recording, Why::Confirm, pattern),
+        blocks: Blocks::of(recording, comparison, (Why::Block, pattern)),
+        fresh: Blocks::of(recording, comparison, (Why::Confirm, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
@@ -196,8 +196,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     Some(Compared {
         metric,
         rung: shown.case.rung.clone(),
-        from: shown.case.pairs.from_names(),
-        to: shown.case.pairs.to_names(),
+        from: shown.case.pairs.senders(),
+        to: shown.case.pairs.receivers(),
         message_bytes: shown.block.message_bytes,
         blocks: look.blocks.count(),
         planned_blocks: look.planned(),

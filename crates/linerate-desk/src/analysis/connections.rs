@@ -35,7 +35,7 @@ impl<'r> Connections<'r> {
         let senders: Vec<&SocketRecord> = step.sockets.iter().filter(|one| is_sender(step, one)).collect();
         let is_of = |one: &&Series| {
             let is_one = |socket: &&SocketRecord| {
-                (&one.host, one.worker, one.flow) == (&socket.host, Some(socket.worker), Some(socket.flow))
+                (one.host, one.worker, one.flow) == (socket.host, Some(socket.worker), Some(socket.flow))
             };
             one.step == step.step && senders.iter().any(is_one)
         };
@@ -141,10 +141,9 @@ mod tests {
         let role = step.roles.iter().find(|role| role.does == Does::Sends).unwrap();
         let named =
             |list: &[(&str, u64)]| list.iter().map(|(name, value)| (name.to_string(), *value)).collect();
-        let (host, worker) = (role.host.to_string(), role.worker);
+        let (host, worker) = (role.host, role.worker);
         let (moved, last) = (named(moved), named(last));
-        step.sockets =
-            vec![SocketRecord { host: host.clone(), worker, moved, last, ..SocketRecord::default() }];
+        step.sockets = vec![SocketRecord { host, worker, moved, last, ..SocketRecord::default() }];
         let values = BTreeMap::from([
             ("tcp.round-trip-us".to_owned(), round_trips_us.to_vec()),
             ("tcp.minimum-round-trip-us".to_owned(), vec![100.0; round_trips_us.len()]),

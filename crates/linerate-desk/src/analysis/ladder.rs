@@ -6,10 +6,10 @@
 
 use super::model::worth_opening;
 use super::{Curve, Values, height, nearest_stated, stated_bytes};
-use crate::plan::{Case, Pairs, Role};
-use crate::record::{Recording, StepRecord, Unavailable};
+use crate::plan::{Case, HostGroup, HostId, Pairs, Role, View};
+use crate::record::{NotMeasured, Reason, Recording, StepRecord};
 use crate::statistic::{Estimate, Line, median};
-use crate::vocabulary::{Does, Pattern, Place, Rung, Wait};
+use crate::vocabulary::{Does, Pattern, Place, ReasonKind, Rung, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ pub struct Layer {
     /// The rung below.
     pub below: Option<&'static str>,
     /// The host whose layer below is compared, where there is one.
-    pub below_host: Option<String>,
+    pub below_host: Option<HostId>,
     /// Where its ends stand.
     pub place: Place,
     /// The host that sends, or works alone; none where nothing was measured.
-    pub from: Option<String>,
+    pub from: Option<HostGroup>,
     /// The host that receives.
-    pub to: Option<String>,
+    pub to: Option<HostGroup>,
     /// Whether both ends send at once.
     pub both_ways: bool,
     /// Parallel connections.
@@ -85,19 +85,6 @@ pub struct CpuTime {
     pub receiver: Option<f64>,
 }
 
-/// Something that was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NotMeasured {
-    /// The pattern; null for all.
-    pub pattern: Option<Pattern>,
-    /// The wait mode; null for all.
-    pub wait: Option<Wait>,
-    /// Why.
-    pub why: String,
-    /// What to try; empty where nothing helps.
-    pub hint: String,
-}
-
 /// What tells layers apart.
 type Key<'r> = (usize, &'r str, bool, u32, &'r Pairs);
 
@@ -112,8 +99,13 @@ impl Layer {
             && self.rung == case.rung
             && self.flows == case.flows
             && self.both_ways == (case.pattern == Pattern::Bidirectional)
-            && self.from == Some(case.pairs.from_names())
-            && self.to == Some(case.pairs.to_names())
+            && self.from == Some(case.pairs.senders())
+            && self.to == Some(case.pairs.receivers())
+    }
+
+    /// The host of a layer in a host; none between hosts, and where nothing was measured.
+    pub fn host(&self) -> Option<HostId> {
+        self.from.as_ref().filter(|_| self.place == Place::InHost)?.one()
     }
 
     /// The name for a reader: `network.tcp x 4 a>b`.
@@ -124,7 +116,7 @@ impl Layer {
         let flows = if self.flows > 1 { format!(" x {}", self.flows) } else { String::new() };
         let place = match self.place {
             Place::Network => self.direction(),
-            Place::InHost => self.from.clone(),
+            Place::InHost => self.host().map(String::from),
         };
         let place = place.map_or(String::new(), |place| format!(" {place}"));
         format!("{}{flows}{place}", self.rung)
@@ -155,9 +147,11 @@ impl Layer {
 
 /// All layers, from the bottom up, with what could not be measured.
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
-    if recording.plan().is_some_and(|plan| !plan.is_of_ladder()) {
-        return Vec::new();
-    }
+    let planned = match recording.plan().map(|plan| &plan.view) {
+        Some(View::Suites(_)) => return Vec::new(),
+        Some(View::Ladder(rungs) | View::Comparison { rungs, .. }) => &rungs.ids[..],
+        None => &[],
+    };
     let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
     let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
     for layer in &mut layers {
@@ -171,14 +165,12 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     for unavailable in &recording.unavailable {
         leave_out(&mut layers, unavailable);
     }
-    let planned = recording.plan().map_or(&[][..], |plan| &plan.rungs);
     for rung in
         planned.iter().filter(|rung| !layers.iter().any(|layer| layer.rung == **rung)).collect::<Vec<_>>()
     {
-        let why = "no trial was completed".to_owned();
-        let not = NotMeasured { pattern: None, wait: None, why, hint: String::new() };
+        let reason = Reason::new(ReasonKind::Unfinished, "no trial was completed", "");
         layers.push(Layer {
-            unavailable: Some(not),
+            unavailable: Some(NotMeasured { rung: rung.clone(), reason, ..NotMeasured::default() }),
             ..bare((height(rung), rung, false, 1, &Pairs::default()))
         });
     }
@@ -210,7 +202,7 @@ fn is_one_ended(id: &str) -> bool {
 
 fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
     let known = Rung::named(id);
-    let host = |name: String| Some(name).filter(|name| !name.is_empty());
+    let known_hosts = |hosts: HostGroup| Some(hosts).filter(|hosts| !hosts.is_empty());
     Layer {
         rung: id.to_owned(),
         suite: String::new(),
@@ -218,8 +210,8 @@ fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
         below_host: None,
         place: known
             .map_or(if pairs.is_within_host() { Place::InHost } else { Place::Network }, |rung| rung.place),
-        from: host(pairs.from_names()),
-        to: host(pairs.to_names()),
+        from: known_hosts(pairs.senders()),
+        to: known_hosts(pairs.receivers()),
         both_ways,
         flows,
         wait: None,
@@ -257,9 +249,13 @@ fn figures(layer: &mut Layer, curves: &[Curve], latency_bytes: u64) {
     let cpu = (sender.is_some() || receiver.is_some()).then_some(CpuTime { sender, receiver });
     let mut not_measured = layer.not_measured.clone();
     if let Some(curve) = stream.filter(|_| throughput_bps.is_none() && layer.flows > 1) {
-        let why = "its flows were never all under way at once".into();
-        let hint = "longer trials: a larger profile".into();
-        not_measured.push(NotMeasured { pattern: Some(curve.case.pattern), wait: None, why, hint });
+        let why = "its flows were never all under way at once";
+        not_measured.push(NotMeasured {
+            rung: layer.rung.clone(),
+            pattern: Some(curve.case.pattern),
+            reason: Reason::new(ReasonKind::TooLittle, why, "longer trials: a larger profile"),
+            ..NotMeasured::default()
+        });
     }
     let cells = Layer { wait, throughput_bps, lost_share, polling_ns, sleeping_ns, cpu, ..layer.clone() };
     *layer = Layer { not_measured, ..cells };
@@ -295,7 +291,7 @@ fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve]) {
     let Some(below) = below(layer, layers) else { return };
     let kept = kept(layer, below, curves);
     let cost = [Wait::Polling, Wait::Sleeping].iter().find_map(|wait| cost(layer, below, curves, *wait));
-    let below_host = below.from.clone().filter(|_| below.place == Place::InHost);
+    let below_host = below.host();
     let layer = &mut layers[index];
     layer.kept_of_below = kept;
     layer.cost = cost;
@@ -359,17 +355,11 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
 }
 
 /// Says of the layers concerned what could not be measured; a rung without any layer gets one for it.
-fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
-    let not_measured = NotMeasured {
-        pattern: unavailable.pattern,
-        wait: unavailable.wait,
-        why: unavailable.why.clone(),
-        hint: unavailable.hint.clone(),
-    };
-    let host = unavailable.host.as_ref();
+fn leave_out(layers: &mut Vec<Layer>, unavailable: &NotMeasured) {
+    let host = unavailable.host.map(HostGroup::from);
     let concerned = |layer: &&mut Layer| {
         let both_ways = unavailable.pattern.is_none_or(|p| layer.both_ways == (p == Pattern::Bidirectional));
-        let here = host.is_none() || layer.from.as_ref() == host;
+        let here = host.is_none() || layer.from == host;
         layer.rung == unavailable.rung && here && (both_ways || layer.unavailable.is_some())
     };
     // A round trip is measured once, in the first layer of its rung that it could belong to.
@@ -377,16 +367,15 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &Unavailable) {
     let mut any = false;
     for layer in layers.iter_mut().filter(concerned).take(most) {
         any = true;
-        if layer.unavailable.as_ref() != Some(&not_measured) && !layer.not_measured.contains(&not_measured) {
-            layer.not_measured.push(not_measured.clone());
+        if !layer.not_measured.iter().chain(&layer.unavailable).any(|not| not.repeats(unavailable)) {
+            layer.not_measured.push(unavailable.clone());
         }
     }
     if !any {
-        let host = host.map_or("", String::as_str);
         let id = unavailable.rung.as_str();
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
-        let pairs = host.parse().map_or_else(|_| Pairs::default(), |host| Pairs::one(host, host));
+        let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::one(host, host));
         let layer = bare((height(id), id, both_ways, 1, &pairs));
-        layers.push(Layer { unavailable: Some(not_measured), ..layer });
+        layers.push(Layer { unavailable: Some(unavailable.clone()), ..layer });
     }
 }

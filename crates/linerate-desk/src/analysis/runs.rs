@@ -11,7 +11,7 @@ pub use imported::ImportedCompared;
 
 use super::arms::{ALPHA, Verdict};
 use super::{Analysis, Curve, analyse};
-use crate::plan::{Case, Metric};
+use crate::plan::{Case, HostGroup, Metric};
 use crate::record::Recording;
 use crate::statistic::{Estimate, holm, median, rank_sum};
 use crate::unit::Bytes;
@@ -71,9 +71,9 @@ pub struct NumberCompared {
     /// Parallel connections.
     pub flows: u32,
     /// The host that sends, pings or works alone.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives or echoes.
-    pub to: String,
+    pub to: HostGroup,
     /// The message size.
     pub message_bytes: u64,
     /// Throughput in bits a second, or latency as half a round trip in nanoseconds.
@@ -257,8 +257,8 @@ fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) 
         pattern: case.pattern,
         wait: case.wait,
         flows: case.flows,
-        from: case.pairs.from_names(),
-        to: case.pairs.to_names(),
+        from: case.pairs.senders(),
+        to: case.pairs.receivers(),
         message_bytes: *message_bytes,
         metric,
         a: side(&a)?,

@@ -58,7 +58,7 @@ pub(super) fn zero_loss_rate(trial: &Trial) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::analysis::measures::measure;
-    use crate::plan::{Block, Case};
+    use crate::plan::{Block, Case, HostId};
     use crate::record::{Flow, Recording, RoleRecord, SubInterval, Tally, Trial};
     use crate::vocabulary::{Does, Pattern};
 
@@ -76,7 +76,7 @@ mod tests {
         let tally = Tally { search: found.iter().map(sub).collect(), ..Tally::default() };
         let flow = Flow { tally: Some(Box::new(tally)), messages: Some(1), ..Flow::default() };
         let role = RoleRecord {
-            host: "b".into(),
+            host: HostId(1),
             does: Does::FindsCapacity,
             flows: vec![flow],
             histogram: None,

@@ -3,6 +3,7 @@
 //! Ends on one host share its clock. Those on different hosts begin together, within what it takes to tell them
 //! to, so their times are counted from each host's own beginning.
 
+use crate::plan::HostId;
 use crate::record::{RoleRecord, Trial, encode_merged, merge_histograms};
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ pub(super) fn together(trial: &Trial) -> Option<RoleRecord> {
     let keeping: Vec<&RoleRecord> = trial.roles.iter().filter(|role| role.does.keeps_time()).collect();
     let first = *keeping.first()?;
     keeping.iter().any(|role| role.pair != first.pair).then_some(())?;
-    let mut begun: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut begun: BTreeMap<HostId, u64> = BTreeMap::new();
     for role in &keeping {
         let start = role.flows.iter().map(|flow| flow.start_ns).min()?;
-        begun.entry(&role.host).and_modify(|first| *first = start.min(*first)).or_insert(start);
+        begun.entry(role.host).and_modify(|first| *first = start.min(*first)).or_insert(start);
     }
     let flows = keeping.iter().flat_map(|role| {
-        let origin = begun.get(role.host.as_str()).copied().unwrap_or(0);
+        let origin = begun.get(&role.host).copied().unwrap_or(0);
         let rebased = |flow: &crate::record::Flow| {
             let mut flow = flow.clone();
             flow.start_ns = flow.start_ns.saturating_sub(origin);
@@ -42,9 +43,9 @@ mod tests {
     use crate::record::{Flow, encode_histogram};
     use crate::vocabulary::{Does, Pattern};
 
-    fn trial(does: Does, roles: Vec<(u32, &str, Flow, Option<String>)>) -> Trial {
-        let role = |(pair, host, flow, histogram): (u32, &str, Flow, Option<String>)| RoleRecord {
-            host: host.into(),
+    fn trial(does: Does, roles: Vec<(u32, u16, Flow, Option<String>)>) -> Trial {
+        let role = |(pair, host, flow, histogram): (u32, u16, Flow, Option<String>)| RoleRecord {
+            host: HostId(host),
             does,
             flows: vec![flow],
             histogram,
@@ -64,11 +65,10 @@ mod tests {
             |start_ns, slice| Flow { start_ns, slices_ns: vec![slice; 10], bytes: 1000, ..Flow::default() };
         // By 1000 ns, when the first one ends, 1000 B have come at b and 500 B at c.
         let out =
-            trial(Does::Receives, vec![(0, "b", flow(5_000_000, 100), None), (1, "c", flow(77, 200), None)]);
+            trial(Does::Receives, vec![(0, 1, flow(5_000_000, 100), None), (1, 2, flow(77, 200), None)]);
         assert_eq!(throughput_bps(&out), Some(8e9 * 1500.0 / 1000.0));
         // Two at one host, one of which began 1000 ns later: they share a clock.
-        let fan_in =
-            trial(Does::Receives, vec![(0, "a", flow(100, 200), None), (1, "a", flow(1100, 200), None)]);
+        let fan_in = trial(Does::Receives, vec![(0, 0, flow(100, 200), None), (1, 0, flow(1100, 200), None)]);
         assert_eq!(throughput_bps(&fan_in), Some(8e9 * 1500.0 / 2000.0));
     }
 
@@ -78,11 +78,7 @@ mod tests {
         let flow = || Flow { duration_ns: 1, ..Flow::default() };
         let hot = trial(
             Does::Pings,
-            vec![
-                (0, "b", flow(), samples(2000)),
-                (1, "c", flow(), samples(4000)),
-                (2, "d", flow(), samples(4000)),
-            ],
+            vec![(0, 1, flow(), samples(2000)), (1, 2, flow(), samples(4000)), (2, 3, flow(), samples(4000))],
         );
         let half = half_round_trip_ns(&hot).unwrap();
         assert!((half / 2000.0 - 1.0).abs() < 0.001, "{half}");

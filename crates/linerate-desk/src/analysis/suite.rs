@@ -11,7 +11,7 @@ pub use figure::{FigureValues, SeriesValues, ValueAt};
 pub use table::{CellValue, TableValues};
 
 use crate::plan::{Level, Plan, Suite};
-use crate::record::{Recording, Trial, Unavailable};
+use crate::record::{NotMeasured, Recording, Trial};
 use crate::unit::Bytes;
 
 /// What a suite gave.
@@ -30,7 +30,7 @@ pub struct SuiteValues {
     /// The conclusions.
     pub claims: Vec<ClaimOutcome>,
     /// What its rungs cannot measure here.
-    pub left_out: Vec<Unavailable>,
+    pub left_out: Vec<NotMeasured>,
 }
 
 /// What every suite of a recording gave.
@@ -45,11 +45,11 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
         left_out: left_out(recording, suite),
         claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
     };
-    plan.suites.iter().map(of).collect()
+    plan.view.suites().iter().map(of).collect()
 }
 
-fn left_out(recording: &Recording, suite: &Suite) -> Vec<Unavailable> {
-    let is_here = |not: &&Unavailable| suite.rungs().any(|rung| *rung == not.rung);
+fn left_out(recording: &Recording, suite: &Suite) -> Vec<NotMeasured> {
+    let is_here = |not: &&NotMeasured| suite.rungs().any(|rung| *rung == not.rung);
     recording.unavailable.iter().filter(is_here).cloned().collect()
 }
 

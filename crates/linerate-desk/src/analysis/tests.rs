@@ -1,11 +1,11 @@
 //! What was put into a recording comes out of its analysis.
 
 use super::*;
-use crate::plan::{Block, Case, HostId, Pairs};
+use crate::plan::{Block, Case, HostId, Pairs, Rungs, View};
 use crate::record::synthetic::{Synthetic, TRUTHS};
-use crate::record::{Event, Flow, RoleRecord, Series, Trial, Unavailable};
+use crate::record::{Event, Flow, NotMeasured, Reason, RoleRecord, Series, Trial};
 use crate::statistic::Estimate;
-use crate::vocabulary::{Cache, Does, Pattern, Wait};
+use crate::vocabulary::{Cache, Does, Pattern, ReasonKind, Wait};
 
 fn layer<'a>(analysis: &'a Analysis, name: &str) -> &'a Layer {
     let found = analysis.layers.iter().find(|layer| layer.name() == name);
@@ -49,7 +49,7 @@ fn layers_are_compared_with_the_one_below() {
         let cost = layer.cost.unwrap();
         assert_near(name, cost.constant_ns, truth.alpha_ns[0] - below.alpha_ns[0], 0.1);
         assert_near(name, Some(cost.ns_per_byte), truth.beta_ns - below.beta_ns, 0.1);
-        assert_eq!(layer.below_host.as_deref(), Some("a"));
+        assert_eq!(layer.below_host, Some(HostId(0)));
     }
     let shared = layer(&analysis, "in-host.shared-memory a");
     assert_eq!(shared.cost.unwrap().constant_ns, None);
@@ -123,7 +123,7 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
     let block =
         Block { message_bytes: 1000, messages: 1, slices, lead, cache: Cache::Hot, ..Block::default() };
     let roles = vec![RoleRecord {
-        host: "b".into(),
+        host: HostId(1),
         does: Does::Receives,
         flows,
         histogram: None,
@@ -149,7 +149,7 @@ fn flows_that_never_met_are_said_to_be_left_out() {
     let analysis = analyse(&recording);
     let four = layer(&analysis, "network.tcp x 4 a>b");
     assert_eq!(four.throughput_bps, None);
-    assert_eq!(four.not_measured[0].why, "its flows were never all under way at once");
+    assert_eq!(four.not_measured[0].reason.why, "its flows were never all under way at once");
 }
 
 #[test]
@@ -200,25 +200,26 @@ fn what_could_not_be_measured_keeps_its_place() {
     let mut recording = Synthetic { passes: 1, ..Synthetic::default() }.recording();
     recording.trials.retain(|trial| trial.case.rung != "in-host.tcp");
     recording.trials.retain(|trial| trial.case.pattern != Pattern::Bidirectional);
-    let unavailable = |rung: &str, pattern, wait| Unavailable {
+    let unavailable = |rung: &str, pattern, wait| NotMeasured {
         rung: rung.into(),
         pattern,
         wait,
         host: None,
-        why: "one CPU".into(),
-        hint: "two".into(),
-        ..Unavailable::default()
+        reason: Reason::new(ReasonKind::Unsaid, "one CPU", "two"),
+        ..NotMeasured::default()
     };
     for _ in 0..2 {
         let polling = unavailable("network.tcp", Some(Pattern::PingPong), Some(Wait::Polling));
-        recording.push(Event::Unavailable(polling));
-        recording.push(Event::Unavailable(unavailable("in-host.tcp", None, None)));
+        recording.push(Event::NotMeasured(polling));
+        recording.push(Event::NotMeasured(unavailable("in-host.tcp", None, None)));
     }
-    recording.header.as_mut().unwrap().plan.rungs.push("memory.triad".into());
+    let plan = &mut recording.header.as_mut().unwrap().plan;
+    let rungs = plan.view.rungs().iter().map(String::as_str).chain(["memory.triad"]);
+    plan.view = View::Ladder(Rungs::unnamed(rungs));
     let analysis = analyse(&recording);
-    assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().why, "one CPU");
+    assert_eq!(layer(&analysis, "in-host.tcp").unavailable.as_ref().unwrap().reason.why, "one CPU");
     assert!(layer(&analysis, "in-host.tcp").not_measured.is_empty());
-    assert!(layer(&analysis, "memory.triad").unavailable.as_ref().unwrap().why.contains("no trial"));
+    assert!(layer(&analysis, "memory.triad").unavailable.as_ref().unwrap().reason.why.contains("no trial"));
     assert_eq!(layer(&analysis, "network.tcp a>b").not_measured.len(), 1);
     let order: Vec<_> = analysis.layers.iter().map(|layer| height(&layer.rung)).collect();
     assert!(order.is_sorted(), "{order:?}");
@@ -254,7 +255,7 @@ fn a_long_stream_is_a_line_over_time() {
     recording.push(Event::Trial(trial));
     recording.push(Event::Series(Series {
         step: 0,
-        host: "b".into(),
+        host: HostId(1),
         worker: None,
         flow: None,
         at_ns: vec![4_900_000_000, 6_000_000_000],
@@ -300,15 +301,15 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
             lost: Some(75),
             ..Flow::default()
         };
-        let role = |host: &str, does, flow| RoleRecord {
-            host: host.into(),
+        let role = |host, does, flow| RoleRecord {
+            host: HostId(host),
             does,
             flows: vec![flow],
             histogram: None,
             samples: Default::default(),
             pair: 0,
         };
-        let roles = vec![role("b", Does::Receives, came), role("a", Does::Sends, sent)];
+        let roles = vec![role(1, Does::Receives, came), role(0, Does::Sends, sent)];
         recording.trials.push(Trial {
             step: 0,
             pass,

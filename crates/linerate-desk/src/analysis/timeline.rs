@@ -1,7 +1,7 @@
 //! The long streams against time.
 
 use super::trial::{Stamps, positive};
-use crate::plan::Case;
+use crate::plan::{Case, HostId};
 use crate::record::{Recording, RoleRecord, Series, Trial};
 use crate::statistic::{median, steady_from};
 use crate::vocabulary::Does;
@@ -18,7 +18,7 @@ pub struct Timeline {
     /// What was measured.
     pub case: Case,
     /// The end whose clock and bytes these are.
-    pub host: String,
+    pub host: HostId,
     /// The message size.
     pub message_bytes: u64,
     /// Slices at the beginning that would not enter statistics.
@@ -41,7 +41,7 @@ pub struct Timeline {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampled {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The worker whose socket was sampled; none for the host's own counters.
     pub worker: Option<u32>,
     /// The flow whose socket was sampled.
@@ -77,7 +77,7 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
             steady_bps: rate_from(trial, role, from * 1e9),
             whole_bps: rate_from(trial, role, 0.0),
             case: trial.case.clone(),
-            host: role.host.clone(),
+            host: role.host,
             message_bytes: trial.block.message_bytes,
             lead: trial.block.lead,
             at_s,
@@ -142,7 +142,7 @@ fn sampled(series: &Series, trial: &Trial) -> Sampled {
     // Differences before the conversion: nanoseconds since boot may not fit a float exactly.
     let second = |at: &u64| (i128::from(*at) - i128::from(origin)) as f64 / 1e9;
     Sampled {
-        host: series.host.clone(),
+        host: series.host,
         worker: series.worker,
         flow: series.flow,
         at_s: series.at_ns.iter().map(second).collect(),

@@ -1,7 +1,7 @@
 //! The numbers of one trial.
 
 use super::several;
-use crate::plan::Block;
+use crate::plan::{Block, HostId};
 use crate::record::{Flow, Recording, RoleRecord, Trial, WireAudit, decode_histogram};
 use crate::statistic::median;
 use crate::vocabulary::Does;
@@ -63,19 +63,19 @@ impl Values {
 /// Which hosts share their CPUs.
 pub(super) struct Machines<'r> {
     recording: &'r Recording,
-    of_hosts: BTreeMap<&'r str, &'r str>,
+    of_hosts: BTreeMap<HostId, &'r str>,
 }
 
 impl<'r> Machines<'r> {
     pub(super) fn of(recording: &'r Recording) -> Self {
-        let of_hosts =
-            recording.hosts.iter().map(|host| (host.host.as_str(), host.machine.as_str())).collect();
+        let of_hosts = recording.hosts.iter().map(|host| (host.host, host.machine.as_str())).collect();
         Machines { recording, of_hosts }
     }
 
     fn cpu(&self, role: &RoleRecord, flow: &Flow) -> Option<(String, u32)> {
-        let machine = self.of_hosts.get(role.host.as_str()).copied().unwrap_or(&role.host);
-        Some((machine.to_owned(), flow.cpu?))
+        let machine =
+            self.of_hosts.get(&role.host).map_or(role.host.to_string(), |machine| (*machine).into());
+        Some((machine, flow.cpu?))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the recording says about hosts and interfaces.
 
+use crate::plan::HostId;
 use crate::record::{HostFacts, Recording, StepRecord};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -10,25 +11,25 @@ pub fn fact<'r>(host: &'r HostFacts, name: &str) -> Option<&'r Value> {
 }
 
 /// A host's entry.
-pub(super) fn host<'r>(recording: &'r Recording, name: &str) -> Option<&'r HostFacts> {
-    recording.hosts.iter().find(|host| host.host == name)
+pub(super) fn host(recording: &Recording, id: HostId) -> Option<&HostFacts> {
+    recording.hosts.iter().find(|host| host.host == id)
 }
 
 /// A fact of one interface of a host.
 pub(super) fn interface_fact<'r>(
     recording: &'r Recording,
-    host_name: &str,
+    host: HostId,
     interface: &str,
     name: &str,
 ) -> Option<&'r Value> {
-    let facts = host(recording, host_name)?.environment.interfaces.get(interface)?;
+    let facts = self::host(recording, host)?.environment.interfaces.get(interface)?;
     facts.get(name).filter(|value| !value.is_null())
 }
 
 /// The interface of a host that carried most during some steps.
 pub(super) fn busiest_interface<'r>(
     steps: impl Iterator<Item = &'r StepRecord>,
-    host: &str,
+    host: HostId,
 ) -> Option<&'r str> {
     let mut carried: BTreeMap<&str, u64> = BTreeMap::new();
     for delta in steps.flat_map(|step| &step.hosts).filter(|delta| delta.host == host) {

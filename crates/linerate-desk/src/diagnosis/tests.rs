@@ -4,10 +4,11 @@ mod bounds;
 
 use super::*;
 use crate::analysis::analyse;
+use crate::plan::HostId;
 use crate::record::synthetic::Synthetic;
-use crate::record::{End, Event, Flow, Granted, InterfaceDelta, SessionRecord, Unavailable};
+use crate::record::{End, Event, Flow, Granted, InterfaceDelta, NotMeasured, Reason, SessionRecord};
 use crate::unit::BitRate;
-use crate::vocabulary::{Does, KNOBS, KnobKind, Pattern, WARNINGS, Wait};
+use crate::vocabulary::{Does, KNOBS, KnobKind, Pattern, ReasonKind, WARNINGS, Wait};
 use serde_json::json;
 
 fn quiet() -> Recording {
@@ -234,7 +235,7 @@ fn session(flows: u32, arm: u32, granted: Granted) -> Event {
         rung: "network.tcp".into(),
         flows,
         arm,
-        host: "a".into(),
+        host: HostId(0),
         worker: 0,
         granted: vec![granted],
         endpoints: Vec::new(),
@@ -312,14 +313,13 @@ fn bbr_without_its_queue_is_named() {
 fn a_refusal_of_polling_is_told_from_one_of_everything() {
     let refuse = |recording: &mut Recording, wait| {
         recording.trials.retain(|trial| trial.case.rung != "in-host.tcp" || trial.case.wait != wait);
-        recording.push(Event::Unavailable(Unavailable {
+        recording.push(Event::NotMeasured(NotMeasured {
             rung: "in-host.tcp".into(),
             pattern: Some(Pattern::PingPong),
             wait: Some(wait),
-            host: Some("a".into()),
-            why: "one CPU".into(),
-            hint: "two".into(),
-            ..Unavailable::default()
+            host: Some(HostId(0)),
+            reason: Reason::new(ReasonKind::Unsaid, "one CPU", "two"),
+            ..NotMeasured::default()
         }));
     };
     let polling = added(|recording| refuse(recording, Wait::Polling));
@@ -328,7 +328,7 @@ fn a_refusal_of_polling_is_told_from_one_of_everything() {
         refuse(recording, Wait::Polling);
         recording
             .unavailable
-            .push(Unavailable { wait: Some(Wait::Sleeping), ..recording.unavailable[0].clone() });
+            .push(NotMeasured { wait: Some(Wait::Sleeping), ..recording.unavailable[0].clone() });
     });
     assert_eq!(both, []);
 }

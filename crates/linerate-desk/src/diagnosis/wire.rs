@@ -3,7 +3,7 @@
 use super::facts::{busiest_interface, interface_fact};
 use crate::analysis::Layer;
 use crate::analysis::model::{Framing, Path};
-use crate::plan::{Carrier, Target, Topology, Way};
+use crate::plan::{Carrier, HostGroup, HostId, Target, Topology, Way};
 use crate::record::Recording;
 use crate::vocabulary::{Family, Place, Rung};
 use serde_json::Value;
@@ -35,22 +35,23 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
     let (Place::Network, Some(from), Some(to)) = (layer.place, &layer.from, &layer.to) else {
         return Wire::default();
     };
-    let ends: Vec<(&str, &str)> = [from, to]
+    let ends: Vec<(HostId, &str)> = [from, to]
         .into_iter()
-        .filter_map(|host| {
+        .filter_map(|group| {
             let steps = recording.steps.iter().filter(|step| layer.owns(&step.case));
-            Some((host.as_str(), busiest_interface(steps, host)?))
+            let host = group.one()?;
+            Some((host, busiest_interface(steps, host)?))
         })
         .collect();
     let least = |name: &str| {
         let facts =
-            ends.iter().filter_map(|(host, interface)| interface_fact(recording, host, interface, name));
+            ends.iter().filter_map(|(host, interface)| interface_fact(recording, *host, interface, name));
         facts.filter_map(Value::as_f64).filter(|value| *value > 0.0).min_by(f64::total_cmp)
     };
     let interfaces: Vec<(String, Option<String>)> = ends
         .iter()
         .map(|(host, interface)| {
-            let driver = interface_fact(recording, host, interface, "driver").and_then(Value::as_str);
+            let driver = interface_fact(recording, *host, interface, "driver").and_then(Value::as_str);
             ((*interface).to_owned(), driver.map(String::from))
         })
         .collect();
@@ -61,7 +62,10 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
     let (line, framing, paths) = match recording.plan().map(|plan| &plan.target) {
         Some(target @ Target::Lab(lab)) => {
             let seen = framing.map(Framing::as_the_stack_sees_it);
-            let ways = [target.way(from, to), target.way(to, from)];
+            let way = |from: &HostGroup, to: &HostGroup| {
+                from.one().zip(to.one()).map_or_else(Way::default, |(from, to)| target.way(from, to))
+            };
+            let ways = [way(from, to), way(to, from)];
             let mtu = f64::from(lab.mtu);
             let line = Line { mtu: Some(mtu), bps: ways[0].slowest().map(|rate| rate.0) };
             (line, seen, seen.filter(|_| is_told(lab)).map(|seen| ways.map(|way| built(&way, mtu, seen))))

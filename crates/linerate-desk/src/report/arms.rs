@@ -113,7 +113,7 @@ fn measured(compared: &Compared) -> String {
         plan::Metric::Latency => format!("ping-pong of {size}, sleeping"),
     };
     let way = if compared.from == compared.to {
-        compared.from.clone()
+        compared.from.to_string()
     } else {
         format!("{}>{}", compared.from, compared.to)
     };

@@ -30,22 +30,13 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         }
     });
     let profile = recording.plan().map(|plan| &plan.profile);
-    let arms = compare_arms(recording);
-    let suites = suites(analysis, diagnosis);
-    let imported = super::imported::entry(recording);
-    let sentence = match &arms {
-        _ if imported.is_some() => imported.as_ref().map(super::imported::sentence).unwrap_or_default(),
-        Some(arms) => super::arms::sentence(arms),
-        None if !suites.is_empty() => super::suite::sentence(&suites),
-        None => diagnosis.sentence.clone(),
-    };
-    Report {
+    let report = Report {
         schema: super::SCHEMA.into(),
         run: run(recording, analysis),
-        sentence,
-        arms,
-        suites,
-        imported,
+        sentence: String::new(),
+        arms: compare_arms(recording),
+        suites: suites(analysis, diagnosis),
+        imported: super::imported::entry(recording),
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
         curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
@@ -57,7 +48,14 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         timelines: analysis.timelines.iter().map(timeline).collect(),
         drifts: analysis.drifts.clone(),
         warnings: warnings(None),
-    }
+    };
+    let sentence = match report.shows() {
+        Shows::Imported(imported) => super::imported::sentence(imported),
+        Shows::Comparison(arms) => super::arms::sentence(arms),
+        Shows::Suites(suites) => super::suite::sentence(suites),
+        Shows::Ladder => diagnosis.sentence.clone(),
+    };
+    Report { sentence, ..report }
 }
 
 /// What each suite gave, with the warnings about its cases.
@@ -124,7 +122,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
 fn host(host: &HostFacts) -> HostEntry {
     let text = |name| fact(host, name).and_then(Value::as_str).map(String::from);
     HostEntry {
-        host: host.host.clone(),
+        host: host.host,
         reached: host.reached.clone(),
         machine: host.machine.clone(),
         cpu_model: text("cpu.model"),
@@ -139,14 +137,12 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         Wait::Polling => "polling",
         Wait::Sleeping => "blocking",
     });
-    let unavailable = layer.unavailable.as_ref();
-    let hint = unavailable.map(|not| not.hint.clone()).filter(|hint| !hint.is_empty());
     LadderEntry {
         id: layer.rung.clone(),
         title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
         below: layer.below.map(String::from),
-        below_host: layer.below_host.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        below_host: layer.below_host,
+        host: layer.host(),
         direction: layer.direction(),
         message_bytes: layer.ladder_bytes,
         latency_bytes: analysis.latency_bytes,
@@ -167,8 +163,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         next_bound: None,
         bounds: Vec::new(),
         unexplained_ns_per_byte: None,
-        unavailable: unavailable.map(|not| not.why.clone()),
-        hint,
+        unavailable: layer.unavailable.clone(),
         not_measured: layer.not_measured.clone(),
         warnings: Vec::new(),
     }
@@ -194,7 +189,7 @@ fn waterfall(analysis: &Analysis, waterfall: &Waterfall) -> WaterfallEntry {
         let layer = analysis.layers.get(gap.layer)?;
         Some(GapEntry {
             id: layer.rung.clone(),
-            host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+            host: layer.host(),
             direction: layer.direction(),
             ns: gap.ns,
             share: gap.share,
@@ -235,7 +230,7 @@ fn efficiency(analysis: &Analysis, layer: &Layer) -> Option<EfficiencyEntry> {
     let kept = analysis::efficiency(analysis, layer);
     (kept.len() > 1).then(|| EfficiencyEntry {
         id: layer.rung.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        host: layer.host(),
         direction: layer.direction(),
         flows: layer.flows,
         below: layer.below.unwrap_or_default().into(),
@@ -247,7 +242,7 @@ fn distribution(analysis: &Analysis, one: &Distribution) -> Option<DistributionE
     let layer = analysis.layers.get(one.layer)?;
     Some(DistributionEntry {
         id: layer.rung.clone(),
-        host: layer.from.clone().filter(|_| layer.place == Place::InHost),
+        host: layer.host(),
         direction: layer.direction(),
         wait: one.wait,
         message_bytes: one.message_bytes,
@@ -261,9 +256,9 @@ fn timeline(timeline: &Timeline) -> TimelineEntry {
         id: timeline.case.rung.clone(),
         pattern: timeline.case.pattern,
         flows: timeline.case.flows,
-        from: timeline.case.pairs.from_names(),
-        to: timeline.case.pairs.to_names(),
-        host: timeline.host.clone(),
+        from: timeline.case.pairs.senders(),
+        to: timeline.case.pairs.receivers(),
+        host: timeline.host,
         message_bytes: timeline.message_bytes,
         lead: timeline.lead,
         steady_from_s: timeline.steady_from_s,

@@ -37,8 +37,8 @@ pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
         pattern: curve.case.pattern,
         wait: curve.case.wait,
         flows: curve.case.flows,
-        from: curve.case.pairs.from_names(),
-        to: curve.case.pairs.to_names(),
+        from: curve.case.pairs.senders(),
+        to: curve.case.pairs.receivers(),
         points: points.collect(),
         segments: segments.collect(),
         breaks: curve.breaks.iter().map(entry).collect(),
@@ -121,7 +121,7 @@ fn waits(id: &str) -> bool {
 pub(super) fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
     let flows = if curve.flows > 1 { format!(" x {}", curve.flows) } else { String::new() };
     let place =
-        if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
+        if curve.from == curve.to { curve.from.to_string() } else { format!("{}>{}", curve.from, curve.to) };
     let change = match found.jump_ns {
         Some(jump) => {
             format!("{}{}", if jump.median < 0.0 { "-" } else { "+" }, Nanoseconds(jump.median.abs()))

@@ -16,6 +16,7 @@ mod tables;
 
 use super::draw::{self, CHARTS, LIBRARY};
 use super::figure::{Figure, Sheet, figures};
+use super::shape::Shows;
 use super::text::heading;
 use crate::Result;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -159,7 +160,7 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
 
 /// Of a suite there are figures of its own, and of another tool its table.
 fn has_no_ladder(sheet: &Sheet) -> bool {
-    sheet.report.ladder.is_empty() && (!sheet.report.suites.is_empty() || sheet.report.imported.is_some())
+    sheet.report.ladder.is_empty() && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_))
 }
 
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {

@@ -2,6 +2,7 @@
 
 use super::block::{Block, bands};
 use super::shape::{LadderEntry, Report, SpreadEntry};
+use crate::plan::HostId;
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Bytes, Nanoseconds, significant, supported_digits};
 
@@ -29,8 +30,8 @@ impl<'r> Row<'r> {
     fn unavailable(&self) -> Option<String> {
         let measured = [self.forward, self.backward].into_iter().flatten().any(|e| e.unavailable.is_none());
         let entry = self.forward.or(self.backward).filter(|_| !measured)?;
-        let hint = entry.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
-        Some(format!("not measured: {}{hint}", entry.unavailable.as_deref().unwrap_or("nothing is known")))
+        let why = entry.unavailable.as_ref().map_or("nothing is known".into(), |not| not.reason.told());
+        Some(format!("not measured: {why}"))
     }
 }
 
@@ -63,13 +64,14 @@ pub(super) fn render(report: &Report, width: Option<usize>) -> Vec<Vec<String>> 
 
 /// Entries of one rung, number of flows and pattern share a line.
 fn rows(report: &Report) -> Vec<Row<'_>> {
-    let first = report.run.hosts.first().map_or("a", |host| host.host.as_str());
+    let first = report.run.hosts.first().map_or(HostId::default(), |host| host.host).to_string();
     let stated = report.ladder.first().map(|entry| entry.message_bytes);
     let mut rows: Vec<Row> = Vec::new();
     for entry in &report.ladder {
-        let from = entry.host.as_deref().or(entry.direction.as_deref()).unwrap_or(first);
+        let host = entry.host.map(String::from);
+        let from = host.as_deref().or(entry.direction.as_deref()).unwrap_or(&first);
         let both_ways = from.contains("<>");
-        let is_forward = from.split(['<', '>']).next() == Some(first);
+        let is_forward = from.split(['<', '>']).next() == Some(first.as_str());
         let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
         // The head of the column says the size of most.
         let other_size = Some(entry.message_bytes) != stated && entry.throughput_bps.is_some();
@@ -112,8 +114,8 @@ pub(super) fn columns(report: &Report) -> Columns {
 
 fn blocks(report: &Report, rows: &[&Row]) -> Vec<Block> {
     let entry = report.ladder.first();
-    let names: Vec<&str> = report.run.hosts.iter().map(|host| host.host.as_str()).collect();
-    let (a, b) = (names.first().copied().unwrap_or("a"), names.get(1).copied().unwrap_or("b"));
+    let names: Vec<String> = report.run.hosts.iter().map(|host| host.host.to_string()).collect();
+    let (a, b) = (names.first().map_or("a", String::as_str), names.get(1).map_or("b", String::as_str));
     let size = |bytes: Option<u64>| bytes.map_or(String::new(), |bytes| Bytes(bytes).to_string());
     let stream = format!("throughput, {}", size(entry.map(|entry| entry.message_bytes)));
     let latency = format!("half round trip, {}", size(entry.map(|entry| entry.latency_bytes)));

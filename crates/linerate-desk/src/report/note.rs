@@ -46,7 +46,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
 /// The layer for a reader: `network.tcp x 4 a>b`.
 pub(super) fn name(entry: &LadderEntry) -> String {
     let flows = if entry.flows > 1 { format!(" x {}", entry.flows) } else { String::new() };
-    let place = entry.direction.as_ref().or(entry.host.as_ref());
+    let place = entry.direction.clone().or(entry.host.map(String::from));
     format!("{}{flows}{}", entry.id, place.map_or(String::new(), |place| format!(" {place}")))
 }
 
@@ -121,20 +121,15 @@ fn between_runs(report: &Report) -> Option<Note> {
 fn left_out(report: &Report) -> Vec<Note> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for left in report.suites.iter().flat_map(|suite| &suite.left_out) {
-        let hint = if left.hint.is_empty() { String::new() } else { format!(" ({})", left.hint) };
-        add(&mut reasons, format!("{}{hint}", left.why), left.what.clone());
+        add(&mut reasons, left.reason.told(), format!("{}{}", left.rung, left.part()));
     }
     for entry in &report.ladder {
         let refused = |why: &str| {
             entry.warnings.iter().any(|warning| warning.code == "polling-refused" && warning.detail == why)
         };
         // What polling is refused for has a note of its own.
-        for left in entry.not_measured.iter().filter(|left| !refused(&left.why)) {
-            let pattern = left.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
-            let wait = left.wait.map_or(String::new(), |wait| format!(" {wait}"));
-            let what = format!("{}{pattern}{wait}", name(entry));
-            let hint = if left.hint.is_empty() { String::new() } else { format!(" ({})", left.hint) };
-            add(&mut reasons, format!("{}{hint}", left.why), what);
+        for left in entry.not_measured.iter().filter(|left| !refused(&left.reason.why)) {
+            add(&mut reasons, left.reason.told(), format!("{}{}", name(entry), left.part()));
         }
     }
     let note = |(why, layers): (String, Vec<String>)| {

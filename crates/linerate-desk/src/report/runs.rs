@@ -135,7 +135,7 @@ fn name(number: &NumberCompared) -> String {
     let flows = if number.flows > 1 { format!(" x {}", number.flows) } else { String::new() };
     let sign = if number.pattern == Pattern::Bidirectional { "<>" } else { ">" };
     let way = if number.from == number.to {
-        number.from.clone()
+        number.from.to_string()
     } else {
         format!("{}{sign}{}", number.from, number.to)
     };

@@ -3,21 +3,24 @@
 mod curve;
 mod distribution;
 mod imported;
+mod left_out;
 mod suite;
 
 pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use suite::{
-    CaseLeftOut, CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport,
-    SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
+    CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteRowEntry,
+    SuiteSeriesEntry, SuiteTableEntry,
 };
 
 use crate::analysis::model::CpuCost;
-use crate::analysis::{Compared, Cost, CpuTime, Drift, NotMeasured, Sampled};
-use crate::record::SpreadSource;
+use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled};
+use crate::plan::{HostGroup, HostId};
+use crate::record::{NotMeasured, SpreadSource};
 use crate::statistic::Estimate;
 use crate::vocabulary::{Pattern, Wait};
+use left_out::{of_layer, whole};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +57,27 @@ pub struct Report {
     pub drifts: Vec<Drift>,
     /// What makes the whole run doubtful.
     pub warnings: Vec<WarningEntry>,
+}
+
+/// What a report is of.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shows<'r> {
+    Ladder,
+    Suites(&'r [SuiteReport]),
+    Comparison(&'r Compared),
+    Imported(&'r ImportedReport),
+}
+
+impl Report {
+    /// What it is of: a comparison that was cut short is of the ladder, which the plan as it stands has.
+    pub(super) fn shows(&self) -> Shows<'_> {
+        match (&self.imported, &self.arms, self.suites.as_slice()) {
+            (Some(imported), ..) => Shows::Imported(imported),
+            (_, Some(compared), _) => Shows::Comparison(compared),
+            (.., []) => Shows::Ladder,
+            (.., suites) => Shows::Suites(suites),
+        }
+    }
 }
 
 /// What was run.
@@ -95,7 +119,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostEntry {
     /// Its name in this report.
-    pub host: String,
+    pub host: HostId,
     /// How it was reached.
     pub reached: String,
     /// Hosts with the same value share their CPUs.
@@ -127,9 +151,9 @@ pub struct LadderEntry {
     /// The rung below.
     pub below: Option<String>,
     /// The host whose layer below was compared, where that one is in a host.
-    pub below_host: Option<String>,
+    pub below_host: Option<HostId>,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// `a>b`, or `a<>b` for both ways at once, of a layer between hosts.
     pub direction: Option<String>,
     /// The message size of the throughput.
@@ -170,11 +194,13 @@ pub struct LadderEntry {
     pub bounds: Vec<BoundEntry>,
     /// Where nothing binds: the time a byte that all bounds one after the other do not explain.
     pub unexplained_ns_per_byte: Option<f64>,
-    /// Why nothing was measured.
-    pub unavailable: Option<String>,
-    /// What to try then.
-    pub hint: Option<String>,
+    /// Why nothing was measured: `unavailable`, and what to try then: `hint`.
+    #[serde(flatten, with = "whole")]
+    #[schemars(with = "whole::Whole")]
+    pub unavailable: Option<NotMeasured>,
     /// What was left out.
+    #[serde(with = "of_layer")]
+    #[schemars(with = "Vec<of_layer::OfLayer>")]
     pub not_measured: Vec<NotMeasured>,
     /// What makes it doubtful.
     pub warnings: Vec<WarningEntry>,
@@ -234,7 +260,7 @@ pub struct GapEntry {
     /// The rung's name.
     pub id: String,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// The direction of a layer between hosts.
     pub direction: Option<String>,
     /// The time; may be negative.
@@ -294,11 +320,11 @@ pub struct TimelineEntry {
     /// Parallel connections.
     pub flows: u32,
     /// The host that sends.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives.
-    pub to: String,
+    pub to: HostGroup,
     /// The host whose clock and bytes these are.
-    pub host: String,
+    pub host: HostId,
     /// The message size.
     pub message_bytes: u64,
     /// Slices at the beginning that are warm-up.

@@ -7,10 +7,9 @@ pub(super) use table::{about as about_row, written as written_cell};
 use super::block::{Block, bands};
 use super::line::wrapped;
 use super::shape::{
-    CaseLeftOut, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
+    CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
 use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
-use crate::record::Unavailable;
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, percent, significant};
 
@@ -23,15 +22,9 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
         figures: suite.figures.iter().map(figure).collect(),
         tables: suite.tables.iter().map(table::entry).collect(),
         claims: suite.claims.iter().map(claim).collect(),
-        left_out: suite.left_out.iter().map(left_out).collect(),
+        left_out: suite.left_out.clone(),
         warnings,
     }
-}
-
-fn left_out(not: &Unavailable) -> CaseLeftOut {
-    let pattern = not.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
-    let wait = not.wait.map_or(String::new(), |wait| format!(" {wait}"));
-    CaseLeftOut { what: format!("{}{pattern}{wait}", not.rung), why: not.why.clone(), hint: not.hint.clone() }
 }
 
 fn figure(values: &FigureValues) -> SuiteFigureEntry {

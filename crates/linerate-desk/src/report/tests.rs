@@ -4,9 +4,12 @@ mod json_form;
 
 use super::*;
 use crate::Error;
+use crate::plan::HostId;
 use crate::record::synthetic::{Bend, Synthetic};
-use crate::record::{Calibration, Event, RunSpread, Series, SpreadOf, SpreadSource, Unavailable, read};
-use crate::vocabulary::{Pattern, Wait};
+use crate::record::{
+    Calibration, Event, NotMeasured, Reason, RunSpread, Series, SpreadOf, SpreadSource, read,
+};
+use crate::vocabulary::{Pattern, ReasonKind, Wait};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -36,14 +39,13 @@ fn the_text_begins_with_the_answer_and_shows_the_ladder() {
         let model = ("cpu.model".to_owned(), "Xeon 2.6 GHz".into());
         host.environment.host.extend([model]);
     });
-    recording.unavailable.push(Unavailable {
+    recording.unavailable.push(NotMeasured {
         rung: "memory.triad".into(),
         pattern: None,
         wait: None,
         host: None,
-        why: "64 MiB were refused".into(),
-        hint: "free some memory".into(),
-        ..Unavailable::default()
+        reason: Reason::new(ReasonKind::Unsaid, "64 MiB were refused", "free some memory"),
+        ..NotMeasured::default()
     });
     let expected = "\
 The sender's CPU binds: the sender spends 0.14 ns on a byte and its CPU was 100 % busy, so network.tcp a>b
@@ -102,14 +104,13 @@ fn notes_say_a_thing_once() {
     let mut recording = small();
     recording.steps.iter_mut().for_each(|step| step.timer_slack_lowered = false);
     for wait in [Wait::Polling, Wait::Sleeping] {
-        recording.unavailable.push(Unavailable {
+        recording.unavailable.push(NotMeasured {
             rung: "network.tcp".into(),
             pattern: Some(Pattern::PingPong),
             wait: Some(wait),
             host: None,
-            why: "token bucket".into(),
-            hint: "no rate".into(),
-            ..Unavailable::default()
+            reason: Reason::new(ReasonKind::Unsaid, "token bucket", "no rate"),
+            ..NotMeasured::default()
         });
     }
     let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -263,7 +264,7 @@ fn numbers_that_are_none_break_nothing() {
     let mut recording = small();
     recording.push(Event::Series(Series {
         step: recording.trials[0].step,
-        host: "a".into(),
+        host: HostId(0),
         worker: None,
         flow: None,
         at_ns: vec![u64::MAX, 0],

@@ -15,7 +15,7 @@ use super::visit::{self, Planner, Visit};
 use super::{Schedule, blocks, roles};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
-use crate::record::{Recording, Unavailable};
+use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Pattern, Wait};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -60,7 +60,7 @@ pub struct Arms {
     /// What one visit measures, what decides first; each of the plan as it stands.
     entries: Vec<Entry>,
     pace: Pace,
-    unavailable: Vec<Unavailable>,
+    unavailable: Vec<NotMeasured>,
     /// Every visit so far. More are added when the recording has come to the end of them.
     visits: Vec<Visit>,
 }
@@ -89,7 +89,7 @@ impl Arms {
             let sizes = entry.sizes.repeat(trials);
             entry.nominal_ns = entry.with_sizes(sizes).nominal_ns;
         }
-        let concerns = |it: &Unavailable| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
+        let concerns = |it: &NotMeasured| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         // Without what decides nothing can be compared, and what is watched alone is no comparison.
         if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
             entries.clear();
@@ -252,7 +252,7 @@ impl Schedule for Arms {
         visit::next(self, recording)
     }
 
-    fn unavailable(&self) -> &[Unavailable] {
+    fn unavailable(&self) -> &[NotMeasured] {
         &self.unavailable
     }
 
@@ -277,7 +277,7 @@ impl Schedule for Arms {
     fn announcement(&self) -> String {
         let candidates = self.plan.arms.len().saturating_sub(2);
         let noun = if candidates == 1 { "candidate" } else { "candidates" };
-        let rung = self.plan.rungs.first().map_or("", String::as_str);
+        let rung = self.plan.view.rungs().first().map_or("", String::as_str);
         let blocks = self.comparison.blocks;
         let longer = |ns: u64| (ns as f64 / 1e9).round();
         let most = match self.comparison.extend {

@@ -4,8 +4,8 @@ use super::far::Far;
 use super::road::Road;
 use super::wanted::{Wanted, are_apart};
 use super::{ladder, refusal, suite};
-use crate::plan::{Case, LoadOf, Plan};
-use crate::record::{Recording, Unavailable};
+use crate::plan::{Case, LoadOf, Plan, View};
+use crate::record::{NotMeasured, Reason, Recording};
 use crate::vocabulary::{Pattern, Place, Rung};
 
 /// Within a host there is no bucket to empty and no path to probe: a window grows in microseconds.
@@ -97,7 +97,7 @@ impl Entry {
     }
 
     /// Leaves out those of its parts that failed; whether something is left.
-    pub(super) fn leave_out(&mut self, not: &Unavailable) -> bool {
+    pub(super) fn leave_out(&mut self, not: &NotMeasured) -> bool {
         let left = self.case.without(|pairs| not.lost(&Case { pairs: pairs.clone(), ..self.case.clone() }));
         self.case = left.unwrap_or_default();
         !self.case.pairs.is_empty()
@@ -118,17 +118,17 @@ impl Entry {
 }
 
 /// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
-pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<Unavailable>) {
-    let wanted = match plan.is_of_ladder() {
-        true => ladder::wanted(plan, recording, far),
-        false => suite::wanted(plan, recording),
+pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<NotMeasured>) {
+    let wanted = match &plan.view {
+        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, far),
+        View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     for one in wanted {
         let Some(rung) = Rung::named(&one.case.rung) else { continue };
         let refused = refusal::of_case(plan, recording, rung, &one);
         let left_out = refused.clone().or_else(|| refusal::of_sizes(rung, &one));
-        let left_out = left_out.map(|why| unavailable_of(rung, &one.case, why));
+        let left_out = left_out.map(|reason| not_measured(rung, &one.case, reason));
         unavailable.extend(left_out.filter(|not| !unavailable.contains(not)));
         if refused.is_none() {
             entries.extend(of_case(plan, rung, one));
@@ -137,15 +137,14 @@ pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Ent
     (entries, unavailable)
 }
 
-fn unavailable_of(rung: &Rung, case: &Case, (why, hint): (String, String)) -> Unavailable {
-    Unavailable {
+fn not_measured(rung: &Rung, case: &Case, reason: Reason) -> NotMeasured {
+    NotMeasured {
         rung: rung.id.into(),
         pattern: Some(case.pattern),
         wait: Some(case.wait),
-        host: (rung.place == Place::InHost).then(|| case.pairs.from_names()),
-        why,
-        hint,
-        ..Unavailable::default()
+        host: (rung.place == Place::InHost).then(|| case.pairs.first().from),
+        reason,
+        ..NotMeasured::default()
     }
 }
 

@@ -38,7 +38,7 @@ impl Far {
 
     /// Whether a rung is measured.
     pub fn has(&self, plan: &Plan, rung: &Rung) -> bool {
-        self.siblings || plan.named || rung.place == Place::InHost || !rung.sibling
+        self.siblings || plan.view.is_named() || rung.place == Place::InHost || !rung.sibling
     }
 
     /// Whether a size is measured.

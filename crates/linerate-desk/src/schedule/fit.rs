@@ -3,8 +3,8 @@
 
 use super::far::Far;
 use crate::plan::{Plan, Profile};
-use crate::record::Unavailable;
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung};
+use crate::record::{NotMeasured, Reason};
+use crate::vocabulary::{Pattern, Place, RUNGS, ReasonKind, Rung};
 
 /// A way to measure less.
 #[derive(Debug, Clone, Copy)]
@@ -112,9 +112,9 @@ pub(super) const FAR_CUTS: &[Cut] = &[
 pub(super) fn cut(plan: &Plan, cut: &Cut) -> Plan {
     let profile = &plan.profile;
     let regular = |size: &u64| cut.says.is_empty() || (size.is_power_of_two() && (cut.keeps)(*size));
-    let is_kept = |id: &String| cut.siblings || plan.named || !is_sibling(id);
+    let is_kept = |id: &str| cut.siblings || plan.view.is_named() || !is_sibling(id);
     Plan {
-        rungs: plan.rungs.iter().filter(|id| is_kept(id)).cloned().collect(),
+        view: plan.view.clone().only(is_kept),
         profile: Profile {
             sizes: profile.sizes.iter().copied().filter(regular).collect(),
             timeline_ns: profile.timeline_ns.min(cut.timeline_ns),
@@ -142,22 +142,23 @@ pub(super) struct Reasons {
 }
 
 /// What the cut plan does not measure though the whole one would, and why.
-pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<Unavailable> {
-    let not = |rung: &Rung, pattern, what: &str| Unavailable {
+pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<NotMeasured> {
+    let not = |rung: &Rung, pattern, what: &str| NotMeasured {
         rung: rung.id.into(),
         pattern,
-        wait: None,
-        host: None,
-        why: match rung.place {
-            Place::Network => format!("left out{what}: {}", reasons.far),
-            Place::InHost => format!("left out{what}: {}", reasons.near),
-        },
-        hint: reasons.hint.clone(),
-        ..Unavailable::default()
+        reason: Reason::new(
+            ReasonKind::NoTime,
+            match rung.place {
+                Place::Network => format!("left out{what}: {}", reasons.far),
+                Place::InHost => format!("left out{what}: {}", reasons.near),
+            },
+            &reasons.hint,
+        ),
+        ..NotMeasured::default()
     };
-    let is_kept = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
+    let is_kept = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && far.has(plan, rung);
     let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =
-        RUNGS.iter().filter(|rung| whole.rungs.iter().any(|id| id == rung.id)).partition(is_kept);
+        RUNGS.iter().filter(|rung| whole.view.rungs().iter().any(|id| id == rung.id)).partition(is_kept);
     let dropped = dropped.into_iter().map(|rung| not(rung, None, ""));
     let is_cut = |rung: &&&Rung| {
         let forward_only = plan.profile.forward_only || (far.forward_only && rung.place == Place::Network);

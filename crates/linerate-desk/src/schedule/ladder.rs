@@ -5,7 +5,7 @@ use super::placement::share_machine;
 use super::refusal::{bucket, is_carried, only_wait};
 use super::road::Road;
 use super::wanted::{Wanted, are_apart};
-use crate::plan::{Case, HostId, Pairs, Plan};
+use crate::plan::{Case, Pairs, Plan};
 use crate::record::Recording;
 use crate::vocabulary::{LATENCY_BYTES, Pattern, Place, RUNGS, Rung, Wait};
 
@@ -17,9 +17,9 @@ const SINGLE_TRIALS: u64 = 5;
 
 /// Every case, in the order of the rungs.
 pub(super) fn wanted(plan: &Plan, recording: &Recording, far: &Far) -> Vec<Wanted> {
-    let is_wanted = |rung: &&Rung| plan.rungs.iter().any(|id| id == rung.id) && far.has(plan, rung);
+    let is_wanted = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && far.has(plan, rung);
     let of_rung = |rung: &'static Rung| {
-        let directions = directions(rung, recording).into_iter();
+        let directions = directions(rung, plan, recording).into_iter();
         directions
             .flat_map(move |pairs| rung.patterns.iter().map(move |pattern| (rung, pairs.clone(), *pattern)))
     };
@@ -28,8 +28,8 @@ pub(super) fn wanted(plan: &Plan, recording: &Recording, far: &Far) -> Vec<Wante
 }
 
 /// From and to: each machine by itself, or across in both directions.
-fn directions(rung: &Rung, recording: &Recording) -> Vec<Pairs> {
-    let hosts: Vec<HostId> = recording.host_ids().collect();
+fn directions(rung: &Rung, plan: &Plan, recording: &Recording) -> Vec<Pairs> {
+    let hosts = plan.host_ids();
     match (rung.place, hosts.as_slice()) {
         (Place::Network, [a, b, ..]) => vec![Pairs::one(*a, *b), Pairs::one(*b, *a)],
         (Place::Network, _) => Vec::new(),
@@ -102,7 +102,7 @@ fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
 
 /// Whether a rung is measured at every size and in every direction.
 pub(super) fn is_whole(plan: &Plan, rung: &Rung) -> bool {
-    !rung.sibling || plan.named || plan.profile.whole_siblings
+    !rung.sibling || plan.view.is_named() || plan.profile.whole_siblings
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.

@@ -14,8 +14,8 @@ use super::study::{Scene, Study};
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
 use super::{beside, blocks};
-use crate::plan::{HostPair, Plan, Step, Why};
-use crate::record::{Recording, Unavailable};
+use crate::plan::{HostPair, Plan, Step, View, Why};
+use crate::record::{NotMeasured, Recording};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::{Place, RUNGS};
 use rand::SeedableRng;
@@ -66,7 +66,10 @@ impl Policy {
     const SUITES: Policy = Policy { cuts: false, long_streams_once: false, studies: false };
 
     fn of(plan: &Plan) -> Policy {
-        if plan.is_of_ladder() { Policy::LADDER } else { Policy::SUITES }
+        match plan.view {
+            View::Ladder(_) | View::Comparison { .. } => Policy::LADDER,
+            View::Suites(_) => Policy::SUITES,
+        }
     }
 }
 
@@ -80,7 +83,7 @@ pub struct Passes {
     /// Visited once.
     timelines: Vec<Entry>,
     passes: u32,
-    unavailable: Vec<Unavailable>,
+    unavailable: Vec<NotMeasured>,
     /// What there is no time for, in words, and what takes it.
     left_out: &'static str,
     because: String,
@@ -99,7 +102,7 @@ impl Passes {
     /// Where the budget has no time for six passes of everything, it leaves out as little as it must. So it
     /// does with the profile's time where the way between the hosts is known to be slow.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
-        let road = road_of(plan, recording);
+        let road = road_of(plan);
         let policy = Policy::of(plan);
         if !policy.cuts {
             return Passes::of(plan, recording, &CUTS[0], &road).fixed();
@@ -312,7 +315,7 @@ impl Schedule for Passes {
         visit::next(self, recording)
     }
 
-    fn unavailable(&self) -> &[Unavailable] {
+    fn unavailable(&self) -> &[NotMeasured] {
         &self.unavailable
     }
 
@@ -326,12 +329,16 @@ impl Schedule for Passes {
 
     fn announcement(&self) -> String {
         let passes = self.passes;
-        if !self.policy.studies {
-            let names: Vec<&str> = self.plan.suites.iter().map(|suite| suite.name.as_str()).collect();
-            return format!("{}: {} cases, {passes} passes", names.join(", "), self.entries.len());
+        match &self.plan.view {
+            View::Suites(suites) => {
+                let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+                format!("{}: {} cases, {passes} passes", names.join(", "), self.entries.len())
+            }
+            View::Ladder(rungs) | View::Comparison { rungs, .. } => {
+                let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());
+                format!("{rungs} rungs, {sizes} sizes, {passes} passes, then what is unsure")
+            }
         }
-        let (rungs, sizes) = (self.plan.rungs.len(), self.plan.profile.sizes.len());
-        format!("{rungs} rungs, {sizes} sizes, {passes} passes, then what is unsure")
     }
 
     fn stage(&self, step: &Step) -> String {
@@ -355,10 +362,12 @@ impl Schedule for Passes {
 }
 
 /// What is known of the way between the first two hosts: the slower of both directions.
-fn road_of(plan: &Plan, recording: &Recording) -> Road {
+fn road_of(plan: &Plan) -> Road {
     let network = |id: &String| RUNGS.iter().any(|rung| rung.id == *id && rung.place == Place::Network);
-    match recording.host_ids().collect::<Vec<_>>()[..] {
-        [a, b, ..] if plan.rungs.iter().any(network) => Road::between(plan, HostPair { from: a, to: b }),
+    match plan.host_ids()[..] {
+        [a, b, ..] if plan.view.rungs().iter().any(network) => {
+            Road::between(plan, HostPair { from: a, to: b })
+        }
         _ => Road::default(),
     }
 }

@@ -3,8 +3,9 @@
 use super::placement::{ends, share_machine};
 use super::wanted::Wanted;
 use crate::plan::{Carrier, Case, Plan, Target};
-use crate::record::{HostFacts, Lack, Recording};
+use crate::record::{HostFacts, Lack, Reason, Recording};
 use crate::unit::{BitRate, Bytes};
+use crate::vocabulary::ReasonKind::{Lacking, Unable, Untrue};
 use crate::vocabulary::{ELEMENT_BYTES, Family, Pattern, Place, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -13,12 +14,7 @@ use std::ops::RangeInclusive;
 const CPUS_WITH_WIRE: usize = 3;
 
 /// What speaks against a case.
-pub(super) fn of_case(
-    plan: &Plan,
-    recording: &Recording,
-    rung: &Rung,
-    one: &Wanted,
-) -> Option<(String, String)> {
+pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wanted) -> Option<Reason> {
     uncarried(rung.transport, one)
         .or_else(|| waits_otherwise(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
@@ -26,7 +22,7 @@ pub(super) fn of_case(
 }
 
 /// What speaks against some of its sizes: the others are measured.
-pub(super) fn of_sizes(rung: &Rung, one: &Wanted) -> Option<(String, String)> {
+pub(super) fn of_sizes(rung: &Rung, one: &Wanted) -> Option<Reason> {
     too_small_or_large(rung.transport, one).or_else(|| not_whole(one))
 }
 
@@ -41,13 +37,13 @@ pub(super) fn only_wait(plan: &Plan, rung: &Rung, arm: u32) -> Option<Wait> {
 }
 
 /// What the hosts, their CPUs or the lab's link do not allow.
-fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<Reason> {
     if let Some(lack) = lacking(recording, rung, case) {
-        return Some((lack.why.clone(), lack.hint.clone()));
+        return Some(lack.reason());
     }
     if case.pattern.is_exchange() && rung.place == Place::Network && bucket(plan).is_some() {
         let why = "unavailable: token bucket (it passes a burst at line rate, so a round trip over it would read too fast)";
-        return Some((why.into(), "measure latency on a lab without rate".into()));
+        return Some(Reason::new(Untrue, why, "measure latency on a lab without rate"));
     }
     if let Some(refusal) = without_ipv6(recording, rung, case) {
         return Some(refusal);
@@ -55,22 +51,20 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
     let same_machine = rung.place == Place::InHost || share_machine(&recording.hosts);
     if case.wait == Wait::Polling && rung.place == Place::Network && !has_cpu_for_wire(plan, recording) {
         let why = "polling needs a third CPU: the wire needs a CPU of its own, and would wait for the ends'";
-        return Some((
-            why.into(),
-            "give the run three CPUs, or take the kernel's wire: lab:wire=netem".into(),
-        ));
+        let hint = "give the run three CPUs, or take the kernel's wire: lab:wire=netem";
+        return Some(Reason::new(Untrue, why, hint));
     }
     if case.wait == Wait::Polling && !ends(plan, recording, case).are_apart(same_machine) {
         let why =
             "polling needs a CPU for each end: on one CPU the ends would wait for each other's time slice";
-        return Some((why.into(), "give the run two CPUs, or set cpu.placement=0/1".into()));
+        return Some(Reason::new(Untrue, why, "give the run two CPUs, or set cpu.placement=0/1"));
     }
     None
 }
 
 /// What one of the case's hosts said that it has not.
 fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r Lack> {
-    let ends = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(|host| case.pairs.has(host)));
+    let ends = recording.hosts.iter().filter(|host| case.pairs.has(host.host));
     ends.flat_map(|host| &host.lacks).find(|lack| lack.transport == rung.transport.name)
 }
 
@@ -81,17 +75,17 @@ fn has_cpu_for_wire(plan: &Plan, recording: &Recording) -> bool {
 }
 
 /// A rung of IPv6 needs an address on both hosts, or on the loopback interface.
-fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(String, String)> {
+fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<Reason> {
     if rung.family != Family::V6 || !rung.transport.crosses_hosts {
         return None;
     }
-    let ends = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(|host| case.pairs.has(host)));
+    let ends = recording.hosts.iter().filter(|host| case.pairs.has(host.host));
     let lacks = |host: &&HostFacts| match rung.place {
         Place::InHost => !host.loopback6,
         Place::Network => host.address6.is_none(),
     };
-    let host = &ends.into_iter().find(lacks)?.host;
-    Some(match rung.place {
+    let host = ends.into_iter().find(lacks)?.host;
+    let (why, hint) = match rung.place {
         Place::InHost => {
             (format!("no IPv6 address is on the loopback interface of host {host}"), String::new())
         }
@@ -99,7 +93,8 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<(Stri
             format!("no IPv6 address is known for host {host}"),
             format!("say both: --address {host}=192.0.2.1 --address {host}=2001:db8::1"),
         ),
-    })
+    };
+    Some(Reason::new(Lacking, why, hint))
 }
 
 /// The rate of the lab's token bucket.
@@ -111,36 +106,38 @@ pub(super) fn bucket(plan: &Plan) -> Option<BitRate> {
 }
 
 /// What the case's transport, or that of its load, cannot do on any host.
-fn uncarried(transport: &TransportEntry, one: &Wanted) -> Option<(String, String)> {
+fn uncarried(transport: &TransportEntry, one: &Wanted) -> Option<Reason> {
     let pattern = one.case.pattern;
     if !transport.carries(pattern) {
         let why = format!("unavailable: {} carries no {pattern}", transport.name);
-        return Some((why, format!("take {}", names(|entry| entry.carries(pattern)))));
+        let hint = format!("take {}", names(|entry| entry.carries(pattern)));
+        return Some(Reason::new(Unable, why, hint));
     }
     let flows = one.case.pairs.len() * one.case.flows as usize;
     if pattern.searches() && flows > 1 {
         let why = format!("unavailable: {pattern} searches over one flow, not over {flows}");
-        return Some((why, "one pair of hosts, flows = [1]".into()));
+        return Some(Reason::new(Unable, why, "one pair of hosts, flows = [1]"));
     }
     if let Some(most) = transport.most_flows.filter(|most| one.case.flows > *most) {
         let why = format!("unavailable: {} flows of {}, which has {most}", one.case.flows, transport.name);
-        return Some((why, format!("flows = [{most}]")));
+        return Some(Reason::new(Unable, why, format!("flows = [{most}]")));
     }
     let cases = one.load.iter().flat_map(|load| &load.cases);
     let mut loads = cases.filter_map(|case| Rung::named(&case.rung)).map(|rung| rung.transport);
     let not = loads.find(|entry| !entry.loads)?;
     let why = format!("unavailable: {} cannot run beside a measurement", not.name);
-    Some((why, format!("load with {}", names(|entry| entry.loads))))
+    Some(Reason::new(Unable, why, format!("load with {}", names(|entry| entry.loads))))
 }
 
 /// Ends that cannot wait as the case has it.
-fn waits_otherwise(plan: &Plan, rung: &Rung, case: &Case) -> Option<(String, String)> {
+fn waits_otherwise(plan: &Plan, rung: &Rung, case: &Case) -> Option<Reason> {
     let only = only_wait(plan, rung, case.arm).filter(|only| *only != case.wait)?;
     let only_does = match only {
         Wait::Polling => "only polls",
         Wait::Sleeping => "only sleeps by this library",
     };
-    Some((format!("unavailable: {} {only_does}", rung.transport.name), format!("wait = \"{only}\"")))
+    let why = format!("unavailable: {} {only_does}", rung.transport.name);
+    Some(Reason::new(Unable, why, format!("wait = \"{only}\"")))
 }
 
 /// The sizes that a transport carries in a pattern.
@@ -150,7 +147,7 @@ fn carried(transport: &TransportEntry, pattern: Pattern) -> RangeInclusive<u64> 
 }
 
 /// The sizes that it does not carry are left out, and the others measured.
-fn too_small_or_large(transport: &TransportEntry, one: &Wanted) -> Option<(String, String)> {
+fn too_small_or_large(transport: &TransportEntry, one: &Wanted) -> Option<Reason> {
     let range = carried(transport, one.case.pattern);
     let outside: Vec<String> =
         one.sizes.iter().filter(|size| !range.contains(size)).map(|size| Bytes(*size).to_string()).collect();
@@ -162,16 +159,17 @@ fn too_small_or_large(transport: &TransportEntry, one: &Wanted) -> Option<(Strin
         }
         _ => format!("{} carries messages of {least} to {most}", transport.name),
     };
-    (!outside.is_empty()).then(|| (format!("unavailable: {}", outside.join(", ")), carries))
+    let why = format!("unavailable: {}", outside.join(", "));
+    (!outside.is_empty()).then(|| Reason::new(Unable, why, carries))
 }
 
 /// Reductions add floats: of other sizes a part would be left over.
-fn not_whole(one: &Wanted) -> Option<(String, String)> {
+fn not_whole(one: &Wanted) -> Option<Reason> {
     let pattern = one.case.pattern;
     let other = one.sizes.iter().filter(|size| !is_whole(pattern, **size));
     let other: Vec<String> = other.map(|size| Bytes(*size).to_string()).collect();
     let why = format!("unavailable: {}: {pattern} adds floats", other.join(", "));
-    (!other.is_empty()).then(|| (why, format!("take multiples of {ELEMENT_BYTES} B")))
+    (!other.is_empty()).then(|| Reason::new(Unable, why, format!("take multiples of {ELEMENT_BYTES} B")))
 }
 
 /// Whether a message of this size holds whole elements of what the pattern works on.
@@ -186,14 +184,14 @@ fn names(can: impl Fn(&TransportEntry) -> bool) -> String {
 }
 
 /// Ends that poll must each have a CPU.
-fn crowded(recording: &Recording, case: &Case) -> Option<(String, String)> {
+fn crowded(recording: &Recording, case: &Case) -> Option<Reason> {
     let machines: BTreeSet<(&str, &[u32])> =
         recording.hosts.iter().map(|host| (host.machine.as_str(), host.cpus.as_slice())).collect();
     let cpus: usize = machines.iter().map(|(_, cpus)| cpus.len()).sum();
     let ends = 2 * case.pairs.len() * case.flows as usize;
     (case.wait == Wait::Polling && ends > cpus.max(2)).then(|| {
         let why = format!("polling needs a CPU for each end: {ends} ends, {cpus} CPUs");
-        (why, "let them wait: wait = \"sleeping\"".into())
+        Reason::new(Untrue, why, "let them wait: wait = \"sleeping\"")
     })
 }
 

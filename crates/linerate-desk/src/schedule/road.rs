@@ -65,8 +65,8 @@ impl Road {
             Target::Lab(lab) => f64::from(lab.mtu),
             Target::Ssh(_) | Target::Simulated(_) => 1500.0,
         };
-        let [from, to] = [pair.from, pair.to].map(String::from);
-        let (there, back) = (plan.target.way(&from, &to), plan.target.way(&to, &from));
+        let HostPair { from, to } = pair;
+        let (there, back) = (plan.target.way(from, to), plan.target.way(to, from));
         let share = (mtu - HEADERS) / (mtu + ETHERNET);
         Road {
             round_trip_ns: there.delay_ns + back.delay_ns,

@@ -2,8 +2,7 @@
 
 use super::refusal::is_carried;
 use super::wanted::{Wanted, are_apart};
-use crate::plan::{Expanded, HostId, Plan};
-use crate::record::Recording;
+use crate::plan::{Expanded, Plan, Suite};
 use crate::vocabulary::Rung;
 
 /// How long a search lasts where nothing else is said (RFC 9097, section 8.1).
@@ -13,9 +12,9 @@ const SEARCH_NS: u64 = 10_000_000_000;
 const SINGLE_TRIALS: u64 = 3;
 
 /// Every case, in the order of the suites.
-pub(super) fn wanted(plan: &Plan, recording: &Recording) -> Vec<Wanted> {
-    let hosts: Vec<HostId> = recording.host_ids().collect();
-    let all = plan.suites.iter().flat_map(|suite| suite.expand(plan, &hosts));
+pub(super) fn wanted(plan: &Plan, suites: &[Suite]) -> Vec<Wanted> {
+    let hosts = plan.host_ids();
+    let all = suites.iter().flat_map(|suite| suite.expand(plan, &hosts));
     all.filter_map(|one| {
         let trial_ns = one.trial_ns.or_else(|| usual_ns(plan, &one))?;
         let Expanded { case, sizes, load, .. } = one;

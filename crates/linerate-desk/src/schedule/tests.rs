@@ -5,13 +5,13 @@ mod pairs;
 
 use super::visit::{self, Planner, Visit};
 use super::{Entry, Passes, Schedule};
-use crate::plan::{Plan, Profile, Step, Why};
+use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
-    Calibration, Event, Figure, Flow, HostCalibration, Lack, Recording, RoleRecord, StepRecord, Trial,
-    Unavailable,
+    Calibration, Event, Figure, Flow, HostCalibration, Lack, NotMeasured, Reason, Recording, RoleRecord,
+    StepRecord, Trial,
 };
-use crate::vocabulary::{CLOCK_READ, Pattern, Place, Wait};
+use crate::vocabulary::{CLOCK_READ, Pattern, Place, ReasonKind, Wait};
 use std::collections::BTreeMap;
 
 /// A message (or one way of a round trip) takes this long.
@@ -30,7 +30,7 @@ fn answer(step: &Step) -> Vec<Event> {
         duration_ns += block_ns;
         let flow = || Flow { duration_ns: block_ns, bytes: block.bytes(), ..Flow::default() };
         let role = |role: &crate::plan::Role| RoleRecord {
-            host: role.host.to_string(),
+            host: role.host,
             does: role.does,
             flows: (0..step.case.flows).map(|_| flow()).collect(),
             histogram: None,
@@ -67,7 +67,7 @@ fn begun(edit: impl Fn(&mut Plan)) -> (Plan, Recording) {
     let mut recording = Recording { header: full.header, hosts: full.hosts, ..Recording::default() };
     let header = recording.header.as_mut().unwrap();
     let unasked = crate::vocabulary::RUNGS.iter().filter(|rung| !rung.on_request);
-    header.plan.rungs = unasked.map(|rung| rung.id.to_owned()).collect();
+    header.plan.view = View::Ladder(Rungs::unnamed(unasked.map(|rung| rung.id)));
     edit(&mut header.plan);
     (header.plan.clone(), recording)
 }
@@ -86,7 +86,7 @@ fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Record
 #[test]
 fn what_a_librarys_launches_take_is_part_of_a_runs_time() {
     let of = |rung: &str| {
-        let (plan, recording) = begun(|plan| plan.rungs = vec![rung.into()]);
+        let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::unnamed([rung])));
         let passes = Passes::new(&plan, &recording);
         let steps: u64 = passes.entries().iter().map(|entry| entry.nominal_ns).sum();
         let launches = super::launch::launching_ns(passes.entries());
@@ -168,7 +168,12 @@ fn one_cpu_refuses_polling_and_says_why() {
     recording.hosts.iter_mut().for_each(|host| host.cpus = vec![0]);
     let schedule = Passes::new(&plan, &recording);
     assert!(schedule.entries().iter().all(|entry| entry.case.wait != Wait::Polling));
-    assert!(schedule.unavailable().iter().any(|it| it.wait == Some(Wait::Polling) && it.why.contains("CPU")));
+    assert!(
+        schedule
+            .unavailable()
+            .iter()
+            .any(|it| it.wait == Some(Wait::Polling) && it.reason.why.contains("CPU"))
+    );
 }
 
 #[test]
@@ -183,7 +188,7 @@ fn polling_between_hosts_needs_a_cpu_for_the_wire() {
         };
         assert!(polls(Place::InHost), "{target}");
         let told = schedule.unavailable().iter().find(|it| it.wait == Some(Wait::Polling));
-        (polls(Place::Network), told.map(|it| it.why.contains("the wire needs a CPU of its own")))
+        (polls(Place::Network), told.map(|it| it.reason.why.contains("the wire needs a CPU of its own")))
     };
     assert_eq!(polling("lab:rate=10Gb/s", 2), (false, Some(true)));
     assert_eq!(polling("lab:rate=10Gb/s", 3), (true, None));
@@ -220,15 +225,17 @@ fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
     for rung in ["network.tcp6", "network.udp6"] {
         assert!(!rungs.contains(&rung), "{rung}");
         let told = schedule.unavailable().iter().find(|it| it.rung == rung).unwrap();
-        assert_eq!(told.why, "no IPv6 address is known for host b");
-        assert!(told.hint.contains("--address b="), "{}", told.hint);
+        assert_eq!(told.reason.why, "no IPv6 address is known for host b");
+        assert!(told.reason.hint.contains("--address b="), "{}", told.reason.hint);
     }
 }
 
 #[test]
 fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
     let sizes = |named| {
-        let (plan, recording) = begun(|plan| plan.named = named);
+        let (plan, recording) = begun(|plan| {
+            plan.view = View::Ladder(Rungs { named, ..Rungs::unnamed(plan.view.rungs()) });
+        });
         let schedule = Passes::new(&plan, &recording);
         let entries = schedule.entries().iter().filter(|entry| entry.rung.id == "in-host.udp");
         let streams = entries.filter(|entry| entry.case.pattern == Pattern::Stream);
@@ -243,7 +250,7 @@ fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
 #[test]
 fn sizes_whose_way_is_audited_are_visited_apart() {
     let visits = |rung: &str| {
-        let (plan, recording) = begun(|plan| (plan.rungs, plan.named) = (vec![rung.into()], true));
+        let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::named([rung])));
         let schedule = Passes::new(&plan, &recording);
         let streams = schedule.entries().iter().filter(|entry| entry.case.pattern == Pattern::Stream);
         streams.filter(|entry| !entry.case.timeline).map(|entry| entry.sizes.len()).collect::<Vec<_>>()
@@ -255,13 +262,17 @@ fn sizes_whose_way_is_audited_are_visited_apart() {
 
 #[test]
 fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
-    let (plan, mut recording) = begun(|plan| plan.rungs = vec!["network.tcp".into(), "network.tls".into()]);
+    let (plan, mut recording) =
+        begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["network.tcp", "network.tls"])));
     let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
     recording.hosts[1].lacks = vec![lack.clone()];
     let schedule = Passes::new(&plan, &recording);
     let of_tls: Vec<_> = schedule.unavailable().iter().filter(|it| it.rung == "network.tls").collect();
     assert!(!of_tls.is_empty());
-    assert!(of_tls.iter().all(|it| (&it.why, &it.hint) == (&lack.why, &lack.hint)), "{of_tls:?}");
+    assert!(
+        of_tls.iter().all(|it| (&it.reason.why, &it.reason.hint) == (&lack.why, &lack.hint)),
+        "{of_tls:?}"
+    );
     let (steps, _) = run(&plan, recording, 5);
     assert!(!steps.is_empty() && steps.iter().all(|step| step.case.rung == "network.tcp"));
 }
@@ -272,13 +283,12 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
     let mut steps = Vec::new();
     while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
         if step.number >= from && step.case.rung == "in-host.udp" {
-            recording.push(Event::Unavailable(Unavailable {
+            recording.push(Event::NotMeasured(NotMeasured {
                 rung: step.case.rung.clone(),
                 pattern: None,
                 wait: None,
                 host: None,
-                why: "failed".into(),
-                hint: String::new(),
+                reason: Reason::new(ReasonKind::Unsaid, "failed", ""),
                 arm: Some(step.case.arm),
                 between: None,
                 after_steps: Some(step.number),
@@ -295,7 +305,7 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
 fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
     let (plan, recording) = begun(|plan| {
         plan.profile.passes = 2;
-        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
     });
     let (whole, _) = run(&plan, recording.clone(), usize::MAX);
     let of = |steps: &[Step], rung: &str| steps.iter().filter(|step| step.case.rung == rung).count();
@@ -318,7 +328,7 @@ fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
 
 #[test]
 fn where_everything_fails_the_run_ends() {
-    let (plan, recording) = begun(|plan| plan.rungs = vec!["in-host.udp".into()]);
+    let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["in-host.udp"])));
     let (steps, ended) = run_failing(&plan, recording, 0, usize::MAX);
     assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
 }
@@ -353,7 +363,7 @@ impl Planner for Batches {
 #[test]
 fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
     let (plan, mut recording) = begun(|plan| {
-        plan.rungs = ["in-host.udp", "in-host.unix"].map(String::from).to_vec();
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
     });
     let entries = Passes::new(&plan, &recording).entries().to_vec();
     let visits = |rung: &str| {
@@ -362,13 +372,13 @@ fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
         of_rung.take(2).map(visit).collect::<Vec<_>>()
     };
     let lost = visits("in-host.udp")[0].entry.case.clone();
-    let (host, arm) = (Some(lost.pairs.from_names()), Some(lost.arm));
-    recording.push(Event::Unavailable(Unavailable {
+    let (host, arm) = (Some(lost.pairs.first().from), Some(lost.arm));
+    recording.push(Event::NotMeasured(NotMeasured {
         rung: lost.rung,
         host,
         arm,
         after_steps: Some(0),
-        ..Unavailable::default()
+        ..NotMeasured::default()
     }));
     let mut planner =
         Batches(Vec::new(), vec![visits("in-host.unix"), visits("in-host.udp"), visits("in-host.udp")]);

@@ -7,6 +7,7 @@
 use super::snapshot::{Reader, Snapshot};
 use super::tcp_info::Field;
 use super::{Observer, Seen, Watched};
+use crate::plan::HostId;
 use crate::record::{HostDelta, InterfaceDelta, Series};
 use crate::vocabulary::metric::sampled::{self, SampledMetric};
 use crate::{Error, Result};
@@ -166,7 +167,7 @@ impl Track {
     fn series(self, flow: Option<u32>) -> Series {
         Series {
             step: 0,
-            host: String::new(),
+            host: HostId::default(),
             worker: None,
             flow,
             at_ns: self.at_ns,
@@ -219,7 +220,7 @@ impl HostTrack {
 impl Sampled for HostTrack {
     fn sample(&mut self) {
         let now = Snapshot::read(&self.cpus, &[], &mut self.reader);
-        let delta = self.before.delta(&now, "");
+        let delta = self.before.delta(&now);
         let seconds = delta.wall_ns.max(1) as f64 / 1e9;
         self.track.begin(now.at_ns());
         for (index, cpu) in self.cpus.iter().enumerate() {

@@ -6,6 +6,7 @@
 
 use super::{Observer, Seen, Watched};
 use crate::Result;
+use crate::plan::HostId;
 use crate::record::{HostDelta, InterfaceDelta};
 use linerate_sys::clock;
 use linerate_sys::cpu_time;
@@ -70,7 +71,7 @@ pub(super) fn begin(watched: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> 
 impl Observer for Counters {
     fn end(&mut self, watched: &Watched<'_>, seen: &mut Seen) -> Result<()> {
         let counters = std::mem::take(&mut seen.host.counters);
-        let delta = self.0.delta(&snapshot(watched.cpus, watched.processes), "");
+        let delta = self.0.delta(&snapshot(watched.cpus, watched.processes));
         seen.host = HostDelta { counters, ..delta };
         Ok(())
     }
@@ -121,14 +122,14 @@ impl Snapshot {
         self.at_ns
     }
 
-    /// What the counters did until a later reading of the same host.
-    pub fn delta(&self, later: &Snapshot, host: &str) -> HostDelta {
+    /// What the counters did until a later reading of the same host, which does not know its name in the run.
+    pub fn delta(&self, later: &Snapshot) -> HostDelta {
         let interfaces = later.interfaces.iter().map(|after| {
             let before = self.interfaces.iter().find(|before| before.name == after.name);
             before.map_or_else(|| after.clone(), |before| moved(before, after))
         });
         HostDelta {
-            host: host.to_owned(),
+            host: HostId::default(),
             wall_ns: later.at_ns.saturating_sub(self.at_ns),
             busy_ns: gains(&self.busy_ns, &later.busy_ns).filter(|(_, ns)| *ns > 0).collect(),
             steal_ns: later.steal_ns.saturating_sub(self.steal_ns),

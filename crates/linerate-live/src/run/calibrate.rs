@@ -14,7 +14,7 @@ impl Runner<'_> {
         for host in &mut self.hosts.all {
             let check = || self.watch.check();
             let answer: HostCalibration = host.client.call("calibrate", &request, 6 * PATIENCE, &check)?;
-            calibrated.push(HostCalibration { host: host.facts.host.clone(), ..answer });
+            calibrated.push(HostCalibration { host: host.facts.host, ..answer });
         }
         Ok(calibrated)
     }

@@ -3,7 +3,7 @@
 
 use super::protocol::TrialAnswer;
 use super::step::rung;
-use crate::plan::Step;
+use crate::plan::{HostId, Step};
 use crate::record::InterfaceDelta;
 use crate::unit::Bytes;
 use crate::vocabulary::{Collective, Does, Place};
@@ -18,7 +18,7 @@ pub const COUNTERS_AGE: Duration = Duration::from_millis(1200);
 
 /// What was received in a step between hosts, in bytes and in packets at least, against what the busiest interface of
 /// each host moved meanwhile. A host's interfaces may count the same bytes several times, as those of a bond do.
-pub fn check(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<()> {
+pub fn check(step: &Step, answers: &[(HostId, TrialAnswer)]) -> Result<()> {
     if rung(&step.case.rung)?.place != Place::Network {
         return Ok(());
     }
@@ -52,7 +52,7 @@ pub fn check(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<()> {
 }
 
 /// Bytes, those of what ran beside it included where they crossed as well.
-fn received(step: &Step, answers: &[(String, TrialAnswer)]) -> Result<f64> {
+fn received(step: &Step, answers: &[(HostId, TrialAnswer)]) -> Result<f64> {
     let beside = step.beside.as_ref().map(|load| rung(&load.case.rung)).transpose()?;
     let beside = beside.is_some_and(|rung| rung.place == Place::Network);
     let parts = answers.iter().flat_map(|(_, answer)| &answer.parts).filter(|part| beside || !part.beside);
@@ -86,7 +86,7 @@ mod tests {
     use crate::run::protocol::{BlockAnswer, PartAnswer, TaskAnswer};
     use crate::vocabulary::Pattern;
 
-    fn answer(does: Does, interfaces: &[(&str, u64, u64)]) -> (String, TrialAnswer) {
+    fn answer(does: Does, interfaces: &[(&str, u64, u64)]) -> (HostId, TrialAnswer) {
         let flows = vec![Flow { bytes: 1000, ..Flow::default() }];
         let block = BlockAnswer { flows, histogram: None, samples: Default::default() };
         let tasks = vec![TaskAnswer { does, blocks: vec![block] }];
@@ -107,7 +107,7 @@ mod tests {
             ..InterfaceDelta::default()
         };
         let host = HostDelta { interfaces: interfaces.iter().map(moved).collect(), ..HostDelta::default() };
-        (String::new(), TrialAnswer { host, parts: vec![part], series: Vec::new() })
+        (HostId::default(), TrialAnswer { host, parts: vec![part], series: Vec::new() })
     }
 
     /// Two hosts with the same counters; ten messages of 100 B each way that there is.

@@ -4,7 +4,7 @@ use super::protocol::{Hello, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Plan, Target, host_name};
+use crate::plan::{HostId, Plan, PlannedHost, Target};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
@@ -80,7 +80,7 @@ fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
 
 /// An agent that has been started and not yet asked.
 struct Started {
-    name: String,
+    id: HostId,
     reached: String,
     client: Client,
     agent: Own,
@@ -97,13 +97,13 @@ impl Hosts {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
-                let taking_part = lab.hosts().iter().take(plan.hosts as usize);
-                let started = taking_part.map(|host| in_lab(host, means));
+                let taking_part = plan.hosts.iter().zip(lab.hosts());
+                let started = taking_part.map(|(planned, host)| in_lab(planned.id, host, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
-            Target::Ssh(hosts) if plan.target.hosts() > plan.hosts => {
-                let what =
-                    format!("{} hosts are given, and this is measured between {}", hosts.len(), plan.hosts);
+            Target::Ssh(hosts) if plan.target.hosts() as usize > plan.hosts.len() => {
+                let (given, wanted) = (hosts.len(), plan.hosts.len());
+                let what = format!("{given} hosts are given, and this is measured between {wanted}");
                 let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
                 return Err(Error::usage(what, hint));
             }
@@ -126,40 +126,45 @@ impl Hosts {
     }
 }
 
-fn in_lab(host: &VirtualHost, means: &Means) -> Result<Started> {
+fn in_lab(id: HostId, host: &VirtualHost, means: &Means) -> Result<Started> {
     let mut command = host.command(&means.program);
     command.arg("agent");
-    let started = Started::new(host.name.clone(), "lab".into(), AGENT, command)?;
+    let started = Started::new(id, "lab".into(), AGENT, command)?;
     Ok(Started { address: Some(host.address), address6: host.address6, ..started })
 }
 
 fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
-    let remote = |(number, host): (u32, &String)| {
+    let remote = |(number, host): (u16, &String)| {
         let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
-        Started::new(host_name(number), format!("ssh://{host}"), "its ssh", command)
+        Started::new(HostId(number), format!("ssh://{host}"), "its ssh", command)
     };
     match hosts {
         [b] => {
             let mut local = Command::new(&means.program);
             spawn::tie_to_parent(local.arg("agent"));
             journal::mark(&mut local);
-            Ok(vec![Started::new(host_name(0), "local".into(), AGENT, local)?, remote((1, b))?])
+            Ok(vec![Started::new(HostId(0), "local".into(), AGENT, local)?, remote((1, b))?])
         }
         _ => (0..).zip(hosts).map(remote).collect(),
     }
 }
 
 impl Started {
-    fn new(name: String, reached: String, role: &str, mut command: Command) -> Result<Started> {
-        let who = format!("host {name} ({reached})");
+    fn new(id: HostId, reached: String, role: &str, mut command: Command) -> Result<Started> {
+        let who = format!("host {id} ({reached})");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let agent = Own::start(format!("{who}: {role}"), PATIENCE, command)?;
         let Some((input, output)) = agent.streams() else {
-            return Err(Error::peer(name, "has no standard streams", ""));
+            return Err(Error::peer(id.to_string(), "has no standard streams", ""));
         };
         let witness = agent.clone();
         let client = Client::new(who, output, input).with_autopsy(move || witness.verdict());
-        Ok(Started { name, reached, client, agent, address: None, address6: None })
+        Ok(Started { id, reached, client, agent, address: None, address6: None })
+    }
+
+    /// What the plan says of it.
+    fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
+        plan.host(self.id)
     }
 }
 
@@ -174,7 +179,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         if hello.protocol != PROTOCOL {
             let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
             return Err(Error::peer(
-                format!("host {}", started.name),
+                format!("host {}", started.id),
                 what,
                 "remove ~/.cache/linerate there: the program is copied again",
             ));
@@ -185,19 +190,19 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).copied().flatten();
         let known = started.address.or(hello.reached_at).or(from_other);
-        let address = plan.addresses.get(&started.name).copied().or(known);
-        let hint = format!("say it: --address {}=192.0.2.1", started.name);
-        let what = format!("no address is known for host {}", started.name);
+        let address = started.planned(plan).and_then(|host| host.address).or(known);
+        let hint = format!("say it: --address {}=192.0.2.1", started.id);
+        let what = format!("no address is known for host {}", started.id);
         Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
     });
     hosts.collect()
 }
 
 fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
-    let said = plan.addresses6.get(&started.name).map(|address| IpAddr::V6(*address));
+    let said = started.planned(plan).and_then(|host| host.address6).map(IpAddr::V6);
     let address6 = said.or(started.address6).or(Some(address).filter(IpAddr::is_ipv6));
     let facts = HostFacts {
-        host: started.name,
+        host: started.id,
         reached: started.reached,
         address: None,
         address6: None,

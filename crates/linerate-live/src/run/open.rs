@@ -42,7 +42,7 @@ impl Runner<'_> {
             rung: sitting.case.rung.clone(),
             flows: sitting.case.flows,
             arm: sitting.case.arm,
-            host: self.hosts.all[end.host].facts.host.clone(),
+            host: self.hosts.all[end.host].facts.host,
             worker: end.worker,
             granted: joined.granted,
             endpoints: joined.endpoints,

@@ -3,10 +3,10 @@
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
 use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step};
 use crate::record::{
-    Event, HostDelta, RoleRecord, Series, SocketRecord, StepRecord, Trial, Unavailable, WireAudit,
+    Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
 use crate::transport::Task;
-use crate::vocabulary::{Place, Rung, TransportEntry};
+use crate::vocabulary::{Place, ReasonKind, Rung, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -80,20 +80,22 @@ pub fn may_be_cut(step: &Step) -> bool {
 }
 
 /// What is on record of a step that failed between these hosts: they are not tried again.
-pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> Unavailable {
+pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> NotMeasured {
     let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
     let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
     let is_here = rung(&step.case.rung).is_ok_and(|rung| rung.place == Place::InHost);
-    Unavailable {
+    NotMeasured {
         rung: step.case.rung.clone(),
-        pattern: None,
-        wait: None,
-        host: is_here.then(|| pairs.from_names()),
-        between: (!is_here).then(|| [pairs.from_names(), pairs.to_names()]),
-        why: format!("failed{with}: {error}"),
-        hint: error.hint().unwrap_or_default().into(),
+        host: is_here.then(|| pairs.first().from),
+        between: (!is_here).then(|| [pairs.senders(), pairs.receivers()]),
+        reason: Reason::new(
+            ReasonKind::Failed,
+            format!("failed{with}: {error}"),
+            error.hint().unwrap_or_default(),
+        ),
         arm: Some(step.case.arm),
         after_steps: Some(step.number),
+        ..NotMeasured::default()
     }
 }
 
@@ -143,7 +145,7 @@ fn part(step: &Step, sitting: &Sitting, worker: u32, task: Task) -> WorkerPart {
 /// The events of a step: its trials, what was sampled, and last the step itself.
 pub fn events(
     step: &Step,
-    answers: Vec<(String, TrialAnswer)>,
+    answers: Vec<(HostId, TrialAnswer)>,
     wire: Option<WireAudit>,
     at_ns: u64,
     duration_ns: u64,
@@ -158,7 +160,7 @@ pub fn events(
             record.kept_awake &= part.kept_awake;
             record.timer_slack_lowered &= part.timer_slack_lowered;
             record.sockets.extend(part.sockets.into_iter().map(|socket| SocketRecord {
-                host: host.clone(),
+                host,
                 pair: part.pair,
                 beside: part.beside,
                 ..socket
@@ -166,12 +168,10 @@ pub fn events(
             series
                 .extend(part.series.into_iter().map(|series| Series { worker: Some(part.worker), ..series }));
             let into = if part.beside { &mut loaded } else { &mut roles };
-            take_tasks(&host, part.pair, part.tasks, into);
+            take_tasks(host, part.pair, part.tasks, into);
         }
         events.extend(
-            series
-                .into_iter()
-                .map(|series| Event::Series(Series { step: step.number, host: host.clone(), ..series })),
+            series.into_iter().map(|series| Event::Series(Series { step: step.number, host, ..series })),
         );
         record.hosts.push(HostDelta { host, ..answer.host });
     }
@@ -184,11 +184,11 @@ pub fn events(
 }
 
 /// The records of one session's tasks, each block with its own.
-fn take_tasks(host: &str, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
+fn take_tasks(host: HostId, pair: u32, tasks: Vec<TaskAnswer>, into: &mut [Vec<RoleRecord>]) {
     for task in tasks {
         for (block, roles) in task.blocks.into_iter().zip(&mut *into) {
             let BlockAnswer { flows, histogram, samples } = block;
-            roles.push(RoleRecord { host: host.into(), does: task.does, flows, histogram, samples, pair });
+            roles.push(RoleRecord { host, does: task.does, flows, histogram, samples, pair });
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What hosts answered to a trial, by their names.
-type Answers = Vec<(String, TrialAnswer)>;
+/// What hosts answered to a trial.
+type Answers = Vec<(HostId, TrialAnswer)>;
 
 impl Runner<'_> {
     /// Asks every host that has a role, then waits for all answers: those of each part that has an outcome of its own.
@@ -32,9 +32,8 @@ impl Runner<'_> {
             }
         }
         let answers = outcomes(step).into_iter().map(|hosts| {
-            let names: Vec<String> = hosts.iter().map(HostId::to_string).collect();
             let calls = hosts.iter().filter_map(|host| calls.remove(host)).collect();
-            Ok(names.into_iter().zip(self.gather(calls, limit)?).collect())
+            Ok(hosts.into_iter().zip(self.gather(calls, limit)?).collect())
         });
         Ok(answers.collect())
     }
@@ -48,7 +47,7 @@ impl Runner<'_> {
         let sessions = sittings(step).into_iter().filter(|sitting| sitting.pair == nth);
         self.close(Some(sessions.map(|sitting| sitting.name).collect()))?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::Unavailable(lost(self.plan, step, &pairs, &error)));
+        came.push(Event::NotMeasured(lost(self.plan, step, &pairs, &error)));
         Ok(())
     }
 
@@ -58,8 +57,8 @@ impl Runner<'_> {
             return Ok(());
         }
         std::thread::sleep(crossing::COUNTERS_AGE);
-        for (name, answer) in answers.iter_mut() {
-            let host = self.hosts.all.iter_mut().find(|host| host.facts.host == *name);
+        for (id, answer) in answers.iter_mut() {
+            let host = self.hosts.all.iter_mut().find(|host| host.facts.host == *id);
             let Some(host) = host else { continue };
             let again: HostDelta = host.client.call("recount", &(), PATIENCE, &|| self.watch.check())?;
             answer.host.interfaces = again.interfaces;

@@ -1,6 +1,7 @@
 //! A calibration on disk.
 
 use super::{PART, State, facts_hash, identity};
+use crate::plan::HostId;
 use crate::record::{HostCalibration, HostFacts, RunSpread};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub struct Stored {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedHost {
     /// Its name in the run.
-    pub host: String,
+    pub host: HostId,
     /// Which machine it is.
     pub identity: String,
     /// What the calibration rests on.
@@ -64,7 +65,7 @@ pub struct EqualRuns {
 impl CalibratedHost {
     /// A host as it is now.
     pub fn of(host: &HostFacts) -> CalibratedHost {
-        CalibratedHost { host: host.host.clone(), identity: identity(host), facts_hash: facts_hash(host) }
+        CalibratedHost { host: host.host, identity: identity(host), facts_hash: facts_hash(host) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::history::MOST_LINES;
 use super::*;
-use crate::plan::Target;
+use crate::plan::{HostId, Target};
 use crate::record::synthetic::Synthetic;
 use crate::record::{Figure, HostCalibration, LayerMedians, Medians, SpreadOf};
 use tempfile::TempDir;
@@ -38,7 +38,7 @@ fn stored(target: &str, throughputs: &[f64]) -> Stored {
     let runs: Vec<Medians> = throughputs.iter().copied().map(medians).collect();
     let figure = Figure { value: 20.0, low: Some(19.0), high: Some(22.0), n: 11 };
     let figures = vec![HostCalibration {
-        host: "a".into(),
+        host: HostId(0),
         figures: [("clock.read".to_owned(), figure)].into(),
         ..HostCalibration::default()
     }];
@@ -107,7 +107,7 @@ fn equal_runs_speak_for_their_own_target_and_figures_for_their_hosts() {
     state.save(stored("lab", &[1e9, 1.1e9, 1.2e9])).unwrap();
     let recalled = state.recall(&plan("lab:mtu=9000"), &hosts()).calibration.unwrap();
     assert_eq!(recalled.spread(LAYER, SpreadOf::Throughput), None);
-    assert_eq!(recalled.figure("a", "clock.read").map(|figure| figure.value), Some(20.0));
+    assert_eq!(recalled.figure(HostId(0), "clock.read").map(|figure| figure.value), Some(20.0));
     // The runs against one target stay when another one is calibrated.
     state.save(stored("lab:mtu=9000", &[2e9, 2e9, 2e9])).unwrap();
     for (target, centre) in [("lab", 1.1e9), ("lab:mtu=9000", 2e9)] {

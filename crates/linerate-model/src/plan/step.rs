@@ -1,6 +1,7 @@
 //! The unit of work between two decisions: one case, its roles, and the blocks of messages.
 
-use super::host::{HostId, Pairs};
+use super::host::HostId;
+use super::host_pair::Pairs;
 use crate::vocabulary::{Cache, Content, Does, Pattern, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

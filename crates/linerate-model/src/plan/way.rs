@@ -4,7 +4,7 @@ use super::pair::host_number;
 use super::switching::Switching;
 use super::topology::{Carrier, Topology};
 use super::wiring::Wiring;
-use super::{Target, host_name};
+use super::{HostId, Target, host_name};
 use crate::unit::BitRate;
 
 /// One direction between two hosts, summed up. Where nothing is known it is nothing.
@@ -59,13 +59,13 @@ impl Topology {
 
 impl Target {
     /// The way from one host to another, as far as it is known: nothing of real hosts, nor within one.
-    pub fn way(&self, from: &str, to: &str) -> Way {
+    pub fn way(&self, from: HostId, to: HostId) -> Way {
         match self {
             _ if from == to => Way::default(),
-            Target::Lab(topology) => match (host_number(from), host_number(to)) {
-                (Some(from), Some(to)) => topology.wired().way(from as usize, to as usize),
-                _ => Way::default(),
-            },
+            Target::Lab(topology) if u32::from(from.max(to).0) < topology.hosts => {
+                topology.wired().way(from.0.into(), to.0.into())
+            }
+            Target::Lab(_) => Way::default(),
             Target::Simulated(world) => Way { delay_ns: world.delay_ns, ..Way::default() },
             Target::Ssh(_) => Way::default(),
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn way(target: &str, from: &str, to: &str) -> Way {
-        target.parse::<Target>().unwrap().way(from, to)
+        target.parse::<Target>().unwrap().way(from.parse().unwrap(), to.parse().unwrap())
     }
 
     #[test]
@@ -93,7 +93,9 @@ mod tests {
         assert_eq!(way("lab:metro,a-b.loss=1%", "b", "a").loss, 0.0);
         let three = "lab:hosts=3,rate=1Gb/s,c-a.rate=10Mb/s";
         assert_eq!(way(three, "c", "a").slowest(), Some(BitRate(1e7)));
-        for (target, from, to) in [("lab", "a", "b"), ("ssh://h", "a", "b"), ("lab:metro", "a", "a")] {
+        for (target, from, to) in
+            [("lab", "a", "b"), ("ssh://h", "a", "b"), ("lab:metro", "a", "a"), ("lab:metro", "a", "c")]
+        {
             assert_eq!(way(target, from, to), Way::default(), "{target}");
         }
         assert_eq!(way("simulated:delay=10ms", "b", "a").delay_ns, 1e7);

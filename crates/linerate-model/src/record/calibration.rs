@@ -1,5 +1,6 @@
 //! What was known of the hosts and of equal runs before a run began.
 
+use crate::plan::HostId;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Does, Wait};
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ pub struct Calibration {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCalibration {
     /// The host's name in the run.
-    pub host: String,
+    pub host: HostId,
     /// The CPUs that it was measured on.
     pub cpus: Vec<u32>,
     /// The time that the hypervisor took meanwhile, as a share of these CPUs' time.
@@ -151,7 +152,7 @@ impl Calibration {
     }
 
     /// A host's figure by its name in the vocabulary.
-    pub fn figure(&self, host: &str, name: &str) -> Option<&Figure> {
+    pub fn figure(&self, host: HostId, name: &str) -> Option<&Figure> {
         self.hosts.iter().find(|known| known.host == host)?.figures.get(name)
     }
 }

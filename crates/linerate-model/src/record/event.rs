@@ -1,9 +1,11 @@
 //! The lines of a recording.
 
 use super::tally::Tally;
-use super::{Calibration, Environment, HostDelta, Imported, Lack, Original, Source, Unobserved, WireAudit};
-use crate::plan::{Beside, Block, Case, Plan, Role, Step, Why};
-use crate::vocabulary::{Does, Pattern, Sample, Wait};
+use super::{
+    Calibration, Environment, HostDelta, Imported, Lack, NotMeasured, Original, Source, Unobserved, WireAudit,
+};
+use crate::plan::{Beside, Block, Case, HostId, Plan, Role, Step, Why};
+use crate::vocabulary::{Does, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,7 +31,8 @@ pub enum Event {
     /// What was sampled during a step.
     Series(Series),
     /// Something that cannot be measured here.
-    Unavailable(Unavailable),
+    #[serde(rename = "unavailable")]
+    NotMeasured(NotMeasured),
     /// In place of the header: the first line of what another tool measured, and the file that it was read from.
     Source(Source),
     /// A number of another tool.
@@ -73,7 +76,7 @@ pub struct Defaults {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Its name in this recording: `a`, `b`.
-    pub host: String,
+    pub host: HostId,
     /// How it was reached: `lab`, `local`, `ssh://user@name`.
     pub reached: String,
     /// The address that its peer's data goes to.
@@ -124,7 +127,7 @@ pub struct SessionRecord {
     #[serde(default)]
     pub arm: u32,
     /// This end's host.
-    pub host: String,
+    pub host: HostId,
     /// This end's worker.
     pub worker: u32,
     /// The knobs.
@@ -186,7 +189,7 @@ impl Flow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleRecord {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// What it did.
     pub does: Does,
     /// Its flows.
@@ -268,7 +271,7 @@ pub struct StepRecord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketRecord {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The worker.
     pub worker: u32,
     /// The flow.
@@ -293,7 +296,7 @@ pub struct Series {
     /// The step.
     pub step: u32,
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The worker whose socket was sampled; none for the host's own counters.
     pub worker: Option<u32>,
     /// The flow whose socket was sampled.
@@ -323,46 +326,6 @@ impl Trial {
             (!of_pair.is_empty()).then(|| trial(case, of_pair))
         };
         (0..).zip(case.apart()).filter_map(of_pair).collect()
-    }
-}
-
-/// Something that cannot be measured here.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unavailable {
-    /// The rung.
-    pub rung: String,
-    /// The pattern; none for all.
-    pub pattern: Option<Pattern>,
-    /// The wait mode; none for all.
-    pub wait: Option<Wait>,
-    /// The host, for in-host rungs; none for all.
-    pub host: Option<String>,
-    /// Why.
-    pub why: String,
-    /// What to try; empty where nothing helps.
-    pub hint: String,
-    /// Which of the plan's arms; none for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arm: Option<u32>,
-    /// The hosts between which it failed; none for a failure within one, or what was known before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<[String; 2]>,
-    /// How many steps were on record when it failed; none where it was known before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after_steps: Option<u32>,
-}
-
-impl Unavailable {
-    /// Whether this case failed on the way, and is not tried again.
-    pub fn lost(&self, case: &Case) -> bool {
-        let ends = [case.pairs.from_names(), case.pairs.to_names()];
-        // A session serves both directions.
-        let is_between = |[one, other]: &[String; 2]| {
-            [one, other] == [&ends[0], &ends[1]] || [other, one] == [&ends[0], &ends[1]]
-        };
-        let is_here = self.host.as_ref().is_none_or(|host| *host == case.pairs.first().from)
-            && self.between.as_ref().is_none_or(is_between);
-        self.after_steps.is_some() && self.rung == case.rung && self.arm == Some(case.arm) && is_here
     }
 }
 

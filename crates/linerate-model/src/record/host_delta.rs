@@ -1,6 +1,7 @@
 //! What a host's counters did.
 
 use super::wire::is_zero;
+use crate::plan::HostId;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostDelta {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// Between the two readings.
     pub wall_ns: u64,
     /// Busy time of each CPU that the host may use (ticks of 10 ms; the idle spinner included).

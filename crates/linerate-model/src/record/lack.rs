@@ -1,5 +1,7 @@
 //! What a host cannot do at all.
 
+use super::Reason;
+use crate::vocabulary::ReasonKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,13 @@ pub struct Lack {
     pub why: String,
     /// What to try; empty where nothing helps.
     pub hint: String,
+}
+
+impl Lack {
+    /// Why what needs the transport is not measured.
+    pub fn reason(&self) -> Reason {
+        Reason::new(ReasonKind::Lacking, &self.why, &self.hint)
+    }
 }
 
 /// An observer that a host has not, and why.

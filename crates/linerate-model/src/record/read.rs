@@ -56,7 +56,7 @@ pub fn read(source: impl BufRead) -> Result<(Recording, Vec<BadLine>), Unreadabl
                 bad.push(BadLine { line: number, why: "a second header".into() });
             }
             Ok(event) => recording.push(event),
-            Err(_) if number == 1 => return Err(not_a_recording(&line)),
+            Err(error) if number == 1 => return Err(not_a_recording(&line, &error)),
             Err(error) => bad.push(BadLine { line: number, why: unread(&line, &error) }),
         }
         if number == 1 {
@@ -102,12 +102,13 @@ fn check_header(recording: &Recording) -> Result<(), Unreadable> {
     }
 }
 
-fn not_a_recording(line: &[u8]) -> Unreadable {
+fn not_a_recording(line: &[u8], error: &serde_json::Error) -> Unreadable {
     let schema = serde_json::from_slice::<serde_json::Value>(line)
         .ok()
         .and_then(|value| Some(value.get("schema")?.as_str()?.to_owned()));
     match schema {
         Some(schema) if schema != SCHEMA => other_schema(&schema),
+        Some(_) => Unreadable::NotARecording(format!("its first line is no header: {}", unread(line, error))),
         _ => Unreadable::NotARecording("its first line is no header".into()),
     }
 }

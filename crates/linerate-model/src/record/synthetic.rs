@@ -126,7 +126,7 @@ impl Synthetic {
     pub fn recording(&self) -> Recording {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut recording = Recording { header: Some(self.header()), ..Recording::default() };
-        recording.hosts = vec![host("a"), host("b")];
+        recording.hosts = [HostId(0), HostId(1)].map(host).to_vec();
         let mut number = 0;
         for pass in 0..=self.passes {
             let drift = 1.0 + self.drift * (random.random::<f64>() - 0.5);
@@ -201,12 +201,12 @@ impl Synthetic {
     }
 }
 
-fn host(name: &str) -> HostFacts {
+fn host(host: HostId) -> HostFacts {
     HostFacts {
-        host: name.into(),
+        host,
         reached: "lab".into(),
-        address: Some(format!("10.0.0.{}", name.len())),
-        address6: Some(format!("fd00::{}", name.len())),
+        address: Some("10.0.0.1".into()),
+        address6: Some("fd00::1".into()),
         loopback6: true,
         machine: "m".into(),
         cpus: vec![0, 1],
@@ -290,14 +290,7 @@ fn trial(truth: &Truth, case: &Case, at: (u32, u32), (size, extra_ns): (u64, f64
         let pings = role.does == Does::Pings;
         let histogram = pings.then(|| histogram(slice_ns));
         flows.iter_mut().filter(|_| pings).for_each(|flow| flow.slices_ns.clear());
-        RoleRecord {
-            host: role.host.to_string(),
-            does: role.does,
-            flows,
-            histogram,
-            samples: BTreeMap::new(),
-            pair: 0,
-        }
+        RoleRecord { host: role.host, does: role.does, flows, histogram, samples: BTreeMap::new(), pair: 0 }
     });
     let roles = records.collect();
     Trial { step: at.0, pass: at.1, why: Why::Pass, case: case.clone(), block, roles }
@@ -334,21 +327,21 @@ const WARM_UP_BYTES: u64 = 1_000_000;
 fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRecord {
     let roles = roles(&case);
     let tcp = case.rung.ends_with(".tcp");
-    let names = BTreeSet::from([case.pairs.from_names(), case.pairs.to_names()]);
-    let hosts = names.iter().map(|host| host_delta(&case, host, received(trials, host)));
+    let ends: BTreeSet<HostId> = case.pairs.senders().iter().chain(case.pairs.receivers().iter()).collect();
+    let hosts = ends.into_iter().map(|host| host_delta(&case, host, received(trials, host)));
     let mut workers: Vec<(HostId, u32)> = roles.iter().map(|role| (role.host, role.worker)).collect();
     workers.sort_unstable();
     workers.dedup();
     let here = |host: HostId| workers.iter().filter(|(other, _)| *other == host).count() as u64;
     let sockets = workers.iter().filter(|_| tcp).map(|(host, worker)| SocketRecord {
-        host: host.to_string(),
+        host: *host,
         worker: *worker,
         flow: 0,
         congestion_control: Some("cubic".into()),
         moved: BTreeMap::from([
             ("busy_time".into(), 400_000),
             ("data_segs_out".into(), 10_000),
-            ("bytes_received".into(), received(trials, &host.to_string()) / here(*host)),
+            ("bytes_received".into(), received(trials, *host) / here(*host)),
         ]),
         last: BTreeMap::from([("snd_cwnd".into(), 40), ("snd_mss".into(), 1448), ("rtt".into(), 30)]),
         ..SocketRecord::default()
@@ -372,14 +365,14 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
 }
 
 /// What came to one host in a step, the warm-up included.
-fn received(trials: &[Trial], host: &str) -> u64 {
+fn received(trials: &[Trial], host: HostId) -> u64 {
     let roles = trials.iter().flat_map(|trial| &trial.roles).filter(|role| role.host == host);
     let receiving = roles.filter(|role| matches!(role.does, Does::Receives | Does::Pings | Does::Echoes));
     let bytes: u64 = receiving.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum();
     if bytes > 0 { bytes + WARM_UP_BYTES } else { 0 }
 }
 
-fn host_delta(case: &Case, host: &str, bytes: u64) -> HostDelta {
+fn host_delta(case: &Case, host: HostId, bytes: u64) -> HostDelta {
     let network = !case.pairs.is_within_host();
     let packets = bytes / 1448 + 1;
     let moved = InterfaceDelta {
@@ -389,7 +382,7 @@ fn host_delta(case: &Case, host: &str, bytes: u64) -> HostDelta {
         ..InterfaceDelta::default()
     };
     HostDelta {
-        host: host.into(),
+        host,
         wall_ns: 500_000_000,
         busy_ns: BTreeMap::from([(0, 500_000_000), (1, 400_000_000)]),
         own_ns: 890_000_000 / (1 + u64::from(network)),

@@ -72,6 +72,29 @@ fn a_line_that_is_no_event_is_said() {
 }
 
 #[test]
+fn a_host_that_cannot_be_costs_its_line() {
+    let recording = small();
+    let long = "x".repeat(1 << 16);
+    for name in ["A1", "../b", "", &long] {
+        let mut bytes = lines(&recording);
+        let facts = serde_json::to_string(&Event::Host(recording.hosts[1].clone())).unwrap();
+        bytes.extend(facts.replace(r#""host":"b""#, &format!(r#""host":"{name}""#)).into_bytes());
+        let (read, bad) = read(bytes.as_slice()).unwrap();
+        assert_eq!((read, bad.len()), (recording.clone(), 1));
+        let shown = name.chars().take(40).collect::<String>();
+        assert!(bad[0].why.contains(&format!("no host is called `{shown}`")), "{}", bad[0].why);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_said() {
+    let first = String::from_utf8(lines(&small())).unwrap().lines().next().unwrap().to_owned();
+    let error =
+        read(first.replace(r#""rungs":"#, r#""hosts":65,"rungs":"#).as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("65 hosts take part"), "{error}");
+}
+
+#[test]
 fn a_second_header_changes_nothing() {
     let recording = small();
     let mut bytes = lines(&recording);

@@ -4,13 +4,13 @@ use super::args::Ab;
 use super::measure::{finished, measure};
 use super::recorder::Recorder;
 use super::report::{columns, render};
-use super::run::{addresses, ipv6, rungs, settings};
+use super::run::{rungs, settings, two_hosts};
 use super::watch::lines;
 use super::{print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
-use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Setting, SettingError, Target};
+use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View};
 use crate::record::Recording;
-use crate::schedule::{Arms, Schedule};
+use crate::schedule::schedule_of;
 use crate::vocabulary::{Knob, RUNGS, Rung};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
 use crate::{Error, Result};
@@ -45,11 +45,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
             Target::Lab(_) | Target::Ssh(_) => 1,
         },
     };
-    let plan = plan(args, comparison.clone())?;
-    let schedule = |plan: &Plan, recording: &Recording| -> Box<dyn Schedule> {
-        Box::new(Arms::new(plan, &comparison, recording))
-    };
-    let (run, ended) = measure(&plan, &args.hosts, schedule)?;
+    let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
     if ended.is_ok() && run.recording.steps.is_empty() {
         return Err(nothing(&run.recording));
     }
@@ -77,8 +73,10 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
 
 /// Why there was nothing to compare.
 fn nothing(recording: &Recording) -> Error {
-    let why = recording.unavailable.first().map(|it| (it.why.clone(), it.hint.clone()));
-    let (why, hint) = why.unwrap_or_else(|| ("this rung has no such metric".into(), "try --metric".into()));
+    let (why, hint) = recording
+        .unavailable
+        .first()
+        .map_or(("this rung has no such metric", "try --metric"), |not| (&not.reason.why, &not.reason.hint));
     Error::unavailable(format!("nothing could be compared: {why}"), hint)
 }
 
@@ -101,17 +99,12 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
     let target = &args.hosts.target;
     Ok(Plan {
-        hosts: 2,
-        suites: Vec::new(),
         target: target.clone(),
+        hosts: two_hosts(&args.hosts.addresses),
         profile: profile(target, args.blocks),
-        rungs: vec![rung.id.into()],
-        named: true,
+        view: View::Comparison { rungs: Rungs::named([rung.id]), design: comparison },
         settings: settings(target, &args.base)?,
-        addresses: addresses(&args.hosts.addresses),
-        addresses6: args.hosts.addresses.iter().filter_map(ipv6).collect(),
         arms,
-        comparison: Some(Box::new(comparison)),
         seed: args.hosts.seed.unwrap_or_else(rand::random),
         budget_ns: None,
     })

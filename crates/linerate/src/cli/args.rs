@@ -8,7 +8,7 @@ use super::value::{
     rungs, seed, setting, share, suites, target, tools,
 };
 use super::watch::Watching;
-use crate::plan::{Fault, Metric, Setting, Suite, Target};
+use crate::plan::{Fault, HostId, Metric, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -85,7 +85,7 @@ pub struct Hosts {
     /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7. Give
     /// an IPv6 address beside it for the rungs over IPv6.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]
-    pub addresses: Vec<(String, IpAddr)>,
+    pub addresses: Vec<(HostId, IpAddr)>,
     /// How to call ssh, with options.
     #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH", help_heading = HOSTS)]
     #[arg(hide_env_values = true, value_hint = ValueHint::CommandString)]

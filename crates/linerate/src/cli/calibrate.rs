@@ -13,7 +13,7 @@ use super::watch::lines;
 use super::{print, settle, traces};
 use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
-use crate::record::{HostCalibration, HostFacts, Medians, Recording, SpreadSource, Unavailable};
+use crate::record::{HostCalibration, HostFacts, Medians, NotMeasured, Recording, SpreadSource};
 use crate::report::Notice;
 use crate::run::{Means, Runner, this_program};
 use crate::schedule::{Passes, Schedule};
@@ -131,7 +131,7 @@ impl Schedule for OneOf {
         self.inner.next(recording)
     }
 
-    fn unavailable(&self) -> &[Unavailable] {
+    fn unavailable(&self) -> &[NotMeasured] {
         self.inner.unavailable()
     }
 

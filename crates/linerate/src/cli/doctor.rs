@@ -6,6 +6,7 @@ use super::{print, state, traces};
 use crate::Result;
 use crate::lab;
 use crate::observer::{Check, CheckState, doctor, environment, machine_id};
+use crate::plan::HostId;
 use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
@@ -182,7 +183,7 @@ fn calibrations(args: &StateFolder) -> Vec<Check> {
 
 fn this_host() -> CalibratedHost {
     CalibratedHost::of(&HostFacts {
-        host: String::new(),
+        host: HostId::default(),
         reached: String::new(),
         address: None,
         address6: None,

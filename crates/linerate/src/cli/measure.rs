@@ -42,7 +42,8 @@ pub fn finished(recording: &Recording, ended: Result<()>) -> Result<Result<()>> 
         return Ok(ended);
     }
     // There is nothing to report, but for the reason.
-    let why = recording.unavailable.iter().map(|not| Error::unavailable(&not.why, &not.hint)).next();
+    let why =
+        recording.unavailable.iter().map(|not| Error::unavailable(&not.reason.why, &not.reason.hint)).next();
     ended.and(Err(why.unwrap_or_else(|| Error::usage("nothing was measured", "see --only and --skip"))))
 }
 
@@ -53,7 +54,7 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     state::recall(plan, args, run)?;
     let mut schedule = choose(plan, &run.recording);
     let unavailable = schedule.unavailable().to_vec();
-    unavailable.into_iter().map(Event::Unavailable).try_for_each(|event| run.keep(event))?;
+    unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;
     run.watcher.planned(schedule.as_ref(), &run.path);
     while let Some(step) = schedule.next(&run.recording) {
         if stop.wanted() {

@@ -7,13 +7,12 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{print, settle};
-use crate::plan::{Plan, Profile, Setting, Target, sizes};
+use crate::plan::{HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, sizes};
 use crate::report::text;
-use crate::schedule::Passes;
+use crate::schedule::schedule_of;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::process::ExitCode;
 
 /// Measures, prints the report, and says how it ended.
@@ -28,7 +27,7 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     if let Some(passes) = args.passes {
         plan.profile = Profile { passes, budget_ns: 0, ..plan.profile };
     }
-    let (run, ended) = measure(&plan, &args.hosts, |plan, recording| Box::new(Passes::new(plan, recording)))?;
+    let (run, ended) = measure(&plan, &args.hosts, schedule_of)?;
     let ended = finished(&run.recording, ended)?;
     remember(&args.hosts, &run.recording);
     // After a failure there is something more urgent to say, and `linerate report` can make the page later.
@@ -50,35 +49,33 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         .ok_or_else(|| Error::usage(format!("no profile is called `{profile}`"), ""))?;
     let settings = settings(&args.target, set)?;
     Ok(Plan {
-        hosts: 2,
-        suites: Vec::new(),
         target: args.target.clone(),
-        rungs: rungs(&profile, &args.only, &args.skip)?,
+        hosts: two_hosts(&args.addresses),
+        view: View::Ladder(Rungs {
+            ids: rungs(&profile, &args.only, &args.skip)?,
+            named: !args.only.is_empty(),
+        }),
         profile,
-        named: !args.only.is_empty(),
         settings,
-        addresses: addresses(&args.addresses),
-        addresses6: args.addresses.iter().filter_map(ipv6).collect(),
         arms: Vec::new(),
-        comparison: None,
         seed: args.seed.unwrap_or_else(rand::random),
         budget_ns,
     })
 }
 
-/// The address that each host was given: an IPv4 one before an IPv6 one, which has rungs of its own.
-pub fn addresses(given: &[(String, IpAddr)]) -> BTreeMap<String, IpAddr> {
-    let mut sorted: Vec<_> = given.to_vec();
-    sorted.sort_by_key(|(_, address)| address.is_ipv4());
-    sorted.into_iter().collect()
-}
-
-/// The IPv6 addresses among them.
-pub fn ipv6((host, address): &(String, IpAddr)) -> Option<(String, Ipv6Addr)> {
-    match address {
-        IpAddr::V6(address) => Some((host.clone(), *address)),
-        IpAddr::V4(_) => None,
+/// A ladder stands between two hosts. Where one was given both kinds of address, its peer sends to the IPv4 one: IPv6
+/// has rungs of its own.
+pub fn two_hosts(addresses: &[(HostId, IpAddr)]) -> Vec<PlannedHost> {
+    let mut hosts = PlannedHost::first(2);
+    for host in &mut hosts {
+        let given = || addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| *address).rev();
+        host.address = given().find(IpAddr::is_ipv4).or_else(|| given().next());
+        host.address6 = given().find_map(|address| match address {
+            IpAddr::V6(address) => Some(address),
+            IpAddr::V4(_) => None,
+        });
     }
+    hosts
 }
 
 /// The settings, and what holds on such a target without them.

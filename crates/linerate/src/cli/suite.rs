@@ -1,7 +1,7 @@
 //! Plan files: read, checked, and put in place of the ladder.
 
 use super::args::Hosts;
-use crate::plan::{LONGEST_PLAN, Plan, Suite};
+use crate::plan::{LONGEST_PLAN, Plan, PlannedHost, Suite, SuiteError, View};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -30,15 +30,15 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
         return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
     }
     if suites.iter().any(Suite::takes_all_hosts) {
-        plan.hosts = plan.target.hosts();
+        let others = PlannedHost::first(plan.target.hosts()).into_iter().skip(plan.hosts.len());
+        plan.hosts.extend(others);
     }
     for arm in suites.iter().flat_map(Suite::arms) {
         if !plan.arms.contains(&arm) {
             plan.arms.push(arm);
         }
     }
-    plan.rungs = Vec::new();
-    plan.suites = suites;
+    plan.view = View::Suites(suites);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::lab_file;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{
-    LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
+    HostId, LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
     rungs_and_groups,
 };
 use crate::unit::{Bytes, Nanoseconds};
@@ -227,14 +227,14 @@ pub fn budget(text: &str) -> Read<u64> {
 }
 
 /// `a=192.0.2.1`.
-pub fn address(text: &str) -> Read<(String, IpAddr)> {
+pub fn address(text: &str) -> Read<(HostId, IpAddr)> {
     const TRY: &str = "try b=192.0.2.7";
     match text.split_once('=') {
         None => unfit(format!("`{text}` has no `=`"), TRY),
-        Some((host @ ("a" | "b"), address)) => match address.parse() {
-            Ok(address) => Ok((host.into(), address)),
-            Err(_) => unfit(format!("`{address}` is not an IP address"), TRY),
+        Some((name, address)) => match (name.parse(), address.parse()) {
+            (Ok(host @ HostId(0 | 1)), Ok(address)) => Ok((host, address)),
+            (Ok(HostId(0 | 1)), Err(_)) => unfit(format!("`{address}` is not an IP address"), TRY),
+            _ => unfit(format!("no host is called `{name}`"), "the hosts are called a and b"),
         },
-        Some((host, _)) => unfit(format!("no host is called `{host}`"), "the hosts are called a and b"),
     }
 }

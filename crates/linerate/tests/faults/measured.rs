@@ -3,12 +3,11 @@
 use crate::user::runs::PROGRAM;
 use linerate::analysis::{Curve, Layer, analyse};
 use linerate::diagnosis::diagnose;
-use linerate::plan::{Block, Plan, Profile, Step, Target, Why};
+use linerate::plan::{Block, Plan, PlannedHost, Profile, Rungs, Step, Target, View, Why};
 use linerate::record::{Header, LinkAudit, Recording, SocketRecord, decode_histogram};
 use linerate::run::{Means, Runner};
 use linerate::schedule::{Passes, Schedule};
 use linerate::vocabulary::{Does, LADDER_BYTES, LATENCY_BYTES, Pattern, Wait};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 const RUNG: &str = "network.tcp";
@@ -74,7 +73,7 @@ pub fn one_step(
     (rung, pattern): (&str, Pattern),
     change: impl Fn(Step) -> Step,
 ) -> Recording {
-    let plan = Plan { rungs: vec![rung.into()], ..plan(lab, faults, settings) };
+    let plan = Plan { view: View::Ladder(Rungs::named([rung])), ..plan(lab, faults, settings) };
     let mut bench = Bench::new(&plan);
     let is_wanted = |step: &Step| step.case.pattern == pattern && step.case.wait == Wait::Sleeping;
     let first = bench.first(is_wanted);
@@ -118,17 +117,12 @@ fn plan(lab: &str, faults: &[&str], settings: &[&str]) -> Plan {
         ..Profile::named("quick").unwrap()
     };
     Plan {
-        hosts: 2,
-        suites: Vec::new(),
+        hosts: PlannedHost::first(2),
         settings: topology.settings().into_iter().chain(set).collect(),
         target: Target::Lab(topology),
         profile,
-        rungs: vec![RUNG.into()],
-        named: true,
-        addresses: BTreeMap::new(),
-        addresses6: BTreeMap::new(),
+        view: View::Ladder(Rungs::named([RUNG])),
         arms: Vec::new(),
-        comparison: None,
         seed: 1,
         budget_ns: None,
     }
@@ -200,8 +194,8 @@ impl<'p> Bench<'p> {
 
 impl Measured {
     fn layer(&self, from: &str) -> &Layer {
-        let of_one =
-            |layer: &&Layer| layer.from.as_deref() == Some(from) && layer.flows == 1 && !layer.both_ways;
+        let is_from = |layer: &Layer| layer.from.as_ref().is_some_and(|hosts| hosts.to_string() == from);
+        let of_one = |layer: &&Layer| is_from(layer) && layer.flows == 1 && !layer.both_ways;
         self.layers.iter().find(of_one).unwrap()
     }
 

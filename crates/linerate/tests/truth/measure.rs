@@ -2,11 +2,12 @@
 
 use super::nobody::program;
 use linerate::analysis::throughput_bps;
-use linerate::plan::{Block, Case, HostId, Pairs, Plan, Profile, Role, Step, Target, Why};
+use linerate::plan::{
+    Block, Case, HostId, Pairs, Plan, PlannedHost, Profile, Role, Rungs, Step, Target, View, Why,
+};
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
 use linerate::run::{Means, Runner};
 use linerate::vocabulary::{Cache, Does, Pattern, Wait};
-use std::collections::BTreeMap;
 
 const NS: f64 = 1e9;
 
@@ -48,17 +49,12 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
     // Bursts of a block of datagrams must fit, so that only the wire loses any.
     let always = ["tcp.congestion-control=cubic", "network.udp:socket.receive-buffer=4MiB"];
     let plan = Plan {
-        hosts: 2,
-        suites: Vec::new(),
+        hosts: PlannedHost::first(2),
         target: target.parse::<Target>().unwrap(),
         profile: Profile::named("quick").unwrap(),
-        rungs: vec!["network.tcp".into(), "network.udp".into()],
-        named: true,
+        view: View::Ladder(Rungs::named(["network.tcp", "network.udp"])),
         settings: always.iter().chain(settings).map(|text| setting(text)).collect(),
-        addresses: BTreeMap::new(),
-        addresses6: BTreeMap::new(),
         arms: Vec::new(),
-        comparison: None,
         seed: 1,
         budget_ns: None,
     };

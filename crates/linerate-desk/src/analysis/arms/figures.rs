@@ -1,7 +1,7 @@
 //! What each arm gave in each block, and what it gave against the plan as it stands.
 
 use crate::analysis::measures::Measure;
-use crate::plan::Why;
+use crate::plan::{Comparison, Why};
 use crate::record::{Recording, StepRecord, Trial, decode_histogram};
 use crate::statistic::{Effect, Estimate, median, midmean, signed_rank};
 use crate::vocabulary::{Does, Metric, Pattern, metric};
@@ -42,16 +42,14 @@ pub struct Blocks(BTreeMap<u32, BTreeMap<u32, Figures>>);
 
 impl Blocks {
     /// The blocks of one purpose, by arm and number; those that were cut short are left out.
-    pub fn of(recording: &Recording, why: Why, pattern: Pattern) -> Blocks {
-        let comparison = recording.plan().and_then(|plan| plan.comparison.as_ref());
-        let block_of = |pass: u32| comparison.map_or(pass, |comparison| comparison.block_of(pass));
+    pub fn of(recording: &Recording, comparison: &Comparison, (why, pattern): (Why, Pattern)) -> Blocks {
         let mut visits: BTreeMap<(u32, u32), Visits> = BTreeMap::new();
         for trial in recording.trials.iter().filter(|trial| trial.why == why && trial.pass > 0) {
-            let visit = visits.entry((trial.case.arm, block_of(trial.pass)));
+            let visit = visits.entry((trial.case.arm, comparison.block_of(trial.pass)));
             visit.or_insert_with(|| Visits::of(recording)).trials.push(trial);
         }
         for step in recording.steps.iter().filter(|step| step.why == why && step.pass > 0) {
-            let visit = visits.entry((step.case.arm, block_of(step.pass)));
+            let visit = visits.entry((step.case.arm, comparison.block_of(step.pass)));
             visit.or_insert_with(|| Visits::of(recording)).steps.push(step);
         }
         let mut whole: BTreeMap<u32, usize> = BTreeMap::new();

@@ -50,7 +50,7 @@ impl Facts {
     pub fn of(recording: &Recording, curves: &[Curve], curve: &Curve) -> Facts {
         let case = &curve.case;
         let is_end = |host: HostId| case.pairs.has(host);
-        let hosts = recording.hosts.iter().filter(|host| host.host.parse().is_ok_and(is_end));
+        let hosts = recording.hosts.iter().filter(|host| is_end(host.host));
         let claimed = hosts.filter_map(|host| host.environment.host.get("cpu.caches_claimed")?.as_array());
         let mut caches: Vec<(String, u64)> =
             claimed.flatten().filter_map(|claim| cache(claim.as_str()?)).collect();

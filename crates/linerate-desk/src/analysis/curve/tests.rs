@@ -240,7 +240,7 @@ fn a_bend_at_half_a_granted_buffer_is_the_buffer() {
             rung: "network.tcp".into(),
             flows: 1,
             arm: 0,
-            host: "a".into(),
+            host: HostId(0),
             worker: 0,
             granted: vec![granted],
             endpoints: Vec::new(),

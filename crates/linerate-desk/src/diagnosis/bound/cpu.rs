@@ -4,6 +4,7 @@ use super::memory::of;
 use super::{Inputs, Limit};
 use crate::analysis::model::Side;
 use crate::analysis::{Load, Values};
+use crate::plan::HostId;
 use crate::statistic::median;
 use crate::unit::significant;
 use crate::vocabulary::Wait;
@@ -51,12 +52,12 @@ pub(super) fn interrupts(inputs: &Inputs) -> Option<Limit> {
     let layer = inputs.layer;
     // Where the kernel carries nothing, another CPU's work is another's.
     of(&layer.rung).filter(|(_, transport)| transport.crosses_hosts)?;
-    let mut worst: Option<(f64, u32, &str)> = None;
+    let mut worst: Option<(f64, u32, HostId)> = None;
     for delta in inputs.steps.iter().flat_map(|step| &step.hosts) {
         for (cpu, busy_ns) in delta.busy_ns.iter().filter(|(cpu, _)| !layer.placement.contains(cpu)) {
             let busy = *busy_ns as f64 / delta.wall_ns as f64;
             if busy.is_finite() && worst.is_none_or(|(most, ..)| busy > most) {
-                worst = Some((busy, *cpu, &delta.host));
+                worst = Some((busy, *cpu, delta.host));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Whether the bytes that were received crossed the interfaces that they should have, and nothing else did.
 
 use super::Context;
+use crate::plan::HostId;
 use crate::record::{HostDelta, InterfaceDelta, StepRecord};
 use crate::vocabulary::{Place, Rung};
 
@@ -25,7 +26,7 @@ fn interfaces<'r>(rung: &Rung, delta: &'r HostDelta) -> impl Iterator<Item = &'r
 }
 
 /// The payload that a host's connections received during the step, by `tcp_info`, warm-up included.
-fn received(step: &StepRecord, host: &str) -> Option<f64> {
+fn received(step: &StepRecord, host: HostId) -> Option<f64> {
     let sockets = step.sockets.iter().filter(|socket| socket.host == host);
     let counts = sockets.filter_map(|socket| socket.moved.get("bytes_received")).map(|bytes| *bytes as f64);
     counts.reduce(|a, b| a + b)
@@ -34,7 +35,7 @@ fn received(step: &StepRecord, host: &str) -> Option<f64> {
 /// Received bytes and packets of a host's interfaces, and the payload that should be in them.
 fn sides<'r>(step: &'r StepRecord, rung: &'r Rung) -> impl Iterator<Item = (f64, f64, f64)> + 'r {
     step.hosts.iter().filter_map(move |delta| {
-        let payload = received(step, &delta.host)?;
+        let payload = received(step, delta.host)?;
         let sum = |count: fn(&InterfaceDelta) -> u64| -> f64 {
             interfaces(rung, delta).map(|interface| count(interface) as f64).sum()
         };

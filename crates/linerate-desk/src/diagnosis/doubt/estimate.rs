@@ -1,9 +1,10 @@
 //! What a layer's own numbers show.
 
 use super::{Context, Finding, percent};
-use crate::analysis::{Layer, NotMeasured};
+use crate::analysis::Layer;
 use crate::diagnosis::bound::Bound;
 use crate::diagnosis::planted::faults;
+use crate::record::NotMeasured;
 use crate::record::StepRecord;
 use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
 use crate::unit::{BitRate, significant};
@@ -111,5 +112,6 @@ fn polling_refused(layer: &Layer) -> Option<Found> {
     let all = || layer.not_measured.iter().chain(&layer.unavailable);
     let refused = all().find(left_out(Wait::Polling))?;
     let sleeping_too = all().filter(left_out(Wait::Sleeping)).any(|not| not.pattern == refused.pattern);
-    (!sleeping_too).then(|| ("polling-refused", refused.why.clone(), json!({ "why": refused.why })))
+    (!sleeping_too)
+        .then(|| ("polling-refused", refused.reason.why.clone(), json!({ "why": refused.reason.why })))
 }

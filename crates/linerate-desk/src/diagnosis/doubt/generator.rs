@@ -85,6 +85,7 @@ fn ceiling(calibration: &Calibration, curve: &Curve, message_bytes: u64) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use crate::plan::HostId;
     use crate::record::synthetic::Synthetic;
     use crate::record::{Calibration, Ceiling, Figure, HostCalibration};
     use crate::vocabulary::{Does, Rung, Wait};
@@ -106,8 +107,7 @@ mod tests {
                 n: 11,
             },
         };
-        let host =
-            HostCalibration { host: "a".into(), ceilings: vec![ceiling], ..HostCalibration::default() };
+        let host = HostCalibration { host: HostId(0), ceilings: vec![ceiling], ..HostCalibration::default() };
         recording.calibration = Some(Calibration { hosts: vec![host], ..Calibration::default() });
         let analysis = crate::analysis::analyse(&recording);
         let findings = crate::diagnosis::diagnose(&recording, &analysis).findings;

@@ -42,6 +42,7 @@ fn arms(context: &Context, index: usize) -> BTreeSet<(u32, u32)> {
 mod tests {
     use crate::analysis::analyse;
     use crate::diagnosis::diagnose;
+    use crate::plan::HostId;
     use crate::record::synthetic::Synthetic;
     use crate::record::{Event, Granted, SessionRecord};
 
@@ -62,7 +63,7 @@ mod tests {
             rung: "network.tcp".into(),
             flows: 1,
             arm: 3,
-            host: "a".into(),
+            host: HostId(0),
             worker: 0,
             granted: vec![Granted { knob, asked, granted }],
             endpoints: Vec::new(),

@@ -16,7 +16,7 @@ fn shared_cpus(context: &Context) -> Option<Finding> {
     let shares = |host: &&HostFacts| {
         hosts.iter().any(|other| other.host != host.host && other.machine == host.machine)
     };
-    let sharing: Vec<&str> = hosts.iter().filter(shares).map(|host| host.host.as_str()).collect();
+    let sharing: Vec<String> = hosts.iter().filter(shares).map(|host| host.host.to_string()).collect();
     let network = context
         .analysis
         .layers

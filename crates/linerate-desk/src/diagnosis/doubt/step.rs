@@ -150,10 +150,11 @@ fn not_kept_awake(_: &Context, _: usize, step: &StepRecord) -> Option<f64> {
 }
 
 /// The readings of each machine: hosts that share one see the same CPUs.
-fn machines<'r>(context: &Context<'r>, step: &'r StepRecord) -> BTreeMap<&'r str, Vec<&'r HostDelta>> {
-    let mut machines: BTreeMap<&str, Vec<&HostDelta>> = BTreeMap::new();
+fn machines<'r>(context: &Context<'r>, step: &'r StepRecord) -> BTreeMap<String, Vec<&'r HostDelta>> {
+    let mut machines: BTreeMap<String, Vec<&HostDelta>> = BTreeMap::new();
     for delta in &step.hosts {
-        let machine = host(context.recording, &delta.host).map_or(delta.host.as_str(), |host| &host.machine);
+        let known = host(context.recording, delta.host);
+        let machine = known.map_or(delta.host.to_string(), |host| host.machine.clone());
         machines.entry(machine).or_default().push(delta);
     }
     machines
@@ -196,8 +197,8 @@ fn unpaced_bbr(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     sockets.peek()?;
     let unpaced = sockets.any(|socket| {
         let bbr = socket.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"));
-        let interface = busiest_interface(std::iter::once(step), &socket.host);
-        let queue = interface.and_then(|name| interface_fact(context.recording, &socket.host, name, "qdisc"));
+        let interface = busiest_interface(std::iter::once(step), socket.host);
+        let queue = interface.and_then(|name| interface_fact(context.recording, socket.host, name, "qdisc"));
         bbr && queue.and_then(Value::as_str) != Some("fq")
     });
     yes(unpaced)

@@ -2,7 +2,7 @@
 
 use super::{Check, Context, percent};
 use crate::analysis::{lost_share, sent_late, wire_lateness};
-use crate::plan::HostPair;
+use crate::plan::{HostId, HostPair};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
 use crate::vocabulary::{Does, Pattern};
@@ -118,7 +118,7 @@ fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
 /// Flows that share their CPU with no other flow of the trial: only these can be sure that whatever
 /// kept them waiting was foreign.
 fn alone(trial: &Trial) -> impl Iterator<Item = &Flow> {
-    let place = |role: &RoleRecord, flow: &Flow| Some((role.host.clone(), flow.cpu?));
+    let place = |role: &RoleRecord, flow: &Flow| Some((role.host, flow.cpu?));
     let all = trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
     let mut threads = BTreeMap::new();
     all.clone().for_each(|(role, flow)| *threads.entry(place(role, flow)).or_insert(0u32) += 1);
@@ -140,8 +140,8 @@ fn put_off(flow: &Flow) -> Option<f64> {
 
 /// How far senders and receivers are apart, in the worse direction, as a share of what was received.
 fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
-    let sum = |does: Does, here: &dyn Fn(&str) -> bool| -> f64 {
-        let roles = trial.roles.iter().filter(|role| role.does == does && here(&role.host));
+    let sum = |does: Does, here: &dyn Fn(HostId) -> bool| -> f64 {
+        let roles = trial.roles.iter().filter(|role| role.does == does && here(role.host));
         roles.flat_map(|role| &role.flows).map(|flow| flow.bytes as f64).sum()
     };
     let apart = |sent: f64, received: f64| {
@@ -157,8 +157,7 @@ fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
             .filter(|_| trial.roles.iter().any(|role| role.does == Does::Sends));
     }
     let HostPair { from, to } = trial.case.pairs.first();
-    let hosts = [from.to_string(), to.to_string()];
-    let directions = hosts.iter().filter_map(|sender| {
+    let directions = [from, to].into_iter().filter_map(|sender| {
         apart(sum(Does::Sends, &|host| host == sender), sum(Does::Receives, &|host| host != sender))
     });
     directions.reduce(f64::max)

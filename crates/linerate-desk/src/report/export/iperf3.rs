@@ -4,6 +4,7 @@
 //! does not is null or left out, and `title` says who measured.
 
 use crate::analysis::Timeline;
+use crate::plan::HostId;
 use crate::record::{Flow, Recording, RoleRecord, StepRecord, Trial};
 use crate::report::{Rendered, Sheet};
 use crate::vocabulary::{Does, Place, RUNGS, Rung};
@@ -37,7 +38,7 @@ fn stream(sheet: &Sheet) -> Option<Value> {
         "intervals": intervals(timeline),
         "end": {
             "streams": [],
-            "sum_sent": with_retransmits(sent, step, &timeline.case.pairs.from_names()),
+            "sum_sent": with_retransmits(sent, step, timeline.case.pairs.senders().one()),
             "sum_received": received,
             "cpu_utilization_percent": {
                 "host_total": busy(side(Does::Sends)),
@@ -47,8 +48,8 @@ fn stream(sheet: &Sheet) -> Option<Value> {
                 "remote_user": null,
                 "remote_system": null,
             },
-            "sender_tcp_congestion": congestion(step, &timeline.case.pairs.from_names()),
-            "receiver_tcp_congestion": congestion(step, &timeline.case.pairs.to_names()),
+            "sender_tcp_congestion": congestion(step, timeline.case.pairs.senders().one()),
+            "receiver_tcp_congestion": congestion(step, timeline.case.pairs.receivers().one()),
         },
     }))
 }
@@ -79,7 +80,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
         begun.checked_add(jiff::SignedDuration::from_nanos(i64::try_from(after).ok()?)).ok()
     });
     let rung = Rung::named(&timeline.case.rung);
-    let host = |name: &str| recording.hosts.iter().find(|host| host.host == *name);
+    let host = |id: HostId| recording.hosts.iter().find(|host| host.host == id);
     json!({
         "connected": [],
         "version": null,
@@ -89,7 +90,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
             "timesecs": at.map(jiff::Timestamp::as_second),
         },
         "connecting_to": {
-            "host": host(&timeline.case.pairs.to_names()).and_then(|host| host.address.clone()),
+            "host": timeline.case.pairs.receivers().one().and_then(host).and_then(|host| host.address.clone()),
             "port": null,
         },
         "cookie": null,
@@ -144,8 +145,8 @@ fn sum<'r>(roles: impl Iterator<Item = &'r RoleRecord>, sender: bool) -> Value {
     })
 }
 
-fn with_retransmits(mut sum: Value, step: Option<&StepRecord>, host: &str) -> Value {
-    let sockets = step.into_iter().flat_map(|step| &step.sockets).filter(|socket| socket.host == host);
+fn with_retransmits(mut sum: Value, step: Option<&StepRecord>, host: Option<HostId>) -> Value {
+    let sockets = step.into_iter().flat_map(|step| &step.sockets).filter(|socket| Some(socket.host) == host);
     let counts: Vec<u64> =
         sockets.map(|socket| socket.moved.get("total_retrans").copied().unwrap_or(0)).collect();
     // A connection whose counter did not move has none to tell; without a connection nothing is known.
@@ -166,7 +167,7 @@ fn busy<'r>(roles: impl Iterator<Item = &'r RoleRecord>) -> Option<f64> {
     Some(100.0 * used / longest as f64)
 }
 
-fn congestion<'r>(step: Option<&'r StepRecord>, host: &str) -> Option<&'r str> {
+fn congestion(step: Option<&StepRecord>, host: Option<HostId>) -> Option<&str> {
     let sockets = step.into_iter().flat_map(|step| &step.sockets);
-    sockets.filter(|socket| socket.host == host).find_map(|socket| socket.congestion_control.as_deref())
+    sockets.filter(|socket| Some(socket.host) == host).find_map(|socket| socket.congestion_control.as_deref())
 }

@@ -195,7 +195,7 @@ impl Families {
     }
 
     fn layer(&mut self, entry: &LadderEntry) {
-        let place = entry.direction.clone().or(entry.host.clone()).unwrap_or_default();
+        let place = entry.direction.clone().or(entry.host.map(String::from)).unwrap_or_default();
         let labels: Labels =
             vec![("rung", entry.id.clone()), ("place", place), ("flows", entry.flows.to_string())];
         let with = |more: &[(&'static str, &str)]| {
@@ -213,8 +213,8 @@ impl Families {
                 }
             }
         }
-        if let Some(why) = &entry.unavailable {
-            self.add("unavailable", with(&[("reason", why)]), Some(1.0));
+        if let Some(not) = &entry.unavailable {
+            self.add("unavailable", with(&[("reason", &not.reason.why)]), Some(1.0));
         }
         for warning in &entry.warnings {
             self.add("warning", with(&[("code", &warning.code)]), Some(1.0));

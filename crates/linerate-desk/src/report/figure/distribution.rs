@@ -36,7 +36,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
 }
 
 fn one(sheet: &Sheet, entry: &DistributionEntry) -> Series {
-    let place = entry.direction.as_ref().or(entry.host.as_ref()).map_or("", String::as_str);
+    let place = entry.direction.clone().or(entry.host.map(String::from)).unwrap_or_default();
     // A mean of several exchanges has no tail of its own.
     let batch = if entry.exchanges > 1 { format!(", means of {}", entry.exchanges) } else { String::new() };
     let name = format!("{} {place}, {}{batch}", entry.id, entry.wait);

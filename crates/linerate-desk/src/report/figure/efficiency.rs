@@ -2,6 +2,7 @@
 
 use super::{Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Unit, style};
 use crate::analysis::{Kept, Layer, efficiency};
+use crate::plan::HostGroup;
 
 /// The figure.
 pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
@@ -36,12 +37,12 @@ fn one(sheet: &Sheet, layer: &Layer, kept: &[Kept]) -> Series {
     let raw = kept.iter().flat_map(of_passes);
     let points: Vec<Point> =
         kept.iter().map(|one| Point::new(one.message_bytes as f64, one.kept_of_below)).collect();
-    let first = sheet.recording.hosts.first().map(|host| &host.host);
+    let first = sheet.recording.hosts.first().map(|host| HostGroup::from(host.host));
     Series {
         raw: raw.collect(),
         lines: vec![points.iter().map(|point| [point.x, point.y]).collect()],
         points,
-        shown: style::is_drawn(&layer.rung) && layer.flows == 1 && layer.from.as_ref() == first,
+        shown: style::is_drawn(&layer.rung) && layer.flows == 1 && layer.from == first,
         ..style::of_sheet(sheet, &format!("{} over {below}", layer.name()), &layer.rung)
     }
 }

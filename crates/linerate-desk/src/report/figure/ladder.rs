@@ -1,6 +1,7 @@
 //! The ladder as a picture: from the bound down to the topmost rung, with what each one loses.
 
 use super::{Figure, Mark, Point, Sheet, Unit, bars, style};
+use crate::plan::HostId;
 use crate::report::LadderEntry;
 use crate::report::note::name;
 use crate::statistic::Estimate;
@@ -43,11 +44,12 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
 
 /// The chain from memory to the network in the first direction, from the bottom up, each with what is below.
 fn chain<'s>(sheet: &'s Sheet) -> Vec<(&'s LadderEntry, Option<&'s LadderEntry>)> {
-    let first = sheet.report.run.hosts.first().map_or("a", |host| host.host.as_str());
+    let first = sheet.report.run.hosts.first().map_or(HostId::default(), |host| host.host).to_string();
     let mut chain: Vec<(&LadderEntry, Option<&LadderEntry>)> = Vec::new();
     for entry in &sheet.report.ladder {
-        let from = entry.host.as_deref().or(entry.direction.as_deref()).unwrap_or(first);
-        let is_forward = from.split('>').next() == Some(first);
+        let host = entry.host.map(String::from);
+        let from = host.as_deref().or(entry.direction.as_deref()).unwrap_or(&first);
+        let is_forward = from.split('>').next() == Some(first.as_str());
         let known = chain.iter().any(|(known, _)| known.id == entry.id);
         if style::is_on_chain(&entry.id) && is_forward && !known && entry.throughput_bps.is_some() {
             let below = chain.iter().find(|(below, _)| Some(&below.id) == entry.below.as_ref());

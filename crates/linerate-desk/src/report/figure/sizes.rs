@@ -4,6 +4,7 @@ use super::{
     Axis, Figure, INTERVAL, Kind, Mark, Point, Scale, Series, Sheet, Unit, imported, published, style,
 };
 use crate::analysis::{Curve, Layer, Point as Measured, Segment};
+use crate::plan::HostGroup;
 use crate::report::curve::told;
 use crate::report::note::sentence;
 use crate::report::{BreakEntry, CurveEntry};
@@ -118,8 +119,8 @@ fn add(figure: &mut Figure, sheet: &Sheet, layer: &Layer, curve: &Curve, view: &
 
 /// The chain from memory to the network and what was named, one way and over one connection; the rest on request.
 fn is_shown(layer: &Layer, sheet: &Sheet) -> bool {
-    let first = sheet.recording.hosts.first().map(|host| &host.host);
-    let forward = layer.from.is_none() || layer.from.as_ref() == first;
+    let first = sheet.recording.hosts.first().map(|host| HostGroup::from(host.host));
+    let forward = layer.from.is_none() || layer.from == first;
     style::is_drawn(&layer.rung) && layer.flows == 1 && !layer.both_ways && forward
 }
 
@@ -142,7 +143,7 @@ fn marks(sheet: &Sheet, curve: &Curve, series: &Series) -> Vec<Mark> {
             && entry.pattern == case.pattern
             && entry.wait == case.wait
             && entry.flows == case.flows
-            && (&entry.from, &entry.to) == (&case.pairs.from_names(), &case.pairs.to_names())
+            && (&entry.from, &entry.to) == (&case.pairs.senders(), &case.pairs.receivers())
     };
     let entry = sheet.report.curves.iter().find(is_same);
     let sure = entry.into_iter().flat_map(|entry| entry.breaks.iter().map(move |found| (entry, found)));

@@ -25,7 +25,7 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
 fn hosts(sheet: &Sheet) -> Markup {
     let hosts = &sheet.recording.hosts;
     let facts = facts(hosts);
-    let names: Vec<String> = hosts.iter().map(|host| sheet_name(sheet, &host.host)).collect();
+    let names: Vec<String> = hosts.iter().map(|host| sheet_name(sheet, &host.host.to_string())).collect();
     let (same, differ): (Facts, Facts) =
         facts.into_iter().partition(|(_, values)| values.windows(2).all(|two| two[0] == two[1]));
     html! {

@@ -116,7 +116,7 @@ fn oddities(sheet: &Sheet) -> Markup {
 
 fn odd(curve: &CurveEntry) -> Vec<String> {
     let place =
-        if curve.from == curve.to { curve.from.clone() } else { format!("{}>{}", curve.from, curve.to) };
+        if curve.from == curve.to { curve.from.to_string() } else { format!("{}>{}", curve.from, curve.to) };
     let case = format!("{} {} {} {place}", curve.id, curve.pattern, curve.wait);
     let forms = curve.forms.iter().filter(|form| form.below_peak > 0.0).map(|form| {
         let (from, to) = (Bytes(form.from_bytes), Bytes(form.to_bytes));
@@ -193,14 +193,14 @@ fn left_out(sheet: &Sheet) -> Markup {
     let entries = sheet.report.ladder.iter();
     let parts = entries
         .clone()
-        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), &left.why, &left.hint)));
+        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), left.reason.told())));
     let suites = sheet.report.suites.iter().flat_map(|suite| &suite.left_out);
-    let suites = suites.map(|one| (one.what.clone(), &one.why, &one.hint));
-    let lines: Vec<(String, &String, &String)> = parts.chain(suites).collect();
+    let suites = suites.map(|one| (format!("{}{}", one.rung, one.part()), one.reason.told()));
+    let lines: Vec<(String, String)> = parts.chain(suites).collect();
     html! {
         @if !lines.is_empty() {
             h3 { "What was left out" }
-            ul { @for (layer, why, hint) in lines { li { b { (layer) } ": " (why) @if !hint.is_empty() { " (" (hint) ")" } } } }
+            ul { @for (layer, why) in lines { li { b { (layer) } ": " (why) } } }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The JSON form of a curve.
 
 use crate::analysis::{Abnormal, Anomaly, Confirmation, Form, Slower, Split, Summary, Unaligned};
+use crate::plan::HostGroup;
 use crate::statistic::Estimate;
 use crate::vocabulary::{Cache, Pattern, Wait};
 use schemars::JsonSchema;
@@ -18,9 +19,9 @@ pub struct CurveEntry {
     /// Parallel connections.
     pub flows: u32,
     /// The host that sends, pings or works alone.
-    pub from: String,
+    pub from: HostGroup,
     /// The host that receives or echoes.
-    pub to: String,
+    pub to: HostGroup,
     /// The sizes, ascending.
     pub points: Vec<PointEntry>,
     /// Straight lines that describe the time of a message: half of a round trip, or a stream's time for

@@ -1,6 +1,7 @@
 //! The JSON form of distributions, and of efficiency against message size.
 
 use crate::analysis::{Kept, Percentile};
+use crate::plan::HostId;
 use crate::vocabulary::Wait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ pub struct DistributionEntry {
     /// The rung's name.
     pub id: String,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// The direction of a layer between hosts.
     pub direction: Option<String>,
     /// How the ends wait.
@@ -30,7 +31,7 @@ pub struct EfficiencyEntry {
     /// The rung's name.
     pub id: String,
     /// The host of a layer in a host.
-    pub host: Option<String>,
+    pub host: Option<HostId>,
     /// The direction of a layer between hosts.
     pub direction: Option<String>,
     /// Parallel connections.

@@ -1,7 +1,9 @@
 //! The JSON form of what a suite gave.
 
 use super::WarningEntry;
+use super::left_out::of_suite;
 use crate::analysis::{CellValue, Holds};
+use crate::record::NotMeasured;
 use crate::statistic::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,20 +25,11 @@ pub struct SuiteReport {
     /// What the paper concludes, tested here.
     pub claims: Vec<ClaimEntry>,
     /// What could not be measured here.
-    pub left_out: Vec<CaseLeftOut>,
+    #[serde(with = "of_suite")]
+    #[schemars(with = "Vec<of_suite::OfSuite>")]
+    pub left_out: Vec<NotMeasured>,
     /// What makes its numbers doubtful.
     pub warnings: Vec<CaseWarning>,
-}
-
-/// What could not be measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CaseLeftOut {
-    /// What: `network.tcp ping-pong polling`.
-    pub what: String,
-    /// Why.
-    pub why: String,
-    /// What to try; empty where nothing helps.
-    pub hint: String,
 }
 
 /// A warning about one case.

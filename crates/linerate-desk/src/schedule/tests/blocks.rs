@@ -1,7 +1,7 @@
 //! How long blocks are, and what their slices hold.
 
 use super::{begun, run};
-use crate::plan::{Block, Suite};
+use crate::plan::{Block, HostId, PlannedHost, Rungs, Suite, View};
 use crate::record::HostFacts;
 use crate::vocabulary::{Content, Pattern};
 
@@ -27,7 +27,7 @@ y = "throughput"
 fn of_streams(rung: &str, target: &str) -> Vec<Block> {
     let (plan, recording) = begun(|plan| {
         plan.target = target.parse().unwrap();
-        plan.rungs = vec![rung.into()];
+        plan.view = View::Ladder(Rungs::unnamed([rung]));
         plan.profile.passes = 1;
         // Few windows fit.
         plan.profile.trial_ns = 2_000_000;
@@ -54,7 +54,7 @@ fn slices_of_passed_messages_are_whole_windows() {
 #[test]
 fn what_is_read_and_sent_is_as_the_plan_says() {
     let (plan, recording) = begun(|plan| {
-        plan.rungs = vec!["in-host.tcp".into(), "network.tcp".into()];
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.tcp", "network.tcp"]));
         let set = ["network.tcp:stream.read-size=2MiB", "network.tcp:message.content=zeros"];
         plan.settings.extend(set.map(|set| set.parse().unwrap()));
     });
@@ -76,8 +76,11 @@ fn what_is_read_and_sent_is_as_the_plan_says() {
 
 #[test]
 fn several_pairs_are_probed_for_a_whole_trial() {
-    let (plan, mut recording) = begun(|plan| plan.suites = vec![Suite::read(HOT).unwrap()]);
-    let third = HostFacts { host: "c".into(), ..recording.hosts[1].clone() };
+    let (plan, mut recording) = begun(|plan| {
+        plan.view = View::Suites(vec![Suite::read(HOT).unwrap()]);
+        plan.hosts = PlannedHost::first(3);
+    });
+    let third = HostFacts { host: HostId(2), ..recording.hosts[1].clone() };
     recording.hosts.push(third);
     let (steps, _) = run(&plan, recording, usize::MAX);
     let probed = |pairs: usize| {

@@ -1,8 +1,8 @@
 //! Pairs of hosts that are measured at once.
 
 use super::{answer, begun};
-use crate::plan::{Step, Suite};
-use crate::record::{Event, HostFacts, Recording, Unavailable};
+use crate::plan::{HostId, PlannedHost, Step, Suite, View};
+use crate::record::{Event, HostFacts, NotMeasured, Recording};
 use crate::schedule::{Passes, Schedule};
 use std::collections::BTreeSet;
 
@@ -23,25 +23,26 @@ y = "throughput"
 "#;
 
 /// Runs to the end on hosts of these names; from so many steps on, what is between `c` and `d` fails.
-fn run(hosts: &[&str], fails_from: u32) -> (Vec<Step>, Recording) {
+fn run(hosts: u32, fails_from: u32) -> (Vec<Step>, Recording) {
     let (plan, mut recording) = begun(|plan| {
-        plan.suites = vec![Suite::read(MULTI_PAIR).unwrap()];
+        plan.view = View::Suites(vec![Suite::read(MULTI_PAIR).unwrap()]);
+        plan.hosts = PlannedHost::first(hosts);
         plan.profile.passes = 4;
     });
     let known = recording.hosts[1].clone();
-    recording.hosts = hosts.iter().map(|name| HostFacts { host: (*name).into(), ..known.clone() }).collect();
+    recording.hosts = plan.hosts.iter().map(|host| HostFacts { host: host.id, ..known.clone() }).collect();
     let mut schedule = Passes::new(&plan, &recording);
     let mut steps: Vec<Step> = Vec::new();
     while let Some(mut step) = schedule.next(&recording) {
         let has_both = step.case.pairs.len() == 2;
         steps.push(step.clone());
         if has_both && step.number >= fails_from {
-            recording.push(Event::Unavailable(Unavailable {
+            recording.push(Event::NotMeasured(NotMeasured {
                 rung: step.case.rung.clone(),
-                between: Some(["c".into(), "d".into()]),
+                between: Some([HostId(2).into(), HostId(3).into()]),
                 arm: Some(0),
                 after_steps: Some(step.number),
-                ..Unavailable::default()
+                ..NotMeasured::default()
             }));
             step = step.without(&BTreeSet::from([1])).unwrap();
         }
@@ -58,7 +59,7 @@ fn measured(recording: &Recording) -> BTreeSet<(String, &str)> {
 
 #[test]
 fn each_pair_has_a_trial_of_its_own_that_says_what_ran_beside_it() {
-    for hosts in [&["a", "b", "c", "d"][..], &["a", "b", "c", "d", "e"]] {
+    for hosts in [4, 5] {
         let (steps, recording) = run(hosts, u32::MAX);
         assert!(steps.iter().all(|step| step.case.pairs.to_string() == "a>b, c>d"));
         let both = [("a>b".into(), "network.tcp c>d"), ("c>d".into(), "network.tcp a>b")];
@@ -69,9 +70,9 @@ fn each_pair_has_a_trial_of_its_own_that_says_what_ran_beside_it() {
 
 #[test]
 fn a_pair_that_fails_is_left_out_and_the_others_go_on() {
-    let whole = run(&["a", "b", "c", "d"], u32::MAX).0.len();
+    let whole = run(4, u32::MAX).0.len();
     for fails_from in [0, 3] {
-        let (steps, recording) = run(&["a", "b", "c", "d"], fails_from);
+        let (steps, recording) = run(4, fails_from);
         assert_eq!(steps.len(), whole);
         let left = steps.iter().skip(fails_from as usize + 1);
         assert!(left.clone().count() > 0);

@@ -2,9 +2,9 @@
 
 use super::super::Simulation;
 use crate::analysis::{Compared, Confirmed, Verdict, compare_arms};
-use crate::plan::{Arm, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Why, World, candidates};
+use crate::plan::{Arm, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Rungs, View, Why, World, candidates};
 use crate::record::{Granted, Recording, SessionRecord};
-use crate::schedule::{Arms, Schedule};
+use crate::schedule::schedule_of;
 use crate::vocabulary::Pattern;
 use std::collections::BTreeSet;
 
@@ -20,21 +20,23 @@ fn quiet() -> World {
 /// A comparison of what is typed, in so many blocks.
 fn plan(set: &str, blocks: u32) -> Plan {
     let mut plan = super::plan(|_| ());
-    plan.rungs = vec!["network.tcp".into()];
     plan.profile.sizes = vec![64, 1 << 20];
     plan.profile.trial_ns = 20_000_000;
     plan.profile.warm_up_ns = 15_000_000;
     plan.profile.timeline_ns = 0;
     plan.arms = candidates(set).unwrap().into_iter().map(Arm::candidate).collect();
     plan.arms.extend(Arm::controls().unwrap());
-    let comparison =
+    let design =
         Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01, connections: 3 };
-    plan.comparison = Some(Box::new(comparison));
+    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
     plan
 }
 
-fn arms(plan: &Plan, recording: &Recording) -> Arms {
-    Arms::new(plan, plan.comparison.as_ref().unwrap(), recording)
+fn design(plan: &mut Plan) -> &mut Comparison {
+    match &mut plan.view {
+        View::Comparison { design, .. } => design,
+        _ => panic!("no comparison"),
+    }
 }
 
 /// The recording of a whole session.
@@ -43,7 +45,7 @@ fn session(plan: &Plan, world: &World, seed: u64) -> Recording {
     let mut simulation = Simulation::new(&plan, world, seed);
     let mut recording = super::headed(&plan);
     simulation.hosts().into_iter().for_each(|event| recording.push(event));
-    let mut schedule = arms(&plan, &recording);
+    let mut schedule = schedule_of(&plan, &recording);
     while let Some(step) = schedule.next(&recording) {
         simulation.step(&step).into_iter().for_each(|event| recording.push(event));
     }
@@ -140,7 +142,7 @@ fn what_cannot_be_told_is_looked_at_twice_and_no_more() {
     let world = World { noise: 0.2, between: 0.1, ..World::default() };
     let mut plan = plan("tcp.no-delay=off", 6);
     assert_eq!(compared(&plan, &world, 1).blocks, 12);
-    plan.comparison.as_mut().unwrap().extend = false;
+    design(&mut plan).extend = false;
     let once = compared(&plan, &world, 1);
     assert_eq!((once.blocks, once.alpha), (6, 1.0 - crate::statistic::CONFIDENCE));
 }
@@ -148,7 +150,7 @@ fn what_cannot_be_told_is_looked_at_twice_and_no_more() {
 #[test]
 fn latency_decides_when_it_is_asked_to() {
     let mut plan = plan("shim.slowdown=5", 12);
-    plan.comparison.as_mut().unwrap().metric = Metric::Latency;
+    design(&mut plan).metric = Metric::Latency;
     let compared = compared(&plan, &quiet(), 1);
     let candidate = &compared.candidates[0];
     assert!((candidate.change.unwrap().estimate - 0.05).abs() < 0.01 && !candidate.is_gain, "{candidate:?}");
@@ -211,7 +213,7 @@ fn a_session_that_was_cut_goes_on_where_it_was_and_tells_nothing_before() {
     let plan = Plan { seed: 5, ..plan("shim.slowdown=5", 6) };
     let whole = session(&plan, &quiet(), 5);
     let cut = whole.until(60);
-    let (mut first, mut resumed) = (arms(&plan, &whole), arms(&plan, &cut));
+    let (mut first, mut resumed) = (schedule_of(&plan, &whole), schedule_of(&plan, &cut));
     let mut grown = super::headed(&plan);
     grown.hosts.clone_from(&whole.hosts);
     while grown.steps.len() < 60 {

@@ -2,7 +2,7 @@
 
 use super::{begun, plan, run};
 use crate::analysis::{analyse, half_round_trip_ns};
-use crate::plan::{Plan, Profile, Target, World};
+use crate::plan::{Plan, Profile, Rungs, Target, View, World};
 use crate::record::{Recording, Trial};
 use crate::schedule::{Passes, Schedule};
 use crate::vocabulary::{Pattern, RUNGS};
@@ -15,7 +15,7 @@ fn slow(profile: &str, delay_ms: u32) -> (Plan, World) {
         plan.profile = Profile::named(profile).unwrap();
         plan.target = format!("lab:delay={delay_ms}ms").parse().unwrap();
         let unasked = RUNGS.iter().filter(|rung| !rung.on_request);
-        plan.rungs = unasked.map(|rung| rung.id.to_owned()).collect();
+        plan.view = View::Ladder(Rungs::unnamed(unasked.map(|rung| rung.id)));
     });
     (plan, World { delay_ns: f64::from(delay_ms) * 1e6, ..World::default() })
 }
@@ -44,9 +44,13 @@ fn a_run_over_a_slow_way_keeps_its_time_and_says_what_it_leaves_out() {
         let schedule = Passes::new(&plan, &begun(&plan));
         let note = schedule.note().unwrap();
         assert!(note.contains("a round trip of") && note.contains("between the hosts"), "{name}: {note}");
-        let told =
-            schedule.unavailable().iter().find(|it| it.rung == "network.tcp" && it.why.contains("sizes"));
-        assert!(told.is_some_and(|it| it.why.contains("a round trip takes") && it.hint.contains("--budget")));
+        let told = schedule
+            .unavailable()
+            .iter()
+            .find(|it| it.rung == "network.tcp" && it.reason.why.contains("sizes"));
+        assert!(told.is_some_and(
+            |it| it.reason.why.contains("a round trip takes") && it.reason.hint.contains("--budget")
+        ));
 
         let recording = run(&plan, &world);
         let last = recording.steps.last().unwrap();

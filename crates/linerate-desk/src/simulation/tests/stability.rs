@@ -3,13 +3,13 @@
 use super::{plan, run};
 use crate::analysis::{Analysis, analyse};
 use crate::diagnosis::diagnose;
-use crate::plan::World;
+use crate::plan::{Rungs, View, World};
 use crate::record::Recording;
 
 fn recorded(world: &World, seed: u64) -> Recording {
     let plan = plan(|plan| {
         plan.seed = seed;
-        plan.rungs = vec!["in-host.tcp".into(), "network.tcp".into()];
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.tcp", "network.tcp"]));
     });
     run(&plan, world)
 }

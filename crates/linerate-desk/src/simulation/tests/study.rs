@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::{begun, go_on, plan, run};
-use crate::plan::{Plan, Why, World};
+use crate::plan::{Plan, Rungs, View, Why, World};
 use crate::record::{Event, Recording, StepRecord};
 use crate::schedule::{Passes, Schedule};
 use rand::{RngExt, SeedableRng};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Only what lies between the hosts: it keeps the runs short.
 fn network(edit: impl Fn(&mut Plan)) -> Plan {
     plan(|plan| {
-        plan.rungs = vec!["in-host.tcp".into(), "network.tcp".into()];
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.tcp", "network.tcp"]));
         edit(plan);
     })
 }
@@ -124,7 +124,7 @@ fn a_short_budget_says_what_it_leaves_out() {
     let plan = plan(|plan| plan.budget_ns = Some(10_000_000_000));
     let schedule = Passes::new(&plan, &begun(&plan));
     assert!(schedule.note().unwrap().contains("leaves out"));
-    assert!(schedule.unavailable().iter().any(|it| it.why.contains("left out")));
+    assert!(schedule.unavailable().iter().any(|it| it.reason.why.contains("left out")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{plan, run};
 use crate::analysis::{Holds, SuiteValues, analyse};
-use crate::plan::{HostId, Pairs, Suite, World};
+use crate::plan::{HostId, Pairs, Suite, View, World};
 use crate::record::{Recording, SessionRecord};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
@@ -14,7 +14,7 @@ fn values(suite: &str) -> SuiteValues {
 fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> SuiteValues {
     let plan = plan(|plan| {
         let suite = Suite::shipped(suite).unwrap();
-        (plan.rungs, plan.arms, plan.suites) = (Vec::new(), suite.arms(), vec![suite]);
+        (plan.arms, plan.view) = (suite.arms(), View::Suites(vec![suite]));
         plan.profile.passes = 6;
         plan.profile.timeline_ns = 0;
     });
@@ -102,7 +102,7 @@ fn a_table_finds_the_step_where_it_was_put_and_says_what_each_library_is() {
             rung: trial.case.rung.clone(),
             flows: 1,
             arm: trial.case.arm,
-            host: "a".into(),
+            host: HostId(0),
             worker: 0,
             granted: Vec::new(),
             endpoints: vec![format!("MPI {}, 4.1, /usr/lib/libmpi.so, started by it", trial.case.arm)],

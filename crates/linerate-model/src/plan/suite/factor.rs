@@ -118,7 +118,7 @@ fn named(name: &str) -> Level {
 
 /// What the hosts of a case do: `to a` or `from a`, and of a further pair `from c`.
 fn hosts(case: &Case) -> Level {
-    match case.pairs.receivers().contains(&HostId(0)) {
+    match case.pairs.receivers().has(HostId(0)) {
         true => named("to a"),
         false => named(&format!("from {}", case.pairs.from_names())),
     }
@@ -149,7 +149,7 @@ fn settings(plan: &Plan, case: &Case, _: u64) -> Level {
             }
         })
     };
-    let name = plan.suites.iter().find_map(of_case).unwrap_or_default();
+    let name = plan.view.suites().iter().find_map(of_case).unwrap_or_default();
     let value = name.rsplit_once('=').map_or(name.as_str(), |(_, value)| value);
     let number = value.parse::<Bytes>().map(|bytes| bytes.0 as f64).ok();
     Level { name: if name.is_empty() { "as it stands".into() } else { name }, number }

@@ -1,5 +1,6 @@
 //! What the CPUs did in the last steps: our threads by CPU, and what else took time.
 
+use crate::plan::HostId;
 use crate::record::{HostDelta, StepRecord, Trial};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,7 +11,7 @@ const OVER_NS: u64 = 1_000_000_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// The host.
-    pub host: String,
+    pub host: HostId,
     /// The CPU; none where it is not known.
     pub cpu: Option<u32>,
     /// What they do.
@@ -23,7 +24,7 @@ pub struct Load {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beside {
     /// The hosts that share the machine.
-    pub hosts: Vec<String>,
+    pub hosts: Vec<HostId>,
     /// Other processes and the kernel's interrupts, as a share of all CPUs.
     pub others: f64,
     /// The hypervisor.
@@ -42,7 +43,7 @@ pub struct Loads {
 /// One machine during one step.
 #[derive(Debug, Clone)]
 struct Reading {
-    hosts: Vec<String>,
+    hosts: Vec<HostId>,
     wall_ns: u64,
     cpus: usize,
     others_ns: u64,
@@ -66,7 +67,7 @@ impl Loads {
         for (role, flow) in
             trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)))
         {
-            let index = self.place(&role.host, flow.cpu);
+            let index = self.place(role.host, flow.cpu);
             let load = &mut self.threads[index];
             load.cpu_ns += flow.cpu_ns;
             if !load.does.contains(&role.does.word()) {
@@ -76,21 +77,21 @@ impl Loads {
             *time = flow.duration_ns.max(*time);
         }
         longest.into_iter().for_each(|(index, time)| self.threads[index].time_ns += time);
-        self.threads.sort_by(|a, b| (&a.host, a.cpu).cmp(&(&b.host, b.cpu)));
+        self.threads.sort_by_key(|load| (load.host, load.cpu));
     }
 
-    fn place(&mut self, host: &str, cpu: Option<u32>) -> usize {
+    fn place(&mut self, host: HostId, cpu: Option<u32>) -> usize {
         let found = self.threads.iter().position(|load| load.host == host && load.cpu == cpu);
         found.unwrap_or_else(|| {
-            self.threads.push(Load { host: host.into(), cpu, does: Vec::new(), cpu_ns: 0, time_ns: 0 });
+            self.threads.push(Load { host, cpu, does: Vec::new(), cpu_ns: 0, time_ns: 0 });
             self.threads.len() - 1
         })
     }
 
     /// Adds a step's readings; `machine` says which hosts share one.
-    pub fn step(&mut self, step: &StepRecord, machine: impl Fn(&str) -> String) {
+    pub fn step(&mut self, step: &StepRecord, machine: impl Fn(HostId) -> String) {
         let mut machines: BTreeMap<String, Vec<&HostDelta>> = BTreeMap::new();
-        step.hosts.iter().for_each(|delta| machines.entry(machine(&delta.host)).or_default().push(delta));
+        step.hosts.iter().for_each(|delta| machines.entry(machine(delta.host)).or_default().push(delta));
         for (machine, deltas) in machines {
             let readings = self.readings.entry(machine).or_default();
             readings.push_back(Reading::of(&deltas));
@@ -121,9 +122,9 @@ impl Reading {
         let most = |part: fn(&HostDelta) -> u64| deltas.iter().map(|delta| part(delta)).max().unwrap_or(0);
         // Hosts of one machine read the same CPUs, and each knows its own processes only.
         let own: u64 = deltas.iter().map(|delta| delta.own_ns).sum();
-        let hosts: BTreeSet<&String> = deltas.iter().map(|delta| &delta.host).collect();
+        let hosts: BTreeSet<HostId> = deltas.iter().map(|delta| delta.host).collect();
         Reading {
-            hosts: hosts.into_iter().cloned().collect(),
+            hosts: hosts.into_iter().collect(),
             wall_ns: most(|delta| delta.wall_ns),
             cpus: deltas.iter().map(|delta| delta.busy_ns.len()).max().unwrap_or(0),
             others_ns: most(|delta| delta.busy_ns.values().sum()).saturating_sub(own),

@@ -37,11 +37,11 @@ pub fn of(event: &Event, name: &dyn Fn(&Case) -> String) -> Vec<String> {
         Event::Trial(trial) if trial.pass > 0 => found(OF_TRIALS, trial, &name(&trial.case)),
         Event::Step(step) if step.pass > 0 => found(OF_STEPS, step, &name(&step.case)),
         Event::Session(session) => not_granted(session),
-        Event::Unavailable(it) => {
+        Event::NotMeasured(it) => {
             let pattern = it.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
             let wait = it.wait.filter(|_| it.pattern == Some(Pattern::PingPong));
             let wait = wait.map_or(String::new(), |wait| format!(" {wait}"));
-            vec![format!("{}{pattern}{wait} is not measured: {}", it.rung, it.why)]
+            vec![format!("{}{pattern}{wait} is not measured: {}", it.rung, it.reason.why)]
         }
         _ => Vec::new(),
     }

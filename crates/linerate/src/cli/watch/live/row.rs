@@ -1,6 +1,6 @@
 //! One line of the ladder while it grows: medians so far.
 
-use crate::plan::Case;
+use crate::plan::{Case, HostGroup};
 use crate::record::Trial;
 use crate::statistic::{Estimate, median};
 use crate::unit::Bytes;
@@ -17,8 +17,8 @@ pub struct Key {
     rung: String,
     both_ways: bool,
     flows: u32,
-    from: String,
-    to: String,
+    from: HostGroup,
+    to: HostGroup,
     arm: u32,
 }
 
@@ -51,8 +51,8 @@ impl Key {
             rung: case.rung.clone(),
             both_ways: case.pattern == Pattern::Bidirectional,
             flows: case.flows,
-            from: case.pairs.from_names(),
-            to: case.pairs.to_names(),
+            from: case.pairs.senders(),
+            to: case.pairs.receivers(),
             arm: case.arm,
         }
     }

@@ -4,7 +4,7 @@ use super::load::Loads;
 use super::note::{self, Note};
 use super::row::{Key, Row};
 use crate::analysis::{half_round_trip_ns, throughput_bps};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, HostId, Step};
 use crate::record::{Event, Header, Recording, Trial};
 use crate::schedule::Schedule;
 use crate::unit::Bytes;
@@ -37,7 +37,7 @@ pub struct Scene {
     pub now: Option<Now>,
     sizes: Vec<u64>,
     arms: Vec<String>,
-    machines: BTreeMap<String, String>,
+    machines: BTreeMap<HostId, String>,
 }
 
 /// The throughput of one trial, at whatever size it had.
@@ -96,13 +96,13 @@ impl Scene {
         match event {
             Event::Header(header) => self.header(header),
             Event::Host(host) => {
-                self.machines.insert(host.host.clone(), host.machine.clone());
+                self.machines.insert(host.host, host.machine.clone());
             }
             Event::Trial(trial) => self.trial(trial),
             Event::Step(step) => {
                 self.elapsed_ns = step.at_ns + step.duration_ns;
                 let machines = &self.machines;
-                self.loads.step(step, |host| machines.get(host).map_or(host.into(), String::clone));
+                self.loads.step(step, |host| machines.get(&host).map_or(host.to_string(), String::clone));
             }
             _ => (),
         }

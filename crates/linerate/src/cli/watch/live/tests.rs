@@ -4,10 +4,10 @@ use super::draw::{View, draw};
 use super::row::Key;
 use super::scene::{Now, Scene};
 use crate::analysis::analyse;
-use crate::plan::{Case, Target};
+use crate::plan::{Case, HostId, Target};
 use crate::record::synthetic::Synthetic;
-use crate::record::{Event, HostDelta, Recording, Unavailable};
-use crate::vocabulary::{Does, Pattern};
+use crate::record::{Event, HostDelta, NotMeasured, Reason, Recording};
+use crate::vocabulary::{Does, Pattern, ReasonKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::PathBuf;
@@ -55,14 +55,13 @@ fn network_stream(recording: &Recording) -> Case {
 fn before_a_long_stream() -> Scene {
     let recording = quiet(7);
     let mut scene = scene_of(&recording);
-    scene.apply(&Event::Unavailable(Unavailable {
+    scene.apply(&Event::NotMeasured(NotMeasured {
         rung: "network.udp6".into(),
         pattern: None,
         wait: None,
         host: None,
-        why: "no IPv6 address is known for host b".into(),
-        hint: String::new(),
-        ..Unavailable::default()
+        reason: Reason::new(ReasonKind::Unsaid, "no IPv6 address is known for host b", ""),
+        ..NotMeasured::default()
     }));
     scene.elapsed_ns = 34_000_000_000;
     scene.begin(Now {
@@ -197,8 +196,8 @@ fn threads_that_share_a_cpu_are_one_load() {
     let flows = trial.case.flows;
     let mut scene = Scene::default();
     scene.apply(&Event::Trial(trial));
-    let loads: Vec<_> = scene.loads.threads.iter().map(|load| (load.host.as_str(), load.cpu)).collect();
-    assert_eq!(loads, [("a", Some(0)), ("b", Some(1))]);
+    let loads: Vec<_> = scene.loads.threads.iter().map(|load| (load.host, load.cpu)).collect();
+    assert_eq!(loads, [(HostId(0), Some(0)), (HostId(1), Some(1))]);
     for load in &scene.loads.threads {
         assert_eq!(load.does.len(), 2);
         assert_eq!(load.share(), (0.8 * f64::from(flows)).min(1.0));
@@ -209,15 +208,15 @@ fn threads_that_share_a_cpu_are_one_load() {
 fn what_is_beside_the_measurement_is_what_no_host_of_the_machine_owns() {
     let recording = quiet(1);
     let mut step = recording.steps.last().unwrap().clone();
-    let delta = |host: &str, own_ns| HostDelta {
-        host: host.into(),
+    let delta = |host, own_ns| HostDelta {
+        host: HostId(host),
         wall_ns: 600_000_000,
         busy_ns: [(0, 500_000_000), (1, 220_000_000)].into(),
         steal_ns: 12_000_000,
         own_ns,
         ..HostDelta::default()
     };
-    step.hosts = vec![delta("a", 400_000_000), delta("b", 200_000_000)];
+    step.hosts = vec![delta(0, 400_000_000), delta(1, 200_000_000)];
     let mut scene = Scene::default();
     recording.hosts.iter().cloned().for_each(|host| scene.apply(&Event::Host(host)));
     scene.apply(&Event::Step(step.clone()));

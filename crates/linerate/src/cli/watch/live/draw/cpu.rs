@@ -3,6 +3,7 @@
 use super::super::load::{Beside, Load};
 use super::super::scene::Scene;
 use super::{RATE, bar, section};
+use crate::plan::HostId;
 use crate::unit::percent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -31,6 +32,7 @@ fn line(load: &Load, width: u16) -> Line<'static> {
 }
 
 fn beside(beside: &Beside) -> String {
-    let hosts = beside.hosts.join(", ");
+    let hosts: Vec<String> = beside.hosts.iter().map(HostId::to_string).collect();
+    let hosts = hosts.join(", ");
     format!(" · beside on {hosts}: others {}, stolen {}", percent(beside.others), percent(beside.stolen))
 }
