@@ -11,7 +11,7 @@ use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
 use crate::transport::foreign::library::{Found, Surroundings, libraries};
-use crate::transport::{lacking, transports};
+use crate::transport::{self, lacking};
 use crate::vocabulary::LIBRARY_KINDS;
 use jiff::Timestamp;
 use std::process::ExitCode;
@@ -87,7 +87,7 @@ fn lab_checks() -> Result<Vec<Check>> {
 
 /// What this host has not: a line each. What only a session can tell is not known here.
 fn transports() -> Vec<Check> {
-    let (all, lacks) = (transports().len(), lacking());
+    let (all, lacks) = (transport::transports().len(), lacking());
     let has = Check {
         name: "transports".into(),
         state: CheckState::Ok,

@@ -1,7 +1,7 @@
 //! Plan files: read, checked, and put in place of the ladder.
 
 use super::args::Hosts;
-use crate::plan::{LONGEST_PLAN, Plan, PlannedHost, Suite, SuiteError, View};
+use crate::plan::{LONGEST_PLAN, Plan, PlannedHost, Suite, View};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
