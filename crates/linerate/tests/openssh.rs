@@ -38,9 +38,6 @@ fn between_hosts_every_byte_crosses() {
     for (step, came, moved) in crossed(&lines) {
         assert!(is_all(&moved, came), "{moved:?} of {came}: {step}");
     }
-    let cpu =
-        lines.iter().filter(|line| line["event"] == "step").flat_map(|step| step["processes"].as_array());
-    assert!(cpu.flatten().count() > 0, "the CPU time of ssh and sshd is on record");
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! that end listens within its own host. Each flow has both programs for itself. The keys are made for the session, their
 //! folder goes with it, and no file, agent or daemon of the user's own ssh is touched.
 //!
-//! Where the worker is root, sshd is nobody: as root it would want an account and a folder that a host without a booted
-//! sshd does not have, and it need do nothing here that root may.
+//! Where the worker is root, sshd is in a user namespace in which it is not: as root it would want an account and a folder
+//! that a host without a booted sshd does not have, and it need do nothing here that root may.
 
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::{Channel, receive_all, send_all};
@@ -16,7 +16,7 @@ use crate::transport::foreign::library::keep::Kept;
 use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
 use crate::{Error, Result};
 use linerate_sys::memory_file::PrivateFile;
-use linerate_sys::{orphans, process, socket, spawn};
+use linerate_sys::{orphans, process, socket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -24,7 +24,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// The transport.
@@ -49,11 +49,11 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Where daemons are, beside the folders of `PATH`.
 const FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
-/// Whom root's sshd is outside of any user namespace.
-const NOBODY: u32 = 65_534;
+/// What root's sshd is called: an account that every system has, that nobody uses and that is not locked.
+const NOT_ROOT: u32 = 1;
 
 /// What the host key is called in what the active end knows.
-const HOST: &str = "linerate";
+const HOST: &str = "far-end";
 
 /// Makes the keys in a folder; prints the account that sshd will have, its public key, and the private key that it takes.
 /// What follows the folder stands before sshd as well. It stays as long as its keeper lets it.
@@ -134,19 +134,13 @@ fn found(name: &str) -> Result<PathBuf> {
     program(name).ok_or_else(|| Error::unavailable(format!("no program `{name}`"), "see `linerate doctor`"))
 }
 
-/// What stands before sshd where it would be root: it becomes the user whom that is outside, or nobody.
-fn as_nobody() -> Result<Vec<String>> {
+/// What stands before sshd where it would be root.
+fn as_another() -> Result<Vec<String>> {
     if process::effective_user() != 0 {
         return Ok(Vec::new());
     }
-    let outside = |map: &str| {
-        let line = std::fs::read_to_string(map).ok()?;
-        line.split_whitespace().nth(1)?.parse::<u32>().ok().filter(|id| *id != 0)
-    };
-    let id = |map| outside(map).unwrap_or(NOBODY);
-    let [user, group] = [id("/proc/self/uid_map"), id("/proc/self/gid_map")];
     let unshare = found("unshare")?.display().to_string();
-    Ok(vec![unshare, "--user".into(), format!("--map-user={user}"), format!("--map-group={group}")])
+    Ok(vec![unshare, "--user".into(), format!("--map-user={NOT_ROOT}"), format!("--map-group={NOT_ROOT}")])
 }
 
 /// The end that has the daemons.
@@ -179,17 +173,20 @@ impl Drop for Keys {
 impl Keys {
     /// Makes them; gives the account, the host's public key and the user's private one as well.
     fn make(limit: Duration) -> Result<(Keys, [String; 3])> {
-        let (kept, before) = (Kept::expect()?, as_nobody()?);
+        let (kept, before) = (Kept::expect()?, as_another()?);
         let mut command = kept.command(Path::new("/bin/sh"))?;
         command.args(["-c", MAKE_KEYS, "keys"]).arg(kept.folder()).args(&before);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        spawn::tie_to_parent(&mut command);
-        let mut maker = command.spawn().map_err(|e| Error::io("start", "the maker of keys", e))?;
+        let log = PrivateFile::of(&[])?;
+        let fail = |e| Error::io("start", "the maker of keys", e);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.writer().map_err(fail)?);
+        let mut maker = command.spawn().map_err(fail)?;
         let told = maker.stdout.take().map(|stdout| until_dot(stdout, limit));
         let keys = Keys { folder: kept.folder().to_owned(), kept: Some(kept), maker, before };
         let told = told.transpose()?.unwrap_or_default();
-        let failed =
-            || Error::unavailable("keys for ssh could not be made", "does ssh-keygen -t ed25519 work?");
+        let failed = || {
+            let what = format!("no keys for ssh: {}", log.text().trim());
+            Error::unavailable(what, "does `ssh-keygen -t ed25519` work?")
+        };
         let (user, rest) = told.split_once('\n').ok_or_else(failed)?;
         let (host_key, key) = rest.split_once('\n').ok_or_else(failed)?;
         Ok((keys, [user, host_key, key].map(String::from)))
@@ -244,10 +241,7 @@ impl Serving {
         ] {
             words.extend(["-o".into(), option]);
         }
-        let kept = Kept::expect()?;
-        let mut command = kept.command(Path::new(&words[0]))?;
-        command.args(&words[1..]);
-        Started::by(command, asks.into(), Some(kept), "sshd")
+        Started::by(&words, asks.into())
     }
 }
 
@@ -317,8 +311,12 @@ impl Pending for Asking {
 impl Asking {
     fn ask(&self, daemon: &Daemon, (known, key): (&PrivateFile, &PrivateFile), flow: u32) -> Result<Tunnel> {
         let (own, theirs) = UnixStream::pair().map_err(|e| Error::io("socketpair", "ssh", e))?;
-        let mut command = Command::new(found("ssh")?);
-        command.args(["-F", "none", "-v", "-p", &daemon.address.port().to_string(), "-i", &key.path()]);
+        let port = daemon.address.port().to_string();
+        let mut words: Vec<String> =
+            [&found("ssh")?.display().to_string(), "-F", "none", "-v", "-p", &port, "-i"]
+                .map(String::from)
+                .into();
+        words.push(key.path());
         for option in [
             format!("UserKnownHostsFile={}", known.path()),
             "GlobalKnownHostsFile=none".into(),
@@ -328,14 +326,14 @@ impl Asking {
             "IdentityAgent=none".into(),
             "BatchMode=yes".into(),
         ] {
-            command.args(["-o", &option]);
+            words.extend(["-o".into(), option]);
         }
         if let Some(cipher) = self.cipher()? {
-            command.args(["-c", cipher]);
+            words.extend(["-c", cipher].map(String::from));
         }
-        command.arg("-W").arg(format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port));
-        command.arg(format!("{}@{}", daemon.user, daemon.address.ip()));
-        let started = Started::by(command, theirs.into(), None, "ssh")?;
+        words.extend(["-W".into(), format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port)]);
+        words.push(format!("{}@{}", daemon.user, daemon.address.ip()));
+        let started = Started::by(&words, theirs.into())?;
         let tunnel = Tunnel { socket: own.into(), started, _keys: None };
         let greeting = format!("{}{flow:08x}", daemon.secret);
         debug_assert_eq!(greeting.len(), GREETING_LEN);
@@ -361,18 +359,21 @@ struct Started {
 }
 
 impl Started {
-    fn by(mut command: Command, socket: OwnedFd, kept: Option<Kept>, name: &str) -> Result<Started> {
-        let log = PrivateFile::of(&[])?;
-        let fail = |e| Error::io("start", name, e);
+    /// A program of these words, which speaks over a socket. Who keeps it ends it with this process.
+    fn by(words: &[String], socket: OwnedFd) -> Result<Started> {
+        let [program, words @ ..] = words else { return Err(Error::usage("no program", "")) };
+        let (kept, log) = (Kept::expect()?, PrivateFile::of(&[])?);
+        let fail = |e| Error::io("start", program.clone(), e);
+        let mut command = kept.command(Path::new(program))?;
+        command.args(words);
         command.stdin(socket.try_clone().map_err(fail)?).stdout(socket).stderr(log.writer().map_err(fail)?);
-        spawn::tie_to_parent(&mut command);
         let child = command.spawn().map_err(fail)?;
-        Ok(Started { child, kept, log })
+        Ok(Started { child, kept: Some(kept), log })
     }
 
-    /// This process and all that it started.
+    /// The program and all that it started.
     fn processes(&self) -> Vec<u32> {
-        let mut all = self.kept.as_ref().map_or_else(|| vec![self.child.id()], Kept::processes);
+        let mut all = self.kept.as_ref().map(Kept::processes).unwrap_or_default();
         let mut at = 0;
         while at < all.len() {
             all.extend(orphans::children(all[at]).unwrap_or_default());
