@@ -11,7 +11,7 @@ mod trial;
 
 use super::bound::Bound;
 use super::wire::wire;
-use crate::analysis::{Analysis, Layer};
+use crate::analysis::{Analysis, Curve, Drift, Layer};
 use crate::plan::Case;
 use crate::record::{Recording, StepRecord, Trial};
 use crate::vocabulary::WARNINGS;
@@ -51,7 +51,11 @@ impl Finding {
 /// What the checks look at.
 struct Context<'r> {
     recording: &'r Recording,
-    analysis: &'r Analysis,
+    layers: &'r [Layer],
+    curves: &'r [Curve],
+    drifts: &'r [Drift],
+    ladder_bytes: u64,
+    latency_bytes: u64,
     /// The MTU under each layer.
     mtus: Vec<Option<u64>>,
 }
@@ -111,50 +115,53 @@ fn percent(share: f64) -> String {
     format!("{} %", crate::unit::significant(100.0 * share, 2))
 }
 
-/// Every finding, by layer and then for the run.
+/// Every finding of the ladder, by layer and then for the run.
 pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
-    let mtus = analysis.layers.iter().map(|layer| wire(recording, layer).mtu).collect();
-    let context = Context { recording, analysis, mtus };
-    let seen = seen(&context);
-    let mut findings = Vec::new();
-    for (layer, seen) in seen.iter().enumerate() {
-        let trials =
-            trial::CHECKS.iter().filter_map(|check| check.run(&context, layer, "trials", &seen.trials));
-        let steps = step::CHECKS.iter().filter_map(|check| check.run(&context, layer, "steps", &seen.steps));
-        findings.extend(trials.chain(steps));
-        findings.extend(estimate::findings(&context, layer, &seen.steps, &bounds[layer]));
-        findings.extend(generator::finding(&context, layer));
-        findings.extend(grant::findings(&context, layer));
-        findings.extend(stability::of_layer(&context, layer));
-    }
-    findings.extend(run::findings(&context));
-    findings.extend(stability::of_run(&context));
-    findings
+    let Analysis { ladder_bytes, latency_bytes, layers, curves, drifts, .. } = analysis;
+    let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
+    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    all(&context, bounds)
 }
 
 /// What makes the suites' numbers doubtful, case by case.
 pub(super) fn of_suites(recording: &Recording, analysis: &Analysis) -> Vec<Finding> {
-    if analysis.suite_layers.is_empty() {
+    let Analysis { ladder_bytes, latency_bytes, suite_layers: layers, .. } = analysis;
+    if layers.is_empty() {
         return Vec::new();
     }
-    let cases = Analysis {
-        layers: analysis.suite_layers.clone(),
-        curves: Vec::new(),
-        timelines: Vec::new(),
-        drifts: Vec::new(),
-        suites: Vec::new(),
-        suite_layers: Vec::new(),
-        ..*analysis
-    };
-    let bounds = vec![Vec::new(); cases.layers.len()];
-    let found = findings(recording, &cases, &bounds);
+    let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
+    let (curves, drifts) = (&[], &[]);
+    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    let found = all(&context, &vec![Vec::new(); layers.len()]);
     // What concerns the whole run is told already.
     found.into_iter().filter(|finding| finding.layer.is_some() || finding.code == "shared-cpus").collect()
 }
 
+fn mtus(recording: &Recording, layers: &[Layer]) -> Vec<Option<u64>> {
+    layers.iter().map(|layer| wire(recording, layer).mtu).collect()
+}
+
+fn all(context: &Context<'_>, bounds: &[Vec<Bound>]) -> Vec<Finding> {
+    let seen = seen(context);
+    let mut findings = Vec::new();
+    for (layer, seen) in seen.iter().enumerate() {
+        let trials =
+            trial::CHECKS.iter().filter_map(|check| check.run(context, layer, "trials", &seen.trials));
+        let steps = step::CHECKS.iter().filter_map(|check| check.run(context, layer, "steps", &seen.steps));
+        findings.extend(trials.chain(steps));
+        findings.extend(estimate::findings(context, layer, &seen.steps, &bounds[layer]));
+        findings.extend(generator::finding(context, layer));
+        findings.extend(grant::findings(context, layer));
+        findings.extend(stability::of_layer(context, layer));
+    }
+    findings.extend(run::findings(context));
+    findings.extend(stability::of_run(context));
+    findings
+}
+
 /// Sorts trials and steps by layer.
 fn seen<'r>(context: &Context<'r>) -> Vec<Seen<'r>> {
-    let layers: &[Layer] = &context.analysis.layers;
+    let layers = context.layers;
     let mut known: HashMap<&Case, Option<usize>> = HashMap::new();
     let mut layer_of = |case: &'r Case| {
         *known.entry(case).or_insert_with(|| layers.iter().position(|layer| layer.owns(case)))

@@ -22,7 +22,7 @@ pub(super) fn findings(
     steps: &[&StepRecord],
     bounds: &[Bound],
 ) -> Vec<Finding> {
-    let layer = &context.analysis.layers[index];
+    let layer = &context.layers[index];
     let found = [
         few_passes(layer),
         interval_wide(context, layer),

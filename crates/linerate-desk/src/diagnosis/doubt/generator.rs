@@ -29,9 +29,8 @@ impl Near {
 /// One finding for all sizes of a layer.
 pub(super) fn finding(context: &Context, index: usize) -> Option<Finding> {
     let calibration = context.recording.calibration.as_ref()?;
-    let layer = &context.analysis.layers[index];
-    let curves =
-        context.analysis.curves.iter().filter(|curve| layer.owns(&curve.case) && !curve.case.timeline);
+    let layer = &context.layers[index];
+    let curves = context.curves.iter().filter(|curve| layer.owns(&curve.case) && !curve.case.timeline);
     let near: Vec<Near> = curves.flat_map(|curve| near(calibration, layer, curve)).collect();
     let worst = near.iter().max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let detail = format!(

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Every knob of a layer's sessions that was granted otherwise, once for each pair of values.
 pub(super) fn findings(context: &Context, index: usize) -> Vec<Finding> {
     let arms = arms(context, index);
-    let layer = &context.analysis.layers[index];
+    let layer = &context.layers[index];
     let sessions = context.recording.sessions.iter().filter(|session| {
         session.pass > 0 && session.rung == layer.rung && arms.contains(&(session.flows, session.arm))
     });
@@ -30,7 +30,7 @@ pub(super) fn findings(context: &Context, index: usize) -> Vec<Finding> {
 /// The flows and arms that a layer's sessions have: those of the ladder are set as the whole run is, those of a
 /// suite's case as its steps say.
 fn arms(context: &Context, index: usize) -> BTreeSet<(u32, u32)> {
-    let layer = &context.analysis.layers[index];
+    let layer = &context.layers[index];
     if layer.suite.is_empty() {
         return BTreeSet::from([(layer.flows, 0)]);
     }

@@ -12,7 +12,7 @@ const ALIKE: f64 = 0.2;
 
 /// Of one layer.
 pub(super) fn of_layer(context: &Context, index: usize) -> Vec<Finding> {
-    let layer = &context.analysis.layers[index];
+    let layer = &context.layers[index];
     [modes(context, layer), anomalies(context, layer)]
         .into_iter()
         .flatten()
@@ -29,8 +29,8 @@ type Found = (&'static str, String, Value);
 
 /// The points whose numbers the ladder shows.
 fn shown<'c>(context: &'c Context, layer: &Layer) -> Vec<(&'static str, &'c Curve, &'c Point)> {
-    let curves = &context.analysis.curves;
-    let (ladder, latency) = (context.analysis.ladder_bytes, context.analysis.latency_bytes);
+    let curves = &context.curves;
+    let (ladder, latency) = (context.ladder_bytes, context.latency_bytes);
     let shown = [
         ("throughput", layer.stream(curves), ladder),
         ("polling", layer.ping_pong(curves, Wait::Polling), latency),
@@ -61,7 +61,7 @@ fn modes(context: &Context, layer: &Layer) -> Option<Found> {
 }
 
 fn anomalies(context: &Context, layer: &Layer) -> Option<Found> {
-    let curves = context.analysis.curves.iter().filter(|curve| layer.owns(&curve.case));
+    let curves = context.curves.iter().filter(|curve| layer.owns(&curve.case));
     let recurring = curves.flat_map(|curve| {
         let recurs = curve.anomalies.iter().filter(|anomaly| anomaly.recurs);
         recurs.map(move |anomaly| (curve, anomaly))
@@ -95,7 +95,7 @@ fn deviations(anomaly: &Anomaly) -> String {
 }
 
 fn drift(context: &Context) -> Option<Finding> {
-    let drifts: Vec<_> = context.analysis.drifts.iter().filter(|drift| drift.is_drift).collect();
+    let drifts: Vec<_> = context.drifts.iter().filter(|drift| drift.is_drift).collect();
     let said = drifts.iter().map(|drift| {
         let way = if drift.change > 0.0 { "more" } else { "less" };
         let kind = match drift.pattern {
@@ -114,10 +114,9 @@ fn drift(context: &Context) -> Option<Finding> {
 
 /// The kind whose passes are most alike.
 fn autocorrelated(context: &Context) -> Option<Finding> {
-    let likeness = context.analysis.drifts.iter().filter_map(|drift| Some((drift, drift.autocorrelation?)));
+    let likeness = context.drifts.iter().filter_map(|drift| Some((drift, drift.autocorrelation?)));
     let (drift, rho) = likeness.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, rho)| *rho > ALIKE)?;
-    let passes =
-        context.analysis.curves.iter().flat_map(|curve| &curve.points).map(|p| p.passes.len()).max()?;
+    let passes = context.curves.iter().flat_map(|curve| &curve.points).map(|p| p.passes.len()).max()?;
     let passes = u32::try_from(passes).unwrap_or(u32::MAX);
     let worth = effective_n(passes, rho);
     let detail = format!(
