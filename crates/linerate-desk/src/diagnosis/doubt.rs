@@ -4,6 +4,7 @@ mod crossing;
 mod estimate;
 mod generator;
 mod grant;
+mod placement;
 mod run;
 mod stability;
 mod step;
@@ -14,14 +15,14 @@ use super::wire::wire;
 use crate::analysis::{Analysis, Curve, Drift, Layer};
 use crate::plan::Case;
 use crate::record::{Recording, StepRecord, Trial};
-use crate::vocabulary::WARNINGS;
+use crate::vocabulary::Warning;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// One kind of warning about one layer, or about the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The code in [`WARNINGS`].
+    /// The code in [`WARNINGS`](crate::vocabulary::WARNINGS).
     pub code: &'static str,
     /// The layer, by its place in the analysis; none for the whole run.
     pub layer: Option<usize>,
@@ -29,22 +30,19 @@ pub struct Finding {
     pub detail: String,
     /// The same as numbers.
     pub evidence: Value,
+    /// What to try on these hosts.
+    pub hint: String,
 }
 
 impl Finding {
     fn new(code: &'static str, layer: Option<usize>, detail: impl Into<String>, evidence: Value) -> Finding {
-        Finding { code, layer, detail: detail.into(), evidence }
+        Finding { code, layer, detail: detail.into(), evidence, hint: String::new() }
     }
 
     /// What it means, and how much of it there was.
     pub fn text(&self) -> String {
-        let meaning = WARNINGS.iter().find(|warning| warning.code == self.code).map_or("", |w| w.meaning);
+        let meaning = Warning::named(self.code).map_or("", |warning| warning.meaning);
         if self.detail.is_empty() { meaning.into() } else { format!("{meaning}: {}", self.detail) }
-    }
-
-    /// What to try.
-    pub fn hint(&self) -> &'static str {
-        WARNINGS.iter().find(|warning| warning.code == self.code).map_or("", |warning| warning.hint)
     }
 }
 
@@ -156,6 +154,10 @@ fn all(context: &Context<'_>, bounds: &[Vec<Bound>]) -> Vec<Finding> {
     }
     findings.extend(run::findings(context));
     findings.extend(stability::of_run(context));
+    let cpus = placement::placements(context.recording);
+    for finding in &mut findings {
+        finding.hint = Warning::named(finding.code).map_or(String::new(), |warning| warning.hint_with(&cpus));
+    }
     findings
 }
 

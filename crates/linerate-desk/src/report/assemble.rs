@@ -220,7 +220,7 @@ fn warning(finding: &Finding) -> WarningEntry {
         code: finding.code.into(),
         text: finding.text(),
         detail: finding.detail.clone(),
-        hint: finding.hint().into(),
+        hint: finding.hint.clone(),
         evidence: finding.evidence.clone(),
     }
 }

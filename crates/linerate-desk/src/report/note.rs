@@ -31,13 +31,11 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         found.extend(
             report.warnings.iter().filter(|one| one.code == warning.code).map(|one| (String::new(), one)),
         );
-        if !found.is_empty() {
+        if let Some((_, first)) = found.first() {
+            let hint = sentence(&first.hint);
             let told = told(&found, warned);
             let colon = if told.is_empty() { "" } else { ": " };
-            notes.push((
-                warning.code.into(),
-                format!("{}{colon}{told}. {}.", warning.meaning, sentence(warning.hint)),
-            ));
+            notes.push((warning.code.into(), format!("{}{colon}{told}. {hint}.", warning.meaning)));
         }
     }
     notes

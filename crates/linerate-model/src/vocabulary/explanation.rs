@@ -341,7 +341,12 @@ fn tools() -> Vec<Explanation> {
 fn warnings() -> Vec<Explanation> {
     let warning = |warning: &super::Warning| Explanation {
         formula: warning.rule.into(),
-        ..explained(warning.code, warning.meaning, warning.source, warning.hint)
+        ..explained(
+            warning.code,
+            warning.meaning,
+            warning.source,
+            &warning.hint_with(&super::Placements::default()),
+        )
     };
     WARNINGS.iter().map(warning).collect()
 }

@@ -11,8 +11,35 @@ pub struct Warning {
     pub rule: &'static str,
     /// What that is read from, or where the rule comes from.
     pub source: &'static str,
-    /// What to try.
+    /// What to try. What stands in brackets names CPUs, and is left out where the hosts have none such:
+    /// [`Warning::hint_with`].
     pub hint: &'static str,
+}
+
+/// CPUs that both ends could be bound to, as `cpu.placement` has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placements {
+    /// One for each end.
+    pub first: Option<String>,
+    /// One for each end that no end was on.
+    pub other: Option<String>,
+}
+
+impl Warning {
+    /// The warning with this code.
+    pub fn named(code: &str) -> Option<&'static Warning> {
+        WARNINGS.iter().find(|warning| warning.code == code)
+    }
+
+    /// What to try where there are these CPUs.
+    pub fn hint_with(&self, cpus: &Placements) -> String {
+        let Some((before, rest)) = self.hint.split_once('[') else { return self.hint.into() };
+        let (optional, after) = rest.split_once(']').unwrap_or((rest, ""));
+        let named = [("{first}", &cpus.first), ("{other}", &cpus.other)];
+        let told = named.into_iter().find(|(mark, _)| optional.contains(mark));
+        let optional = told.and_then(|(mark, value)| Some(optional.replace(mark, value.as_deref()?)));
+        format!("{before}{}{after}", optional.unwrap_or_default())
+    }
 }
 
 /// Every kind of warning.
@@ -22,7 +49,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "another process used a measured CPU during some trials",
         rule: "a thread could have run and another one did for more than 5 % of a trial; or more than 5 % of a machine's CPU time in a step was not ours",
         source: "/proc/PID/schedstat and /proc/stat, proc(5)",
-        hint: "stop it, or choose other CPUs with --set cpu.placement=2/3",
+        hint: "stop it[, or choose other CPUs with --set cpu.placement={other}]",
     },
     Warning {
         code: "steal",
@@ -36,7 +63,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "a measuring thread changed its CPU",
         rule: "the thread's CPU at the end of a trial is not the one at its beginning",
         source: "sched_getcpu(3)",
-        hint: "pin it: --set cpu.placement=0/1",
+        hint: "pin it[: --set cpu.placement={first}]",
     },
     Warning {
         code: "unpinned",
@@ -253,7 +280,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "messages that were due at a set moment went late: the rate is not the one that was asked for at every moment, and response times hold what the sender cost",
         rule: "more than 1 % of a trial's messages went later than by the mean time between two",
         source: "the pacer's own account; G. Tene, How NOT to Measure Latency",
-        hint: "lower the rate, or give the sender a CPU of its own: --set cpu.placement=0/1",
+        hint: "lower the rate, or give the sender a CPU of its own[: --set cpu.placement={first}]",
     },
     Warning {
         code: "autocorrelated",

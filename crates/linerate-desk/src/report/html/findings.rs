@@ -177,7 +177,7 @@ fn doubts(sheet: &Sheet) -> Markup {
             @for (warning, layers) in found {
                 dt { (warning.code) }
                 dd {
-                    (sentence(warning.meaning)) ". " i { (sentence(warning.hint)) "." }
+                    (sentence(warning.meaning)) ". " @if let Some((_, first)) = layers.first() { i { (sentence(&first.hint)) "." } }
                     details {
                         summary { (layers.len()) @if layers.len() == 1 { " time" } @else { " times" } }
                         ul { @for (layer, one) in &layers { li { b { (layer) } @if !one.detail.is_empty() { ": " (one.detail) } } } }

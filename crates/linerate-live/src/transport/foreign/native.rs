@@ -174,6 +174,11 @@ fn with_words(error: Error, started: &Started) -> Error {
     if let Some(how) = started.last_words() {
         return Error::died(how);
     }
+    // What it said comes by another way than its error, and may be read later.
+    let soon = Instant::now() + LAST_WORDS / 4;
+    while started.said().trim().is_empty() && Instant::now() < soon {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let said = started.said();
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match (&error, lines.is_empty()) {
