@@ -29,6 +29,7 @@ mod wanted;
 pub use arms::Arms;
 pub use entries::Entry;
 pub use passes::Passes;
+pub use placement::unusable_cpus;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};

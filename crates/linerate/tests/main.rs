@@ -33,6 +33,7 @@ mod races;
 mod reference;
 mod schema;
 mod shmem;
+mod signals;
 mod site;
 mod tcgmsg;
 mod tidy;

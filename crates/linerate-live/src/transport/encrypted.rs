@@ -1,13 +1,12 @@
-//! Ways whose bytes nobody between the ends can read or change: TLS over TCP, QUIC over UDP, and OpenSSH.
+//! Ways whose bytes nobody between the ends can read or change: TLS over TCP, and QUIC over UDP.
 //!
-//! What they trust is made for the session and travels with the offer: a certificate, or keys.
+//! Both trust one certificate that is made for the session and travels with the offer.
 
 pub mod certificate;
 pub mod quic;
-pub mod ssh;
 pub mod tls;
 
 use super::Transport;
 
 /// What stands on this shelf.
-pub static TRANSPORTS: &[&dyn Transport] = &[&tls::TLS, &quic::QUIC, &ssh::SSH];
+pub static TRANSPORTS: &[&dyn Transport] = &[&tls::TLS, &quic::QUIC];

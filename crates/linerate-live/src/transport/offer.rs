@@ -1,8 +1,8 @@
 //! What an end is told of the other one before they meet.
 
 use super::encrypted::certificate::Identity;
-use super::encrypted::ssh::Daemon;
 use super::foreign::library::elsewhere::Elsewhere;
+use super::foreign::openssh::Daemon;
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -267,7 +267,7 @@ pub const KNOBS: &[Knob] = &[
             "aes-128-ctr",
             "aes-256-ctr",
         ]),
-        transports: &["ssh"],
+        transports: &["openssh"],
         default: "OpenSSH's own first choice",
         harmless: None,
         about: "the cipher of ssh (-c): the client offers this one alone",

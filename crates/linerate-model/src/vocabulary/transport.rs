@@ -153,7 +153,7 @@ pub const TRANSPORTS: &[TransportEntry] = &[
         source: "RFC 9000; RFC 9001",
     },
     TransportEntry {
-        name: "ssh",
+        name: "openssh",
         ends: 2,
         crosses_hosts: true,
         // Into the program beside it, into the packet, and the same at the other end, besides the kernel's.

@@ -9,7 +9,7 @@ use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, Recording};
 use crate::run::{Means, Runner, this_program};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, unusable_cpus};
 use crate::simulation::Simulation;
 use crate::{Error, Result};
 
@@ -30,7 +30,10 @@ pub fn measure(
 ) -> Result<(Recorder, Result<()>)> {
     let stop = Stop::listen()?;
     let mut run = Recorder::create(args, plan, args.watching.start(&stop)?)?;
+    stop.records_in(&run.path);
+    // What a signal breaks on its way is no failure of its own.
     let ended = perform(plan, args, &stop, &mut run, &schedule);
+    let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
     run.watcher.ended()?;
     Ok((run, ended))
@@ -52,6 +55,9 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     let mut performer = Performer::start(plan, args, &wanted, run.watcher.as_mut())?;
     performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
     state::recall(plan, args, run)?;
+    if let Some((what, hint)) = unusable_cpus(plan, &run.recording) {
+        return Err(Error::usage(what, hint));
+    }
     let mut schedule = choose(plan, &run.recording);
     let unavailable = schedule.unavailable().to_vec();
     unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;

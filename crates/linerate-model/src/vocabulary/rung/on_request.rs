@@ -43,7 +43,7 @@ pub const IN_HOST_TLS: Rung = rung(
 /// `in-host.ssh`.
 pub const IN_HOST_SSH: Rung = rung(
     "in-host.ssh",
-    "ssh",
+    "openssh",
     InHost,
     Some("in-host.tcp"),
     "a byte stream through OpenSSH over the loopback interface: two processes more, and sealing",
@@ -96,7 +96,7 @@ pub const NETWORK_TLS: Rung =
 /// `network.ssh`.
 pub const NETWORK_SSH: Rung = rung(
     "network.ssh",
-    "ssh",
+    "openssh",
     Network,
     Some("network.tcp"),
     "a byte stream through OpenSSH between the two hosts: what goes by ssh has no more",

@@ -1,15 +1,12 @@
 //! What the user asks for while the view is shown.
 //!
-//! Two threads listen: one for keys, one for signals. Both sleep in the kernel until something comes, so
-//! they take no time from what is measured; neither draws. What was asked for is seen before the next step.
+//! A thread listens for keys. It sleeps in the kernel until something comes, so it takes no time from what is measured, and
+//! it does not draw. What was asked for is seen before the next step.
 
 use super::screen::leave;
 use crate::cli::stop::Stop;
 use crate::{Error, Result};
 use linerate_sys::terminal::{Keyboard, Wake, keyboard};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -21,12 +18,11 @@ const ESCAPE: u8 = 27;
 /// What the user asked for.
 pub struct Asked {
     stop: Stop,
-    stopping: AtomicBool,
     held: AtomicBool,
     help: AtomicBool,
 }
 
-/// The listening threads; the one for keys ends with it.
+/// The listening thread; it ends with this.
 pub struct Keys {
     /// What was asked for so far.
     pub asked: Arc<Asked>,
@@ -45,18 +41,9 @@ impl Asked {
         self.help.load(Ordering::Relaxed)
     }
 
-    /// The first wish ends the run in good order, the second one at once.
-    fn end(&self) {
-        if self.stopping.swap(true, Ordering::SeqCst) {
-            leave();
-            exit(i32::from(Error::Interrupted.exit_code()));
-        }
-        self.stop.ask();
-    }
-
     fn key(&self, key: u8) {
         match key {
-            b'q' | CTRL_C => self.end(),
+            b'q' | CTRL_C => self.stop.pressed(),
             b'p' | b' ' => _ = self.held.fetch_xor(true, Ordering::Relaxed),
             b'?' | b'h' => _ = self.help.fetch_xor(true, Ordering::Relaxed),
             _ => (),
@@ -65,20 +52,16 @@ impl Asked {
 }
 
 impl Keys {
-    /// Listens from now on. The second signal is taken from `stop`, which would end the process without
-    /// giving the terminal back.
+    /// Listens from now on. Who ends the run at once gives the terminal back first.
     pub fn listen(stop: &Stop) -> Result<Keys> {
         let flag = || AtomicBool::new(false);
-        let asked = Arc::new(Asked { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() });
-        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
-        let mut signals = signals.map_err(|e| Error::io("sigaction", "signals", e))?;
-        stop.leave_second();
+        let asked = Arc::new(Asked { stop: stop.clone(), held: flag(), help: flag() });
+        stop.before_end(leave);
         let (keyboard, wake) = keyboard()?;
-        let (of_signals, of_keys) = (asked.clone(), asked.clone());
-        let failed = |e| Error::io("pthread_create", "keys", e);
-        let thread = |name: &str| thread::Builder::new().name(name.into());
-        thread("signals").spawn(move || signals.forever().for_each(|_| of_signals.end())).map_err(failed)?;
-        let reader = thread("keys").spawn(move || read(keyboard, &of_keys)).map_err(failed)?;
+        let of_keys = asked.clone();
+        let thread = thread::Builder::new().name("keys".into());
+        let reader = thread.spawn(move || read(keyboard, &of_keys));
+        let reader = reader.map_err(|e| Error::io("pthread_create", "keys", e))?;
         Ok(Keys { asked, wake: Some(wake), reader: Some(reader) })
     }
 }
@@ -110,7 +93,7 @@ mod tests {
     fn keys_stop_hold_and_help() {
         let stop = Stop::listen().unwrap();
         let flag = || AtomicBool::new(false);
-        let asked = Asked { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() };
+        let asked = Asked { stop: stop.clone(), held: flag(), help: flag() };
         b"p?x".iter().for_each(|key| asked.key(*key));
         assert!(asked.is_held() && asked.is_help() && !stop.wanted());
         b" hq".iter().for_each(|key| asked.key(*key));

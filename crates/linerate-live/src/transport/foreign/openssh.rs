@@ -7,12 +7,13 @@
 //! Where the worker is root, sshd is in a user namespace in which it is not: as root it would want an account and a folder
 //! that a host without a booted sshd does not have, and it need do nothing here that root may.
 
+use super::library::Surroundings;
+use super::library::keep::Kept;
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::{Channel, receive_all, send_all};
 use crate::transport::connection::engine::Connected;
 use crate::transport::connection::family::{GREETING_LEN, STRANGER};
 use crate::transport::connection::meeting::greeted;
-use crate::transport::foreign::library::keep::Kept;
 use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
 use crate::{Error, Result};
 use linerate_sys::memory_file::PrivateFile;
@@ -93,7 +94,7 @@ pub struct Daemon {
 
 impl Transport for Ssh {
     fn name(&self) -> &'static str {
-        "ssh"
+        "openssh"
     }
 
     fn lacks(&self) -> Option<Lack> {
@@ -125,8 +126,8 @@ impl Transport for Ssh {
 
 /// The file of a program.
 fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(FOLDERS.iter().map(PathBuf::from));
+    let folders = Surroundings::of_this_process().programs;
+    let folders = folders.into_iter().chain(FOLDERS.iter().map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
