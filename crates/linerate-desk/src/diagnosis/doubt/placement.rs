@@ -15,7 +15,7 @@ pub fn placements(recording: &Recording) -> Placements {
 fn pair(recording: &Recording, wanted: impl Fn(&u32) -> bool) -> Option<String> {
     let from = recording.hosts.first()?;
     let to = recording.hosts.get(1).unwrap_or(from);
-    let mut of = |host: &HostFacts, nth: usize| host.cpus.iter().copied().filter(&wanted).nth(nth);
+    let of = |host: &HostFacts, nth: usize| host.cpus.iter().copied().filter(&wanted).nth(nth);
     let (sender, receiver) = (of(from, 0)?, of(to, usize::from(from.machine == to.machine))?);
     Some(format!("{sender}/{receiver}"))
 }

@@ -17,11 +17,8 @@ fn shared_cpus(context: &Context) -> Option<Finding> {
         hosts.iter().any(|other| other.host != host.host && other.machine == host.machine)
     };
     let sharing: Vec<String> = hosts.iter().filter(shares).map(|host| host.host.to_string()).collect();
-    let network = context
-        .analysis
-        .layers
-        .iter()
-        .any(|layer| layer.place == Place::Network && layer.unavailable.is_none());
+    let network =
+        context.layers.iter().any(|layer| layer.place == Place::Network && layer.unavailable.is_none());
     (network && !sharing.is_empty())
         .then(|| Finding::new("shared-cpus", None, "", json!({ "hosts": sharing })))
 }
