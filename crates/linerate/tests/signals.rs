@@ -13,7 +13,7 @@ fn signal(name: &str, pid: u32) {
 /// Ends a run that has measured something by these signals, the pause between each; its code and what it said.
 fn ended_by(signals: &[&str], pause: Duration) -> (Option<i32>, String, TempDir) {
     let folder = TempDir::new().unwrap();
-    let arguments = ["lab", "--only", "in-host.tcp", "--passes", "400", "--budget", "100s", "--no-page"];
+    let arguments = ["lab", "--only", "in-host.tcp", "--passes", "400", "--no-page"];
     let mut run = command(folder.path(), &arguments).spawn().unwrap();
     await_condition("a trial", || {
         let files = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
