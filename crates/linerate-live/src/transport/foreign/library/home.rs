@@ -88,7 +88,7 @@ pub struct Played {
 
 impl Played {
     /// For the journey.
-    pub fn of(measured: Measured) -> Result<Played> {
+    pub fn from_measured(measured: Measured) -> Result<Played> {
         let Measured { flow, timer_slack_lowered, kept_awake, samples } = measured;
         let samples = samples.into_iter().map(|(sample, times)| Ok((sample, times.encode()?)));
         Ok(Played { flow, timer_slack_lowered, kept_awake, samples: samples.collect::<Result<_>>()? })

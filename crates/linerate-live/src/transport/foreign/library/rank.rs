@@ -2,7 +2,7 @@
 
 use super::home::{Play, Played, call};
 use super::parts;
-use super::told::PARTS;
+use super::rank_report::PARTS;
 use crate::control::serve_in_turn;
 use crate::pattern::{Loops, Part, play_here};
 use crate::{Error, Result};
@@ -61,7 +61,7 @@ pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
 /// Loops what is asked by these loops.
 pub fn played(link: impl Loops, asked: &Play) -> Result<Vec<Played>> {
     let part = Part { link, does: asked.does, cpu: asked.cpu };
-    play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::of).collect()
+    play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::from_measured).collect()
 }
 
 /// Ends the process where this is not dropped in time.

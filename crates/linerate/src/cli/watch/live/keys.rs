@@ -19,7 +19,7 @@ const CTRL_C: u8 = 3;
 const ESCAPE: u8 = 27;
 
 /// What the user asked for.
-pub struct Asked {
+pub struct UserRequests {
     stop: Stop,
     stopping: AtomicBool,
     held: AtomicBool,
@@ -29,12 +29,12 @@ pub struct Asked {
 /// The listening threads; the one for keys ends with it.
 pub struct Keys {
     /// What was asked for so far.
-    pub asked: Arc<Asked>,
+    pub asked: Arc<UserRequests>,
     wake: Option<Wake>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Asked {
+impl UserRequests {
     /// Whether the drawing is to stand still.
     pub fn is_held(&self) -> bool {
         self.held.load(Ordering::Relaxed)
@@ -69,7 +69,8 @@ impl Keys {
     /// giving the terminal back.
     pub fn listen(stop: &Stop) -> Result<Keys> {
         let flag = || AtomicBool::new(false);
-        let asked = Arc::new(Asked { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() });
+        let asked =
+            Arc::new(UserRequests { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() });
         let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
         let mut signals = signals.map_err(|e| Error::io("sigaction", "signals", e))?;
         stop.leave_second();
@@ -84,7 +85,7 @@ impl Keys {
 }
 
 /// Sleeps until a key comes; the end of the terminal or of the view ends it.
-fn read(mut keyboard: Keyboard, asked: &Asked) {
+fn read(mut keyboard: Keyboard, asked: &UserRequests) {
     while let Some(keys) = keyboard.next_keys() {
         // An arrow or a function key begins with this, and none of them means anything here.
         if keys.first() != Some(&ESCAPE) {
@@ -110,7 +111,7 @@ mod tests {
     fn keys_stop_hold_and_help() {
         let stop = Stop::listen().unwrap();
         let flag = || AtomicBool::new(false);
-        let asked = Asked { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() };
+        let asked = UserRequests { stop: stop.clone(), stopping: flag(), held: flag(), help: flag() };
         b"p?x".iter().for_each(|key| asked.key(*key));
         assert!(asked.is_held() && asked.is_help() && !stop.wanted());
         b" hq".iter().for_each(|key| asked.key(*key));
