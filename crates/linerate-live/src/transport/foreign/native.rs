@@ -19,7 +19,7 @@ mod settings;
 mod ucx;
 
 use super::library::elsewhere::{interface_of, own_address};
-use super::library::home::{Home, Played, Ranked, Receive};
+use super::library::home::{Played, RankConnection, RankListener, Receive};
 use super::library::started::{Started, Tie};
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
@@ -77,7 +77,7 @@ impl Native {
         let (entry, found) = (self.entry()?, self.found()?);
         let at = own_address(spec)?;
         let interface = at.map(|address| interface_of(address.into())).transpose()?;
-        let home = Home::open()?;
+        let home = RankListener::open()?;
         let asked =
             RankRequest { name: self.name.into(), file: found.path.clone(), home: home.name().into(), at };
         let around = ProcessEnvironment::of_this_process();
@@ -133,7 +133,7 @@ impl Transport for Native {
 struct RunningRank {
     entry: &'static NativeLibrary,
     found: &'static Found,
-    rank: Ranked,
+    rank: RankConnection,
     started: Started,
     address: Vec<u8>,
 }

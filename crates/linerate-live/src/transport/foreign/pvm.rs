@@ -13,7 +13,7 @@ mod machine;
 pub mod task;
 
 use super::library::elsewhere::{Elsewhere, own_address};
-use super::library::home::{self, Home, Played, Ranked, Receive};
+use super::library::home::{self, Played, RankConnection, RankListener, Receive};
 use super::library::shell::{Access, Served};
 use super::library::supervise::SupervisedDaemon;
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
@@ -63,7 +63,7 @@ impl Transport for Pvm {
         }
         // Before the other end waits for a task.
         found()?;
-        let home = Home::open()?;
+        let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let other = own_address(spec)?.map(here).transpose()?;
@@ -127,7 +127,7 @@ fn found() -> Result<&'static Found> {
 /// An end whose task has not called yet.
 struct End {
     spec: Spec,
-    home: Home,
+    home: RankListener,
     /// Where the other end's daemon starts one here.
     far: Option<Far>,
 }
@@ -172,7 +172,7 @@ struct Open {
     /// What a trial may take.
     limit: Duration,
     // Before the daemons, which it takes leave of.
-    rank: Ranked,
+    rank: RankConnection,
     about: About,
     /// Where this end is the active one; and what tells another host's end that it need not wait.
     machine: Option<(Machine, Option<Access>)>,

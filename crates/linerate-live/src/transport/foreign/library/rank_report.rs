@@ -1,6 +1,6 @@
 //! What a rank tells of its library: what that made of knobs, and which parts of it are in use.
 
-use super::home::Ranked;
+use super::home::RankConnection;
 use crate::record::Granted;
 use crate::transport::Spec;
 use crate::unit::Bytes;
@@ -43,7 +43,7 @@ pub struct ReportedKnob {
 pub fn ask(
     all: &[ReportedKnob],
     spec: &Spec,
-    rank: &mut Ranked,
+    rank: &mut RankConnection,
     gone: &dyn Fn() -> Result<()>,
 ) -> Result<RankReport> {
     let names: Vec<&str> = all.iter().flat_map(|one| &one.names).map(String::as_str).collect();

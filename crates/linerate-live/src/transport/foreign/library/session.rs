@@ -6,7 +6,7 @@
 
 use super::daemons::Far;
 use super::elsewhere::{Elsewhere, interface_of, own_address};
-use super::home::{self, Home, Played, Ranked, Receive};
+use super::home::{self, Played, RankConnection, RankListener, Receive};
 use super::launch::Launched;
 use super::launch_request::{LaunchRequest, RankSpec};
 use super::rank_report::{self, RankReport, ReportedKnob};
@@ -83,7 +83,7 @@ impl Transport for LibraryTransport {
         }
         // Before the other end waits for a rank.
         let all = self.all(spec)?;
-        let home = Home::open()?;
+        let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let asked = self.picks.and_then(|knob| spec.value(knob));
@@ -161,7 +161,7 @@ impl LibraryTransport {
 struct End {
     own: &'static LibraryTransport,
     spec: Spec,
-    home: Home,
+    home: RankListener,
     /// What the other end's launcher has here.
     far: Option<Far>,
 }
@@ -184,7 +184,7 @@ impl Pending for End {
             let shell = elsewhere.as_ref().map(|elsewhere| elsewhere.shell.clone());
             (ranks, Some((launched, found, shell)))
         };
-        let daemon = |rank: &Ranked| match (&launched, &far) {
+        let daemon = |rank: &RankConnection| match (&launched, &far) {
             (Some((launched, ..)), _) => launched.daemon_of(rank.process),
             (None, far) => far.as_ref()?.daemon_of(rank.process),
         };
@@ -203,29 +203,30 @@ impl Pending for End {
 }
 
 /// The ranks that the other end's launcher starts here.
-fn expected(home: &Home, spec: &Spec, far: Option<&Far>) -> Result<Vec<Ranked>> {
+fn expected(home: &RankListener, spec: &Spec, far: Option<&Far>) -> Result<Vec<RankConnection>> {
     let forsaken = || far.is_some_and(Far::is_forsaken);
     let welcomed = welcome(home, spec, &|| forsaken().then(|| "the other end started no rank".into()));
     // What the other end failed by is nearer to the cause.
-    welcomed.map_err(
-        |error| {
-            if forsaken() { Error::hung_up("the other end", "started no rank") } else { error }
-        },
-    )
+    let cause = || Error::hung_up("the other end", "started no rank");
+    welcomed.map_err(|error| if forsaken() { cause() } else { error })
 }
 
 /// What asks a rank for its number.
 pub const NUMBER: &str = "number";
 
 /// All ranks of an end, by their numbers.
-fn welcome(home: &Home, spec: &Spec, ended: &dyn Fn() -> Option<String>) -> Result<Vec<Ranked>> {
+fn welcome(
+    home: &RankListener,
+    spec: &Spec,
+    ended: &dyn Fn() -> Option<String>,
+) -> Result<Vec<RankConnection>> {
     let one = |_| {
         let mut rank = home.welcome(ended)?;
         // One alone need not say which it is.
         let number = if spec.flows > 1 { rank.ask(NUMBER, &|| Ok(()))? } else { 0 };
         Ok((number, rank))
     };
-    let all: BTreeMap<u64, Ranked> = (0..spec.flows).map(one).collect::<Result<_>>()?;
+    let all: BTreeMap<u64, RankConnection> = (0..spec.flows).map(one).collect::<Result<_>>()?;
     Ok(all.into_values().collect())
 }
 
@@ -233,10 +234,10 @@ fn welcome(home: &Home, spec: &Spec, ended: &dyn Fn() -> Option<String>) -> Resu
 fn begin(
     own: &LibraryTransport,
     spec: &Spec,
-    home: &Home,
+    home: &RankListener,
     other: &str,
     elsewhere: Option<&Elsewhere>,
-) -> Result<(Vec<Ranked>, (Launched, Found))> {
+) -> Result<(Vec<RankConnection>, (Launched, Found))> {
     let found = own.pick(spec, elsewhere)?;
     let rank_specs = rank_specs(spec, &found, elsewhere)?;
     // Until all ranks are there nobody else needs it.
@@ -309,7 +310,7 @@ struct Open {
     /// What a trial may take.
     limit: Duration,
     // Before the launcher, which ends when all ranks have been let go.
-    ranks: Vec<Ranked>,
+    ranks: Vec<RankConnection>,
     around: SessionResources,
 }
 
@@ -384,7 +385,7 @@ impl Session for Open {
             return Err(Error::unavailable(format!("{wait} in an {noun} that knows only {only}"), hint));
         }
         let receive = (self.own.receive)(&self.spec)?;
-        let begin = |(flow, rank): (usize, &mut Ranked)| {
+        let begin = |(flow, rank): (usize, &mut RankConnection)| {
             rank.begin((task.does, task.cpu(flow), wait, receive), blocks)
         };
         let calls = self.ranks.iter_mut().enumerate().map(begin).collect::<Result<Vec<_>>>()?;

@@ -4,7 +4,7 @@ use super::THREAD_LEVEL;
 use super::receive::Receive;
 use crate::pattern::{Gathered, Gathering, Passed, Passing, Posted};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
 use crate::transport::foreign::library::rank_report::{self, REPORT};
 use crate::transport::foreign::library::session::NUMBER;
 use crate::{Error, Result};
@@ -39,7 +39,7 @@ pub fn main(library: &Path, abi: &str, level: &str, homes: &[String]) -> Result<
     serve_home(home, mpi)
 }
 
-impl Plays for Mpi {
+impl RankProgram for Mpi {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         match self {
             Mpi::Narrow(rank) => by_receive(rank, asked),

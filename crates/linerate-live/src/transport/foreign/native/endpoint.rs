@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
@@ -112,7 +112,7 @@ fn to_json(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(|e| Error::usage(e.to_string(), ""))
 }
 
-impl<E: Endpoint> Plays for One<E> {
+impl<E: Endpoint> RankProgram for One<E> {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         if asked.wait != Wait::Polling {
             return Err(Error::unavailable("a rank that sleeps", "wait = \"polling\""));

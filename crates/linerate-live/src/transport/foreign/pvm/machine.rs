@@ -4,7 +4,7 @@ use super::task::{self, About, Host, Starts, TaskRequest};
 use super::{ENCODING, ROUTE, found};
 use crate::transport::Spec;
 use crate::transport::foreign::library::elsewhere::{Elsewhere, own_address};
-use crate::transport::foreign::library::home::{Home, Ranked};
+use crate::transport::foreign::library::home::{RankConnection, RankListener};
 use crate::transport::foreign::library::shell::{ACCESS, Lent};
 use crate::transport::foreign::library::started::{Started, Tie};
 use crate::transport::foreign::library::supervise::SupervisedDaemon;
@@ -54,10 +54,10 @@ impl Machine {
     /// Starts the daemon and both tasks, and waits for this end's own.
     pub fn begin(
         spec: &Spec,
-        home: Home,
+        home: RankListener,
         other: &str,
         elsewhere: Option<&Elsewhere>,
-    ) -> Result<(Ranked, About, Machine)> {
+    ) -> Result<(RankConnection, About, Machine)> {
         let found = found()?;
         let asked = asked(spec, found, [home.name(), other], elsewhere)?;
         // Until both tasks are there nobody else needs it.

@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
@@ -103,7 +103,7 @@ impl One {
     }
 }
 
-impl Plays for One {
+impl RankProgram for One {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         let not_yet = || Error::usage("the task has not begun", "linerate asks it by itself");
         let task = self.task.as_mut().ok_or_else(not_yet)?;

@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::messages::{Messages, Windows};
@@ -34,7 +34,7 @@ pub fn main(asked: &[String]) -> Result<()> {
 /// One that has begun.
 struct One(Node);
 
-impl Plays for One {
+impl RankProgram for One {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         played(Passed::new(NodeMessages(&mut self.0)), asked)
     }
