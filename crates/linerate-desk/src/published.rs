@@ -45,13 +45,13 @@ pub fn changes() -> &'static [Change] {
 /// The curves against message size that follow from a stated half round trip and a stated rate.
 pub fn curves() -> &'static [Curve] {
     static ROWS: OnceLock<Vec<Curve>> = OnceLock::new();
-    ROWS.get_or_init(|| parsed::<curve::Line>(CURVES).into_iter().filter_map(Curve::of).collect())
+    ROWS.get_or_init(|| parsed::<curve::Line>(CURVES).into_iter().filter_map(Curve::from_line).collect())
 }
 
 /// Every value that can stand on an axis of ours.
 pub fn values() -> &'static [Published] {
     static ROWS: OnceLock<Vec<Published>> = OnceLock::new();
-    ROWS.get_or_init(|| rows().iter().filter_map(Published::of).collect())
+    ROWS.get_or_init(|| rows().iter().filter_map(Published::from_row).collect())
 }
 
 /// The values of a layer on an axis of ours.

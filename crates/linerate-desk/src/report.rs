@@ -142,7 +142,7 @@ fn pictures(sheets: &[Sheet], kind: &str, encode: fn(String) -> Result<Vec<u8>>)
 
 impl Report {
     /// Analyses and diagnoses a recording.
-    pub fn of(recording: &Recording) -> Report {
+    pub fn from_recording(recording: &Recording) -> Report {
         Report::with(recording, &crate::analysis::analyse(recording))
     }
 
@@ -155,7 +155,7 @@ impl Report {
 
 /// The text form.
 pub fn text(recording: &Recording, page: Page) -> String {
-    text_of(&Report::of(recording), page)
+    text_of(&Report::from_recording(recording), page)
 }
 
 fn text_of(report: &Report, page: Page) -> String {

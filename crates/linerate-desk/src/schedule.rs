@@ -6,19 +6,19 @@
 mod again;
 mod arms;
 mod beside;
+mod bisection;
 mod blocks;
 mod buffers;
+mod coverage;
 mod entries;
 mod extra;
-mod far;
 mod fit;
-mod hunt;
 mod ladder;
 mod launch;
+mod network_path;
 mod passes;
 mod placement;
 mod refusal;
-mod road;
 mod study;
 mod suite;
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Found {
 
     /// The median of some observations, if there are any.
     fn median(&mut self, name: &str, observations: Vec<f64>) {
-        if let Some(estimate) = Estimate::of(observations) {
+        if let Some(estimate) = Estimate::from_values(observations) {
             self.figure(name, estimate.into());
         }
     }

@@ -21,13 +21,13 @@
 pub mod builder;
 mod entry;
 pub mod fault;
-mod ground;
 mod held;
 pub mod holder;
 mod in_force;
 mod inside;
 pub mod journal;
 mod netem;
+mod new_namespace;
 mod order;
 mod own_folder;
 mod refusal;
@@ -38,7 +38,7 @@ pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
-pub use held::{Grip, Held};
+pub use held::{Held, NamespaceGuard};
 pub use holder::Holding;
 pub use in_force::InForce;
 pub use inside::Inside;
@@ -48,7 +48,7 @@ pub use register::{Gone, Look, Register};
 use crate::plan::{Carrier, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use request::Request;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ pub struct Lab {
     has_user_namespace: bool,
     faults: Vec<InForce>,
     /// What runs beside the hosts for a fault, and ends with this value.
-    beside: Vec<Own>,
+    beside: Vec<ChildProcess>,
     /// The program's own wire, where the lab has one.
     wire: Option<Wire>,
     /// The network namespace in the middle, where the bridge is, or the wire.
@@ -138,7 +138,7 @@ impl Lab {
             }
             _ => None,
         };
-        let (beside, of_beside): (Vec<Own>, Vec<InForce>) =
+        let (beside, of_beside): (Vec<ChildProcess>, Vec<InForce>) =
             fault::beside_hosts(topology, &hosts, program)?.into_iter().unzip();
         let of_wire = fault::of_wire(topology);
         let faults = layout.faults.into_iter().chain(of_wire).chain(of_beside).collect();
@@ -157,7 +157,7 @@ impl Lab {
     }
 
     /// The processes without which it is another lab: its wire, and what runs for its faults.
-    pub fn processes(&self) -> impl Iterator<Item = &Own> {
+    pub fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
         self.wire.as_ref().map(Wire::process).into_iter().chain(&self.beside)
     }
 

@@ -5,7 +5,7 @@
 //! named below.
 #![forbid(unsafe_code)]
 
-use linerate_model::{Error, Result, Standing, plan, record, statistic, unit, vocabulary};
+use linerate_model::{Error, FailureOrigin, Result, plan, record, statistic, unit, vocabulary};
 
 pub mod lab;
 pub mod observer;

@@ -7,16 +7,16 @@
 //!
 //! This room stands below `transport`, whose sessions call it: one virtual call a trial.
 
+mod arrivals;
 mod awake;
 mod buffer;
 mod clock;
 mod connect;
-mod crowd;
 mod endless;
-mod journal;
 mod loops;
 mod lossy;
 mod messages;
+mod multiplexer;
 mod pacer;
 mod passing;
 mod play;
@@ -27,15 +27,15 @@ mod stream;
 mod tests;
 mod whole;
 
+pub use arrivals::STAMPED_BYTES;
 pub use awake::Awake;
 pub use buffer::{COLD_BYTES, RECEIVE_BYTES};
 pub use clock::{Clock, Monotonic};
-pub use connect::{Caller, Calling, GREETING};
-pub use crowd::{Ready, may_crowd, play_crowds};
+pub use connect::{ConnectionEnd, ConnectionLoops, GREETING};
 pub use endless::{lead, run_beside};
-pub use journal::STAMPED_BYTES;
 pub use loops::{Drive, Driven, Loops};
 pub use lossy::{Lossy, SILENCE, Unreliable};
+pub use multiplexer::{Ready, may_multiplex, play_multiplexed};
 pub use passing::{Gathered, Gathering, Passed, Passing, Posted};
 pub use play::{Measured, Part, play, play_here};
 pub use poll::poll;

@@ -16,7 +16,7 @@ mod trial;
 pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
-pub use host::Means;
+pub use host::HostAccess;
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Plan, Step};
@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use step::{events, is_foreign, lost, may_be_cut, sittings};
+use step::{events, is_foreign, lost, may_be_cut, step_sessions};
 
 /// How long nothing may move before a trial fails.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ pub struct Runner<'r> {
 
 impl<'r> Runner<'r> {
     /// Builds or reaches the hosts; `stop` is asked while waiting.
-    pub fn start(plan: &'r Plan, means: &Means, stop: &'r dyn Fn() -> bool) -> Result<Runner<'r>> {
+    pub fn start(plan: &'r Plan, means: &HostAccess, stop: &'r dyn Fn() -> bool) -> Result<Runner<'r>> {
         let hosts = Hosts::reach(plan, means, stop)?;
         let watch = Watch::over(&hosts, stop);
         Ok(Runner { plan, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
@@ -78,7 +78,8 @@ impl<'r> Runner<'r> {
         match ended {
             Err(error) if is_foreign(step) && !matches!(error, Error::Interrupted) => {
                 self.watch.check()?;
-                let sessions = sittings(step).into_iter().map(|sitting| sitting.name).collect();
+                let sessions =
+                    step_sessions(step).into_iter().map(|step_session| step_session.name).collect();
                 self.close(Some(sessions))?;
                 emit(Event::NotMeasured(lost(self.plan, step, &step.case.pairs, &error)))
             }
@@ -89,18 +90,18 @@ impl<'r> Runner<'r> {
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> Result<()> {
         let mut unopened = BTreeSet::new();
-        for sitting in sittings(step) {
-            if self.open.contains(&sitting.name) {
+        for step_session in step_sessions(step) {
+            if self.open.contains(&step_session.name) {
                 continue;
             }
-            match self.open(step.pass, &sitting) {
+            match self.open(step.pass, &step_session) {
                 Ok(opened) => {
                     came.extend(opened.into_iter().map(Event::Session));
-                    self.open.insert(sitting.name);
+                    self.open.insert(step_session.name);
                 }
                 Err(error) => {
-                    self.leave(step, sitting.pair, error, came)?;
-                    unopened.insert(sitting.pair);
+                    self.leave(step, step_session.pair, error, came)?;
+                    unopened.insert(step_session.pair);
                 }
             }
         }
@@ -129,8 +130,11 @@ impl<'r> Runner<'r> {
             self.see_what_crossed(left, &mut answers)?;
         }
         // What ran beside the step is spent.
-        let spent: Vec<String> =
-            sittings(step).into_iter().filter(|sitting| sitting.beside).map(|sitting| sitting.name).collect();
+        let spent: Vec<String> = step_sessions(step)
+            .into_iter()
+            .filter(|step_session| step_session.beside)
+            .map(|step_session| step_session.name)
+            .collect();
         if !spent.is_empty() {
             self.close(Some(spent))?;
         }

@@ -76,7 +76,7 @@ pub enum Error {
 /// How near a failure is to the cause of those that came with it, the nearest last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum FailureOrigin {
     /// It follows from another one: who is hung up on seldom knows why.
     Follows,
     /// It may be the cause.
@@ -116,11 +116,11 @@ impl Error {
     }
 
     /// How near it is to the cause, of failures that come together.
-    pub fn standing(&self) -> Standing {
+    pub fn origin(&self) -> FailureOrigin {
         match self {
-            Error::Died { .. } => Standing::Death,
-            Error::HungUp { .. } => Standing::Follows,
-            _ => Standing::Own,
+            Error::Died { .. } => FailureOrigin::Death,
+            Error::HungUp { .. } => FailureOrigin::Follows,
+            _ => FailureOrigin::Own,
         }
     }
 
@@ -162,7 +162,7 @@ impl Error {
             | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
-            Error::System(error) => remedy::of(error),
+            Error::System(error) => remedy::for_error(error),
             Error::Record { .. } => {
                 Some("see whether it is the right file, and this the newest linerate: linerate --version")
             }

@@ -13,4 +13,4 @@ pub mod vocabulary;
 pub mod plan;
 pub mod record;
 
-pub use error::{Error, Result, Standing};
+pub use error::{Error, FailureOrigin, Result};

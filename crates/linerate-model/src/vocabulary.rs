@@ -72,7 +72,7 @@ const fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A question for what was probably meant by a name that is not known; `otherwise` where none is near.
-pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwise: &str) -> String {
+pub fn did_you_mean<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str, otherwise: &str) -> String {
     let reach = 1 + wanted.chars().count() / 3;
     let distances = names.into_iter().map(|name| (distance(name, wanted), name));
     let mut near: Vec<(usize, &str)> = distances.filter(|(distance, _)| *distance <= reach).collect();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_finds_its_neighbours() {
-        let asked = |name| meant(KNOBS.iter().map(|knob| knob.name), name, "look them up");
+        let asked = |name| did_you_mean(KNOBS.iter().map(|knob| knob.name), name, "look them up");
         assert_eq!(asked("socket.send-bufer"), "did you mean `socket.send-buffer`?");
         assert_eq!(asked("zzzz"), "look them up");
     }

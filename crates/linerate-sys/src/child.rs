@@ -13,7 +13,7 @@ const VERDICT: Duration = Duration::from_secs(1);
 
 /// With the last handle it is waited for: whoever made it talk drops that first.
 #[derive(Debug, Clone)]
-pub struct Own(Arc<Handle>);
+pub struct ChildProcess(Arc<Handle>);
 
 #[derive(Debug)]
 struct Handle {
@@ -23,10 +23,10 @@ struct Handle {
     child: Mutex<Child>,
 }
 
-impl Own {
+impl ChildProcess {
     /// Starts it. `role` says in an error what it is; `patience` is what it has to end of its own accord when
     /// the last handle goes, before it is killed.
-    pub fn start(role: impl Into<String>, patience: Duration, mut command: Command) -> Result<Own> {
+    pub fn start(role: impl Into<String>, patience: Duration, mut command: Command) -> Result<ChildProcess> {
         let object = command.get_program().to_string_lossy().into_owned();
         let mut child = command.spawn().map_err(|e| Error::new("start", &object, e))?;
         // It has its number until it is waited for.
@@ -34,7 +34,7 @@ impl Own {
         match Process::open(child.id()).and_then(|found| found.ok_or_else(gone)) {
             Ok(process) => {
                 let child = Mutex::new(child);
-                Ok(Own(Arc::new(Handle { role: role.into(), patience, process, child })))
+                Ok(ChildProcess(Arc::new(Handle { role: role.into(), patience, process, child })))
             }
             Err(error) => {
                 let _ = child.kill();
@@ -108,10 +108,10 @@ mod tests {
     use super::*;
     use std::process::Stdio;
 
-    fn shell(script: &str) -> Own {
+    fn shell(script: &str) -> ChildProcess {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Own::start("the shell", Duration::from_millis(10), command).unwrap()
+        ChildProcess::start("the shell", Duration::from_millis(10), command).unwrap()
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_is_said() {
-        let error = Own::start("it", Duration::ZERO, Command::new("/no/such/program")).unwrap_err();
+        let error = ChildProcess::start("it", Duration::ZERO, Command::new("/no/such/program")).unwrap_err();
         assert!(error.to_string().contains("/no/such/program"), "{error}");
     }
 }

@@ -123,14 +123,14 @@ struct Request {
     rest: [u8; 24 - size_of::<*mut u32>()],
 }
 
-/// A door to the drivers of one network namespace: that of the thread that opened it.
+/// Access to the drivers of one network namespace: that of the thread that opened it.
 #[derive(Debug)]
 pub struct Ethtool {
     socket: UdpSocket,
 }
 
 impl Ethtool {
-    /// Opens the door.
+    /// Opens the socket.
     pub fn open() -> Result<Ethtool> {
         let socket = UdpSocket::bind("0.0.0.0:0").map_err(|e| Error::new("bind", "UDP socket", e))?;
         Ok(Ethtool { socket })

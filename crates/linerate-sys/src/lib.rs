@@ -1,4 +1,4 @@
-//! Safe doors to the Linux facilities that linerate measures with.
+//! Safe access to the Linux facilities that linerate measures with.
 //!
 //! Every `unsafe` line of the project is here, one file a kernel facility; what comes out is safe to
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a

@@ -166,7 +166,7 @@ impl Rank {
         loop {
             match call(self) {
                 AGAIN => self.progress()?,
-                answer => return told(answer as c_int),
+                answer => return check(answer as c_int),
             }
         }
     }
@@ -213,13 +213,13 @@ impl Rank {
     #[cold]
     fn take_failed(&mut self, answer: isize) -> io::Result<()> {
         if answer != SOME_FAILED {
-            return told(answer as c_int);
+            return check(answer as c_int);
         }
         let mut failed = Failed::default();
         // SAFETY: there is room for one.
         let count = unsafe { (self.opened.of_queue().read_error)(self.opened.queue, &mut failed, 0) };
         if count != 1 {
-            return told(count as c_int);
+            return check(count as c_int);
         }
         match self.operation(failed.context) {
             Ok(operation) => {
@@ -318,7 +318,7 @@ fn failed(call: &'static str, why: io::Error) -> Error {
 
 /// What a negative answer says: errors are those of the system, and some more (rdma/fi_errno.h).
 #[inline]
-fn told(answer: c_int) -> io::Result<()> {
+fn check(answer: c_int) -> io::Result<()> {
     if answer >= 0 { Ok(()) } else { Err(refusal(-answer)) }
 }
 
@@ -345,10 +345,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_told_in_words() {
-        told(1).unwrap();
-        assert!(told(-61).unwrap_err().to_string().starts_with("FI_ENODATA"));
-        assert_eq!(told(-12).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
-        assert_eq!(told(-999).unwrap_err().to_string(), "libfabric error 999");
+        check(1).unwrap();
+        assert!(check(-61).unwrap_err().to_string().starts_with("FI_ENODATA"));
+        assert_eq!(check(-12).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(check(-999).unwrap_err().to_string(), "libfabric error 999");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct LowWater<S: AsFd> {
 
 impl<S: AsFd> LowWater<S> {
     /// Of this socket, which has no mark yet.
-    pub fn of(socket: S) -> LowWater<S> {
+    pub fn new(socket: S) -> LowWater<S> {
         LowWater { socket, mark: 1 }
     }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn less_than_what_is_wanted_wakes_nobody_and_the_mark_goes_with_who_set_it() {
         let (mut near, mut far) = pair();
-        let mut water = LowWater::of(&far);
+        let mut water = LowWater::new(&far);
         near.write_all(&[1; 999]).unwrap();
         assert_eq!(water.wait(1000, SHORT).unwrap_err().kind(), ErrorKind::TimedOut);
         near.write_all(&[1]).unwrap();
@@ -86,6 +86,6 @@ mod tests {
     fn the_end_of_the_stream_wakes() {
         let (near, far) = pair();
         drop(near);
-        LowWater::of(&far).wait(1 << 20, LONG).unwrap();
+        LowWater::new(&far).wait(1 << 20, LONG).unwrap();
     }
 }

@@ -57,7 +57,7 @@ pub struct PrivateFile(File);
 
 impl PrivateFile {
     /// With these bytes.
-    pub fn of(bytes: &[u8]) -> Result<PrivateFile> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<PrivateFile> {
         let file = memfd_create("linerate", MemfdFlags::CLOEXEC);
         let mut file: File = file.map_err(|e| Error::new("memfd_create", "a file in memory", e))?.into();
         let fail = |call| move |e| Error::new(call, "a file in memory", e);

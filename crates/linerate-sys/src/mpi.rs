@@ -120,9 +120,9 @@ impl<H: Handle> Rank<H> {
         }
         let (requests, half) = ([constants.null_request; WINDOW], size / 2);
         let peer = if rank < half { rank + half } else { rank - half };
-        let (collectives, statuses) = (Collectives::of(library)?, [0; WINDOW * STATUS / 8]);
+        let (collectives, statuses) = (Collectives::load(library)?, [0; WINDOW * STATUS / 8]);
         let (controls, level) =
-            (Controls::of(library, constants.levels[0]), ThreadLevel::of(provided, &constants));
+            (Controls::load(library, constants.levels[0]), ThreadLevel::from_number(provided, &constants));
         let source = peer;
         Ok(Rank {
             calls,
@@ -175,12 +175,12 @@ impl<H: Handle> Rank<H> {
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let status = self.statuses.as_mut_ptr().cast();
         self.receive_with(room, status)?;
-        self.came(0)
+        self.received_bytes(0)
     }
 
     /// How many bytes the library says that a message had: as `MPI_Get_count` would.
     #[inline(always)]
-    fn came(&self, number: usize) -> io::Result<usize> {
+    fn received_bytes(&self, number: usize) -> io::Result<usize> {
         let (mut bytes, at) = (0, number * self.constants.status_bytes);
         // SAFETY: the library has written so many statuses, each as long as its ABI has it, and there is room for
         // WINDOW of them.
@@ -223,7 +223,7 @@ impl<H: Handle> Rank<H> {
         let waited = self.wait_all(2, true);
         under_way.over();
         sent.and(waited)?;
-        self.came(0)
+        self.received_bytes(0)
     }
 
     /// Sends so many [`parts`] of a region at once: `MPI_Isend` each, then `MPI_Waitall`.
@@ -248,7 +248,7 @@ impl<H: Handle> Rank<H> {
         });
         let waited = self.wait_all(messages, true);
         started.and(waited)?;
-        (0..messages).try_fold(0, |bytes, number| Ok(bytes + self.came(number)?))
+        (0..messages).try_fold(0, |bytes, number| Ok(bytes + self.received_bytes(number)?))
     }
 
     /// Private: the buffer must stay until [`wait_all`](Rank::wait_all).

@@ -105,10 +105,10 @@ impl Task {
             (calls, library.function::<OfNothing>("pvm_mytid")?)
         };
         // SAFETY: it takes nothing.
-        told(unsafe { own() }).map_err(|why| Error::new("pvm_mytid", "its daemon", why))?;
+        check(unsafe { own() }).map_err(|why| Error::new("pvm_mytid", "its daemon", why))?;
         let route = if direct { ROUTE_DIRECT } else { ALLOW_DIRECT };
         // SAFETY: it takes numbers.
-        told(unsafe { (calls.set_option)(ROUTE, route) })
+        check(unsafe { (calls.set_option)(ROUTE, route) })
             .map_err(|why| Error::new("pvm_setopt", "PvmRoute", why))?;
         let encoding = match encoding {
             Encoding::Default => 0,
@@ -124,7 +124,7 @@ impl Task {
         let (mut lines, mut info) = ([line.as_ptr().cast_mut()], 0);
         // SAFETY: one text and room for one number, both there for the time of the call, which writes to the second.
         let answer = unsafe { (self.calls.add_hosts)(lines.as_mut_ptr(), 1, &mut info) };
-        told(answer).and(told(info)).map(drop).map_err(|why| Error::new("pvm_addhosts", host, why))
+        check(answer).and(check(info)).map(drop).map_err(|why| Error::new("pvm_addhosts", host, why))
     }
 
     /// Starts the other task (`pvm_spawn`), on a host of the virtual machine; none is this one.
@@ -146,8 +146,8 @@ impl Task {
         let started =
             unsafe { (self.calls.spawn)(name.as_ptr().cast_mut(), all.as_mut_ptr(), flag, at, 1, &mut task) };
         let failed = |why| Error::new("pvm_spawn", &object, why);
-        told(started).map_err(failed)?;
-        self.peer = told(task).map_err(failed)?;
+        check(started).map_err(failed)?;
+        self.peer = check(task).map_err(failed)?;
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl Task {
     pub fn find_parent(&mut self) -> Result<()> {
         // SAFETY: it takes nothing.
         let parent = unsafe { (self.calls.parent)() };
-        self.peer = told(parent).map_err(|why| Error::new("pvm_parent", "the other task", why))?;
+        self.peer = check(parent).map_err(|why| Error::new("pvm_parent", "the other task", why))?;
         Ok(())
     }
 
@@ -188,9 +188,9 @@ impl Task {
         // SAFETY: the bytes are there for the time of the calls, which do not write to them: the library copies them
         // or has sent them before the last one returns.
         unsafe {
-            told((self.calls.begin)(self.encoding))?;
-            told((self.calls.pack)(bytes.as_ptr().cast_mut().cast(), count, 1))?;
-            told((self.calls.send)(self.peer, TAG)).map(drop)
+            check((self.calls.begin)(self.encoding))?;
+            check((self.calls.pack)(bytes.as_ptr().cast_mut().cast(), count, 1))?;
+            check((self.calls.send)(self.peer, TAG)).map(drop)
         }
     }
 
@@ -203,16 +203,16 @@ impl Task {
         let message = unsafe {
             match POLLS {
                 true => loop {
-                    let message = told((self.calls.look)(self.peer, TAG))?;
+                    let message = check((self.calls.look)(self.peer, TAG))?;
                     if message > 0 {
                         break message;
                     }
                 },
-                false => told((self.calls.wait)(self.peer, TAG))?,
+                false => check((self.calls.wait)(self.peer, TAG))?,
             }
         };
         // SAFETY: there is room for the one number that is asked for; the others are allowed to be null.
-        told(unsafe { (self.calls.about)(message, &mut bytes, null_mut(), null_mut()) })?;
+        check(unsafe { (self.calls.about)(message, &mut bytes, null_mut(), null_mut()) })?;
         let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
         // XDR says how many words came; that they hold less than the room would need is found by unpacking.
         if bytes >= room.len() + XDR_UNIT {
@@ -223,7 +223,7 @@ impl Task {
         }
         let came = bytes.min(room.len());
         // SAFETY: there is room for so many bytes.
-        told(unsafe { (self.calls.unpack)(room.as_mut_ptr().cast(), came as c_int, 1) })?;
+        check(unsafe { (self.calls.unpack)(room.as_mut_ptr().cast(), came as c_int, 1) })?;
         Ok(came)
     }
 
@@ -240,7 +240,7 @@ fn text(bytes: Vec<u8>) -> Result<CString> {
 
 /// What a negative answer says (pvm3.h).
 #[inline]
-fn told(answer: c_int) -> io::Result<c_int> {
+fn check(answer: c_int) -> io::Result<c_int> {
     if answer >= 0 { Ok(answer) } else { Err(refusal(answer)) }
 }
 
@@ -273,9 +273,9 @@ mod tests {
 
     #[test]
     fn an_answer_is_told_in_words() {
-        assert_eq!(told(7).unwrap(), 7);
-        assert!(told(-29).unwrap_err().to_string().starts_with("PvmCantStart"));
-        assert_eq!(told(-99).unwrap_err().to_string(), "PVM error -99");
+        assert_eq!(check(7).unwrap(), 7);
+        assert!(check(-29).unwrap_err().to_string().starts_with("PvmCantStart"));
+        assert_eq!(check(-99).unwrap_err().to_string(), "PVM error -99");
     }
 
     #[test]

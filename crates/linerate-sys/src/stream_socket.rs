@@ -45,7 +45,7 @@ impl Place {
         }
     }
 
-    fn of(address: &SockAddr) -> Option<Place> {
+    fn from_address(address: &SockAddr) -> Option<Place> {
         let vsock = address.as_vsock_address().map(|(context, port)| Place::Vsock(context, port));
         vsock.or_else(|| address.as_socket().map(Place::Internet))
     }
@@ -98,7 +98,7 @@ impl Kind {
         socket.listen(backlog).map_err(|e| Error::new("listen", object(), e))?;
         socket.set_nonblocking(true).map_err(|e| Error::new("fcntl", object(), e))?;
         let bound = socket.local_addr().map_err(|e| Error::new("getsockname", object(), e))?;
-        let bound = Place::of(&bound).unwrap_or(place);
+        let bound = Place::from_address(&bound).unwrap_or(place);
         Ok((Listener(socket), bound))
     }
 
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_place_comes_back_from_the_kernels_form() {
         for place in [Place::Vsock(1, 99), Place::Internet("[::1]:7".parse().unwrap())] {
-            assert_eq!(Place::of(&place.address()), Some(place));
+            assert_eq!(Place::from_address(&place.address()), Some(place));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::library::Library;
 use crate::messages::{Messages, Windows, parts};
 use crate::under_way::UnderWay;
 use crate::{Error, Result};
-use answer::{IN_PROGRESS, LAST_ERROR, Status, told};
+use answer::{IN_PROGRESS, LAST_ERROR, Status, check};
 use layout::{ContextRequest, EndpointRequest, Info, OperationRequest, WorkerRequest};
 use std::ffi::{c_char, c_uint, c_void};
 use std::io;
@@ -118,11 +118,11 @@ impl Rank {
         // SAFETY: null texts are allowed; the requests are as long as the header has them, and what is made is written
         // to room for a pointer.
         unsafe {
-            told(read(null(), null(), &mut config)).map_err(|why| failed("ucp_config_read", why))?;
-            let begun = told(init(API[0], API[1], &asked, config, &mut context));
+            check(read(null(), null(), &mut config)).map_err(|why| failed("ucp_config_read", why))?;
+            let begun = check(init(API[0], API[1], &asked, config, &mut context));
             release(config);
             begun.map_err(|why| failed("ucp_init_version", why))?;
-            let made = told(create(context, &worker_asked, &mut worker));
+            let made = check(create(context, &worker_asked, &mut worker));
             made.map_err(|why| failed("ucp_worker_create", why))?;
         }
         let (plain, receive) = (OperationRequest::plain(), OperationRequest::receive());
@@ -135,7 +135,7 @@ impl Rank {
         let (mut at, mut len) = (null_mut(), 0);
         // SAFETY: the worker lives; it gives the address's place and length, which are its own until they are released.
         unsafe {
-            told((self.calls.address)(self.worker, &mut at, &mut len))
+            check((self.calls.address)(self.worker, &mut at, &mut len))
                 .map_err(|why| failed("ucp_worker_get_address", why))?;
             let address = std::slice::from_raw_parts(at.cast::<u8>(), len).to_vec();
             (self.calls.release_address)(self.worker, at);
@@ -150,7 +150,7 @@ impl Rank {
         // SAFETY: the request is as long as the header has it, the address there for the time of the call. What an
         // address that is none makes of this process is borne by it alone: nothing else is in it.
         let made = unsafe { (self.calls.endpoint)(self.worker, &asked, &mut self.endpoint) };
-        told(made).map_err(|why| failed("ucp_ep_create", why))
+        check(made).map_err(|why| failed("ucp_ep_create", why))
     }
 
     /// First messages each way, small and large: by them the connection is made, and they show whether the structures are
@@ -242,7 +242,7 @@ impl Rank {
             return Ok(());
         }
         if pending >= LAST_ERROR {
-            return told(pending as Status);
+            return check(pending as Status);
         }
         loop {
             // SAFETY: it is a request that was not freed.
@@ -250,7 +250,7 @@ impl Rank {
             if status != IN_PROGRESS {
                 // SAFETY: nothing asks for it after this.
                 unsafe { (self.calls.free)(pending) };
-                return told(status);
+                return check(status);
             }
             self.progress();
         }
@@ -264,7 +264,7 @@ impl Rank {
             return Err(without_request());
         }
         if pending >= LAST_ERROR {
-            return told(pending as Status).map(|()| 0);
+            return check(pending as Status).map(|()| 0);
         }
         loop {
             // SAFETY: it is a request that was not freed, and there is room for what is told.
@@ -272,7 +272,7 @@ impl Rank {
             if status != IN_PROGRESS {
                 // SAFETY: nothing asks for it after this.
                 unsafe { (self.calls.free)(pending) };
-                return told(status).map(|()| self.infos[number].len);
+                return check(status).map(|()| self.infos[number].len);
             }
             self.progress();
         }

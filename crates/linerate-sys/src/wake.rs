@@ -6,21 +6,21 @@ use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-/// Rung by one thread, waited for by another.
+/// Signalled by one thread, waited for by another.
 #[derive(Debug)]
-pub struct Bell {
+pub struct EventCounter {
     counter: OwnedFd,
 }
 
-impl Bell {
-    /// A bell that has not been rung.
-    pub fn new() -> Result<Bell> {
+impl EventCounter {
+    /// A counter that has not been signalled.
+    pub fn new() -> Result<EventCounter> {
         let counter = eventfd(0, EventfdFlags::CLOEXEC).map_err(|e| Error::new("eventfd", "counter", e))?;
-        Ok(Bell { counter })
+        Ok(EventCounter { counter })
     }
 
-    /// Rings it; whoever waits is woken.
-    pub fn ring(&self) -> Result<()> {
+    /// Signals it; whoever waits is woken.
+    pub fn signal(&self) -> Result<()> {
         loop {
             match write(&self.counter, &1u64.to_ne_bytes()) {
                 Ok(_) => return Ok(()),
@@ -30,7 +30,7 @@ impl Bell {
         }
     }
 
-    /// Sleeps in the kernel until it was rung since the last wait.
+    /// Sleeps in the kernel until it was signalled since the last wait.
     pub fn wait(&self) -> Result<()> {
         loop {
             match read(&self.counter, &mut [0u8; 8]) {
@@ -41,8 +41,8 @@ impl Bell {
         }
     }
 
-    /// Sleeps until it is rung, or `socket` can be read or written where that is waited for, or the time is over, or
-    /// a signal came; says whether it was rung. A socket of which nothing is waited for wakes nobody, not even when
+    /// Sleeps until it is signalled, or `socket` can be read or written where that is waited for, or the time is over, or
+    /// a signal came; says whether it was signalled. A socket of which nothing is waited for wakes nobody, not even when
     /// its other end goes.
     pub fn wait_beside(
         &self,
@@ -60,11 +60,11 @@ impl Bell {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(Error::new("poll", "eventfd and socket", error)),
         }
-        let is_rung = !waiting[0].revents().is_empty();
-        if is_rung {
+        let is_signalled = !waiting[0].revents().is_empty();
+        if is_signalled {
             self.wait()?;
         }
-        Ok(is_rung)
+        Ok(is_signalled)
     }
 }
 
@@ -80,32 +80,32 @@ mod tests {
 
     #[test]
     fn a_socket_beside_wakes_where_it_is_waited_for() {
-        let (bell, limit) = (Bell::new().unwrap(), Duration::from_secs(5));
+        let (counter, limit) = (EventCounter::new().unwrap(), Duration::from_secs(5));
         let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert!(!bell.wait_beside(&far, [false, true], limit).unwrap());
+        assert!(!counter.wait_beside(&far, [false, true], limit).unwrap());
         crate::socket::send_now(&near, b"x").unwrap();
-        assert!(!bell.wait_beside(&far, [true, false], limit).unwrap());
+        assert!(!counter.wait_beside(&far, [true, false], limit).unwrap());
         drop(near);
         let begun = std::time::Instant::now();
-        assert!(!bell.wait_beside(&far, [false, false], Duration::from_millis(30)).unwrap());
+        assert!(!counter.wait_beside(&far, [false, false], Duration::from_millis(30)).unwrap());
         assert!(begun.elapsed() >= Duration::from_millis(30), "who hung up woke nobody");
-        bell.ring().unwrap();
-        assert!(bell.wait_beside(&far, [false, false], limit).unwrap());
-        assert!(!bell.wait_beside(&far, [false, false], Duration::ZERO).unwrap());
+        counter.signal().unwrap();
+        assert!(counter.wait_beside(&far, [false, false], limit).unwrap());
+        assert!(!counter.wait_beside(&far, [false, false], Duration::ZERO).unwrap());
     }
 
     #[test]
     fn a_waiting_thread_is_woken_as_often_as_it_waits() {
-        let (there, back) = (Bell::new().unwrap(), Bell::new().unwrap());
+        let (there, back) = (EventCounter::new().unwrap(), EventCounter::new().unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..10 {
                     there.wait().unwrap();
-                    back.ring().unwrap();
+                    back.signal().unwrap();
                 }
             });
             for _ in 0..10 {
-                there.ring().unwrap();
+                there.signal().unwrap();
                 back.wait().unwrap();
             }
         });

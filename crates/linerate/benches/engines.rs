@@ -130,8 +130,8 @@ fn measure(row: &Row, pairs: usize) -> linerate::Result<(Estimate, f64, BTreeMap
         rates.push(b.bps);
         kernel = b.kernel;
     }
-    let estimate = Estimate::of(ratios).expect("there are pairs");
-    let rate = Estimate::of(rates).map_or(0.0, |rate| rate.median);
+    let estimate = Estimate::from_values(ratios).expect("there are pairs");
+    let rate = Estimate::from_values(rates).map_or(0.0, |rate| rate.median);
     Ok((estimate, rate, kernel))
 }
 

@@ -84,11 +84,11 @@ fn compare(pairs: usize) -> linerate::Result<()> {
             _ => "no interval".into(),
         };
         let half = if does.contains(&Does::Pings) { 2e3 } else { 1e3 };
-        let micros = |all: Vec<f64>| told(Estimate::of(all.into_iter().map(|ns| ns / half)));
+        let micros = |all: Vec<f64>| told(Estimate::from_values(all.into_iter().map(|ns| ns / half)));
         let (tcp, above) = (micros(tcp), micros(above));
         println!(
             "{name:<20} {bytes:>8} B  rate to TCP's {}  TCP {tcp} us, above {above} us",
-            told(Estimate::of(ratios))
+            told(Estimate::from_values(ratios))
         );
     }
     Ok(())
@@ -153,7 +153,7 @@ fn overlap(threaded: bool, sends: bool) -> linerate::Result<()> {
         }
         drop(near);
         let of = if sends { "sender" } else { "receiver" };
-        let median = Estimate::of(overlaps).map_or(f64::NAN, |overlap| overlap.median);
+        let median = Estimate::from_values(overlaps).map_or(f64::NAN, |overlap| overlap.median);
         println!("overlap of {MESSAGE} B at 1 Gb/s, {of} computes, thread {threaded}: {median:.3}");
         Ok(())
     })

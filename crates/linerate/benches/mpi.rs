@@ -10,8 +10,8 @@
 use linerate::pattern::{Part, Passed, play_here};
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
-use linerate::transport::foreign::library::{Found, Surroundings, libraries};
-use linerate::transport::foreign::mpi::rank::Own;
+use linerate::transport::foreign::library::{Found, ProcessEnvironment, libraries};
+use linerate::transport::foreign::mpi::rank::RankMessages;
 use linerate::vocabulary::{Cache, Does, MPI_MAKERS, Wait};
 use linerate_sys::library::Library;
 use linerate_sys::mpi::{Handle, Mpi, Rank, Reference, ThreadLevel};
@@ -65,7 +65,7 @@ fn rank(arguments: &[String]) -> Result<(), String> {
     let abi = abi.parse().map_err(|()| "no such ABI")?;
     let mut mpi = Mpi::init(&library, abi, ThreadLevel::Single, 2).map_err(told)?;
     let own = Library::open(Path::new(reference)).map_err(told)?;
-    let reference = Reference::of(&own).map_err(told)?;
+    let reference = Reference::load(&own).map_err(told)?;
     let pairs: usize = pairs.parse().map_err(|_| "no number of pairs")?;
     let number = mpi.rank();
     let cpus = thread::allowed_cpus().map_err(told)?;
@@ -115,7 +115,7 @@ fn ours<H: Handle>(
     let (slices, lead, cache) = (1 + SLICES, 1, Cache::Hot);
     let block = Block { message_bytes, messages, slices, lead, cache, ..Block::default() };
     let does = if number == 0 { Does::Pings } else { Does::Echoes };
-    let part = Part { link: Passed::new(Own::<_, false, false>(rank)), does, cpu: Some(cpu) };
+    let part = Part { link: Passed::new(RankMessages::<_, false, false>(rank)), does, cpu: Some(cpu) };
     let measured = play_here(part, Wait::Polling, &[block])?;
     let slices = measured.into_iter().flat_map(|measured| measured.flow.slices_ns);
     Ok(slices.skip(1).sum::<u64>() as i64)
@@ -163,7 +163,7 @@ fn row(answer: &str) -> Option<(u64, Estimate)> {
     let answer: serde_json::Value = serde_json::from_str(answer).ok()?;
     let pairs = answer["pairs"].as_array()?.iter();
     let ratios: Option<Vec<f64>> = pairs.map(|pair| Some(pair[0].as_f64()? / pair[1].as_f64()?)).collect();
-    Some((answer["bytes"].as_u64()?, Estimate::of(ratios?)?))
+    Some((answer["bytes"].as_u64()?, Estimate::from_values(ratios?)?))
 }
 
 fn main() -> ExitCode {
@@ -192,7 +192,7 @@ fn main() -> ExitCode {
     let folder = std::env::temp_dir().join(format!("linerate-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the references");
     let (mut logs, mut json) = (Vec::new(), json);
-    for found in libraries(program, &Surroundings::of_this_process()) {
+    for found in libraries(program, &ProcessEnvironment::of_this_process()) {
         let Ok(identity) = &found.identity else { continue };
         if identity.abi.is_none() || !wanted(&identity.name) {
             continue;

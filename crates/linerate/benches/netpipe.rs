@@ -135,7 +135,7 @@ fn raced(race: &Race, bytes: u64, pairs: usize) -> Outcome<(Estimate, f64)> {
         ratios.push(ours / theirs);
         best = [best[0].min(ours), best[1].min(theirs)];
     }
-    let estimate = Estimate::of(ratios).ok_or("no pair")?;
+    let estimate = Estimate::from_values(ratios).ok_or("no pair")?;
     Ok((estimate, best[0] / best[1]))
 }
 

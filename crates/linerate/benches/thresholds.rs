@@ -96,7 +96,7 @@ fn curve(
             let late = if random.random::<f64>() < slow { random.random::<f64>() * 0.5 } else { 0.0 };
             time_ns(size) * (1.0 + late + spread * normal(random)).max(0.5)
         });
-        (size, Estimate::of(times).unwrap())
+        (size, Estimate::from_values(times).unwrap())
     };
     samples(&sizes.iter().map(median).collect::<Vec<_>>()).unwrap()
 }

@@ -91,7 +91,7 @@ fn asked() -> Result<Args> {
     let path = command::path(&command, &given);
     let (line, asked) = config::in_force(&command, given)?;
     let matches = usage::parse(&command, &path, &line)?;
-    let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::told(&error, &path))?;
+    let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::error_from(&error, &path))?;
     if let Some(hosts) = args.command.hosts() {
         hosts.asked = asked;
         hosts.target = fault::with_faults(&hosts.target, &hosts.faults)?;

@@ -145,7 +145,7 @@ fn later_runs_lie_within_the_spread_as_often_as_it_says() {
         for of in SpreadOf::ALL {
             if let Some(spread) = recalled.spread("network.tcp a>b", of) {
                 assert_eq!(spread.source, SpreadSource::History);
-                let median = medians["network.tcp a>b"].of(of).unwrap();
+                let median = medians["network.tcp a>b"].median(of).unwrap();
                 asked += 1;
                 held += u32::from((median / spread.centre - 1.0).abs() <= spread.share);
             }

@@ -179,8 +179,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         plan,
         comparison,
         metric: metric.number(),
-        blocks: Blocks::of(recording, comparison, (Why::Block, pattern)),
-        fresh: Blocks::of(recording, comparison, (Why::Confirm, pattern)),
+        blocks: Blocks::from_recording(recording, comparison, (Why::Block, pattern)),
+        fresh: Blocks::from_recording(recording, comparison, (Why::Confirm, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;

@@ -25,7 +25,7 @@ pub(super) struct Limits {
 
 impl<'r> Connections<'r> {
     /// Those of this trial; none where its step had several sizes, for they count from its begin to its end.
-    pub fn of(recording: &'r Recording, trial: &'r Trial) -> Option<Connections<'r>> {
+    pub fn from_trial(recording: &'r Recording, trial: &'r Trial) -> Option<Connections<'r>> {
         let steps = &recording.steps;
         let step = &steps[steps.binary_search_by_key(&trial.step, |step| step.step).ok()?];
         let of_step = |one: &&Trial| one.step == trial.step && one.case.beside == trial.case.beside;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn value((recording, trial): &(Recording, Trial), name: &str) -> Option<f64> {
-        measure(name).unwrap().of(recording, trial)
+        measure(name).unwrap().value(recording, trial)
     }
 
     #[test]

@@ -74,12 +74,12 @@ pub struct Point {
 impl Point {
     /// A number's median and interval over the passes.
     pub fn estimate(&self, number: impl Fn(&Values) -> Option<f64>) -> Option<Estimate> {
-        Estimate::of(self.passes.values().filter_map(number))
+        Estimate::from_values(self.passes.values().filter_map(number))
     }
 
     /// The time of one message: the median over the passes.
     pub fn time_ns(&self) -> Option<Estimate> {
-        Estimate::of(self.passes.keys().filter_map(|pass| self.message_ns(*pass)))
+        Estimate::from_values(self.passes.keys().filter_map(|pass| self.message_ns(*pass)))
     }
 
     /// Times of a message by pass.
@@ -147,7 +147,7 @@ pub fn curves(recording: &Recording) -> Vec<Curve> {
 
 /// The points of one case's trials, and the lines through them; none of no trials.
 pub(super) fn of_trials(recording: &Recording, trials: &[&Trial]) -> Option<Curve> {
-    let machines = Machines::of(recording);
+    let machines = Machines::from_recording(recording);
     let mut sizes: BTreeMap<u64, (Cache, BTreeMap<u32, Vec<Values>>)> = BTreeMap::new();
     for trial in trials {
         let (size, cache) = (trial.block.message_bytes, trial.block.cache);
@@ -183,7 +183,7 @@ fn bare(case: Case, points: Vec<Point>) -> Curve {
 pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
     for index in 0..curves.len() {
         let curve = &curves[index];
-        let facts = Facts::of(recording, curves, curve);
+        let facts = Facts::for_curve(recording, curves, curve);
         let breaks = breaks(curve, &refined::refined(recording, &curve.case), &facts);
         let anomalies = anomaly::anomalies(recording, curve);
         let summary = summary::summary(curve, curves);

@@ -75,7 +75,7 @@ fn distribution(
         let values: Vec<f64> = connections.iter().filter_map(|one| one[index]).collect();
         // A percentile that few connections were long enough for is one of those connections only.
         let enough = 2 * values.len() > connections.len();
-        let half_round_trip_ns = Estimate::of(values).filter(|_| enough)?;
+        let half_round_trip_ns = Estimate::from_values(values).filter(|_| enough)?;
         Some(Percentile { share: *share, half_round_trip_ns })
     };
     let percentiles: Vec<Percentile> = SHARES.iter().enumerate().filter_map(over_connections).collect();

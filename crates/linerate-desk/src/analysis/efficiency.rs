@@ -26,7 +26,7 @@ pub fn efficiency(analysis: &Analysis, layer: &Layer) -> Vec<Kept> {
     };
     let at = |message_bytes: u64| {
         let passes = shares(layer, lower, &analysis.curves, message_bytes)?;
-        let kept_of_below = Estimate::of(passes.iter().copied())?;
+        let kept_of_below = Estimate::from_values(passes.iter().copied())?;
         Some(Kept { message_bytes, kept_of_below, passes })
     };
     stream.points.iter().filter_map(|point| at(point.message_bytes)).collect()

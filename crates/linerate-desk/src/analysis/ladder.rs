@@ -105,7 +105,7 @@ impl Layer {
 
     /// The host of a layer in a host; none between hosts, and where nothing was measured.
     pub fn host(&self) -> Option<HostId> {
-        self.from.as_ref().filter(|_| self.place == Place::InHost)?.one()
+        self.from.as_ref().filter(|_| self.place == Place::InHost)?.single()
     }
 
     /// The name for a reader: `network.tcp x 4 a>b`.
@@ -318,7 +318,7 @@ pub fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
 
 /// The share of the throughput below, at this layer's size, where both measured that.
 fn kept(layer: &Layer, below: &Layer, curves: &[Curve]) -> Option<Estimate> {
-    Estimate::of(shares(layer, below, curves, layer.ladder_bytes)?)
+    Estimate::from_values(shares(layer, below, curves, layer.ladder_bytes)?)
 }
 
 /// Each pass's throughput as a share of the throughput below, at one size; none between unlike waits.
@@ -345,7 +345,8 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
         Some((above, under))
     });
     let lines: Vec<(Line, Line)> = lines.collect();
-    let added = |part: fn(&Line) -> f64| Estimate::of(lines.iter().map(|(a, under)| part(a) - part(under)));
+    let added =
+        |part: fn(&Line) -> f64| Estimate::from_values(lines.iter().map(|(a, under)| part(a) - part(under)));
     let under = |part: fn(&Line) -> f64| median(lines.iter().map(|(_, under)| part(under)));
     let constant_ns = added(|line| line.constant).filter(|_| !one_ended);
     let ns_per_byte = added(|line| line.slope)?;
@@ -374,7 +375,7 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &NotMeasured) {
     if !any {
         let id = unavailable.rung.as_str();
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
-        let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::one(host, host));
+        let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::single(host, host));
         let layer = bare((height(id), id, both_ways, 1, &pairs));
         layers.push(Layer { unavailable: Some(unavailable.clone()), ..layer });
     }

@@ -149,12 +149,12 @@ impl Measure {
     }
 
     /// The number of a trial; none where it cannot be told.
-    pub fn of(&self, recording: &Recording, trial: &Trial) -> Option<f64> {
+    pub fn value(&self, recording: &Recording, trial: &Trial) -> Option<f64> {
         match (self.how, self.part) {
             (How::Trial(of), _) => of(trial),
             (How::Percentile(of), Part::Percentile(_, share)) => of(trial, share),
             (How::Percentile(_), _) => None,
-            (How::Connections(of), _) => of(&Connections::of(recording, trial)?),
+            (How::Connections(of), _) => of(&Connections::from_trial(recording, trial)?),
         }
     }
 }
@@ -326,7 +326,7 @@ mod tests {
         let recording = Synthetic::default().recording();
         let has = |trial: &&Trial| trial.roles.iter().any(|role| role.does == Does::Receives);
         let mut trial = recording.trials.iter().find(has).unwrap().clone();
-        let value = |trial: &Trial, name: &str| measure(name).unwrap().of(&recording, trial);
+        let value = |trial: &Trial, name: &str| measure(name).unwrap().value(&recording, trial);
         assert_eq!(value(&trial, "duplicated"), None);
         for role in &mut trial.roles {
             role.flows.truncate(1);
@@ -365,14 +365,14 @@ mod tests {
         };
         let demand = measure("service-demand").unwrap();
         // What the recording is made of: 0.14 ns a byte of the sender, 0.10 ns of the receiver.
-        let stream = demand.of(&recording, &of(Does::Sends)).unwrap();
+        let stream = demand.value(&recording, &of(Does::Sends)).unwrap();
         assert!((stream / (0.24 * 65536.0) - 1.0).abs() < 1e-3, "{stream}");
         let mut ping_pong = of(Does::Pings);
         ping_pong.roles.iter_mut().flat_map(|role| &mut role.flows).for_each(|flow| flow.cpu_ns = 3_000_000);
         let exchanges = ping_pong.block.messages as f64 * f64::from(ping_pong.block.slices);
-        assert_eq!(demand.of(&recording, &ping_pong), Some(6e6 / exchanges));
+        assert_eq!(demand.value(&recording, &ping_pong), Some(6e6 / exchanges));
         ping_pong.roles.retain(|role| role.does != Does::Pings);
-        assert_eq!(demand.of(&recording, &ping_pong), None, "nobody counts what came back");
+        assert_eq!(demand.value(&recording, &ping_pong), None, "nobody counts what came back");
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
             let has = |trial: &&Trial| trial.pass > 0 && trial.roles.iter().any(|role| role.does == does);
             recording.trials.iter().find(has).unwrap()
         };
-        let value = |name: &str, does: Does| measure(name).unwrap().of(&recording, of(does));
+        let value = |name: &str, does: Does| measure(name).unwrap().value(&recording, of(does));
         assert!(value("half-round-trip.p90", Does::Pings) > value("half-round-trip.p50", Does::Pings));
         assert_eq!(value("half-round-trip.p99.9", Does::Pings), None, "500 samples do not tell it");
         assert_eq!(value("half-round-trip.p50", Does::Sends), None);

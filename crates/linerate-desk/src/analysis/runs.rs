@@ -117,7 +117,7 @@ pub struct RunNumbers {
 
 impl RunNumbers {
     /// The numbers of the plan as it stands, at the sizes at which rungs are compared.
-    pub fn of(recording: &Recording) -> RunNumbers {
+    pub fn from_recording(recording: &Recording) -> RunNumbers {
         let analysis = analyse(recording);
         let curves = analysis.curves.iter().filter(|curve| curve.case.arm == 0);
         RunNumbers {
@@ -313,7 +313,7 @@ mod tests {
             }
             let mut recording = made.recording();
             edit(&mut recording);
-            RunNumbers::of(&recording)
+            RunNumbers::from_recording(&recording)
         };
         let seeds = (slower * 1000.0) as u64;
         (seeds..seeds + runs).map(run).collect()

@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn value(trial: &Trial, name: &str) -> Option<f64> {
-        measure(name).unwrap().of(&Recording::default(), trial)
+        measure(name).unwrap().value(&Recording::default(), trial)
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Table<'r> {
 
 impl<'r> Table<'r> {
     /// All of a recording's.
-    pub fn of(recording: &'r Recording) -> Table<'r> {
+    pub fn from_recording(recording: &'r Recording) -> Table<'r> {
         let mut rows: BTreeMap<(&Case, u64), Vec<&Trial>> = BTreeMap::new();
         for trial in curve::trials(recording) {
             rows.entry((&trial.case, trial.block.message_bytes)).or_default().push(trial);
@@ -28,10 +28,10 @@ impl<'r> Table<'r> {
     pub fn estimate(&self, case: &Case, message_bytes: u64, measures: &[Measure]) -> Option<Estimate> {
         let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for trial in self.rows.get(&(case, message_bytes)).into_iter().flatten() {
-            let value = measures.iter().find_map(|measure| measure.of(self.recording, trial));
+            let value = measures.iter().find_map(|measure| measure.value(self.recording, trial));
             passes.entry(trial.pass).or_default().extend(value);
         }
-        Estimate::of(passes.into_values().filter_map(median))
+        Estimate::from_values(passes.into_values().filter_map(median))
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_row_tells_what_the_curve_has_at_its_size() {
         let recording = Synthetic::default().recording();
-        let (analysis, table) = (analyse(&recording), Table::of(&recording));
+        let (analysis, table) = (analyse(&recording), Table::from_recording(&recording));
         let measures =
             |names: &[&str]| -> Vec<Measure> { names.iter().filter_map(|name| measure(name)).collect() };
         let rate = measures(&["throughput", "ping-pong-throughput"]);

@@ -87,8 +87,10 @@ fn several_flows_count_what_has_come_by_the_end_of_one() {
         bytes: 1000 * slices_ns.len() as u64,
         ..Flow::default()
     };
-    let bps =
-        |flows| trial::values(&stream(flows, 0), &trial::Machines::of(&Recording::default())).throughput_bps;
+    let bps = |flows| {
+        trial::values(&stream(flows, 0), &trial::Machines::from_recording(&Recording::default()))
+            .throughput_bps
+    };
     // By 300 ns, when the first flow ends, it has moved 6000 B and the second one 2000 B.
     let flows = vec![flow(0, &[25, 25, 25, 25, 100, 100]), flow(100, &[100, 100, 25, 25])];
     assert_eq!(bps(flows), Some(8e9 * 8000.0 / 300.0));
@@ -114,7 +116,7 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
         pattern: Pattern::Stream,
         wait: Wait::Sleeping,
         flows: flows.len() as u32,
-        pairs: Pairs::one(HostId(0), HostId(1)),
+        pairs: Pairs::single(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()
@@ -137,7 +139,10 @@ fn stream(flows: Vec<Flow>, lead: u32) -> Trial {
 fn flows_that_never_meet_have_no_rate() {
     let flow = |start_ns| Flow { start_ns, slices_ns: vec![10, 10], bytes: 100, ..Flow::default() };
     let trial = stream(vec![flow(0), flow(500)], 0);
-    assert_eq!(trial::values(&trial, &trial::Machines::of(&Recording::default())).throughput_bps, None);
+    assert_eq!(
+        trial::values(&trial, &trial::Machines::from_recording(&Recording::default())).throughput_bps,
+        None
+    );
 }
 
 #[test]
@@ -159,7 +164,7 @@ fn a_round_trip_is_the_median_of_slices_after_the_lead() {
     trial.case.pattern = Pattern::PingPong;
     trial.roles[0].does = Does::Pings;
     trial.block.messages = 2;
-    let values = trial::values(&trial, &trial::Machines::of(&Recording::default()));
+    let values = trial::values(&trial, &trial::Machines::from_recording(&Recording::default()));
     assert_eq!(values.half_round_trip_ns, Some(402.0 / 2.0 / 2.0));
     assert_eq!(values.throughput_bps, Some(8e9 * 1000.0 / 100.5));
 }
@@ -276,7 +281,7 @@ fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
         pattern: Pattern::Stream,
         wait: Wait::Sleeping,
         flows: 1,
-        pairs: Pairs::one(HostId(0), HostId(1)),
+        pairs: Pairs::single(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()

@@ -92,7 +92,7 @@ fn trial_timelines(recording: &Recording, trial: &Trial) -> Vec<Timeline> {
 fn rates(trial: &Trial, role: &RoleRecord) -> Option<(Vec<f64>, Vec<Option<f64>>)> {
     let origin = start(role)?;
     let flows: Vec<Stamps> =
-        role.flows.iter().filter_map(|flow| Stamps::of(flow, &trial.block, 0, origin)).collect();
+        role.flows.iter().filter_map(|flow| Stamps::from_flow(flow, &trial.block, 0, origin)).collect();
     let times = flows.first()?.times();
     let rate = |pair: &[f64]| {
         let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(pair[1]) - flow.bytes_at(pair[0])).sum();
@@ -116,7 +116,7 @@ fn ramp(rates: &[Option<f64>]) -> usize {
 /// Bytes over time from a moment on, to the end of the first flow that ends.
 fn rate_from(trial: &Trial, role: &RoleRecord, from_ns: f64) -> Option<f64> {
     let origin = start(role)?;
-    let stamps = |flow| Stamps::of(flow, &trial.block, 0, origin);
+    let stamps = |flow| Stamps::from_flow(flow, &trial.block, 0, origin);
     let flows: Vec<Stamps> = role.flows.iter().filter_map(stamps).collect();
     let to = flows.iter().map(Stamps::last).reduce(f64::min)?;
     let bytes: f64 = flows.iter().map(|flow| flow.bytes_at(to) - flow.bytes_at(from_ns)).sum();

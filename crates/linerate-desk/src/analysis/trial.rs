@@ -67,7 +67,7 @@ pub(super) struct Machines<'r> {
 }
 
 impl<'r> Machines<'r> {
-    pub(super) fn of(recording: &'r Recording) -> Self {
+    pub(super) fn from_recording(recording: &'r Recording) -> Self {
         let of_hosts = recording.hosts.iter().map(|host| (host.host, host.machine.as_str())).collect();
         Machines { recording, of_hosts }
     }
@@ -182,7 +182,7 @@ fn role_bps(trial: &Trial, role: &RoleRecord) -> Option<f64> {
     }
     let origin = role.flows.iter().map(|flow| flow.start_ns).min()?;
     let stamps: Option<Vec<Stamps>> =
-        role.flows.iter().map(|flow| Stamps::of(flow, &trial.block, lead, origin)).collect();
+        role.flows.iter().map(|flow| Stamps::from_flow(flow, &trial.block, lead, origin)).collect();
     let stamps = stamps?;
     // From the first flow's start, not the last one's: what a late receiver finds waiting in its buffers
     // came since then.
@@ -226,7 +226,7 @@ pub(super) struct Stamps {
 
 impl Stamps {
     /// None where nothing is left after the lead.
-    pub(super) fn of(flow: &Flow, block: &Block, lead: usize, origin_ns: u64) -> Option<Stamps> {
+    pub(super) fn from_flow(flow: &Flow, block: &Block, lead: usize, origin_ns: u64) -> Option<Stamps> {
         if flow.slices_ns.len() <= lead {
             return None;
         }
@@ -352,7 +352,7 @@ mod tests {
             cache: Cache::Hot,
             ..Block::default()
         };
-        Stamps::of(&flow, &block, lead, origin_ns)
+        Stamps::from_flow(&flow, &block, lead, origin_ns)
     }
 
     #[test]

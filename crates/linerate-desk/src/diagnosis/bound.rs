@@ -68,7 +68,7 @@ struct Limit {
 }
 
 impl Limit {
-    fn of(estimate: Estimate, evidence: String) -> Limit {
+    fn new(estimate: Estimate, evidence: String) -> Limit {
         let interval = estimate.low.zip(estimate.high);
         Limit { interval, ..Limit::exact(estimate.median, evidence) }
     }

@@ -71,14 +71,14 @@ fn waterfall(recording: &Recording, analysis: &Analysis, wait: Wait, bytes: u64)
     let whole: Vec<u32> = chain.last()?.1.keys().copied().collect();
     let whole = whole.into_iter().filter(|pass| chain.iter().all(|(_, times)| times.contains_key(pass)));
     let whole: Vec<u32> = whole.collect();
-    let total_ns = Estimate::of(whole.iter().map(|pass| chain[chain.len() - 1].1[pass]))?;
+    let total_ns = Estimate::from_values(whole.iter().map(|pass| chain[chain.len() - 1].1[pass]))?;
     // The lowest layer between hosts is the one that holds the wire.
     let wired = chain.iter().position(|(layer, _)| layer.place == Place::Network);
     let ideal_ns = wired.and_then(|at| wire(recording, chain[at].0).ideal_ns(bytes as f64));
     let gap = |at: usize| {
         let of_wire = ideal_ns.filter(|_| wired == Some(at)).unwrap_or(0.0);
         let under = |pass: &u32| if at == 0 { 0.0 } else { chain[at - 1].1[pass] };
-        let ns = Estimate::of(whole.iter().map(|pass| chain[at].1[pass] - under(pass) - of_wire))?;
+        let ns = Estimate::from_values(whole.iter().map(|pass| chain[at].1[pass] - under(pass) - of_wire))?;
         let layer = layers.iter().position(|layer| std::ptr::eq(layer, chain[at].0))?;
         Some(Gap { layer, ns, share: ns.median / (total_ns.median - ideal_ns.unwrap_or(0.0)) })
     };

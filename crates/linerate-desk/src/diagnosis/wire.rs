@@ -3,7 +3,7 @@
 use super::facts::{busiest_interface, interface_fact};
 use crate::analysis::Layer;
 use crate::analysis::model::{Framing, Path};
-use crate::plan::{Carrier, HostGroup, HostId, Target, Topology, Way};
+use crate::plan::{Carrier, HostGroup, HostId, OneWayPath, Target, Topology};
 use crate::record::Recording;
 use crate::vocabulary::{Family, Place, Rung};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         .into_iter()
         .filter_map(|group| {
             let steps = recording.steps.iter().filter(|step| layer.owns(&step.case));
-            let host = group.one()?;
+            let host = group.single()?;
             Some((host, busiest_interface(steps, host)?))
         })
         .collect();
@@ -63,7 +63,9 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
         Some(target @ Target::Lab(lab)) => {
             let seen = framing.map(Framing::as_the_stack_sees_it);
             let way = |from: &HostGroup, to: &HostGroup| {
-                from.one().zip(to.one()).map_or_else(Way::default, |(from, to)| target.way(from, to))
+                from.single()
+                    .zip(to.single())
+                    .map_or_else(OneWayPath::default, |(from, to)| target.path(from, to))
             };
             let ways = [way(from, to), way(to, from)];
             let mtu = f64::from(lab.mtu);
@@ -97,7 +99,7 @@ fn is_told(lab: &Topology) -> bool {
 }
 
 /// The way that a lab was built with.
-fn built(way: &Way, mtu: f64, framing: Framing) -> Path {
+fn built(way: &OneWayPath, mtu: f64, framing: Framing) -> Path {
     Path { propagation_ns: way.delay_ns, ..Path::over(&way.stages, mtu, framing) }
 }
 

@@ -43,7 +43,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    pub(super) fn of(line: Line) -> Option<Curve> {
+    pub(super) fn from_line(line: Line) -> Option<Curve> {
         Some(Curve {
             paper: PAPERS.iter().find(|paper| paper.id == line.paper)?,
             layer: line.layer,

@@ -81,7 +81,7 @@ impl Axis {
 
 impl Published {
     /// The value of a line, where it can stand on an axis.
-    pub(super) fn of(row: &Row) -> Option<Published> {
+    pub(super) fn from_row(row: &Row) -> Option<Published> {
         let (_, axis, share) = ON_AXES.iter().find(|(metric, _, _)| *metric == row.metric)?;
         // A switch's latency is that of one hop, and what was set was not measured.
         let of_a_hop = row.layer == Layer::Hardware && *axis == Axis::HalfRoundTrip;

@@ -86,7 +86,8 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);
     let note = |text: String| ("break".to_owned(), text);
-    let mut notes: Vec<Note> = found.iter().map(|(curve, found)| note(told(curve, found))).collect();
+    let mut notes: Vec<Note> =
+        found.iter().map(|(curve, found)| note(break_sentence(curve, found))).collect();
     if more > 0 {
         notes.push(note(format!("and {more} more: --format json has them.")));
     }
@@ -118,7 +119,7 @@ fn waits(id: &str) -> bool {
 
 /// `network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch; confirmed, 10 of 10
 /// pairs)`.
-pub(super) fn told(curve: &CurveEntry, found: &BreakEntry) -> String {
+pub(super) fn break_sentence(curve: &CurveEntry, found: &BreakEntry) -> String {
     let flows = if curve.flows > 1 { format!(" x {}", curve.flows) } else { String::new() };
     let place =
         if curve.from == curve.to { curve.from.to_string() } else { format!("{}>{}", curve.from, curve.to) };
@@ -180,7 +181,8 @@ mod tests {
         let bend =
             |rung, step_ns| Bend { rung, pattern: Pattern::PingPong, at_bytes: 4096, step_ns, slope_ns: 0.0 };
         let bends = vec![bend("network.tcp", 60_000.0), bend("in-host.tcp", 400_000.0)];
-        let mut report = Report::of(&Synthetic { bends, passes: 7, ..Synthetic::default() }.recording());
+        let mut report =
+            Report::from_recording(&Synthetic { bends, passes: 7, ..Synthetic::default() }.recording());
         let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();
         assert!(told.len() == MOST + 1 && told[0].starts_with("in-host.tcp polling"), "{told:#?}");
         assert_eq!(told[MOST], "and 1 more: --format json has them.");

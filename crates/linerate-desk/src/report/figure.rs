@@ -183,7 +183,7 @@ pub struct Mark {
 
 impl Sheet<'_> {
     /// Analyses a recording.
-    pub fn of(recording: &Recording, label: impl Into<String>) -> Sheet<'_> {
+    pub fn new(recording: &Recording, label: impl Into<String>) -> Sheet<'_> {
         let analysis = analyse(recording);
         let report = Report::with(recording, &analysis);
         Sheet { label: label.into(), recording, analysis, report }

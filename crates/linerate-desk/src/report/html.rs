@@ -199,7 +199,7 @@ mod tests {
             header.command.push(evil.into());
             header.utc = evil.into();
         }
-        let page = page(&[Sheet::of(&recording, "")]).unwrap();
+        let page = page(&[Sheet::new(&recording, "")]).unwrap();
         assert!(!page.contains("<script>alert") && !page.contains("<img src=x"));
         assert!(page.contains("&lt;img src=x"));
     }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn an_empty_recording_has_a_page_and_every_reference_in_a_page_is_inside() {
         let empty = crate::record::Recording::default();
-        let text = page(&[Sheet::of(&empty, "")]).unwrap();
+        let text = page(&[Sheet::new(&empty, "")]).unwrap();
         assert!(text.contains("<!DOCTYPE html>") && text.len() < 8 << 20);
         let loads = [" src=\"http", " href=\"http", "url(http", "@import"];
         let own = text.replace(LIBRARY, "");

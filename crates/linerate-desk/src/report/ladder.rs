@@ -30,7 +30,7 @@ impl<'r> Row<'r> {
     fn unavailable(&self) -> Option<String> {
         let measured = [self.forward, self.backward].into_iter().flatten().any(|e| e.unavailable.is_none());
         let entry = self.forward.or(self.backward).filter(|_| !measured)?;
-        let why = entry.unavailable.as_ref().map_or("nothing is known".into(), |not| not.reason.told());
+        let why = entry.unavailable.as_ref().map_or("nothing is known".into(), |not| not.reason.sentence());
         Some(format!("not measured: {why}"))
     }
 }

@@ -119,7 +119,7 @@ fn between_runs(report: &Report) -> Option<Note> {
 fn left_out(report: &Report) -> Vec<Note> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for left in report.suites.iter().flat_map(|suite| &suite.left_out) {
-        add(&mut reasons, left.reason.told(), format!("{}{}", left.rung, left.part()));
+        add(&mut reasons, left.reason.sentence(), format!("{}{}", left.rung, left.part()));
     }
     for entry in &report.ladder {
         let refused = |why: &str| {
@@ -127,7 +127,7 @@ fn left_out(report: &Report) -> Vec<Note> {
         };
         // What polling is refused for has a note of its own.
         for left in entry.not_measured.iter().filter(|left| !refused(&left.reason.why)) {
-            add(&mut reasons, left.reason.told(), format!("{}{}", name(entry), left.part()));
+            add(&mut reasons, left.reason.sentence(), format!("{}{}", name(entry), left.part()));
         }
     }
     let note = |(why, layers): (String, Vec<String>)| {

@@ -17,7 +17,7 @@ type Column = (&'static str, Vec<Measure>);
 pub(super) fn render(recording: &Recording, analysis: &Analysis) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let columns = shown(|metric| metric.is_column.then_some(metric.key));
-    let table = Table::of(recording);
+    let table = Table::from_recording(recording);
     let names = columns.iter().flat_map(|(name, _)| PARTS.iter().map(move |part| format!("{name}_{part}")));
     let header: Vec<String> = KEYS.iter().map(|key| (*key).to_owned()).chain(names).collect();
     // A row has as many fields as the header and memory does not refuse: neither write can fail.

@@ -161,7 +161,7 @@ pub(super) fn written(value: f64, unit: &str) -> String {
 }
 
 /// What is said of it: `holds`, `does not hold`.
-pub(super) fn said(holds: Holds) -> &'static str {
+pub(super) fn verdict_word(holds: Holds) -> &'static str {
     match holds {
         Holds::Yes => "holds",
         Holds::No => "does not hold",
@@ -191,7 +191,7 @@ fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
     let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", claim.place) };
     let text = format!("{}{place}: {}", claim.says, evidence(claim));
     let lines = wrapped(&text, text_width.saturating_sub(VERDICT).max(30));
-    let head = |at: usize| if at == 0 { said(claim.holds) } else { "" };
+    let head = |at: usize| if at == 0 { verdict_word(claim.holds) } else { "" };
     lines.iter().enumerate().map(|(at, line)| format!("{:<VERDICT$}{line}", head(at))).collect()
 }
 

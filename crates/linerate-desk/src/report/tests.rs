@@ -16,7 +16,7 @@ use serde_json::Value;
 const PIPE: Page = Page { width: None, colour: false };
 
 fn json(recording: &Recording) -> String {
-    json_of(&Report::of(recording))
+    json_of(&Report::from_recording(recording))
 }
 
 fn csv(recording: &Recording) -> String {
@@ -174,7 +174,7 @@ fn a_step_is_told_in_words_and_in_numbers() {
     let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
     let line = "network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch)";
     assert!(shown.contains(line), "{shown}");
-    let report = Report::of(&recording);
+    let report = Report::from_recording(&recording);
     let slept = |curve: &&CurveEntry| {
         (curve.id.as_str(), curve.pattern, curve.wait) == ("network.tcp", Pattern::PingPong, Wait::Sleeping)
     };
@@ -202,7 +202,7 @@ fn few_passes_have_no_interval_in_any_form() {
 #[test]
 fn the_csv_form_has_a_row_for_each_case_and_size() {
     let recording = made_up();
-    let report = Report::of(&recording);
+    let report = Report::from_recording(&recording);
     let text = csv(&recording);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -220,7 +220,7 @@ fn the_csv_form_has_a_row_for_each_case_and_size() {
 
 /// Writes every form; the text on pages of several widths.
 fn write_all(recording: &Recording) {
-    let sheets = [Sheet::of(recording, "")];
+    let sheets = [Sheet::new(recording, "")];
     for format in FORMATS.iter().filter(|format| !format.several) {
         for width in [None, Some(0), Some(60), Some(u16::MAX)] {
             match (format.render)(&sheets, Page { width, colour: true }) {
@@ -243,7 +243,7 @@ fn the_intervals_of_the_iperf3_form_hold_the_bytes_and_the_time_of_its_sum() {
         trial.pass > 0 && trial.case.rung == "network.tcp" && trial.case.pattern == Pattern::Stream
     };
     recording.trials.iter_mut().find(is_stream).unwrap().case.timeline = true;
-    let Ok(Rendered::Text(text)) = export::iperf3(&[Sheet::of(&recording, "")]) else { panic!("a text") };
+    let Ok(Rendered::Text(text)) = export::iperf3(&[Sheet::new(&recording, "")]) else { panic!("a text") };
     let told: Value = serde_json::from_str(&text).unwrap();
     let (sum, intervals) = (&told["end"]["sum_received"], told["intervals"].as_array().unwrap());
     let of = |value: &Value, name: &str| value[name].as_f64().unwrap();

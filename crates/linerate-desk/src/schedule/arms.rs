@@ -8,8 +8,8 @@
 //! it cannot tell, the blocks are doubled once. What won is then measured in fresh blocks, because
 //! what is chosen for being large is estimated too large.
 
+use super::coverage::Coverage;
 use super::entries::{Entry, entries};
-use super::far::Far;
 use super::placement::ends;
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, blocks, roles};
@@ -68,7 +68,7 @@ pub struct Arms {
 impl Arms {
     /// A schedule for these hosts; what it compares must be the plan's own comparison.
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Arms {
-        let (all, unavailable) = entries(plan, recording, &Far::WHOLE);
+        let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
         let decides = decides(comparison.metric);
         let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
         entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
@@ -82,7 +82,7 @@ impl Arms {
         for entry in &mut entries {
             let trials = trials(entry, comparison.metric, pace);
             entry.sizes = vec![size(plan, entry.case.pattern)];
-            if !entry.road.is_long() {
+            if !entry.path.is_long() {
                 entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
                 entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
             }
@@ -228,7 +228,7 @@ impl Planner for Arms {
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
         let seed = self.seed(number as u64);
-        let mut blocks = blocks::of(&self.plan, visit, recording, seed);
+        let mut blocks = blocks::for_visit(&self.plan, visit, recording, seed);
         if let (None, Some(last)) = (visit.probe, blocks.last().copied()) {
             let more = trials(entry, self.comparison.metric, self.pace) - 1;
             blocks.extend(std::iter::repeat_n(last, more));

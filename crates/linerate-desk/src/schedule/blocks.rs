@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffers, cold_from};
 use super::entries::{Entry, LEAST_SAMPLES, PROBE_NS};
-use super::road;
+use super::network_path;
 use super::visit::Visit;
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
@@ -60,7 +60,7 @@ const CALL_NS: f64 = 500.0;
 const LEAST_ROUND_TRIPS: f64 = 100.0;
 
 /// The blocks of an entry's next visit, in an order that follows from the seed.
-pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
+pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
     let Visit { entry, probe, .. } = visit;
     let probe = *probe;
     let first_probe = probe == Some(0);
@@ -70,13 +70,14 @@ pub fn of(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<B
     if visit.why != Why::Pairs {
         sizes.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     }
-    if first_probe && entry.road.is_long() {
+    if first_probe && entry.path.is_long() {
         // One size tells the rate, at which the others go too.
         sizes = entry.sizes.iter().copied().max().into_iter().collect();
     }
     let cold_from = cold_from(&recording.hosts);
-    let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long: road::is_long(round_trip_ns) };
-    let block = |size| Shape { entry, size, buffers: Buffers::of(plan, entry, size, cold_from), scale };
+    let scale =
+        Scale { least_sample_ns: least_sample_ns(recording), is_long: network_path::is_long(round_trip_ns) };
+    let block = |size| Shape { entry, size, buffers: Buffers::for_size(plan, entry, size, cold_from), scale };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     if entry.warm_up_ns > 0 && !first_probe {
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
@@ -102,11 +103,11 @@ fn trial_ns(plan: &Plan, visit: &Visit, round_trip_ns: f64) -> u64 {
     let is_stream = entry.warm_up_ns > 0;
     match visit.probe {
         Some(_) if entry.has_pairs() => entry.trial_ns,
-        Some(_) if entry.road.is_long() => entry.trial_ns / 3,
+        Some(_) if entry.path.is_long() => entry.trial_ns / 3,
         Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
         None if !is_stream => entry.trial_ns,
-        None if road::is_long(round_trip_ns) => {
-            entry.trial_ns.max(road::least_trial_ns(round_trip_ns) as u64)
+        None if network_path::is_long(round_trip_ns) => {
+            entry.trial_ns.max(network_path::least_trial_ns(round_trip_ns) as u64)
         }
         None => entry.trial_ns.max((LEAST_ROUND_TRIPS * round_trip_ns) as u64),
     }
@@ -183,10 +184,10 @@ impl Shape<'_> {
     /// Messages of a stream that find its rate.
     fn probing_messages(&self) -> u64 {
         let usual = (PROBE_BYTES / self.size).clamp(1, MOST_PROBES);
-        let road = &self.entry.road;
-        match road.is_long() {
-            true => road.probing_messages(self.size),
-            false if road.is_known() => usual.min(road.probing_messages(self.size)),
+        let path = &self.entry.path;
+        match path.is_long() {
+            true => path.probing_messages(self.size),
+            false if path.is_known() => usual.min(path.probing_messages(self.size)),
             false => usual,
         }
     }
@@ -263,7 +264,7 @@ impl Shape<'_> {
 
     /// The fewest messages by what is known of the way.
     fn least_messages(&self) -> u64 {
-        self.entry.least_messages(self.entry.road.message_ns(self.entry.case.pattern, self.size))
+        self.entry.least_messages(self.entry.path.message_ns(self.entry.case.pattern, self.size))
     }
 
     /// One block that is all warm-up.
@@ -339,7 +340,7 @@ fn by_trials(
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
     let scaled = slowest(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
-    let is_far = entry.road.is_long() && !entry.case.pattern.is_exchange();
+    let is_far = entry.path.is_long() && !entry.case.pattern.is_exchange();
     Some(if is_far { scaled.max(CALL_NS) } else { scaled })
 }
 
@@ -351,7 +352,7 @@ fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
     };
     let trials = recording.trials.iter().rev().filter(ping_pong);
     let latest = trials.min_by_key(|trial| trial.block.message_bytes).and_then(message_ns);
-    latest.unwrap_or(0.0).max(entry.road.round_trip_ns)
+    latest.unwrap_or(0.0).max(entry.path.round_trip_ns)
 }
 
 fn message_ns(trial: &Trial) -> Option<f64> {

@@ -19,7 +19,7 @@ pub struct Buffers {
 
 impl Buffers {
     /// Of messages of this size, which come from memory from `cold_from` on.
-    pub fn of(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Buffers {
+    pub fn for_size(plan: &Plan, entry: &Entry, size: u64, cold_from: u64) -> Buffers {
         let cache = cache(plan, entry, size, cold_from);
         Buffers { cache, read_bytes: read_bytes(plan, entry), content: content(plan, entry) }
     }

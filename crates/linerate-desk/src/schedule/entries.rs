@@ -1,7 +1,7 @@
 //! What a pass visits: the cases of the plan on these hosts, with what each can do.
 
-use super::far::Far;
-use super::road::Road;
+use super::coverage::Coverage;
+use super::network_path::NetworkPath;
 use super::wanted::{Wanted, are_apart};
 use super::{ladder, refusal, suite};
 use crate::plan::{Case, LoadOf, Plan, View};
@@ -51,8 +51,8 @@ pub struct Entry {
     pub warm_up_ns: u64,
     /// How long one visit should take.
     pub nominal_ns: u64,
-    /// What is known of the way between its hosts.
-    pub(super) road: Road,
+    /// What is known of the path between its hosts.
+    pub(super) path: NetworkPath,
     /// What runs beside it.
     pub(super) load: Option<LoadOf>,
 }
@@ -66,7 +66,7 @@ impl Entry {
     /// With what it should take: what its blocks last, and on a long way the round trips that it takes to
     /// connect, and to agree on each block.
     pub(super) fn priced(mut self) -> Entry {
-        let round_trip_ns = self.road.round_trip_ns as u64;
+        let round_trip_ns = self.path.round_trip_ns as u64;
         let block = |size: &u64| self.trial_ns.max(self.least_ns(*size)) + round_trip_ns;
         let blocks: u64 = self.sizes.iter().map(block).sum();
         self.nominal_ns = step_ns(self.case.pattern) + 2 * round_trip_ns + self.warm_up_ns + blocks;
@@ -77,7 +77,7 @@ impl Entry {
     /// The fewest messages of a block, at so many nanoseconds each.
     pub(super) fn least_messages(&self, ns: f64) -> u64 {
         let is_ping_pong = self.case.pattern.is_exchange();
-        match ns > LONGEST_MESSAGE_NS || (is_ping_pong && self.road.is_long()) {
+        match ns > LONGEST_MESSAGE_NS || (is_ping_pong && self.path.is_long()) {
             // One is enough to say so.
             true => 1,
             false => LEAST_SAMPLES + u64::from(is_ping_pong),
@@ -86,7 +86,7 @@ impl Entry {
 
     /// What the fewest messages of a block take at least.
     fn least_ns(&self, size: u64) -> u64 {
-        let ns = self.road.message_ns(self.case.pattern, size);
+        let ns = self.path.message_ns(self.case.pattern, size);
         (ns * self.least_messages(ns) as f64) as u64
     }
 
@@ -105,10 +105,10 @@ impl Entry {
 
     /// What it should take to find its rates.
     pub(super) fn probe_ns(&self) -> u64 {
-        let round_trip_ns = self.road.round_trip_ns as u64;
+        let round_trip_ns = self.path.round_trip_ns as u64;
         let first = match self.case.pattern {
             // What is sent at once while the window is small takes twice its time.
-            _ if !self.road.is_long() => PROBE_NS / 2,
+            _ if !self.path.is_long() => PROBE_NS / 2,
             Pattern::PingPong => self.nominal_ns,
             _ => 10 * round_trip_ns,
         };
@@ -117,10 +117,14 @@ impl Entry {
     }
 }
 
-/// Every entry of a pass, and what cannot be measured. Between the hosts `far` says what is left out.
-pub(super) fn entries(plan: &Plan, recording: &Recording, far: &Far) -> (Vec<Entry>, Vec<NotMeasured>) {
+/// Every entry of a pass, and what cannot be measured. Between the hosts `coverage` says what is left out.
+pub(super) fn entries(
+    plan: &Plan,
+    recording: &Recording,
+    coverage: &Coverage,
+) -> (Vec<Entry>, Vec<NotMeasured>) {
     let wanted = match &plan.view {
-        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, far),
+        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, coverage),
         View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
@@ -151,19 +155,19 @@ fn not_measured(rung: &Rung, case: &Case, reason: Reason) -> NotMeasured {
 /// The entries of one case: one, or one a size.
 fn of_case(plan: &Plan, rung: &'static Rung, wanted: Wanted) -> Vec<Entry> {
     let Wanted { case, sizes, trial_ns, load } = wanted;
-    let road = Road::of(plan, rung, &case.pairs);
+    let path = NetworkPath::for_case(plan, rung, &case.pairs);
     let sizes: Vec<u64> =
         sizes.into_iter().filter(|size| refusal::is_carried(rung, case.pattern, *size)).collect();
     // A long stream shows how a new connection begins, so nothing warms it up.
-    let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, &case, &road) };
+    let warm_up_ns = if case.timeline { 0 } else { warm_up_ns(plan, rung, &case, &path) };
     let trial_ns = match case.pattern.is_exchange() {
-        true => road.exchange_trial_ns(trial_ns),
-        false => road.stream_trial_ns(trial_ns),
+        true => path.exchange_trial_ns(trial_ns),
+        false => path.stream_trial_ns(trial_ns),
     };
     let is_apart = are_apart(&case, rung);
     let entry = |sizes: Vec<u64>| {
         let (case, load) = (case.clone(), load.clone());
-        Entry { case, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, road, load }.priced()
+        Entry { case, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, path, load }.priced()
     };
     match sizes.is_empty() {
         true => Vec::new(),
@@ -173,7 +177,7 @@ fn of_case(plan: &Plan, rung: &'static Rung, wanted: Wanted) -> Vec<Entry> {
 }
 
 /// How long a stream runs before its first trial.
-fn warm_up_ns(plan: &Plan, rung: &Rung, case: &Case, road: &Road) -> u64 {
+fn warm_up_ns(plan: &Plan, rung: &Rung, case: &Case, path: &NetworkPath) -> u64 {
     let warm_up_ns = plan.profile.warm_up_ns;
     match (case.pattern, rung.transport.ends, rung.place) {
         (pattern, ..) if pattern.is_exchange() || pattern.connects_anew() || pattern.searches() => 0,
@@ -182,8 +186,8 @@ fn warm_up_ns(plan: &Plan, rung: &Rung, case: &Case, road: &Road) -> u64 {
         _ if !rung.transport.has_window && !ladder::is_whole(plan, rung) => warm_up_ns.min(CACHES_WARM_UP_NS),
         (.., Place::InHost) => warm_up_ns.min(IN_HOST_WARM_UP_NS),
         // The sizes share their connections, whose windows an idle moment closes and the path opens again.
-        (.., Place::Network) if rung.transport.foreign => road.warm_up_ns(warm_up_ns.min(IN_HOST_WARM_UP_NS)),
-        (.., Place::Network) if rung.transport.has_window => road.warm_up_ns(warm_up_ns),
+        (.., Place::Network) if rung.transport.foreign => path.warm_up_ns(warm_up_ns.min(IN_HOST_WARM_UP_NS)),
+        (.., Place::Network) if rung.transport.has_window => path.warm_up_ns(warm_up_ns),
         (.., Place::Network) => warm_up_ns,
     }
 }

@@ -1,7 +1,7 @@
 //! What a run leaves out when its budget is too short for all of it: sizes first, then directions and
 //! flows, so that enough passes remain for intervals.
 
-use super::far::Far;
+use super::coverage::Coverage;
 use crate::plan::{Plan, Profile};
 use crate::record::{NotMeasured, Reason};
 use crate::vocabulary::{Pattern, Place, RUNGS, ReasonKind, Rung};
@@ -14,7 +14,7 @@ pub(super) struct Cut {
     /// Which sizes it keeps.
     keeps: fn(u64) -> bool,
     /// What it leaves out between the hosts besides.
-    pub far: Far,
+    pub coverage: Coverage,
     /// Whether the rungs beside the chain are left.
     siblings: bool,
     /// Whether only one flow from a to b is left.
@@ -32,7 +32,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "",
         keeps: |_| true,
-        far: Far::WHOLE,
+        coverage: Coverage::WHOLE,
         siblings: true,
         forward_only: false,
         timeline_ns: 10 * SECOND,
@@ -41,7 +41,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
-        far: Far::WHOLE,
+        coverage: Coverage::WHOLE,
         siblings: true,
         forward_only: false,
         timeline_ns: 2 * SECOND,
@@ -50,7 +50,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size and the rungs beside the chain",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
-        far: Far::WHOLE,
+        coverage: Coverage::WHOLE,
         siblings: false,
         forward_only: false,
         timeline_ns: 2 * SECOND,
@@ -59,7 +59,7 @@ pub(super) const CUTS: &[Cut] = &[
     Cut {
         says: "every other size, the rungs beside the chain, the way back and several flows",
         keeps: |size| size.trailing_zeros().is_multiple_of(2),
-        far: Far::WHOLE,
+        coverage: Coverage::WHOLE,
         siblings: false,
         forward_only: true,
         timeline_ns: SECOND,
@@ -69,7 +69,7 @@ pub(super) const CUTS: &[Cut] = &[
         says: "all sizes but 64 B, 64 KiB and 1 MiB, the rungs beside the chain, the way back, several flows and \
                the time line",
         keeps: |size| [64, 64 << 10, 1 << 20].contains(&size),
-        far: Far::WHOLE,
+        coverage: Coverage::WHOLE,
         siblings: false,
         forward_only: true,
         timeline_ns: 0,
@@ -80,30 +80,30 @@ pub(super) const CUTS: &[Cut] = &[
 /// The same where the way between the hosts is slow: what costs round trips goes first.
 pub(super) const FAR_CUTS: &[Cut] = &[
     CUTS[0],
-    Cut { says: "most sizes between the hosts", far: Far::FEW_SIZES, ..CUTS[0] },
+    Cut { says: "most sizes between the hosts", coverage: Coverage::FEW_SIZES, ..CUTS[0] },
     Cut {
         says: "all sizes but 64 B, 64 KiB and 1 MiB between the hosts",
-        far: Far::THREE_SIZES,
+        coverage: Coverage::THREE_SIZES,
         timeline_ns: 2 * SECOND,
         ..CUTS[0]
     },
     Cut {
         says: "all sizes but 64 B, 64 KiB and 1 MiB, the way back, several flows and what stands beside the chain \
                between the hosts, and the time line",
-        far: Far::CHAIN,
+        coverage: Coverage::CHAIN,
         timeline_ns: 0,
         ..CUTS[0]
     },
     Cut {
         says: "all between the hosts but one flow from a to b at the sizes of the ladder, and every other size",
-        far: Far::LEAST,
+        coverage: Coverage::LEAST,
         timeline_ns: 0,
         ..CUTS[1]
     },
     Cut {
         says: "all between the hosts but one flow from a to b at the sizes of the ladder, all sizes but 64 B, \
                64 KiB and 1 MiB, and the rungs beside the chain",
-        far: Far::LEAST,
+        coverage: Coverage::LEAST,
         ..CUTS[4]
     },
 ];
@@ -142,7 +142,11 @@ pub(super) struct Reasons {
 }
 
 /// What the cut plan does not measure though the whole one would, and why.
-pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reasons) -> Vec<NotMeasured> {
+pub(super) fn left_out(
+    whole: &Plan,
+    (plan, coverage): (&Plan, &Coverage),
+    reasons: &Reasons,
+) -> Vec<NotMeasured> {
     let not = |rung: &Rung, pattern, what: &str| NotMeasured {
         rung: rung.id.into(),
         pattern,
@@ -156,18 +160,19 @@ pub(super) fn left_out(whole: &Plan, (plan, far): (&Plan, &Far), reasons: &Reaso
         ),
         ..NotMeasured::default()
     };
-    let is_kept = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && far.has(plan, rung);
+    let is_kept = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && coverage.has(plan, rung);
     let (kept, dropped): (Vec<&Rung>, Vec<&Rung>) =
         RUNGS.iter().filter(|rung| whole.view.rungs().iter().any(|id| id == rung.id)).partition(is_kept);
     let dropped = dropped.into_iter().map(|rung| not(rung, None, ""));
     let is_cut = |rung: &&&Rung| {
-        let forward_only = plan.profile.forward_only || (far.forward_only && rung.place == Place::Network);
+        let forward_only =
+            plan.profile.forward_only || (coverage.forward_only && rung.place == Place::Network);
         forward_only && !whole.profile.forward_only && rung.patterns.contains(&Pattern::Bidirectional)
     };
     let both_ways = kept.iter().filter(is_cut).map(|rung| not(rung, Some(Pattern::Bidirectional), ""));
     let far_sizes = kept.iter().filter(|rung| rung.place == Place::Network && !rung.sibling);
     let far_sizes = far_sizes.filter_map(|rung| {
-        let what = far.left_of_sizes(&plan.profile.sizes)?;
+        let what = coverage.left_of_sizes(&plan.profile.sizes)?;
         Some(not(rung, Some(Pattern::Stream), &format!(", {what}")))
     });
     dropped.chain(both_ways).chain(far_sizes).collect()

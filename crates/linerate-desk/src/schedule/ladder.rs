@@ -1,9 +1,9 @@
 //! The cases of the ladder: the rungs of the plan from the bottom up, with what each is measured at.
 
-use super::far::Far;
+use super::coverage::Coverage;
+use super::network_path::NetworkPath;
 use super::placement::share_machine;
 use super::refusal::{bucket, is_carried, only_wait};
-use super::road::Road;
 use super::wanted::{Wanted, are_apart};
 use crate::plan::{Case, Pairs, Plan};
 use crate::record::Recording;
@@ -16,35 +16,42 @@ const BUCKET_TRIAL_NS: u64 = 2_000_000_000;
 const SINGLE_TRIALS: u64 = 5;
 
 /// Every case, in the order of the rungs.
-pub(super) fn wanted(plan: &Plan, recording: &Recording, far: &Far) -> Vec<Wanted> {
-    let is_wanted = |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && far.has(plan, rung);
+pub(super) fn wanted(plan: &Plan, recording: &Recording, coverage: &Coverage) -> Vec<Wanted> {
+    let is_wanted =
+        |rung: &&Rung| plan.view.rungs().iter().any(|id| id == rung.id) && coverage.has(plan, rung);
     let of_rung = |rung: &'static Rung| {
         let directions = directions(rung, plan, recording).into_iter();
         directions
             .flat_map(move |pairs| rung.patterns.iter().map(move |pattern| (rung, pairs.clone(), *pattern)))
     };
     let visits = RUNGS.iter().filter(is_wanted).flat_map(of_rung);
-    visits.flat_map(|(rung, pairs, pattern)| of_pattern(plan, far, rung, pattern, &pairs)).collect()
+    visits.flat_map(|(rung, pairs, pattern)| of_pattern(plan, coverage, rung, pattern, &pairs)).collect()
 }
 
 /// From and to: each machine by itself, or across in both directions.
 fn directions(rung: &Rung, plan: &Plan, recording: &Recording) -> Vec<Pairs> {
     let hosts = plan.host_ids();
     match (rung.place, hosts.as_slice()) {
-        (Place::Network, [a, b, ..]) => vec![Pairs::one(*a, *b), Pairs::one(*b, *a)],
+        (Place::Network, [a, b, ..]) => vec![Pairs::single(*a, *b), Pairs::single(*b, *a)],
         (Place::Network, _) => Vec::new(),
         (Place::InHost, _) => {
             let machines = if share_machine(&recording.hosts) { 1 } else { hosts.len() };
-            hosts.into_iter().take(machines).map(|host| Pairs::one(host, host)).collect()
+            hosts.into_iter().take(machines).map(|host| Pairs::single(host, host)).collect()
         }
     }
 }
 
 /// How the ends wait and how many flows there are, of one pattern in one direction.
-fn of_pattern(plan: &Plan, far: &Far, rung: &'static Rung, pattern: Pattern, pairs: &Pairs) -> Vec<Wanted> {
+fn of_pattern(
+    plan: &Plan,
+    coverage: &Coverage,
+    rung: &'static Rung,
+    pattern: Pattern,
+    pairs: &Pairs,
+) -> Vec<Wanted> {
     let profile = &plan.profile;
     let reverse = !pairs.is_forward();
-    let forward_only = profile.forward_only || (rung.place == Place::Network && far.forward_only);
+    let forward_only = profile.forward_only || (rung.place == Place::Network && coverage.forward_only);
     let is_left_out = forward_only && (reverse || pattern == Pattern::Bidirectional);
     // Both directions of a round trip, or of a stream both ways, are one measurement.
     let is_same = reverse && pattern != Pattern::Stream;
@@ -66,15 +73,15 @@ fn of_pattern(plan: &Plan, far: &Far, rung: &'static Rung, pattern: Pattern, pai
     };
     let cases =
         waits.iter().flat_map(|wait| flows.iter().filter(is_wanted).map(move |flows| case(wait, flows)));
-    cases.flat_map(|case| of_case(plan, far, rung, case)).collect()
+    cases.flat_map(|case| of_case(plan, coverage, rung, case)).collect()
 }
 
 /// One case, and the long stream that begins as it does.
-fn of_case(plan: &Plan, far: &Far, rung: &'static Rung, case: Case) -> Vec<Wanted> {
+fn of_case(plan: &Plan, coverage: &Coverage, rung: &'static Rung, case: Case) -> Vec<Wanted> {
     let has_bucket = rung.place == Place::Network && bucket(plan).is_some();
-    let road = Road::of(plan, rung, &case.pairs);
-    let sizes = sizes(plan, (far, &road), rung, &case, has_bucket);
-    let is_short = !road.is_long() && is_whole(plan, rung);
+    let path = NetworkPath::for_case(plan, rung, &case.pairs);
+    let sizes = sizes(plan, (coverage, &path), rung, &case, has_bucket);
+    let is_short = !path.is_long() && is_whole(plan, rung);
     let trial_ns = match sizes.len() {
         _ if has_bucket => BUCKET_TRIAL_NS,
         1 if is_short && !are_apart(&case, rung) => SINGLE_TRIALS * plan.profile.trial_ns,
@@ -106,7 +113,13 @@ pub(super) fn is_whole(plan: &Plan, rung: &Rung) -> bool {
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.
-fn sizes(plan: &Plan, (far, road): (&Far, &Road), rung: &Rung, case: &Case, bucket: bool) -> Vec<u64> {
+fn sizes(
+    plan: &Plan,
+    (coverage, path): (&Coverage, &NetworkPath),
+    rung: &Rung,
+    case: &Case,
+    bucket: bool,
+) -> Vec<u64> {
     let curve =
         case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.pairs.is_forward();
     if bucket || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
@@ -122,7 +135,7 @@ fn sizes(plan: &Plan, (far, road): (&Far, &Road), rung: &Rung, case: &Case, buck
         return rung.sizes.iter().copied().chain(more).collect();
     }
     let compared = if case.pattern == Pattern::PingPong { LATENCY_BYTES } else { rung.ladder_bytes };
-    let is_kept = |size: &u64| *size == compared || far.keeps(*size, rung, road);
+    let is_kept = |size: &u64| *size == compared || coverage.keeps(*size, rung, path);
     let sizes: Vec<u64> = plan.profile.sizes.iter().copied().filter(carries).filter(is_kept).collect();
     // The few sizes of a short budget may be none that the transport carries.
     if sizes.is_empty() { vec![compared] } else { sizes }

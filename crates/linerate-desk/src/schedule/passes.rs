@@ -8,8 +8,8 @@
 use super::entries::{Entry, entries};
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
+use super::network_path::NetworkPath;
 use super::placement::ends;
-use super::road::Road;
 use super::study::{Scene, Study};
 use super::visit::{self, Planner, Visit};
 use super::{Schedule, roles};
@@ -65,7 +65,7 @@ impl Policy {
     /// A plan file says what is measured.
     const SUITES: Policy = Policy { cuts: false, long_streams_once: false, studies: false };
 
-    fn of(plan: &Plan) -> Policy {
+    fn for_plan(plan: &Plan) -> Policy {
         match plan.view {
             View::Ladder(_) | View::Comparison { .. } => Policy::LADDER,
             View::Suites(_) => Policy::SUITES,
@@ -102,19 +102,19 @@ impl Passes {
     /// Where the budget has no time for six passes of everything, it leaves out as little as it must. So it
     /// does with the profile's time where the way between the hosts is known to be slow.
     pub fn new(plan: &Plan, recording: &Recording) -> Passes {
-        let road = road_of(plan);
-        let policy = Policy::of(plan);
+        let path = road_of(plan);
+        let policy = Policy::for_plan(plan);
         if !policy.cuts {
-            return Passes::of(plan, recording, &CUTS[0], &road).fixed();
+            return Passes::for_plan(plan, recording, &CUTS[0], &path).fixed();
         }
-        let cuts = if road.is_known() { FAR_CUTS } else { CUTS };
-        let of = |cut| Passes::of(plan, recording, cut, &road);
+        let cuts = if path.is_known() { FAR_CUTS } else { CUTS };
+        let of = |cut| Passes::for_plan(plan, recording, cut, &path);
         // Passes that were asked for by their number take the time that they take.
         let is_counted = plan.budget_ns.is_none() && plan.profile.budget_ns == 0;
-        let whole = if is_counted && road.is_long() { of(&cuts[1]) } else { of(&cuts[0]) };
+        let whole = if is_counted && path.is_long() { of(&cuts[1]) } else { of(&cuts[0]) };
         let budget_ns = match plan.budget_ns {
             Some(budget_ns) => budget_ns,
-            None if is_counted || !road.is_known() || whole.passes_ns() <= plan.profile.budget_ns => {
+            None if is_counted || !path.is_known() || whole.passes_ns() <= plan.profile.budget_ns => {
                 return whole.with_extra();
             }
             None => plan.profile.budget_ns,
@@ -148,11 +148,11 @@ impl Passes {
         self
     }
 
-    fn of(plan: &Plan, recording: &Recording, cut: &'static Cut, road: &Road) -> Passes {
+    fn for_plan(plan: &Plan, recording: &Recording, cut: &'static Cut, path: &NetworkPath) -> Passes {
         let whole = plan;
         let plan = fit::cut(whole, cut);
-        let (all, mut unavailable) = entries(&plan, recording, &cut.far);
-        let round_trip = road.is_long().then_some(Nanoseconds(road.round_trip_ns));
+        let (all, mut unavailable) = entries(&plan, recording, &cut.coverage);
+        let round_trip = path.is_long().then_some(Nanoseconds(path.round_trip_ns));
         let budget_ns = whole.budget_ns.unwrap_or(whole.profile.budget_ns);
         let short = format!("{} s have no time for it", budget_ns / SECOND_NS);
         let reasons = match round_trip {
@@ -165,8 +165,8 @@ impl Passes {
                 Reasons { far: short.clone(), near: short, hint: "give it more time: --budget 2m".into() }
             }
         };
-        unavailable.extend(fit::left_out(whole, (&plan, &cut.far), &reasons));
-        let policy = Policy::of(whole);
+        unavailable.extend(fit::left_out(whole, (&plan, &cut.coverage), &reasons));
+        let policy = Policy::for_plan(whole);
         let is_once = |entry: &Entry| entry.case.timeline && policy.long_streams_once;
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         Passes {
@@ -177,7 +177,7 @@ impl Passes {
             unavailable,
             left_out: cut.says,
             because: round_trip.map_or("the budget".into(), |time| format!("a round trip of {time}")),
-            is_slow: road.is_known(),
+            is_slow: path.is_known(),
             budget_ns: 0,
             study: Study::new(),
             visits: Vec::new(),
@@ -295,7 +295,7 @@ impl Planner for Passes {
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
-        let blocks = blocks::of(&self.plan, visit, recording, self.seed(number as u64));
+        let blocks = blocks::for_visit(&self.plan, visit, recording, self.seed(number as u64));
         Step {
             number: number as u32,
             pass: visit.pass,
@@ -361,14 +361,14 @@ impl Schedule for Passes {
     }
 }
 
-/// What is known of the way between the first two hosts: the slower of both directions.
-fn road_of(plan: &Plan) -> Road {
+/// What is known of the path between the first two hosts: the slower of both directions.
+fn road_of(plan: &Plan) -> NetworkPath {
     let network = |id: &String| RUNGS.iter().any(|rung| rung.id == *id && rung.place == Place::Network);
     match plan.host_ids()[..] {
         [a, b, ..] if plan.view.rungs().iter().any(network) => {
-            Road::between(plan, HostPair { from: a, to: b })
+            NetworkPath::between(plan, HostPair { from: a, to: b })
         }
-        _ => Road::default(),
+        _ => NetworkPath::default(),
     }
 }
 

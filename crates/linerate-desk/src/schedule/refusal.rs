@@ -18,7 +18,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
     uncarried(rung.transport, one)
         .or_else(|| waits_otherwise(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
-        .or_else(|| crowded(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
+        .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
 }
 
 /// What speaks against some of its sizes: the others are measured.
@@ -184,7 +184,7 @@ fn names(can: impl Fn(&TransportEntry) -> bool) -> String {
 }
 
 /// Ends that poll must each have a CPU.
-fn crowded(recording: &Recording, case: &Case) -> Option<Reason> {
+fn lacks_cpus(recording: &Recording, case: &Case) -> Option<Reason> {
     let machines: BTreeSet<(&str, &[u32])> =
         recording.hosts.iter().map(|host| (host.machine.as_str(), host.cpus.as_slice())).collect();
     let cpus: usize = machines.iter().map(|(_, cpus)| cpus.len()).sum();

@@ -2,15 +2,15 @@
 //! most, as long as the time allows.
 
 use super::again::again;
+use super::bisection::{Bisection, bisections};
 use super::entries::Entry;
 use super::extra::{self, Round};
-use super::hunt::{Hunt, hunts};
 use crate::analysis::curves;
 use crate::plan::{Profile, Why};
 use crate::record::{Recording, StepRecord};
 
 /// Steps that are looked for at most.
-const HUNTS: usize = 8;
+const BISECTIONS: usize = 8;
 
 /// Sizes that are visited again at most, in each attempt.
 const AGAIN: usize = 8;
@@ -24,7 +24,7 @@ enum Stage {
     /// Nothing has been looked at.
     Begin,
     /// Steps are bisected, one size a round for each.
-    Hunt(Vec<Hunt>),
+    Bisection(Vec<Bisection>),
     /// Sizes that stand apart are visited again; so many attempts were made.
     Again(Vec<Entry>, u32),
     /// Wide intervals get further visits; so many passes of the round are left.
@@ -68,8 +68,8 @@ impl Study {
         loop {
             let now = std::mem::replace(&mut self.stage, Stage::Done);
             let (batch, stage) = match now {
-                Stage::Begin => (None, Stage::Hunt(hunts(scene.recording, HUNTS))),
-                Stage::Hunt(hunts) => hunt(hunts, scene),
+                Stage::Begin => (None, Stage::Bisection(bisections(scene.recording, BISECTIONS))),
+                Stage::Bisection(bisections) => bisection(bisections, scene),
                 Stage::Again(wanted, attempt) => rerun(wanted, attempt, scene),
                 Stage::Extra(round) => extra(round, scene),
                 Stage::Done => return None,
@@ -87,8 +87,8 @@ fn cost(entries: &[Entry]) -> u64 {
 }
 
 /// The last round is taken in, and the next size of every step asked for. A quarter of the time is kept.
-fn hunt(mut hunts: Vec<Hunt>, scene: &Scene) -> (Option<Batch>, Stage) {
-    hunts.iter_mut().for_each(|hunt| hunt.narrow(scene.recording));
+fn bisection(mut bisections: Vec<Bisection>, scene: &Scene) -> (Option<Batch>, Stage) {
+    bisections.iter_mut().for_each(|bisection| bisection.narrow(scene.recording));
     let is_look = |step: &&StepRecord| matches!(step.why, Why::Bisect | Why::Pairs);
     let looked: u64 = scene.recording.steps.iter().filter(is_look).map(|step| step.duration_ns).sum();
     let mut left = (scene.left_ns * 3 / 4).max(scene.reserve_ns.saturating_sub(looked));
@@ -97,13 +97,13 @@ fn hunt(mut hunts: Vec<Hunt>, scene: &Scene) -> (Option<Batch>, Stage) {
         left -= if fits { entry.nominal_ns } else { 0 };
         fits
     };
-    let next = hunts.iter_mut().filter_map(|hunt| hunt.next(scene.entries));
+    let next = bisections.iter_mut().filter_map(|bisection| bisection.next(scene.entries));
     let visits: Vec<(Why, Entry)> = next.filter(&mut affordable).collect();
     if visits.is_empty() {
         return (None, Stage::Again(again(&curves(scene.recording), scene.entries, AGAIN), 0));
     }
     let begun = scene.recording.steps.iter().any(|step| is_look(&step));
-    (Some(Batch { new_pass: !begun, visits }), Stage::Hunt(hunts))
+    (Some(Batch { new_pass: !begun, visits }), Stage::Bisection(bisections))
 }
 
 fn rerun(wanted: Vec<Entry>, attempt: u32, scene: &Scene) -> (Option<Batch>, Stage) {

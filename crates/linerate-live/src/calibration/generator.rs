@@ -73,7 +73,7 @@ impl Engine {
         let messages = ((ROUND_NS / message_ns.max(0.1)) as u64).max(1);
         let rounds = play(&[block(message_bytes, messages); ROUNDS + 1])?;
         let rate = |round: &Measured| messages as f64 * 1e9 / round.flow.duration_ns.max(1) as f64;
-        Ok(Estimate::of(rounds.iter().skip(1).map(rate)).map(|rate| Ceiling {
+        Ok(Estimate::from_values(rounds.iter().skip(1).map(rate)).map(|rate| Ceiling {
             transport: self.transport.map(String::from),
             does: self.does,
             wait: self.wait,
@@ -164,7 +164,7 @@ fn open(transport: &str, settings: &[Setting]) -> Result<[Box<dyn Session>; 2]> 
 fn discard(mut socket: &TcpStream, wait: Wait, cpu: Option<u32>, blocks: &[Block]) -> Result<()> {
     cpu.map_or(Ok(()), |cpu| thread::pin(&[cpu]))?;
     let mut room = vec![0; ROOM];
-    let mut water = LowWater::of(socket);
+    let mut water = LowWater::new(socket);
     let broken = |error| Error::io("recv(MSG_TRUNC)", "loopback connection", error);
     for block in blocks {
         socket.write_all(&[0]).map_err(broken)?;

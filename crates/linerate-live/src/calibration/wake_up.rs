@@ -5,7 +5,7 @@ use crate::pattern::Awake;
 use crate::vocabulary::{WAKE_UP_ASLEEP, WAKE_UP_AWAKE, WAKE_UP_SAME};
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
-use linerate_sys::wake::Bell;
+use linerate_sys::wake::EventCounter;
 
 /// Round trips that are timed at once: some of 120 µs each where CPUs sleep deeply.
 const TRIPS: u32 = 100;
@@ -31,14 +31,14 @@ pub(super) fn calibrate(cpus: &[u32], found: &mut Found) -> Result<()> {
 
 /// Half a round trip between two CPUs, in each of some rounds after a first one.
 fn between(first: u32, second: u32) -> Result<Vec<f64>> {
-    let (there, back) = (Bell::new()?, Bell::new()?);
+    let (there, back) = (EventCounter::new()?, EventCounter::new()?);
     let all = TRIPS * (ROUNDS as u32 + 1);
     std::thread::scope(|scope| {
         let echo = scope.spawn(|| {
             pinned(Some(second), || {
                 for _ in 0..all {
                     there.wait()?;
-                    back.ring()?;
+                    back.signal()?;
                 }
                 Ok(())
             })
@@ -47,7 +47,7 @@ fn between(first: u32, second: u32) -> Result<Vec<f64>> {
             let round = || -> Result<f64> {
                 let begun = monotonic_ns();
                 for _ in 0..TRIPS {
-                    there.ring()?;
+                    there.signal()?;
                     back.wait()?;
                 }
                 Ok((monotonic_ns() - begun) as f64 / f64::from(2 * TRIPS))

@@ -5,7 +5,7 @@
 
 use super::message::{Answer, Request};
 use super::read_line;
-use crate::Standing;
+use crate::FailureOrigin;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
 /// Says which process at the other end ended, and how, where it is one of ours.
-type Autopsy = Box<dyn Fn() -> Option<String> + Send>;
+type PostMortem = Box<dyn Fn() -> Option<String> + Send>;
 
 /// A connection to a server.
 pub struct Client {
@@ -35,7 +35,7 @@ pub struct Client {
     answers: Receiver<Result<Answer>>,
     early: HashMap<u64, Answer>,
     next: u64,
-    autopsy: Option<Autopsy>,
+    post_mortem: Option<PostMortem>,
 }
 
 /// A call under way, whose answer is a `T`.
@@ -65,12 +65,12 @@ impl Client {
             }
         });
         let (who, writer) = (who.into(), Box::new(writer));
-        Client { who, writer, answers, early: HashMap::new(), next: 0, autopsy: None }
+        Client { who, writer, answers, early: HashMap::new(), next: 0, post_mortem: None }
     }
 
     /// The same, with who knows what became of the process at the other end.
-    pub fn with_autopsy(self, autopsy: impl Fn() -> Option<String> + Send + 'static) -> Client {
-        Client { autopsy: Some(Box::new(autopsy)), ..self }
+    pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<String> + Send + 'static) -> Client {
+        Client { post_mortem: Some(Box::new(post_mortem)), ..self }
     }
 
     /// Sends a request and does not wait.
@@ -136,7 +136,7 @@ impl Client {
     }
 
     fn gone(&self) -> Error {
-        let how = self.autopsy.as_ref().and_then(|ask| ask());
+        let how = self.post_mortem.as_ref().and_then(|ask| ask());
         Error::died(how.unwrap_or_else(|| format!("{}: ended its connection", self.who)))
     }
 
@@ -147,7 +147,7 @@ impl Client {
 }
 
 fn is_death(error: &Error) -> bool {
-    error.standing() == Standing::Death
+    error.origin() == FailureOrigin::Death
 }
 
 /// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
@@ -171,7 +171,7 @@ pub fn gather<T: DeserializeOwned>(
                 Some(Err(error)) if is_death(&error) => return Err(error),
                 Some(Err(error)) => {
                     deadline = deadline.min(Instant::now() + GRACE);
-                    if failure.as_ref().is_none_or(|first| first.standing() < error.standing()) {
+                    if failure.as_ref().is_none_or(|first| first.origin() < error.origin()) {
                         failure = Some(error);
                     }
                 }
@@ -213,7 +213,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || read_line(&mut BufReader::new(theirs)));
         Client::new(who, ours.try_clone().unwrap(), ours)
-            .with_autopsy(|| Some("its process 7 ended with signal: 9".into()))
+            .with_post_mortem(|| Some("its process 7 ended with signal: 9".into()))
     }
 
     fn parked() -> Result<Value> {

@@ -1,7 +1,7 @@
 //! Requests and answers, and how an [`Error`] travels.
 
 use crate::Error;
-use crate::Standing;
+use crate::FailureOrigin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,8 +45,8 @@ pub struct Failure {
     #[serde(default)]
     pub data: Option<String>,
     /// How near it is to the cause of what failed with it.
-    #[serde(default)]
-    pub standing: Standing,
+    #[serde(default, rename = "standing")]
+    pub origin: FailureOrigin,
 }
 
 impl From<&Error> for Failure {
@@ -55,7 +55,7 @@ impl From<&Error> for Failure {
             code: i64::from(error.exit_code()),
             message: chain(error),
             data: error.hint().map(String::from),
-            standing: error.standing(),
+            origin: error.origin(),
         }
     }
 }
@@ -65,12 +65,12 @@ impl Failure {
     /// is a failure of the other side.
     pub fn into_error(self, who: &str) -> Error {
         let hint = self.data.unwrap_or_default();
-        match (self.standing, self.code) {
-            (Standing::Death, _) => Error::died(format!("{who}: {}", self.message)),
-            (Standing::Follows, _) => Error::hung_up(who, self.message),
-            (Standing::Own, 2) => Error::usage(self.message, hint),
-            (Standing::Own, 3) => Error::unavailable(self.message, hint),
-            (Standing::Own, _) => Error::peer(who, self.message, hint),
+        match (self.origin, self.code) {
+            (FailureOrigin::Death, _) => Error::died(format!("{who}: {}", self.message)),
+            (FailureOrigin::Follows, _) => Error::hung_up(who, self.message),
+            (FailureOrigin::Own, 2) => Error::usage(self.message, hint),
+            (FailureOrigin::Own, 3) => Error::unavailable(self.message, hint),
+            (FailureOrigin::Own, _) => Error::peer(who, self.message, hint),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! It is the program itself, started anew, so that it has a single thread: a user namespace cannot be
 //! entered otherwise. One message comes on standard input, a Unix socket; one goes back.
 
-use super::ground::Ground;
+use super::new_namespace::NewNamespace;
 use super::request::{Answer, Layout, Request, encode, stranger};
 use super::site::Site;
 use super::{Abilities, fault, refusal, wiring};
@@ -72,7 +72,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
     }
     let mut hosts = Vec::new();
     for number in 0..topology.hosts {
-        hosts.push(Ground::new(&wiring::name_of(number))?);
+        hosts.push(NewNamespace::new(&wiring::name_of(number))?);
     }
     let (mut sites, switch) = wiring::wire(topology, &mut hosts)?;
     let mounts = own_mounts(topology, &hosts, &mut sites)?;
@@ -89,7 +89,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
 /// system allows none, a host has the machine's, but for one that has a fault in its own.
 fn own_mounts(
     topology: &Topology,
-    hosts: &[Ground],
+    hosts: &[NewNamespace],
     sites: &mut [Site],
 ) -> linerate_sys::Result<Vec<OwnedFd>> {
     let mut mounts = Vec::new();
@@ -127,7 +127,7 @@ fn try_out(ordinary: bool) -> linerate_sys::Result<Building> {
 
 /// Whether the kernel has this queueing discipline.
 fn is_known(qdisc: &Qdisc) -> linerate_sys::Result<bool> {
-    let mut scratch = Ground::new("scratch")?;
+    let mut scratch = NewNamespace::new("scratch")?;
     let loopback = scratch.netlink.link("lo")?;
     match scratch.netlink.add_qdisc(&loopback, qdisc) {
         Ok(()) => Ok(true),

@@ -76,12 +76,12 @@ pub struct KeptNamespace {
 
 impl Entry {
     /// This process's entry for a lab that it holds.
-    pub(super) fn of(lab: &Lab, order: &Order, mark: Option<String>) -> Result<Entry> {
+    pub(super) fn for_lab(lab: &Lab, order: &Order, mark: Option<String>) -> Result<Entry> {
         let pid = std::process::id();
         let start = start_of(pid)?;
         let lost = || Error::peer("this process", "has no start time", "is /proc mounted?");
         let hosts = lab.hosts().iter().map(|host| {
-            let namespaces = host.namespaces.iter().map(|held| KeptNamespace::of(held));
+            let namespaces = host.namespaces.iter().map(|held| KeptNamespace::from_descriptor(held));
             Ok(KeptHost {
                 name: host.name.clone(),
                 address: host.address,
@@ -137,7 +137,7 @@ impl Entry {
 }
 
 impl KeptNamespace {
-    fn of(held: &OwnedFd) -> Result<KeptNamespace> {
+    fn from_descriptor(held: &OwnedFd) -> Result<KeptNamespace> {
         let descriptor = held.as_raw_fd();
         Ok(KeptNamespace { descriptor, id: id_of(&format!("/proc/self/fd/{descriptor}"))? })
     }

@@ -14,7 +14,7 @@ use super::{InForce, VirtualHost};
 use crate::plan::{Fault, Topology, host_name};
 use crate::vocabulary::FaultSite;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::namespace;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -63,11 +63,11 @@ pub(super) fn beside_hosts(
     topology: &Topology,
     hosts: &[VirtualHost],
     program: &Path,
-) -> Result<Vec<(Own, InForce)>> {
+) -> Result<Vec<(ChildProcess, InForce)>> {
     Ok([hogs(topology, program)?, disks(topology, hosts, program)?].into_iter().flatten().collect())
 }
 
-fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<Vec<(Own, InForce)>> {
+fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<Vec<(ChildProcess, InForce)>> {
     let pairs = hosts.iter().flat_map(|host| topology.faults.iter().map(move |fault| (host, fault)));
     let start = |(host, fault): (&VirtualHost, &Fault)| {
         let started = disk::start(program, host, &fault.value).map_err(|error| of_fault(fault, error));
@@ -77,7 +77,7 @@ fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<V
     pairs.filter(|(host, fault)| fault.is_disk_of(&host.name)).map(start).collect()
 }
 
-fn hogs(topology: &Topology, program: &Path) -> Result<Vec<(Own, InForce)>> {
+fn hogs(topology: &Topology, program: &Path) -> Result<Vec<(ChildProcess, InForce)>> {
     let processes = topology.faults.iter().filter_map(|fault| Some((fault, fault.cpu()?)));
     let start = |(fault, (cpu, share)): (&Fault, (u32, f64))| {
         let hog = hog::start(program, cpu, share).map_err(|error| of_fault(fault, error))?;

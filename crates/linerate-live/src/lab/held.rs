@@ -25,13 +25,13 @@ pub struct Held {
 /// All of a lab's namespaces, kept from vanishing while somebody looks who is inside: the kernel gives the
 /// name of a namespace that has vanished to the next one.
 #[derive(Debug)]
-pub struct Grip {
+pub struct NamespaceGuard {
     namespaces: BTreeMap<String, OwnedFd>,
 }
 
 impl Held {
     /// The lab of an entry; none where its holder has ended, even if its number is another process's now.
-    pub(super) fn of(entry: Entry) -> Result<Option<Held>> {
+    pub(super) fn with_holder(entry: Entry) -> Result<Option<Held>> {
         let Some(holder) = Process::open(entry.pid)? else {
             return Ok(None);
         };
@@ -46,18 +46,18 @@ impl Held {
     }
 
     /// Holds all of its namespaces.
-    pub fn grip(&self) -> Result<Grip> {
+    pub fn hold_namespaces(&self) -> Result<NamespaceGuard> {
         let mut namespaces = BTreeMap::new();
         for kept in self.entry.hosts.iter().flat_map(|host| &host.namespaces) {
             if !namespaces.contains_key(&kept.id) {
                 namespaces.insert(kept.id.clone(), self.open(kept)?);
             }
         }
-        Ok(Grip { namespaces })
+        Ok(NamespaceGuard { namespaces })
     }
 
-    /// Ends the holder, and waits until it has ended. Taking a [`Grip`] first proves that it is one.
-    pub fn end(&self, _: &Grip) -> Result<()> {
+    /// Ends the holder, and waits until it has ended. Taking a [`NamespaceGuard`] first proves that it is one.
+    pub fn end(&self, _: &NamespaceGuard) -> Result<()> {
         // One that is stopped does not hear the first; ending it at once leaves nothing but its record.
         for signal in [Signal::Terminate, Signal::Kill] {
             self.holder.signal(signal)?;
@@ -106,7 +106,7 @@ impl Held {
     }
 }
 
-impl Grip {
+impl NamespaceGuard {
     /// Who is inside, apart from the calling process.
     pub fn inside(&self) -> Vec<Inside> {
         inside(&|id| self.namespaces.contains_key(id))

@@ -7,7 +7,7 @@ use super::register::Register;
 use super::request::{self, Answer};
 use super::{Lab, journal};
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Process;
 use linerate_sys::{handover, spawn};
 use std::os::fd::AsFd;
@@ -38,7 +38,7 @@ impl Holding {
         journal::begin(&order.base)?;
         let mark = journal::mark_for_commands()?;
         let lab = Lab::build(&order.topology, program)?;
-        let entry = Entry::of(&lab, order, mark)?;
+        let entry = Entry::for_lab(&lab, order, mark)?;
         register.claim(&entry)?;
         Ok(Holding { lab, entry, register, is_abandoned: false })
     }
@@ -49,7 +49,7 @@ impl Holding {
     }
 
     /// The processes that the lab cannot go on without.
-    pub fn processes(&self) -> impl Iterator<Item = &Own> {
+    pub fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
         self.lab.processes()
     }
 

@@ -38,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// What one of it is called.
-    pub fn one(self) -> &'static str {
+    pub fn singular(self) -> &'static str {
         match self {
             Kind::Processes => "process",
             Kind::Commands => "command",

@@ -153,7 +153,7 @@ impl Register {
             return Ok(None);
         };
         let pid = entry.pid;
-        if let Some(held) = Held::of(entry)? {
+        if let Some(held) = Held::with_holder(entry)? {
             return Ok(Some(Found::Held(Box::new(held))));
         }
         remove(&self.path(name))?;

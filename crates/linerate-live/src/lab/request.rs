@@ -4,7 +4,7 @@ use super::site::Site;
 use super::{Abilities, InForce, journal};
 use crate::plan::Topology;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::socket::wait_readable;
 use linerate_sys::{handover, spawn};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub(super) fn send(program: &Path, request: &Request) -> Result<(Layout, Vec<Own
     spawn::tie_to_parent(&mut command);
     journal::mark(&mut command);
     // The command holds the other end of the socket, which must close when the child's does: it is gone now.
-    let builder = Own::start("the lab's builder", PATIENCE, command)?;
+    let builder = ChildProcess::start("the lab's builder", PATIENCE, command)?;
     let (message, descriptors) = exchange(&here, request)?;
     match serde_json::from_slice::<Answer<Layout>>(&message) {
         Ok(answer) => Ok((answer.outcome()?, descriptors)),

@@ -26,7 +26,7 @@ use super::journal;
 use crate::plan::Wiring;
 use crate::record::WireAudit;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::socket::wait_readable;
 use linerate_sys::spawn;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct Wire {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     /// Ends with its input, which is closed before.
-    process: Own,
+    process: ChildProcess,
 }
 
 impl Wire {
@@ -79,7 +79,7 @@ impl Wire {
         spawn::join_namespaces(&mut command, namespaces);
         spawn::tie_to_parent(&mut command);
         journal::mark(&mut command);
-        let process = Own::start("the lab's wire", PATIENCE, command)?;
+        let process = ChildProcess::start("the lab's wire", PATIENCE, command)?;
         let Some((input, output)) = process.streams() else {
             return Err(Error::peer("the lab's wire", "has no standard streams", ""));
         };
@@ -98,7 +98,7 @@ impl Wire {
     }
 
     /// Its process.
-    pub fn process(&self) -> &Own {
+    pub fn process(&self) -> &ChildProcess {
         &self.process
     }
 

@@ -1,7 +1,7 @@
 //! The wires between the hosts: one cable between two, a cable each to a bridge for more.
 
-use super::ground::Ground;
 use super::netem;
+use super::new_namespace::NewNamespace;
 use super::site::Site;
 pub(super) use crate::plan::host_name as name_of;
 use crate::plan::{Carrier, Topology};
@@ -65,7 +65,10 @@ pub(super) fn token_bucket(rate: BitRate) -> TokenBucket {
 
 /// Wires the hosts, and waits until packets pass. Returns the hosts as others see them, and the bridge's
 /// ground, if one was needed.
-pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<(Vec<Site>, Option<Ground>)> {
+pub(super) fn wire(
+    topology: &Topology,
+    hosts: &mut [NewNamespace],
+) -> Result<(Vec<Site>, Option<NewNamespace>)> {
     let mut switch = None;
     match hosts {
         [a, b] if topology.carrier() != Carrier::User => lay_cable((a, PORT), (b, PORT), topology.mtu)?,
@@ -90,7 +93,7 @@ pub(super) fn wire(topology: &Topology, hosts: &mut [Ground]) -> Result<(Vec<Sit
     Ok((sites, switch))
 }
 
-fn lay_cable(near: (&mut Ground, &str), far: (&Ground, &str), mtu: u32) -> Result<()> {
+fn lay_cable(near: (&mut NewNamespace, &str), far: (&NewNamespace, &str), mtu: u32) -> Result<()> {
     let (near, near_name) = near;
     let (far, far_name) = far;
     let near_port = Port { name: near_name, namespace: near.network.as_fd() };
@@ -100,8 +103,8 @@ fn lay_cable(near: (&mut Ground, &str), far: (&Ground, &str), mtu: u32) -> Resul
 
 /// A place in the middle with a port for each host, named as the host. A bridge joins the ports, unless the
 /// program's own wire is to.
-fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Ground> {
-    let mut switch = Ground::new("switch")?;
+fn switch_with_cables(topology: &Topology, hosts: &mut [NewNamespace]) -> Result<NewNamespace> {
+    let mut switch = NewNamespace::new("switch")?;
     let bridge = (topology.carrier() != Carrier::User).then(|| add_bridge(&mut switch)).transpose()?;
     for (number, host) in (0..).zip(hosts) {
         let name = name_of(number);
@@ -121,13 +124,13 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [Ground]) -> Result<Groun
     Ok(switch)
 }
 
-fn add_bridge(switch: &mut Ground) -> Result<Link> {
+fn add_bridge(switch: &mut NewNamespace) -> Result<Link> {
     switch.netlink.add_bridge(BRIDGE)?;
     quiet(&mut switch.netlink, BRIDGE)
 }
 
 /// A host's own end: addresses, rate, up.
-fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<()> {
+fn configure(host: &mut NewNamespace, site: &mut Site, topology: &Topology) -> Result<()> {
     let link = quiet(&mut host.netlink, PORT)?;
     if link.mtu != topology.mtu {
         let what = format!("{PORT}: MTU {} instead of {}", link.mtu, topology.mtu);
@@ -148,7 +151,7 @@ fn configure(host: &mut Ground, site: &mut Site, topology: &Topology) -> Result<
 }
 
 /// What the kernel does to packets that leave a host.
-fn shape(host: &mut Ground, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
+fn shape(host: &mut NewNamespace, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
     match (topology.carrier(), topology.shape.rate) {
         (Carrier::TokenBucket, Some(rate)) => {
             host.netlink.add_qdisc(link, &Qdisc::TokenBucket(token_bucket(rate)))
@@ -165,7 +168,7 @@ fn shape(host: &mut Ground, link: &Link, site: &Site, topology: &Topology) -> Re
 }
 
 /// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.
-fn introduce(sites: &[Site], hosts: &mut [Ground]) -> Result<()> {
+fn introduce(sites: &[Site], hosts: &mut [NewNamespace]) -> Result<()> {
     let links: Vec<Link> = hosts.iter_mut().map(|host| host.netlink.link(PORT)).collect::<Result<_>>()?;
     for ((host, link), own) in hosts.iter_mut().zip(&links).zip(sites) {
         for (site, peer) in sites.iter().zip(&links).filter(|(site, _)| *site != own) {

@@ -120,9 +120,9 @@ fn tally<'k>(kinds: impl Iterator<Item = &'k str>) -> Value {
 
 /// What the driver tells; returns the address on the bus that it gives.
 fn driver_facts(ethtool: Option<&Ethtool>, name: &str, facts: &mut Facts) -> String {
-    let driver = ethtool.and_then(|door| door.driver(name).ok()).unwrap_or_default();
-    let link = ethtool.and_then(|door| door.link(name).ok());
-    let features = ethtool.and_then(|door| door.features(name).ok());
+    let driver = ethtool.and_then(|device| device.driver(name).ok()).unwrap_or_default();
+    let link = ethtool.and_then(|device| device.link(name).ok());
+    let features = ethtool.and_then(|device| device.features(name).ok());
     let told = |text: &str| Some(text.to_owned()).filter(|text| is_told(text)).into();
     let mut add = |name: &str, value: Value| facts.insert(name.to_owned(), value);
     add("driver", told(&driver.name));
@@ -133,7 +133,7 @@ fn driver_facts(ethtool: Option<&Ethtool>, name: &str, facts: &mut Facts) -> Str
     add("autonegotiation", link.map(|link| link.autonegotiation).into());
     add("offloads", features.map_or(Value::Null, |features| offloads(&features)));
     for (group, command) in GROUPS {
-        let numbers = ethtool.and_then(|door| door.numbers(name, command).ok());
+        let numbers = ethtool.and_then(|device| device.numbers(name, command).ok());
         let map = |numbers: Vec<(&str, u32)>| {
             Value::Object(
                 numbers.into_iter().map(|(name, number)| (name.to_owned(), number.into())).collect(),

@@ -211,7 +211,7 @@ impl HostTrack {
     fn new(cpus: Vec<u32>, room: usize) -> HostTrack {
         let mut reader = Reader::open();
         let before = Snapshot::read(&cpus, &[], &mut reader);
-        let names = cpus.iter().map(|cpu| sampled::CPU_BUSY.of(&cpu.to_string()));
+        let names = cpus.iter().map(|cpu| sampled::CPU_BUSY.name_for(&cpu.to_string()));
         let track = Track::new(room, names);
         HostTrack { cpus, before, reader, track }
     }
@@ -235,7 +235,7 @@ impl Sampled for HostTrack {
         }
         for interface in &delta.interfaces {
             for (metric, value) in INTERFACE {
-                self.track.set_named(&metric.of(&interface.name), value(interface, seconds));
+                self.track.set_named(&metric.name_for(&interface.name), value(interface, seconds));
             }
         }
         self.before = now;

@@ -11,47 +11,47 @@ use std::io;
 pub const GREETING: usize = 40;
 
 /// What makes connections, or takes them.
-pub trait Caller {
+pub trait ConnectionEnd {
     /// One connection; it is closed when dropped.
-    type Call;
+    type Connection;
     /// Makes one: it stands when this returns.
-    fn connect(&mut self) -> io::Result<Self::Call>;
+    fn connect(&mut self) -> io::Result<Self::Connection>;
     /// Takes the next one, whoever made it, and its greeting; none where that did not come in time.
-    fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<Self::Call>>;
+    fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<Self::Connection>>;
     /// Sends all of `bytes`.
-    fn push_all(&mut self, call: &Self::Call, bytes: &[u8]) -> io::Result<()>;
+    fn push_all(&mut self, connection: &Self::Connection, bytes: &[u8]) -> io::Result<()>;
     /// Fills the first part of `bytes`, waiting for at least one; 0 where the other end has closed.
-    fn pull(&mut self, call: &Self::Call, bytes: &mut [u8]) -> io::Result<usize>;
+    fn pull(&mut self, connection: &Self::Connection, bytes: &mut [u8]) -> io::Result<usize>;
     /// The secret that a request of this session begins with.
     fn greeting(&self) -> [u8; GREETING];
 }
 
 /// The loops over what makes connections.
 #[derive(Debug)]
-pub struct Calling<C>(pub C);
+pub struct ConnectionLoops<C>(pub C);
 
-impl<C: Caller> Calling<C> {
+impl<C: ConnectionEnd> ConnectionLoops<C> {
     fn connect<K: Clock>(&mut self, clock: &K, block: &Block, walk: &mut Walk<'_>) -> io::Result<Moved> {
-        let Calling(caller) = self;
+        let ConnectionLoops(end) = self;
         let len = block.message_bytes as usize;
         let (all, lead) = (block.messages * u64::from(block.slices), block.messages * u64::from(block.lead));
-        let (greeting, mut bytes) = (caller.greeting(), 0);
+        let (greeting, mut bytes) = (end.greeting(), 0);
         let (mut set_up, mut transactions) = (Latencies::default(), Latencies::default());
         for number in 0..all {
             let room = walk.next(GREETING + len);
             room[..GREETING].copy_from_slice(&greeting);
             let begun = clock.now_ns();
-            let call = caller.connect()?;
+            let connection = end.connect()?;
             let stands = clock.now_ns();
-            caller.push_all(&call, room)?;
-            bytes += fill(caller, &call, &mut room[GREETING..])?;
+            end.push_all(&connection, room)?;
+            bytes += fill(end, &connection, &mut room[GREETING..])?;
             let answered = clock.now_ns();
             if number >= lead {
                 set_up.record(stands - begun);
                 transactions.record(answered - begun);
             }
             // The other end closes first.
-            caller.pull(&call, &mut room[..1])?;
+            end.pull(&connection, &mut room[..1])?;
         }
         let samples = vec![(Sample::SetUp, set_up), (Sample::Transaction, transactions)];
         let tally = Some(Box::new(Tally { transactions: Some(all), ..Tally::default() }));
@@ -60,18 +60,18 @@ impl<C: Caller> Calling<C> {
 
     /// Whoever does not present the secret is not answered, and not counted.
     fn accept(&mut self, block: &Block, walk: &mut Walk<'_>) -> io::Result<Moved> {
-        let Calling(caller) = self;
+        let ConnectionLoops(end) = self;
         let len = block.message_bytes as usize;
         let all = block.messages * u64::from(block.slices);
-        let (greeting, mut answered, mut bytes) = (caller.greeting(), 0, 0);
+        let (greeting, mut answered, mut bytes) = (end.greeting(), 0, 0);
         while answered < all {
             let room = walk.next(GREETING + len);
-            let Some(call) = caller.accept(&mut room[..GREETING])? else { continue };
+            let Some(connection) = end.accept(&mut room[..GREETING])? else { continue };
             if room[..GREETING] != greeting {
                 continue;
             }
-            bytes += fill(caller, &call, &mut room[GREETING..])?;
-            caller.push_all(&call, &room[GREETING..])?;
+            bytes += fill(end, &connection, &mut room[GREETING..])?;
+            end.push_all(&connection, &room[GREETING..])?;
             answered += 1;
         }
         Ok(Moved { bytes, ..Moved::default() })
@@ -79,10 +79,10 @@ impl<C: Caller> Calling<C> {
 }
 
 /// Fills all of `bytes`.
-fn fill<C: Caller>(caller: &mut C, call: &C::Call, bytes: &mut [u8]) -> io::Result<u64> {
+fn fill<C: ConnectionEnd>(end: &mut C, connection: &C::Connection, bytes: &mut [u8]) -> io::Result<u64> {
     let mut filled = 0;
     while filled < bytes.len() {
-        match caller.pull(call, &mut bytes[filled..])? {
+        match end.pull(connection, &mut bytes[filled..])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             came => filled += came,
         }
@@ -90,8 +90,8 @@ fn fill<C: Caller>(caller: &mut C, call: &C::Call, bytes: &mut [u8]) -> io::Resu
     Ok(filled as u64)
 }
 
-impl<C: Caller + Send> Loops for Calling<C> {
-    /// There is nothing to agree on: a call that comes early waits for the one who takes it.
+impl<C: ConnectionEnd + Send> Loops for ConnectionLoops<C> {
+    /// There is nothing to agree on: a connection that comes early waits for the one who takes it.
     fn agree(&mut self, _does: Does, _duplex: bool) -> io::Result<()> {
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! Beside the datagrams goes a stream that loses nothing, on which the ends agree where a block begins
 //! and how many messages it had. Every message begins with a tag that no other has, as much of it as
-//! fits. An empty datagram, the *bell*, bids the other end look at its stream.
+//! fits. An empty datagram, the *nudge*, bids the other end look at its stream.
 
 mod exchange;
 mod request;
@@ -11,18 +11,18 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::journal::Book;
+use super::arrivals::RecordKind;
 use super::{Clock, Kernel, Loops, Monotonic, Moved, Walk};
 use crate::plan::Block;
 use crate::vocabulary::Does;
-use search::Ear;
+use search::SearchReceiver;
 use std::io;
 use std::time::Duration;
 
 /// How long no datagram comes before a receiver looks what became of the other end.
 pub const SILENCE: Duration = Duration::from_millis(50);
 
-/// How often the bell is rung until the other end answers: it may be lost too.
+/// How often the nudge is sent until the other end answers: it may be lost too.
 const RING: Duration = Duration::from_millis(1);
 
 /// An exchange is given up after this many of the longest round trips so far, and not before [`SILENCE`]; on
@@ -61,7 +61,7 @@ pub trait Lossy {
     }
     /// Sends one datagram, waiting for room. It may wait for others until [`flush`](Lossy::flush).
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
-    /// Receives one datagram into the first part of `room` and gives its length: 0 is the bell, none
+    /// Receives one datagram into the first part of `room` and gives its length: 0 is the nudge, none
     /// that nothing came for [`SILENCE`].
     fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<usize>>;
     /// Receives a datagram that is there already.
@@ -91,15 +91,21 @@ pub struct Unreliable<L> {
     /// The longest round trip so far; zero where none was.
     longest: Duration,
     /// What a receiver keeps of the block's datagrams.
-    book: Book,
+    arrivals: RecordKind,
     /// What one that searches for a rate keeps of them.
-    ear: Option<Ear>,
+    receiver: Option<SearchReceiver>,
 }
 
 impl<L: Lossy> Unreliable<L> {
     /// The loops over this link.
     pub fn new(link: L) -> Self {
-        Unreliable { link, block: rand::random(), longest: Duration::ZERO, book: Book::Blank, ear: None }
+        Unreliable {
+            link,
+            block: rand::random(),
+            longest: Duration::ZERO,
+            arrivals: RecordKind::Counted,
+            receiver: None,
+        }
     }
 
     /// Tells how many messages went, and rings until the other end has heard it.
@@ -222,12 +228,13 @@ impl<L: Lossy> Unreliable<L> {
 impl<L: Lossy + Send> Loops for Unreliable<L> {
     fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
         let all = block.messages * u64::from(block.slices);
-        self.book = match does {
-            Does::Receives => Book::of(all, block.message_bytes as usize),
-            _ => Book::Blank,
+        self.arrivals = match does {
+            Does::Receives => RecordKind::for_block(all, block.message_bytes as usize),
+            _ => RecordKind::Counted,
         };
-        self.ear =
-            matches!(does, Does::FindsCapacity | Does::FindsZeroLoss).then(|| Ear::new(block)).transpose()?;
+        self.receiver = matches!(does, Does::FindsCapacity | Does::FindsZeroLoss)
+            .then(|| SearchReceiver::new(block))
+            .transpose()?;
         self.link.begin(block)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Three kinds of end have loops of their own for the same patterns, because their machine code must differ: a datagram
 //! may be lost, and is then told so ([`lossy`](super::lossy)); a thread of many connections leaves one where it would
-//! wait ([`crowd`](super::crowd)); a receive that is posted before belongs to the exchange before
+//! wait ([`multiplexer`](super::multiplexer)); a receive that is posted before belongs to the exchange before
 //! ([`posted`](super::passing)).
 
 mod exchange;

@@ -28,7 +28,7 @@ enum Gap {
 
 impl Pacer {
     /// Of a pace that sets moments, from now on: none where messages wait for each other.
-    pub fn of(pace: Pace, clock: &impl Clock) -> Option<Pacer> {
+    pub fn for_pace(pace: Pace, clock: &impl Clock) -> Option<Pacer> {
         let gap = match pace {
             Pace::Closed => return None,
             Pace::Every(ns) => Gap::Even(ns as f64),
@@ -43,7 +43,7 @@ impl Pacer {
     /// The same, where there must be one.
     pub fn needed(pace: Pace, clock: &impl Clock) -> io::Result<Pacer> {
         let closed = || io::Error::new(io::ErrorKind::InvalidInput, "an open loop needs a pace");
-        Pacer::of(pace, clock).ok_or_else(closed)
+        Pacer::for_pace(pace, clock).ok_or_else(closed)
     }
 
     /// When the next message should go.
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn messages_are_due_at_equal_times_and_late_by_more_than_the_time_between_two() {
-        let mut pacer = Pacer::of(Pace::Every(100), &Still).unwrap();
+        let mut pacer = Pacer::for_pace(Pace::Every(100), &Still).unwrap();
         for (number, late_ns) in [0, 99, 101, 350].into_iter().enumerate() {
             assert_eq!(pacer.due_ns(), 1_000_000 + 100 * number as u64);
             pacer.goes(pacer.due_ns() + late_ns, true);
@@ -99,12 +99,12 @@ mod tests {
         pacer.finish(&mut tally, &mut samples);
         assert_eq!((tally.intended, tally.late), (Some(4), Some(2)));
         assert_eq!(samples[0].1.count(), 4);
-        assert!(Pacer::of(Pace::Closed, &Still).is_none());
+        assert!(Pacer::for_pace(Pace::Closed, &Still).is_none());
     }
 
     #[test]
     fn random_times_have_their_mean_and_the_spread_of_a_poisson_process() {
-        let mut pacer = Pacer::of(Pace::Poisson(1000), &Still).unwrap();
+        let mut pacer = Pacer::for_pace(Pace::Poisson(1000), &Still).unwrap();
         let (n, mut gaps) = (20_000, Vec::new());
         for _ in 0..n {
             let before = pacer.due_ns;

@@ -30,7 +30,7 @@ pub(super) struct Sent {
 impl Answers {
     /// One came back.
     #[inline]
-    pub fn came(&mut self, sent: Sent, now_ns: u64) {
+    pub fn record(&mut self, sent: Sent, now_ns: u64) {
         self.from_intended.record(now_ns.saturating_sub(sent.due_ns));
         self.from_send.record(now_ns.saturating_sub(sent.went_ns));
     }
@@ -81,7 +81,7 @@ pub fn request<L: Link, K: Clock>(
             let now = clock.now_ns();
             while answered < asked && (answered + 1) * block.message_bytes <= came {
                 if answered >= lead {
-                    answers.came(sent[slot(answered)], now);
+                    answers.record(sent[slot(answered)], now);
                 }
                 answered += 1;
             }

@@ -15,7 +15,7 @@ use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::record::HostDelta;
 use crate::transport;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::{local, spawn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -76,7 +76,7 @@ struct Agent {
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
     /// They end with the agent.
-    children: Vec<Own>,
+    children: Vec<ChildProcess>,
 }
 
 impl Agent {
@@ -91,7 +91,7 @@ impl Agent {
             workers.push(Mutex::new(welcome(&listener, &secret, &child)?));
             children.push(child);
         }
-        let mut processes: Vec<u32> = children.iter().map(Own::pid).collect();
+        let mut processes: Vec<u32> = children.iter().map(ChildProcess::pid).collect();
         processes.push(std::process::id());
         let reached = ssh_connection.and_then(ssh_ends);
         Ok(Agent {
@@ -166,7 +166,7 @@ impl Agent {
     /// Whether all workers go on, also those that have no part in what is done now.
     fn check(&self) -> Result<()> {
         let ended = self.children.iter().filter(|worker| worker.has_ended());
-        ended.filter_map(Own::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
+        ended.filter_map(ChildProcess::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
     }
 
     fn worker(&self, worker: u32) -> Result<MutexGuard<'_, Client>> {
@@ -239,16 +239,16 @@ impl Agent {
     }
 }
 
-fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<Own> {
+fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<ChildProcess> {
     let mut command = Command::new(program);
     command.args(["worker", home]).env(SECRET, secret).stdin(Stdio::null()).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
     // It has nothing to tidy up.
-    Ok(Own::start(format!("worker {number}"), Duration::ZERO, command)?)
+    Ok(ChildProcess::start(format!("worker {number}"), Duration::ZERO, command)?)
 }
 
 /// Waits for a worker to call home; a stranger on the socket is turned away.
-fn welcome(listener: &UnixListener, secret: &str, worker: &Own) -> Result<Client> {
+fn welcome(listener: &UnixListener, secret: &str, worker: &ChildProcess) -> Result<Client> {
     let deadline = Instant::now() + WELCOME;
     loop {
         if worker.has_ended()
@@ -267,7 +267,7 @@ fn welcome(listener: &UnixListener, secret: &str, worker: &Own) -> Result<Client
         let reader = stream.try_clone().map_err(|e| Error::io("dup", "worker", e))?;
         if let Some(reader) = presented(reader, secret) {
             let witness = worker.clone();
-            return Ok(Client::new("worker", reader, stream).with_autopsy(move || witness.verdict()));
+            return Ok(Client::new("worker", reader, stream).with_post_mortem(move || witness.verdict()));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::{HostId, Plan, PlannedHost, Target};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
-pub struct Means {
+pub struct HostAccess {
     /// This program, to be started on each host.
     pub program: PathBuf,
     /// How to call ssh.
@@ -41,7 +41,7 @@ pub struct Host {
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
-    agent: Own,
+    agent: ChildProcess,
 }
 
 /// The hosts of a run, and the lab that they live in when they are virtual.
@@ -54,7 +54,7 @@ pub struct Hosts {
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
 pub struct Watch<'r> {
     stop: &'r dyn Fn() -> bool,
-    needed: Vec<Own>,
+    needed: Vec<ChildProcess>,
 }
 
 impl<'r> Watch<'r> {
@@ -69,7 +69,7 @@ impl<'r> Watch<'r> {
     pub fn check(&self) -> Result<()> {
         asked(self.stop)?;
         let ended = self.needed.iter().filter(|process| process.has_ended());
-        ended.filter_map(Own::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
+        ended.filter_map(ChildProcess::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
     }
 }
 
@@ -83,7 +83,7 @@ struct Started {
     id: HostId,
     reached: String,
     client: Client,
-    agent: Own,
+    agent: ChildProcess,
     address: Option<IpAddr>,
     address6: Option<IpAddr>,
 }
@@ -93,7 +93,7 @@ const AGENT: &str = "its agent";
 
 impl Hosts {
     /// Builds or reaches the hosts and starts their agents.
-    pub fn reach(plan: &Plan, means: &Means, stop: &dyn Fn() -> bool) -> Result<Hosts> {
+    pub fn reach(plan: &Plan, means: &HostAccess, stop: &dyn Fn() -> bool) -> Result<Hosts> {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
@@ -126,14 +126,14 @@ impl Hosts {
     }
 }
 
-fn in_lab(id: HostId, host: &VirtualHost, means: &Means) -> Result<Started> {
+fn in_lab(id: HostId, host: &VirtualHost, means: &HostAccess) -> Result<Started> {
     let mut command = host.command(&means.program);
     command.arg("agent");
     let started = Started::new(id, "lab".into(), AGENT, command)?;
     Ok(Started { address: Some(host.address), address6: host.address6, ..started })
 }
 
-fn by_ssh(hosts: &[String], means: &Means) -> Result<Vec<Started>> {
+fn by_ssh(hosts: &[String], means: &HostAccess) -> Result<Vec<Started>> {
     let remote = |(number, host): (u16, &String)| {
         let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
         Started::new(HostId(number), format!("ssh://{host}"), "its ssh", command)
@@ -153,12 +153,12 @@ impl Started {
     fn new(id: HostId, reached: String, role: &str, mut command: Command) -> Result<Started> {
         let who = format!("host {id} ({reached})");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let agent = Own::start(format!("{who}: {role}"), PATIENCE, command)?;
+        let agent = ChildProcess::start(format!("{who}: {role}"), PATIENCE, command)?;
         let Some((input, output)) = agent.streams() else {
             return Err(Error::peer(id.to_string(), "has no standard streams", ""));
         };
         let witness = agent.clone();
-        let client = Client::new(who, output, input).with_autopsy(move || witness.verdict());
+        let client = Client::new(who, output, input).with_post_mortem(move || witness.verdict());
         Ok(Started { id, reached, client, agent, address: None, address6: None })
     }
 

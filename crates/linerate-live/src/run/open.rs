@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use super::protocol::{JoinRequest, Joined, OfferRequest};
-use super::step::{Sitting, rung};
+use super::step::{StepSession, rung};
 use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::plan::{Case, Role};
@@ -19,13 +19,13 @@ struct End {
 
 impl Runner<'_> {
     /// The passive end is asked first and is bound when it answers; then both join at once.
-    pub(super) fn open(&mut self, pass: u32, sitting: &Sitting) -> Result<Vec<SessionRecord>> {
-        let rung = rung(&sitting.case.rung)?;
-        let ends = self.ends(sitting)?;
-        let session = sitting.name.clone();
+    pub(super) fn open(&mut self, pass: u32, step_session: &StepSession) -> Result<Vec<SessionRecord>> {
+        let rung = rung(&step_session.case.rung)?;
+        let ends = self.ends(step_session)?;
+        let session = step_session.name.clone();
         let mut offers = Vec::new();
         for (index, end) in ends.iter().enumerate() {
-            let spec = self.spec(sitting.case, rung, end, index == 0 && ends.len() > 1);
+            let spec = self.spec(step_session.case, rung, end, index == 0 && ends.len() > 1);
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
@@ -39,9 +39,9 @@ impl Runner<'_> {
         let joined = self.gather(calls, 3 * PATIENCE)?;
         let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
             pass,
-            rung: sitting.case.rung.clone(),
-            flows: sitting.case.flows,
-            arm: sitting.case.arm,
+            rung: step_session.case.rung.clone(),
+            flows: step_session.case.flows,
+            arm: step_session.case.arm,
             host: self.hosts.all[end.host].facts.host,
             worker: end.worker,
             granted: joined.granted,
@@ -52,9 +52,9 @@ impl Runner<'_> {
 
     /// The ends of a session, the passive one first; a session serves both directions, so the order must not
     /// follow the roles.
-    fn ends(&self, sitting: &Sitting) -> Result<Vec<End>> {
+    fn ends(&self, step_session: &StepSession) -> Result<Vec<End>> {
         let mut ends: Vec<End> = Vec::new();
-        for role in &sitting.roles {
+        for role in &step_session.roles {
             let host = self.host(role)?;
             if !ends.iter().any(|end| (end.host, end.worker) == (host, role.worker)) {
                 ends.push(End { host, worker: role.worker });

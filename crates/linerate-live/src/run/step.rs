@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const NEVER_CUT: u64 = 1280;
 
 /// One session of a step: two ends that meet, or one that works alone.
-pub struct Sitting<'s> {
+pub struct StepSession<'s> {
     /// Its name.
     pub name: String,
     /// What is measured on it.
@@ -28,10 +28,10 @@ pub struct Sitting<'s> {
 }
 
 /// Every session of a step: those of its case, then those of what runs beside it.
-pub fn sittings(step: &Step) -> Vec<Sitting<'_>> {
+pub fn step_sessions(step: &Step) -> Vec<StepSession<'_>> {
     let mut all = of_case(&step.case, &step.roles, false);
     if step.case.pattern.connects_anew() {
-        all.iter_mut().for_each(|sitting| sitting.name += &format!(" step {}", step.number));
+        all.iter_mut().for_each(|step_session| step_session.name += &format!(" step {}", step.number));
     }
     if let Some(load) = &step.beside {
         all.extend(of_case(&load.case, &load.roles, true));
@@ -39,13 +39,13 @@ pub fn sittings(step: &Step) -> Vec<Sitting<'_>> {
     all
 }
 
-fn of_case<'s>(case: &'s Case, roles: &'s [Role], beside: bool) -> Vec<Sitting<'s>> {
+fn of_case<'s>(case: &'s Case, roles: &'s [Role], beside: bool) -> Vec<StepSession<'s>> {
     let pairs: BTreeSet<u32> = roles.iter().map(|role| role.pair).collect();
-    let sitting = |pair: u32| {
+    let step_session = |pair: u32| {
         let roles: Vec<&Role> = roles.iter().filter(|role| role.pair == pair).collect();
-        Sitting { name: name(case, &roles, beside.then_some(pair)), case, pair, beside, roles }
+        StepSession { name: name(case, &roles, beside.then_some(pair)), case, pair, beside, roles }
     };
-    pairs.into_iter().map(sitting).collect()
+    pairs.into_iter().map(step_session).collect()
 }
 
 /// One session a rung, number of flows and pair of hosts; its direction and wait mode change freely.
@@ -112,28 +112,28 @@ pub fn outcomes(step: &Step) -> Vec<BTreeSet<HostId>> {
 /// What each session of one host's workers does in a step.
 pub fn parts(step: &Step, host: HostId) -> Vec<WorkerPart> {
     let mut parts: Vec<WorkerPart> = Vec::new();
-    for sitting in sittings(step) {
-        for role in sitting.roles.iter().filter(|role| role.host == host) {
+    for step_session in step_sessions(step) {
+        for role in step_session.roles.iter().filter(|role| role.host == host) {
             let task = Task { does: role.does, cpus: role.cpus.clone() };
             let is_same =
-                |part: &&mut WorkerPart| (part.worker, &part.session) == (role.worker, &sitting.name);
+                |part: &&mut WorkerPart| (part.worker, &part.session) == (role.worker, &step_session.name);
             match parts.iter_mut().find(is_same) {
                 Some(part) => part.tasks.push(task),
-                None => parts.push(part(step, &sitting, role.worker, task)),
+                None => parts.push(part(step, &step_session, role.worker, task)),
             }
         }
     }
     parts
 }
 
-fn part(step: &Step, sitting: &Sitting, worker: u32, task: Task) -> WorkerPart {
+fn part(step: &Step, step_session: &StepSession, worker: u32, task: Task) -> WorkerPart {
     WorkerPart {
         worker,
-        session: sitting.name.clone(),
-        pair: sitting.pair,
-        beside: sitting.beside,
-        wait: sitting.case.wait,
-        blocks: if sitting.beside {
+        session: step_session.name.clone(),
+        pair: step_session.pair,
+        beside: step_session.beside,
+        wait: step_session.case.wait,
+        blocks: if step_session.beside {
             step.beside.iter().map(|load| load.block()).collect()
         } else {
             step.blocks.clone()

@@ -1,7 +1,7 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
 use super::protocol::{TrialAnswer, TrialRequest};
-use super::step::{lost, outcomes, parts, sittings};
+use super::step::{lost, outcomes, parts, step_sessions};
 use super::{PATIENCE, Runner, crossing};
 use crate::control::Call;
 use crate::plan::{HostId, Step};
@@ -44,8 +44,8 @@ impl Runner<'_> {
             return Err(error);
         }
         self.watch.check()?;
-        let sessions = sittings(step).into_iter().filter(|sitting| sitting.pair == nth);
-        self.close(Some(sessions.map(|sitting| sitting.name).collect()))?;
+        let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
+        self.close(Some(sessions.map(|step_session| step_session.name).collect()))?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
         came.push(Event::NotMeasured(lost(self.plan, step, &pairs, &error)));
         Ok(())

@@ -9,7 +9,7 @@ pub fn spreads(runs: &[Medians], source: SpreadSource) -> Vec<RunSpread> {
     let layers: BTreeSet<&String> = runs.iter().flat_map(|run| run.keys()).collect();
     let of_layer = |layer: &String| {
         let of_figure = |of: SpreadOf| {
-            let medians: Vec<f64> = runs.iter().filter_map(|run| run.get(layer)?.of(of)).collect();
+            let medians: Vec<f64> = runs.iter().filter_map(|run| run.get(layer)?.median(of)).collect();
             let spread = run_spread(&medians)?;
             Some(RunSpread {
                 layer: layer.clone(),

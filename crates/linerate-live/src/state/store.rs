@@ -64,20 +64,20 @@ pub struct EqualRuns {
 
 impl CalibratedHost {
     /// A host as it is now.
-    pub fn of(host: &HostFacts) -> CalibratedHost {
+    pub fn from_facts(host: &HostFacts) -> CalibratedHost {
         CalibratedHost { host: host.host, identity: identity(host), facts_hash: facts_hash(host) }
     }
 }
 
 impl Stored {
     /// A calibration of these hosts, without figures and runs.
-    pub fn of(key: String, hosts: &[HostFacts]) -> Stored {
+    pub fn new(key: String, hosts: &[HostFacts]) -> Stored {
         Stored {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             key,
             utc: None,
-            hosts: hosts.iter().map(CalibratedHost::of).collect(),
+            hosts: hosts.iter().map(CalibratedHost::from_facts).collect(),
             figures: Vec::new(),
             runs: BTreeMap::new(),
         }
@@ -85,7 +85,7 @@ impl Stored {
 
     /// Whether a host is no longer what it was.
     pub fn is_stale(&self, hosts: &[HostFacts]) -> bool {
-        self.hosts != hosts.iter().map(CalibratedHost::of).collect::<Vec<_>>()
+        self.hosts != hosts.iter().map(CalibratedHost::from_facts).collect::<Vec<_>>()
     }
 
     /// Whether every number is one that a measurement could have given.

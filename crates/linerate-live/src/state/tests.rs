@@ -54,7 +54,7 @@ fn stored(target: &str, throughputs: &[f64]) -> Stored {
         utc: Some("2026-11-21T12:00:00Z".into()),
         figures,
         runs: [(plan.target.to_string(), runs)].into(),
-        ..Stored::of(key(plan.target.kind(), &hosts), &hosts)
+        ..Stored::new(key(plan.target.kind(), &hosts), &hosts)
     }
 }
 

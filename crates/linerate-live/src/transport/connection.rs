@@ -4,7 +4,7 @@
 //! ([`family::Family`]); the session is written here once.
 
 pub mod channel;
-pub mod door;
 pub mod engine;
+pub mod factory;
 pub mod family;
 pub mod meeting;

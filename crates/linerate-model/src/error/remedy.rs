@@ -57,7 +57,7 @@ const REMEDIES: &[Remedy] = &[
 const TOO_MANY_FILES: [i32; 2] = [24, 23];
 
 /// What to try against a failed call, where something is known to help.
-pub(super) fn of(error: &linerate_sys::Error) -> Option<&'static str> {
+pub(super) fn for_error(error: &linerate_sys::Error) -> Option<&'static str> {
     if error.source.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return Some("allow more open files: ulimit -n 4096");
     }

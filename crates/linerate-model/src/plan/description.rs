@@ -9,7 +9,7 @@ use super::target::TargetError;
 use super::topology::{Topology, WIRES, WireKind};
 use super::word::word;
 use crate::unit::Bytes;
-use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, meant};
+use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, did_you_mean};
 
 /// The most switches in a row.
 pub(super) const MOST_HOPS: u32 = 16;
@@ -205,7 +205,7 @@ fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
             let who = if pair.is_empty() { "the lab" } else { "a pair of hosts" };
             let known: Vec<&str> =
                 LAB_KEYS.iter().filter(|key| pair.is_empty() || key.of_link).map(|key| key.name).collect();
-            let hint = meant(known.iter().copied(), key, &format!("it knows {}", known.join(", ")));
+            let hint = did_you_mean(known.iter().copied(), key, &format!("it knows {}", known.join(", ")));
             TargetError::new(format!("{who} knows no `{key}`"), hint)
         }
         Wrong::Value(wanted) => {
@@ -229,7 +229,7 @@ fn preset(name: &str) -> Result<&'static Preset, TargetError> {
         let presets = PRESETS.iter().map(|preset| preset.name);
         let known: Vec<&str> = presets.clone().collect();
         let otherwise = format!("presets are {}; a key is written lab:rate=1Gb/s", known.join(", "));
-        TargetError::new(format!("the lab has no preset `{name}`"), meant(presets, name, &otherwise))
+        TargetError::new(format!("the lab has no preset `{name}`"), did_you_mean(presets, name, &otherwise))
     })
 }
 

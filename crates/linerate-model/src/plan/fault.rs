@@ -9,7 +9,7 @@ use super::shape::share;
 use super::target::TargetError;
 use super::{Setting, Topology};
 use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::{FAULTS, FaultEntry, FaultKind, FaultSite, meant};
+use crate::vocabulary::{FAULTS, FaultEntry, FaultKind, FaultSite, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -103,7 +103,7 @@ impl FromStr for Fault {
         };
         let entry = FaultEntry::named(name).ok_or_else(|| {
             let names = FAULTS.iter().map(|entry| entry.name);
-            let hint = meant(names, name, "`linerate list faults` shows them");
+            let hint = did_you_mean(names, name, "`linerate list faults` shows them");
             TargetError::new(format!("no fault is called `{name}`"), hint)
         })?;
         let value = value.unwrap_or(entry.default);

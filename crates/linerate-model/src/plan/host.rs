@@ -135,7 +135,7 @@ impl HostGroup {
     }
 
     /// The host that is alone in it.
-    pub fn one(&self) -> Option<HostId> {
+    pub fn single(&self) -> Option<HostId> {
         match self.0[..] {
             [one] => Some(one),
             _ => None,

@@ -85,7 +85,7 @@ impl FromIterator<HostPair> for Pairs {
 
 impl Pairs {
     /// One pair.
-    pub fn one(from: HostId, to: HostId) -> Pairs {
+    pub fn single(from: HostId, to: HostId) -> Pairs {
         Pairs(vec![HostPair { from, to }])
     }
 
@@ -158,7 +158,7 @@ impl Pairs {
     /// The parts that have an outcome each: of disjoint pairs every one, else all together.
     pub fn apart(&self) -> Vec<Pairs> {
         match self.are_disjoint() {
-            true => self.iter().map(|pair| Pairs::one(pair.from, pair.to)).collect(),
+            true => self.iter().map(|pair| Pairs::single(pair.from, pair.to)).collect(),
             false => vec![self.clone()],
         }
     }

@@ -5,7 +5,7 @@ use super::shape::{KEYS, Shape, Wrong};
 use super::switching::{SWITCHINGS, Switching};
 use super::target::TargetError;
 use super::word::word;
-use crate::vocabulary::meant;
+use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,7 +179,8 @@ fn directions(table: &LinkTable, names: &BTreeSet<String>) -> Result<Vec<Network
     let (from, to) = ends[0];
     for end in [from, to] {
         if !names.contains(end) {
-            let hint = meant(names.iter().map(String::as_str), end, "name it in a [[switch]], or add hosts");
+            let hint =
+                did_you_mean(names.iter().map(String::as_str), end, "name it in a [[switch]], or add hosts");
             return Err((format!("`{}` is neither a host nor a switch", shown(end)), hint));
         }
     }
@@ -212,7 +213,7 @@ fn shape(keys: &BTreeMap<String, toml::Value>) -> Result<Shape, Fault> {
             Wrong::Key => {
                 let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let otherwise = format!("it knows between, from, to, {}", known.join(", "));
-                (format!("it knows no `{}`", shown(key)), meant(known, key, &otherwise))
+                (format!("it knows no `{}`", shown(key)), did_you_mean(known, key, &otherwise))
             }
             Wrong::Value(wanted) => (format!("{key} = {:?}: not {wanted}", shown(&text)), HINT.into()),
         })?;

@@ -21,7 +21,7 @@ pub struct Pair {
 
 impl Pair {
     /// What it does otherwise than the lab, as it is written.
-    pub(super) fn said<'p>(&'p self, lab: &'p Shape) -> impl Iterator<Item = String> + 'p {
+    pub(super) fn as_written<'p>(&'p self, lab: &'p Shape) -> impl Iterator<Item = String> + 'p {
         let differs = KEYS.iter().filter(|key| (key.show)(&self.shape) != (key.show)(lab));
         // What is not shown is nothing: no loss, no delay.
         let value = |shown: Option<String>| shown.unwrap_or_else(|| "0".into());

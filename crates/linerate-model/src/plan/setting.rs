@@ -1,7 +1,7 @@
 //! A knob that the user set: `[RUNG:]KNOB=VALUE`.
 
 use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, meant};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -75,11 +75,12 @@ impl FromStr for Setting {
             None => (None, name),
         };
         if let Some(rung) = rung.as_deref().filter(|r| !RUNGS.iter().any(|known| is_prefix(r, known.id))) {
-            let hint = meant(rungs_and_groups(), rung, "`linerate list rungs` shows them");
+            let hint = did_you_mean(rungs_and_groups(), rung, "`linerate list rungs` shows them");
             return Err(fail(format!("no rung is called `{rung}`"), hint));
         }
         let knob = Knob::named(name).ok_or_else(|| {
-            let hint = meant(KNOBS.iter().map(|knob| knob.name), name, "`linerate list knobs` shows them");
+            let hint =
+                did_you_mean(KNOBS.iter().map(|knob| knob.name), name, "`linerate list knobs` shows them");
             fail(format!("no knob is called `{name}`"), hint)
         })?;
         if !is_value(knob, value) {

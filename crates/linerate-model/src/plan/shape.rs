@@ -159,7 +159,7 @@ impl Shape {
     }
 
     /// The keys that are set, as they are written.
-    pub(super) fn said(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn as_written(&self) -> impl Iterator<Item = String> + '_ {
         KEYS.iter().filter_map(|key| Some(format!("{}={}", key.name, (key.show)(self)?)))
     }
 
@@ -232,7 +232,7 @@ mod tests {
             let (name, value) = pair.split_once('=').unwrap();
             shape.set(name, value).unwrap();
         }
-        assert_eq!(shape.said().collect::<Vec<_>>().join(","), said);
+        assert_eq!(shape.as_written().collect::<Vec<_>>().join(","), said);
         assert!(Shape::default().is_plain() && !shape.is_plain());
     }
 

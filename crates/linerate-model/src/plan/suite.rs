@@ -13,7 +13,7 @@ pub use factor::{FACTORS, Factor, Level};
 pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::{Arm, Setting};
-use crate::vocabulary::{Pattern, SUITES, Wait, meant};
+use crate::vocabulary::{Pattern, SUITES, Wait, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -224,8 +224,11 @@ impl Suite {
     /// One of those that are shipped.
     pub fn shipped(name: &str) -> Result<Suite, SuiteError> {
         let found = SUITES.iter().find(|suite| suite.name == name).ok_or_else(|| {
-            let hint =
-                meant(SUITES.iter().map(|suite| suite.name), name, "`linerate list suites` shows them");
+            let hint = did_you_mean(
+                SUITES.iter().map(|suite| suite.name),
+                name,
+                "`linerate list suites` shows them",
+            );
             SuiteError::new(format!("no suite is called `{name}`"), hint)
         })?;
         Suite::read(found.plan)

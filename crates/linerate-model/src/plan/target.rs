@@ -2,7 +2,7 @@
 
 use super::pair::MOST_HOSTS;
 use super::{Open, Topology, World};
-use crate::vocabulary::meant;
+use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -93,7 +93,7 @@ fn not_a_target(text: &str) -> TargetError {
         return TargetError::new(what, format!("did you mean `ssh://{host}`?"));
     }
     let by_ssh = format!("a host is reached by ssh: try ssh://{text}");
-    TargetError::new(what, meant(["lab", "simulated"], kind, &by_ssh))
+    TargetError::new(what, did_you_mean(["lab", "simulated"], kind, &by_ssh))
 }
 
 /// The keys on top of a quiet machine.

@@ -146,8 +146,8 @@ impl fmt::Display for Topology {
             Some(network) => write!(f, "{},mtu={}", network.file, self.mtu)?,
             None => write!(f, "hosts={},mtu={}", self.hosts, self.mtu)?,
         }
-        self.shape.said().try_for_each(|said| write!(f, ",{said}"))?;
-        let pairs = self.pairs.iter().flat_map(|pair| pair.said(&self.shape));
+        self.shape.as_written().try_for_each(|said| write!(f, ",{said}"))?;
+        let pairs = self.pairs.iter().flat_map(|pair| pair.as_written(&self.shape));
         pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
         if let Some(hops) = self.hops {
             write!(f, ",hops={hops}")?;

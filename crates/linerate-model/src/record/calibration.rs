@@ -131,7 +131,7 @@ pub type Medians = BTreeMap<String, LayerMedians>;
 
 impl LayerMedians {
     /// One of them.
-    pub fn of(&self, what: SpreadOf) -> Option<f64> {
+    pub fn median(&self, what: SpreadOf) -> Option<f64> {
         match what {
             SpreadOf::Throughput => self.throughput_bps,
             SpreadOf::Polling => self.polling_ns,

@@ -49,7 +49,7 @@ impl Reason {
     }
 
     /// Why, with what to try behind it.
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         if self.hint.is_empty() { self.why.clone() } else { format!("{} ({})", self.why, self.hint) }
     }
 }

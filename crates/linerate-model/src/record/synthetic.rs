@@ -239,7 +239,7 @@ fn cases(id: &str) -> Vec<Case> {
                     pattern: *pattern,
                     wait,
                     flows,
-                    pairs: Pairs::one(*from, *to),
+                    pairs: Pairs::single(*from, *to),
                     timeline: false,
                     arm: 0,
                     ..Case::default()

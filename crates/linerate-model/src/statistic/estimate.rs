@@ -21,7 +21,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// Summarises observations; none of nothing.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Estimate> {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Estimate> {
         let sorted = sorted(values);
         let median = of_sorted(&sorted)?;
         let ends = interval_ranks(sorted.len(), super::CONFIDENCE);
@@ -122,14 +122,14 @@ mod tests {
             assert_eq!(interval_ranks(n, 0.95), None, "{n}");
         }
         assert!((6..8).all(|n| interval_ranks(n, 0.99).is_none()) && interval_ranks(8, 0.99).is_some());
-        let few = Estimate::of([1.0, 2.0, f64::NAN, 3.0]).unwrap();
+        let few = Estimate::from_values([1.0, 2.0, f64::NAN, 3.0]).unwrap();
         assert_eq!(few, Estimate { median: 2.0, low: None, high: None, n: 3 });
         assert_eq!(few.half_width(), None);
     }
 
     #[test]
     fn the_larger_half_counts() {
-        let estimate = Estimate::of([10.0, 11.0, 12.0, 13.0, 14.0, 20.0]).unwrap();
+        let estimate = Estimate::from_values([10.0, 11.0, 12.0, 13.0, 14.0, 20.0]).unwrap();
         assert_eq!(estimate.half_width(), Some(7.5));
         assert_eq!(estimate.relative_half_width(), Some(0.6));
     }
@@ -143,7 +143,7 @@ mod tests {
             let held = (0..runs).filter(|_| {
                 // The median of -ln(u) is ln 2, far from symmetric.
                 let sample: Vec<f64> = (0..n).map(|_| -random.random::<f64>().ln()).collect();
-                let estimate = Estimate::of(sample).unwrap();
+                let estimate = Estimate::from_values(sample).unwrap();
                 let truth = std::f64::consts::LN_2;
                 estimate.low.unwrap() <= truth && truth <= estimate.high.unwrap()
             });
@@ -155,22 +155,22 @@ mod tests {
     proptest! {
         #[test]
         fn the_median_is_inside(values in prop::collection::vec(-1e12..1e12f64, 6..80)) {
-            let estimate = Estimate::of(values).unwrap();
+            let estimate = Estimate::from_values(values).unwrap();
             prop_assert!(estimate.low.unwrap() <= estimate.median && estimate.median <= estimate.high.unwrap());
         }
 
         #[test]
         fn a_unit_changes_nothing(values in prop::collection::vec(1.0..1e6f64, 6..40), power in -8..8i32) {
             let factor = 2f64.powi(power);
-            let plain = Estimate::of(values.iter().copied()).unwrap();
-            let scaled = Estimate::of(values.iter().map(|value| value * factor)).unwrap();
+            let plain = Estimate::from_values(values.iter().copied()).unwrap();
+            let scaled = Estimate::from_values(values.iter().map(|value| value * factor)).unwrap();
             prop_assert_eq!(scaled.median, plain.median * factor);
             prop_assert_eq!(scaled.relative_half_width(), plain.relative_half_width());
         }
 
         #[test]
         fn odd_numbers_never_break_it(values in prop::collection::vec(prop::num::f64::ANY, 0..40)) {
-            Estimate::of(values);
+            Estimate::from_values(values);
         }
     }
 }

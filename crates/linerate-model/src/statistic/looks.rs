@@ -18,7 +18,8 @@ pub fn next_look(n: u32) -> Option<u32> {
 
 /// Whether the interval of the median is at most this share of the median wide, to either side.
 pub fn is_met(values: &[f64], target: f64) -> bool {
-    let width = Estimate::of(values.iter().copied()).and_then(|estimate| estimate.relative_half_width());
+    let width =
+        Estimate::from_values(values.iter().copied()).and_then(|estimate| estimate.relative_half_width());
     width.is_some_and(|width| width <= target)
 }
 
@@ -28,7 +29,7 @@ pub fn is_met(values: &[f64], target: f64) -> bool {
 /// The width is taken to shrink as that of the interval of normal observations: with the root of
 /// their number in the long run, but a few observations have a wider one than that.
 pub fn needed(values: &[f64], target: f64) -> Option<u32> {
-    let estimate = Estimate::of(values.iter().copied())?;
+    let estimate = Estimate::from_values(values.iter().copied())?;
     let width = estimate.relative_half_width()?;
     if width <= target {
         return Some(estimate.n);

@@ -278,7 +278,7 @@ mod tests {
         let mut median = |size: &f64| {
             let size = *size;
             let times = (0..passes).map(|_| time(size) * (1.0 + 0.03 * normal()));
-            (size, Estimate::of(times.collect::<Vec<_>>()).unwrap())
+            (size, Estimate::from_values(times.collect::<Vec<_>>()).unwrap())
         };
         samples(&sizes.iter().map(&mut median).collect::<Vec<_>>()).unwrap()
     }
@@ -337,12 +337,12 @@ mod tests {
 
     #[test]
     fn medians_without_an_interval_are_no_samples() {
-        let few = Estimate::of([1.0, 2.0, 3.0]).unwrap();
-        let enough = Estimate::of([1.0, 1.1, 1.0, 1.2, 1.0, 1.1]).unwrap();
+        let few = Estimate::from_values([1.0, 2.0, 3.0]).unwrap();
+        let enough = Estimate::from_values([1.0, 1.1, 1.0, 1.2, 1.0, 1.1]).unwrap();
         assert_eq!(samples(&[(1.0, enough), (2.0, few)]), None);
-        let zero = Estimate::of([0.0; 6]).unwrap();
+        let zero = Estimate::from_values([0.0; 6]).unwrap();
         assert_eq!(samples(&[(1.0, zero)]), None);
-        let sure = Estimate::of([1.0; 6]).unwrap();
+        let sure = Estimate::from_values([1.0; 6]).unwrap();
         assert_eq!(samples(&[(1.0, sure)]).unwrap()[0].sigma, LEAST_SIGMA);
     }
 

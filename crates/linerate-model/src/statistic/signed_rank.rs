@@ -38,7 +38,7 @@ pub fn signed_rank(differences: &[f64], confidence: f64) -> Option<Effect> {
     let n = differences.len();
     let averages = walsh_averages(&differences);
     let estimate = of_sorted(&averages)?;
-    let ranks = SignedRanks::of(&differences);
+    let ranks = SignedRanks::from_differences(&differences);
     let (above, total) = (ranks.above as f64, ranks.all.iter().sum::<usize>() as f64);
     let ends = interval_rank(n, confidence).filter(|rank| (1..=averages.len()).contains(rank));
     let wins = differences.iter().map(|d| if *d > 0.0 { 1.0 } else { f64::from(u8::from(*d == 0.0)) / 2.0 });
@@ -65,8 +65,8 @@ pub fn equivalent(differences: &[f64], margin: f64) -> Option<f64> {
         return None;
     }
     let from = |centre: f64| -> Vec<f64> { differences.iter().map(|d| d - centre).collect() };
-    let above_lower = SignedRanks::of(&from(-margin)).tails().up;
-    let below_upper = SignedRanks::of(&from(margin)).tails().down;
+    let above_lower = SignedRanks::from_differences(&from(-margin)).tails().up;
+    let below_upper = SignedRanks::from_differences(&from(margin)).tails().down;
     Some(above_lower.max(below_upper))
 }
 
@@ -75,7 +75,7 @@ pub fn equivalent(differences: &[f64], margin: f64) -> Option<f64> {
 pub(super) fn one_sided(differences: &[f64], centre: f64) -> Option<Tails> {
     let from_centre: Vec<f64> =
         differences.iter().filter(|d| d.is_finite()).map(|difference| difference - centre).collect();
-    (!from_centre.is_empty()).then(|| SignedRanks::of(&from_centre).tails())
+    (!from_centre.is_empty()).then(|| SignedRanks::from_differences(&from_centre).tails())
 }
 
 /// The averages of all pairs, each with itself too, in ascending order.
@@ -121,7 +121,7 @@ struct SignedRanks {
 }
 
 impl SignedRanks {
-    fn of(differences: &[f64]) -> SignedRanks {
+    fn from_differences(differences: &[f64]) -> SignedRanks {
         let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
         let ranked = rank::doubled(&sizes).into_iter().zip(differences).filter(|(_, d)| **d != 0.0);
         let (mut all, mut above) = (Vec::new(), 0);
@@ -216,7 +216,7 @@ mod tests {
         #[test]
         fn the_p_is_that_of_all_choices_of_signs(values in prop::collection::vec(-4..=4i32, 1..11)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let found = SignedRanks::of(&values);
+            let found = SignedRanks::from_differences(&values);
             let sums: Vec<usize> = (0..1_u32 << found.all.len())
                 .map(|signs| found.all.iter().enumerate().map(|(i, r)| r * (signs >> i & 1) as usize).sum())
                 .collect();

@@ -91,7 +91,7 @@ const SHIMMED: &[&str] = &[
 const STREAMED: &[&str] =
     &["tcp", "unix", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
 /// What one thread can serve many flows of.
-const CROWDED: &[&str] = &["tcp", "unix", "mptcp", "vsock", "sctp", "smc"];
+const MULTIPLEXING: &[&str] = &["tcp", "unix", "mptcp", "vsock", "sctp", "smc"];
 /// What sends a user's own bytes.
 const CARRIED: &[&str] = &[
     "tcp",
@@ -350,7 +350,7 @@ pub const KNOBS: &[Knob] = &[
     Knob {
         name: "flow.threads",
         kind: KnobKind::OneOf(&["cpu", "flow"]),
-        transports: CROWDED,
+        transports: MULTIPLEXING,
         default: "cpu: where there are more flows than CPUs, a thread a CPU serves them all",
         harmless: None,
         about: "whether many flows are served by a thread a CPU, or by a thread each",

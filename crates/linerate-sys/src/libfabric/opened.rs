@@ -4,7 +4,7 @@ use super::layout::{
     AddressesRequest, Basic, Endpoint, Fid, Info, Object, OfAddresses, OfDomain, OfFabric, OfQueue,
     QueueRequest,
 };
-use super::{failed, told};
+use super::{check, failed};
 use crate::Result;
 use crate::library::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -66,7 +66,7 @@ impl Opened {
         let mut fabric = null_mut();
         // SAFETY: the library made the offer, and writes to room for a pointer.
         let answer = unsafe { open((*info).fabric.cast(), &mut fabric, null_mut()) };
-        told(answer).map_err(|why| failed("fi_fabric", why))?;
+        check(answer).map_err(|why| failed("fi_fabric", why))?;
         // SAFETY: each object was opened by the library, and has the operations of its kind; what is asked for is as long as
         // the header has it.
         unsafe {
@@ -81,10 +81,10 @@ impl Opened {
             let endpoint =
                 opened("fi_endpoint", |room| (of_domain.endpoint)(domain, info, room, null_mut()))?;
             let basic = basic(endpoint);
-            let bound = told((basic.bind)(endpoint, addresses, 0))
-                .and_then(|()| told((basic.bind)(endpoint, queue, BOTH_WAYS)));
+            let bound = check((basic.bind)(endpoint, addresses, 0))
+                .and_then(|()| check((basic.bind)(endpoint, queue, BOTH_WAYS)));
             bound.map_err(|why| failed("fi_ep_bind", why))?;
-            told((basic.control)(endpoint, ENABLE, null_mut())).map_err(|why| failed("fi_enable", why))?;
+            check((basic.control)(endpoint, ENABLE, null_mut())).map_err(|why| failed("fi_enable", why))?;
             let inject_bytes = (*(*info).transmit).inject_bytes;
             let endpoint = endpoint.cast();
             Ok(Opened { info, fabric, domain, queue, addresses, endpoint, inject_bytes })
@@ -106,7 +106,7 @@ impl Opened {
             let get = (*(*self.endpoint).connections).get_name;
             get(self.endpoint.cast(), name.as_mut_ptr().cast(), &mut len)
         };
-        told(answer).map_err(|why| failed("fi_getname", why))?;
+        check(answer).map_err(|why| failed("fi_getname", why))?;
         name.truncate(len);
         Ok(name)
     }
@@ -132,7 +132,7 @@ impl Opened {
         match inserted {
             1 => Ok(called),
             0 => Err(failed("fi_av_insert", std::io::Error::other("it is no address"))),
-            other => told(other).map(|()| called).map_err(|why| failed("fi_av_insert", why)),
+            other => check(other).map(|()| called).map_err(|why| failed("fi_av_insert", why)),
         }
     }
 
@@ -171,7 +171,7 @@ unsafe fn basic<'o>(object: Fid) -> &'o Basic {
 
 fn opened(call: &'static str, open: impl FnOnce(*mut Fid) -> c_int) -> Result<Fid> {
     let mut object = null_mut();
-    told(open(&mut object)).map_err(|why| failed(call, why))?;
+    check(open(&mut object)).map_err(|why| failed(call, why))?;
     Ok(object)
 }
 
@@ -200,6 +200,6 @@ fn offer(library: &Library, at: Option<Ipv4Addr>) -> Result<*mut Info> {
         (domain.resource_management, domain.av_type) = (MANAGED, TABLE);
         get(API, node, null(), flags, asked, &mut info)
     };
-    told(answer).map_err(|why| failed("fi_getinfo", why))?;
+    check(answer).map_err(|why| failed("fi_getinfo", why))?;
     Ok(info)
 }

@@ -59,7 +59,7 @@ impl ThreadLevel {
     }
 
     /// The one that an ABI's number stands for.
-    pub(super) fn of<H>(number: c_int, constants: &Constants<H>) -> Option<ThreadLevel> {
+    pub(super) fn from_number<H>(number: c_int, constants: &Constants<H>) -> Option<ThreadLevel> {
         let at = constants.levels.iter().position(|level| *level == number)?;
         Some(ThreadLevel::ALL[at].0)
     }
@@ -201,9 +201,9 @@ mod tests {
         for (level, name) in ThreadLevel::ALL {
             assert_eq!((name.parse(), level.name()), (Ok(level), name));
             let standard = Constants::standard();
-            assert_eq!(ThreadLevel::of(standard.levels[level as usize], &standard), Some(level));
+            assert_eq!(ThreadLevel::from_number(standard.levels[level as usize], &standard), Some(level));
         }
-        assert_eq!(ThreadLevel::of(2048, &Constants::mpich()), None);
+        assert_eq!(ThreadLevel::from_number(2048, &Constants::mpich()), None);
         assert_eq!("some".parse::<ThreadLevel>(), Err(()));
     }
 }

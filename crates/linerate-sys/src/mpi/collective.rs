@@ -25,7 +25,7 @@ pub(super) struct Collectives<H> {
 }
 
 impl<H: Handle> Collectives<H> {
-    pub fn of(library: &Library) -> Result<Self> {
+    pub fn load(library: &Library) -> Result<Self> {
         // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles.
         unsafe {
             Ok(Collectives {

@@ -41,7 +41,7 @@ pub(super) struct Controls<H> {
 
 impl<H: Handle> Controls<H> {
     /// Begins the interface, for as long as the process lasts: MPICH forgets all variables where it is ended before.
-    pub fn of(library: &Library, level: c_int) -> Option<Self> {
+    pub fn load(library: &Library, level: c_int) -> Option<Self> {
         let mut provided = 0;
         // SAFETY: the MPI standard gives each symbol this type, with this ABI's handles; those of this interface are
         // pointers in all of them. It may be begun at any time, and one thread calls MPI.

@@ -12,7 +12,7 @@ pub struct Reference(Ping);
 
 impl Reference {
     /// The one that is in this library, which must have it as above.
-    pub fn of(library: &Library) -> Result<Reference> {
+    pub fn load(library: &Library) -> Result<Reference> {
         // SAFETY: the symbol's name is this crate's own, and its type is told above.
         Ok(Reference(unsafe { library.function::<Ping>("linerate_reference")? }))
     }

@@ -10,7 +10,7 @@ pub const LAST_ERROR: usize = -100_isize as usize;
 
 /// What a negative answer says (ucs/type/status.h).
 #[inline]
-pub fn told(status: Status) -> io::Result<()> {
+pub fn check(status: Status) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(refusal(status)) }
 }
 
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn an_answer_is_told_in_words() {
-        told(0).unwrap();
-        assert!(told(-6).unwrap_err().to_string().starts_with("UCS_ERR_UNREACHABLE"));
-        assert_eq!(told(-99).unwrap_err().to_string(), "UCX error -99");
+        check(0).unwrap();
+        assert!(check(-6).unwrap_err().to_string().starts_with("UCS_ERR_UNREACHABLE"));
+        assert_eq!(check(-99).unwrap_err().to_string(), "UCX error -99");
         assert_eq!(LAST_ERROR as Status, -100);
     }
 }

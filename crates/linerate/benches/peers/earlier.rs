@@ -14,7 +14,7 @@ pub struct Earlier(BTreeMap<String, Vec<(f64, f64)>>);
 
 /// What is read of a line.
 #[derive(Deserialize)]
-struct Told {
+struct RaceLine {
     row: String,
     peer: String,
     ours_blocks: Vec<f64>,
@@ -23,7 +23,7 @@ struct Told {
 
 impl Earlier {
     /// The pairs of this figure.
-    pub fn of(&self, suffix: &str) -> &[(f64, f64)] {
+    pub fn pairs(&self, suffix: &str) -> &[(f64, f64)] {
         self.0.get(suffix).map_or(&[], Vec::as_slice)
     }
 
@@ -32,7 +32,7 @@ impl Earlier {
         self.0.values().map(Vec::len).max().unwrap_or(0) as u32
     }
 
-    fn find(told: &[Told], race: &Race) -> Earlier {
+    fn find(told: &[RaceLine], race: &Race) -> Earlier {
         let peer = race.found.title();
         let of_suffix = |suffix: &'static str| {
             let row = race.row.name.clone() + suffix;
@@ -59,9 +59,9 @@ pub fn remember(races: &mut [Race], path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn read(text: &str) -> Result<Vec<Told>, String> {
+fn read(text: &str) -> Result<Vec<RaceLine>, String> {
     let line = |(number, line): (usize, &str)| {
-        let told: Told =
+        let told: RaceLine =
             serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
         if told.ours_blocks.len() != told.peer_blocks.len() {
             return Err(format!("line {}: not as many blocks of either side", number + 1));

@@ -35,7 +35,7 @@ impl Looks {
     }
 
     /// In words.
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         let all: Vec<String> = self.0.iter().map(u32::to_string).collect();
         match &all[..] {
             [only] => format!("{only} blocks"),
@@ -62,7 +62,7 @@ mod tests {
         let looks = Looks::between(16, 60);
         assert_eq!((looks.next(0), looks.next(15), looks.next(16)), ((0, 16), (0, 16), (16, 24)));
         assert_eq!((looks.next(59), looks.last(), looks.count()), ((54, 60), 60, 5));
-        assert_eq!(looks.told(), "blocks until decided, looked at after 16, 24, 36, 54, 60");
-        assert_eq!(Looks::between(14, 14).told(), "14 blocks");
+        assert_eq!(looks.sentence(), "blocks until decided, looked at after 16, 24, 36, 54, 60");
+        assert_eq!(Looks::between(14, 14).sentence(), "14 blocks");
     }
 }

@@ -9,7 +9,6 @@
 
 mod args;
 mod earlier;
-mod ground;
 mod looks;
 #[path = "../sides/netpipe.rs"]
 mod netpipe;
@@ -20,11 +19,11 @@ mod profile;
 mod race;
 mod report;
 mod rows;
+mod testbed;
 mod work;
 
 use args::{Args, USAGE};
 use earlier::Earlier;
-use ground::{Ground, INSIDE};
 use linerate::statistic::least_blocks;
 use looks::Looks;
 use ours::Ours;
@@ -37,6 +36,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use testbed::{INSIDE, Testbed};
 
 fn main() -> ExitCode {
     // Cargo says --bench to every bench.
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     if is_inside {
         return ended(run(&args, words, true));
     }
-    ground::enter(words).unwrap_or_else(|| {
+    testbed::enter(words).unwrap_or_else(|| {
         eprintln!("no network of its own is to be had here: the host's loopback, and its congestion control");
         ended(run(&args, words, false))
     })
@@ -100,7 +100,7 @@ fn race(row: &Row, found: &Found) -> Option<Race> {
 }
 
 fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
-    let ground = Ground::prepare(is_inside)?;
+    let testbed = Testbed::prepare(is_inside)?;
     // Hours later is too late to hear that a file cannot be written.
     [&args.json, &args.markdown, &args.profile]
         .into_iter()
@@ -108,18 +108,18 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
         .try_for_each(|path| opened(path).map(drop))?;
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut ours = Ours::new(this.to_string_lossy().into_owned());
-    let mut races = planned(args, &ground.cpus);
+    let mut races = planned(args, &testbed.cpus);
     if let Some(path) = &args.onto {
         earlier::remember(&mut races, path)?;
     }
     let runs = races.iter().filter(|race| race.play.is_ok()).count();
-    let about = about(args, &ground, words);
+    let about = about(args, &testbed, words);
     eprintln!("{} races, {runs} of them can be run; {about}", races.len());
     let looks = args.looks();
     too_few(&looks, &races).inspect(|why| eprintln!("{why}"));
     let limit = args.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
     let plan = race::Plan { looks: &looks, limit, seed: args.seed };
-    let counted = race::run(&mut races, (&ground, &mut ours), &plan, |races| {
+    let counted = race::run(&mut races, (&testbed, &mut ours), &plan, |races| {
         let lines = report::lines(races, looks.count());
         keep(args, &lines, &about)?;
         let is_open = |place| lines.iter().any(|line| line.race == place && line.is_open());
@@ -129,9 +129,11 @@ fn run(args: &Args, words: &[String], is_inside: bool) -> Result<(), String> {
     keep(args, &lines, &about)?;
     println!("{}\n{}", report::table(&lines), summary(&lines));
     match &args.profile {
-        Some(path) => {
-            filled(path, "profiles", &profile::markdown(&profile::of(&races, &ground, &mut ours), &about))
-        }
+        Some(path) => filled(
+            path,
+            "profiles",
+            &profile::markdown(&profile::profiles(&races, &testbed, &mut ours), &about),
+        ),
         None => Ok(()),
     }
 }
@@ -176,7 +178,7 @@ fn written(path: &Path, text: &str) -> Result<(), String> {
 }
 
 /// Where and how: what a table of another day or machine is told apart by.
-fn about(args: &Args, ground: &Ground, words: &[String]) -> String {
+fn about(args: &Args, testbed: &Testbed, words: &[String]) -> String {
     let first = |path: &str, key: &str| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default().to_owned();
@@ -185,15 +187,15 @@ fn about(args: &Args, ground: &Ground, words: &[String]) -> String {
     let (model, kernel) = (first("/proc/cpuinfo", "model name"), first("/proc/sys/kernel/osrelease", ""));
     let quoted = |word: &String| if word.contains(' ') { format!("'{word}'") } else { word.clone() };
     let words: Vec<String> = words.iter().map(quoted).collect();
-    let cpus: Vec<String> = ground.cpus.iter().map(u32::to_string).collect();
+    let cpus: Vec<String> = testbed.cpus.iter().map(u32::to_string).collect();
     let onto = if args.onto.is_some() { " after those of an earlier run" } else { "" };
     let day = jiff::Zoned::now().date();
     format!(
         "{day}, {model}, CPUs {}, Linux {kernel}, loopback, {}, {}, {} s a side{onto}, linerate {}: \
          `cargo bench --bench peers -- {}`",
         cpus.join(" and "),
-        ground.congestion,
-        args.looks().told(),
+        testbed.congestion,
+        args.looks().sentence(),
         args.seconds,
         env!("CARGO_PKG_VERSION"),
         words.join(" "),

@@ -13,8 +13,8 @@ mod sockperf;
 mod uperf;
 mod xfr;
 
-use super::ground::Ground;
 use super::process::answer;
+use super::testbed::Testbed;
 use super::work::{Clocked, Kind, Outcome, Work};
 use linerate::vocabulary::{Content, Wait};
 use std::time::Duration;
@@ -59,12 +59,12 @@ pub struct Play {
     /// tells the bytes of their whole life.
     pub tells_cpu: bool,
     /// Does it.
-    pub run: fn(&Found, &Work, &Ground) -> Result<Outcome, String>,
+    pub run: fn(&Found, &Work, &Testbed) -> Result<Outcome, String>,
 }
 
 impl Play {
     /// One that does all work of a kind, from the first byte on.
-    const fn of(kind: Kind, run: fn(&Found, &Work, &Ground) -> Result<Outcome, String>) -> Play {
+    const fn new(kind: Kind, run: fn(&Found, &Work, &Testbed) -> Result<Outcome, String>) -> Play {
         let (fits, clocked): (fn(&Work) -> bool, _) = (|_| true, Clocked::WHOLE);
         let content = Content::Random;
         Play { kind, fits, least_bytes: 1, waits: None, content, clocked, needs: "", tells_cpu: true, run }

@@ -1,6 +1,6 @@
 //! Processes of a race: started on their CPU, listened to, waited for within a limit, and ended.
 
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::cpu_time::process_ns;
 use linerate_sys::process::Signal;
 use std::io::Read;
@@ -44,7 +44,8 @@ impl Launch {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let (errors, error_writer) = std::io::pipe().map_err(|error| error.to_string())?;
         command.stdout(writer).stderr(error_writer);
-        let own = Own::start(self.program.clone(), Duration::ZERO, command).map_err(|e| e.to_string())?;
+        let own =
+            ChildProcess::start(self.program.clone(), Duration::ZERO, command).map_err(|e| e.to_string())?;
         Ok(Running {
             own,
             name: self.program.clone(),
@@ -99,7 +100,7 @@ impl Heard {
 
 /// A process that goes on until it is dropped.
 pub struct Running {
-    own: Own,
+    own: ChildProcess,
     name: String,
     said: Heard,
     complained: Heard,

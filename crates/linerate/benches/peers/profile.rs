@@ -1,9 +1,9 @@
 //! Where the time of both sides goes: samples of the CPUs' clock during one more run of each row's closest race.
 
-use super::ground::Ground;
 use super::ours::Ours;
 use super::process::Launch;
 use super::race::Race;
+use super::testbed::Testbed;
 use super::work::Outcome;
 use linerate::statistic::median;
 use std::collections::{BTreeMap, HashSet};
@@ -53,7 +53,7 @@ struct Sample<'t> {
 }
 
 /// Both sides of each row, against the peer that came closest or was ahead.
-pub fn of(races: &[Race], ground: &Ground, ours: &mut Ours) -> Vec<Profile> {
+pub fn profiles(races: &[Race], testbed: &Testbed, ours: &mut Ours) -> Vec<Profile> {
     let mut closest: BTreeMap<&str, (f64, &Race)> = BTreeMap::new();
     for race in races {
         let ratios = race.figures().into_iter().next().map(|figure| figure.ratios()).unwrap_or_default();
@@ -65,8 +65,8 @@ pub fn of(races: &[Race], ground: &Ground, ours: &mut Ours) -> Vec<Profile> {
     for (_, race) in closest.into_values() {
         eprintln!("profile · {} · {}", race.row.name, race.found.title());
         let engine = ours.engine(&race.work).map_or(String::new(), |engine| format!(", {engine}"));
-        profiles.push(profile(race, format!("ours{engine}"), ground, || race.our_side(ours)));
-        profiles.push(profile(race, race.found.title(), ground, || race.their_side(ground)));
+        profiles.push(profile(race, format!("ours{engine}"), testbed, || race.our_side(ours)));
+        profiles.push(profile(race, race.found.title(), testbed, || race.their_side(testbed)));
     }
     profiles
 }
@@ -74,11 +74,11 @@ pub fn of(races: &[Race], ground: &Ground, ours: &mut Ours) -> Vec<Profile> {
 fn profile(
     race: &Race,
     side: String,
-    ground: &Ground,
+    testbed: &Testbed,
     run: impl FnOnce() -> Result<Outcome, String>,
 ) -> Profile {
     let metric = &race.row.metrics[0];
-    let ran = sampled(ground, run);
+    let ran = sampled(testbed, run);
     let figure = ran.as_ref().ok().and_then(|(outcome, _)| (metric.of)(outcome));
     let figure = figure.map_or("-".into(), |value| format!("{value:.3} {}", metric.unit));
     Profile { row: race.row.name.clone(), side, figure, took: ran.map(|(_, took)| took) }
@@ -86,14 +86,14 @@ fn profile(
 
 /// Runs one side with perf beside it, which sees all CPUs.
 fn sampled(
-    ground: &Ground,
+    testbed: &Testbed,
     run: impl FnOnce() -> Result<Outcome, String>,
 ) -> Result<(Outcome, Took), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = folder.path().join("samples");
     let (at, hz) = (file.display().to_string(), HZ.to_string());
     let words = ["record", "-a", "-B", "-N", "-e", "cpu-clock", "-F", &hz, "-o", &at];
-    let perf = Launch::new("perf", ground.cpus[0], words).start()?;
+    let perf = Launch::new("perf", testbed.cpus[0], words).start()?;
     std::thread::sleep(BEGINS);
     let others = HashSet::from([0, std::process::id(), perf.pid()]);
     let begun = Instant::now();

@@ -1,11 +1,11 @@
 //! The races themselves: every pair of a block in its turn, in an order of chance.
 
 use super::earlier::Earlier;
-use super::ground::Ground;
 use super::looks::Looks;
 use super::ours::Ours;
 use super::peer::{Found, Play};
 use super::rows::{Metric, Row};
+use super::testbed::Testbed;
 use super::work::{Outcome, Work};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -58,8 +58,8 @@ impl Race {
     }
 
     /// One run of theirs.
-    pub fn their_side(&self, ground: &Ground) -> Result<Outcome, String> {
-        (self.play.clone()?.run)(&self.found, &self.work, ground)
+    pub fn their_side(&self, testbed: &Testbed) -> Result<Outcome, String> {
+        (self.play.clone()?.run)(&self.found, &self.work, testbed)
     }
 
     /// What ours does for it: the same for all races of which this is the same.
@@ -102,7 +102,7 @@ impl Race {
             // What is not above nothing is no figure of either side.
             let value = |outcome| (metric.of)(outcome).filter(|value| *value > 0.0);
             let both = self.pairs.iter().filter_map(|(our, their)| value(our).zip(value(their)));
-            let earlier = self.earlier.of(metric.suffix).iter().copied();
+            let earlier = self.earlier.pairs(metric.suffix).iter().copied();
             let (ours, theirs) = earlier.chain(both).unzip();
             Figure { race: self, metric, ours, theirs }
         };
@@ -146,7 +146,7 @@ pub struct Plan<'p> {
 /// that the end is judged by: where the time was over before the first one, that is the only one.
 pub fn run(
     races: &mut [Race],
-    (ground, ours): (&Ground, &mut Ours),
+    (testbed, ours): (&Testbed, &mut Ours),
     plan: &Plan,
     keep: impl Fn(&[Race]) -> Result<Vec<bool>, String>,
 ) -> Result<u32, String> {
@@ -160,7 +160,7 @@ pub fn run(
         }
         let (looked, look) = plan.looks.next(block);
         for (place, group) in groups.iter().enumerate() {
-            for told in play(races, group, (ground, ours), &mut random) {
+            for told in play(races, group, (testbed, ours), &mut random) {
                 let done = f64::from(block - looked) + (place + 1) as f64 / groups.len() as f64;
                 let left = since.elapsed().as_secs_f64() * (f64::from(look - looked) / done - 1.0);
                 eprintln!("block {} of {look}, {:.0} min to the next look · {told}", block + 1, left / 60.0);
@@ -189,7 +189,7 @@ fn groups(races: &[Race], is_open: &[bool], random: &mut ChaCha8Rng) -> Vec<Vec<
 fn play(
     races: &mut [Race],
     group: &[usize],
-    (ground, ours): (&Ground, &mut Ours),
+    (testbed, ours): (&Testbed, &mut Ours),
     random: &mut ChaCha8Rng,
 ) -> Vec<String> {
     let mut sides: Vec<Option<usize>> = group.iter().copied().map(Some).chain([None]).collect();
@@ -199,7 +199,7 @@ fn play(
         let begun = Instant::now();
         match side {
             Some(race) => {
-                let their = races[race].their_side(ground);
+                let their = races[race].their_side(testbed);
                 theirs.push((race, their, begun.elapsed().as_secs_f64()));
             }
             None => our = races[group[0]].our_side(ours),

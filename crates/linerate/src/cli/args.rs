@@ -99,12 +99,12 @@ pub struct Hosts {
     #[command(flatten)]
     pub state: StateFolder,
     #[arg(skip)]
-    pub asked: Asked,
+    pub asked: CommandLine,
 }
 
 /// The command line in force, for the recording.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct CommandLine {
     /// Its words, those of the configuration file among them.
     pub line: Vec<String>,
     /// What came from the file.

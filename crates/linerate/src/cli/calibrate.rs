@@ -15,7 +15,7 @@ use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
 use crate::record::{HostCalibration, HostFacts, Medians, NotMeasured, Recording, SpreadSource};
 use crate::report::Notice;
-use crate::run::{Means, Runner, this_program};
+use crate::run::{HostAccess, Runner, this_program};
 use crate::schedule::{Passes, Schedule};
 use crate::state::{EqualRuns, Stored, key, spreads};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
@@ -46,7 +46,7 @@ pub fn main(args: &Calibrate) -> Result<ExitCode> {
         made.add(&plan, &run.recording);
     }
     let key = key(args.hosts.target.kind(), &made.hosts);
-    let mut stored = Stored { utc, figures, ..Stored::of(key, &made.hosts) };
+    let mut stored = Stored { utc, figures, ..Stored::new(key, &made.hosts) };
     let runs = EqualRuns {
         utc: now(),
         plan_hash: made.plan_hash,
@@ -95,9 +95,9 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     let stop = Stop::listen()?;
     let wanted = || stop.wanted();
     let mut watcher = args.hosts.watching.start(&stop)?;
-    watcher.said("calibrating the hosts");
+    watcher.announce("calibrating the hosts");
     traces::begin().iter().for_each(|told| watcher.warned(told));
-    let means = Means { program: this_program()?, ssh: args.hosts.ssh.clone() };
+    let means = HostAccess { program: this_program()?, ssh: args.hosts.ssh.clone() };
     Runner::start(&plan, &means, &wanted)?.calibrate()
 }
 

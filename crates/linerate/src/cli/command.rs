@@ -24,7 +24,7 @@ pub fn visible() -> Command {
 }
 
 fn dress(command: Command, name: &str) -> Command {
-    match Words::of(name) {
+    match Words::for_command(name) {
         Some(words) => command.after_help(words.help()),
         None => command,
     }

@@ -25,7 +25,7 @@ pub fn main(args: &Compare) -> Result<ExitCode> {
 }
 
 fn numbers(file: &Path) -> Result<RunNumbers> {
-    Ok(RunNumbers::of(&read_recording(file)?))
+    Ok(RunNumbers::from_recording(&read_recording(file)?))
 }
 
 /// The recordings that an argument names, each once.

@@ -6,7 +6,7 @@ mod file;
 mod page;
 mod settings;
 
-use super::args::{Asked, Config};
+use super::args::{CommandLine, Config};
 use super::{command, print};
 use crate::Result;
 use crate::record::Defaults;
@@ -32,17 +32,17 @@ pub fn main(args: &Config) -> Result<ExitCode> {
         (Some(place), Some(text)) => Settings::read(&place.name(), text, &command)?,
         _ => Settings::default(),
     };
-    let shown = page::Shown::of(place.as_ref(), text.is_some(), &settings, &command);
+    let shown = page::Shown::new(place.as_ref(), text.is_some(), &settings, &command);
     print(&if args.format == "json" { shown.json() } else { shown.text() })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The command line in force: what the file says stands in front of what was given, which wins.
-pub fn in_force(command: &Command, given: Vec<OsString>) -> Result<(Vec<OsString>, Asked)> {
+pub fn in_force(command: &Command, given: Vec<OsString>) -> Result<(Vec<OsString>, CommandLine)> {
     let path = command::path(command, &given);
     let asked = |line: &[OsString], defaults| {
         let words = line.iter().map(|word| word.to_string_lossy().into_owned());
-        Asked { line: words.collect(), defaults }
+        CommandLine { line: words.collect(), defaults }
     };
     let alone = |given: Vec<OsString>| {
         let asked = asked(&given, None);

@@ -10,7 +10,7 @@ use crate::plan::HostId;
 use crate::record::{HostFacts, Lack};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
-use crate::transport::foreign::library::{Found, Surroundings, libraries};
+use crate::transport::foreign::library::{Found, ProcessEnvironment, libraries};
 use crate::transport::{self, lacking};
 use crate::vocabulary::LIBRARY_KINDS;
 use jiff::Timestamp;
@@ -107,7 +107,7 @@ fn transports() -> Vec<Check> {
 
 /// Every message library of this host: what it is, or why it cannot be used.
 fn message_libraries() -> Result<Vec<Check>> {
-    let found = libraries(&this_program()?, &Surroundings::of_this_process());
+    let found = libraries(&this_program()?, &ProcessEnvironment::of_this_process());
     if found.is_empty() {
         return Ok(vec![Check {
             name: "message libraries".into(),
@@ -182,7 +182,7 @@ fn calibrations(args: &StateFolder) -> Vec<Check> {
 }
 
 fn this_host() -> CalibratedHost {
-    CalibratedHost::of(&HostFacts {
+    CalibratedHost::from_facts(&HostFacts {
         host: HostId::default(),
         reached: String::new(),
         address: None,

@@ -45,7 +45,7 @@ fn collect(above: &Command, path: &str, pages: &mut Vec<(String, String)>) -> st
 fn page(command: &Command, path: &str) -> std::io::Result<(String, String)> {
     let version = env!("CARGO_PKG_VERSION");
     let man = clap_mangen::Man::new(command.clone()).source(format!("linerate {version}")).manual("linerate");
-    let words = Words::of(path);
+    let words = Words::for_command(path);
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;

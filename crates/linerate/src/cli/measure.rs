@@ -8,7 +8,7 @@ use super::traces;
 use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, Recording};
-use crate::run::{Means, Runner, this_program};
+use crate::run::{HostAccess, Runner, this_program};
 use crate::schedule::{Schedule, unusable_cpus};
 use crate::simulation::Simulation;
 use crate::{Error, Result};
@@ -79,7 +79,7 @@ impl<'r> Performer<'r> {
         stop: &'r dyn Fn() -> bool,
         watcher: &mut dyn Watcher,
     ) -> Result<Self> {
-        watcher.said(match &plan.target {
+        watcher.announce(match &plan.target {
             Target::Lab(_) => "building the lab",
             Target::Ssh(_) => "reaching the hosts",
             Target::Simulated(world) => {
@@ -88,7 +88,7 @@ impl<'r> Performer<'r> {
             }
         });
         traces::begin().iter().for_each(|told| watcher.warned(told));
-        let means = Means { program: this_program()?, ssh: args.ssh.clone() };
+        let means = HostAccess { program: this_program()?, ssh: args.ssh.clone() };
         Ok(Performer::Hosts(Box::new(Runner::start(plan, &means, stop)?)))
     }
 

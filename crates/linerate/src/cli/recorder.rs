@@ -45,7 +45,7 @@ impl Recorder {
     pub fn keep(&mut self, event: Event) -> Result<()> {
         let object = || self.path.display().to_string();
         let line = self.writer.write(&event).map_err(|e| Error::io("write", object(), e))?;
-        self.watcher.kept(&event, &line);
+        self.watcher.written(&event, &line);
         self.recording.push(event);
         Ok(())
     }

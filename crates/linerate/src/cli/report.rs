@@ -39,7 +39,7 @@ pub fn main(args: &Report) -> Result<ExitCode> {
 fn sheets(recordings: &[Recording]) -> Vec<Sheet<'_>> {
     let letter = |place: usize| char::from_u32('A' as u32 + place as u32).unwrap_or('?').to_string();
     let label = |place: usize| if recordings.len() > 1 { letter(place) } else { String::new() };
-    recordings.iter().enumerate().map(|(place, recording)| Sheet::of(recording, label(place))).collect()
+    recordings.iter().enumerate().map(|(place, recording)| Sheet::new(recording, label(place))).collect()
 }
 
 /// To the file that was named; a page that would flood a terminal goes beside its recording.
@@ -102,7 +102,7 @@ pub fn read_recording(path: &Path) -> Result<Recording> {
 
 /// The report in the form with this name; files one after the other.
 pub fn render(recording: &Recording, name: &str, page: Page) -> Result<String> {
-    match (named(name)?.render)(&[Sheet::of(recording, "")], page)? {
+    match (named(name)?.render)(&[Sheet::new(recording, "")], page)? {
         Rendered::Text(text) => Ok(text),
         Rendered::Files(_) => {
             Err(Error::usage(format!("--format {name} is not text"), "try linerate report --format"))

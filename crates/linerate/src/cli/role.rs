@@ -4,7 +4,7 @@ use super::output::print;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, wire};
 use crate::run::{agent, this_program, worker};
-use crate::transport::foreign::library::{self, boot, keep};
+use crate::transport::foreign::library::{self, boot, supervise};
 use crate::transport::foreign::{mpi, native, pvm, shmem, tcgmsg};
 use clap::Subcommand;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// The hidden commands that launchers and daemons start: what those are told by variables is not for them.
 pub const FROM_OUTSIDE: [&str; 6] =
-    [mpi::ROLE, boot::ROLE, pvm::task::ROLE, shmem::pe::ROLE, tcgmsg::node::ROLE, keep::ROLE];
+    [mpi::ROLE, boot::ROLE, pvm::task::ROLE, shmem::pe::ROLE, tcgmsg::node::ROLE, supervise::ROLE];
 
 #[derive(Debug, Subcommand)]
 pub enum Role {
@@ -48,7 +48,7 @@ pub enum Role {
     },
     /// Play as a task of a message library.
     #[command(hide = true)]
-    Task(Told),
+    Task(WordArgument),
     /// Play as a processing element of OpenSHMEM.
     #[command(hide = true)]
     Element {
@@ -63,10 +63,10 @@ pub enum Role {
     },
     /// Play as a rank of a library that MPIs carry their messages by.
     #[command(hide = true)]
-    Endpoint(Told),
+    Endpoint(WordArgument),
     /// Start the daemons of a message library, and then its ranks.
     #[command(hide = true)]
-    Boot(Told),
+    Boot(WordArgument),
     /// See to the end of a daemon.
     #[command(hide = true)]
     Keep(Keeping),
@@ -94,7 +94,7 @@ pub enum Role {
 
 /// One that is told all in a word.
 #[derive(Debug, clap::Args)]
-pub struct Told {
+pub struct WordArgument {
     /// What it is to be, or to do.
     pub asked: String,
 }
@@ -153,7 +153,9 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Role::Boot(how) => Ok(ExitCode::from(boot::main(&how.asked)?)),
-        Role::Keep(how) => Ok(ExitCode::from(keep::main(how.until_end, &how.folder, &how.home, &how.words)?)),
+        Role::Keep(how) => {
+            Ok(ExitCode::from(supervise::main(how.until_end, &how.folder, &how.home, &how.words)?))
+        }
         Role::LabBuilder => {
             builder::main(std::io::stdin())?;
             Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use super::command;
 use super::value::Unfit;
-use crate::vocabulary::meant;
+use crate::vocabulary::did_you_mean;
 use crate::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
@@ -14,12 +14,12 @@ pub fn parse(command: &Command, path: &[String], line: &[OsString]) -> Result<Ar
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        _ => told(&error, path),
+        _ => error_from(&error, path),
     })
 }
 
 /// The error in a sentence, and what to try.
-pub fn told(error: &clap::Error, path: &[String]) -> Error {
+pub fn error_from(error: &clap::Error, path: &[String]) -> Error {
     let called = [&["linerate".to_owned()], path].concat().join(" ");
     let argument = name(&said(error, ContextKind::InvalidArg));
     let value = said(error, ContextKind::InvalidValue);
@@ -53,7 +53,7 @@ pub fn told(error: &clap::Error, path: &[String]) -> Error {
 fn near_commands(path: &[String], word: &str, otherwise: &str) -> String {
     let all = command::visible();
     let names = command::at(&all, path).into_iter().flat_map(Command::get_subcommands).map(Command::get_name);
-    meant(names, word, otherwise)
+    did_you_mean(names, word, otherwise)
 }
 
 /// What a parser of this program said, or one of clap's own.
@@ -125,7 +125,7 @@ fn known(error: &clap::Error, otherwise: &str) -> String {
 
 /// A worked command, where one is known.
 fn example(path: &[String], otherwise: &str) -> String {
-    let words = path.first().and_then(|name| super::words::Words::of(name));
+    let words = path.first().and_then(|name| super::words::Words::for_command(name));
     let first = words.and_then(|words| words.examples.first());
     first.map_or(otherwise.to_owned(), |(command, _)| format!("for example: {command}"))
 }

@@ -7,7 +7,7 @@ use crate::plan::{
     rungs_and_groups,
 };
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, meant};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -63,7 +63,7 @@ fn rung(text: &str) -> Read<String> {
     if RUNGS.iter().any(|rung| is_prefix(text, rung.id)) {
         return Ok(text.into());
     }
-    let hint = meant(rungs_and_groups(), text, "`linerate list rungs` shows them");
+    let hint = did_you_mean(rungs_and_groups(), text, "`linerate list rungs` shows them");
     unfit(format!("no rung is called `{text}`"), hint)
 }
 

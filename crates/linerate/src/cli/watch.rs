@@ -25,7 +25,7 @@ use std::path::Path;
 /// Sees a run.
 pub trait Watcher {
     /// Something is being done before anything is measured.
-    fn said(&mut self, what: &str);
+    fn announce(&mut self, what: &str);
     /// Something beside the measurement is not as it should be.
     fn warned(&mut self, what: &str);
     /// The hosts are known, and so is what the run will be; the recording is at `path`.
@@ -33,7 +33,7 @@ pub trait Watcher {
     /// A step is about to begin.
     fn step(&mut self, step: &Step, schedule: &dyn Schedule, recording: &Recording);
     /// An event is in the recording, as this line.
-    fn kept(&mut self, event: &Event, line: &[u8]);
+    fn written(&mut self, event: &Event, line: &[u8]);
     /// The recording is whole, and nothing more is shown. The answer says why showing failed.
     fn ended(&mut self) -> Result<()>;
 }

@@ -266,7 +266,7 @@ pub const WORDS: &[Words] = &[
 
 impl Words {
     /// The words of a command, where there are any.
-    pub fn of(command: &str) -> Option<&'static Words> {
+    pub fn for_command(command: &str) -> Option<&'static Words> {
         WORDS.iter().find(|words| words.command == command)
     }
 

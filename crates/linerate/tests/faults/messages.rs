@@ -12,7 +12,7 @@ fn trial(recording: &Recording) -> &Trial {
 }
 
 fn found(recording: &Recording, name: &str) -> Option<f64> {
-    measure(name).unwrap().of(recording, trial(recording))
+    measure(name).unwrap().value(recording, trial(recording))
 }
 
 fn value(recording: &Recording, name: &str) -> f64 {

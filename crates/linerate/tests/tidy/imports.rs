@@ -124,7 +124,7 @@ fn rooms_named(file: &File) -> Vec<(String, String)> {
 fn heads(file: &File, at: usize) -> Vec<(String, String)> {
     let head = |at: usize| {
         let token = &file.tokens[at];
-        let room = if ["Error", "Result", "Standing"].contains(&token.text.as_str()) {
+        let room = if ["Error", "Result", "FailureOrigin"].contains(&token.text.as_str()) {
             "error"
         } else {
             &token.text

@@ -6,7 +6,7 @@ use linerate::plan::{
     Block, Case, HostId, Pairs, Plan, PlannedHost, Profile, Role, Rungs, Step, Target, View, Why,
 };
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
-use linerate::run::{Means, Runner};
+use linerate::run::{HostAccess, Runner};
 use linerate::vocabulary::{Cache, Does, Pattern, Wait};
 
 const NS: f64 = 1e9;
@@ -58,7 +58,7 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
         seed: 1,
         budget_ns: None,
     };
-    let means = Means { program: program(), ssh: "ssh".into() };
+    let means = HostAccess { program: program(), ssh: "ssh".into() };
     let runner = Runner::start(&plan, &means, &|| false).unwrap();
     work(&mut Pair { runner, steps: 0 })
 }
@@ -125,7 +125,7 @@ impl Pair<'_> {
             pattern,
             wait: Wait::Sleeping,
             flows: 1,
-            pairs: Pairs::one(HostId(0), HostId(1)),
+            pairs: Pairs::single(HostId(0), HostId(1)),
             timeline: false,
             arm: 0,
             ..Case::default()

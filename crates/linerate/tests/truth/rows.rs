@@ -32,7 +32,7 @@ impl Row {
 
     /// The median with its interval.
     pub fn estimate(&self) -> Estimate {
-        Estimate::of(self.measured.iter().copied()).unwrap()
+        Estimate::from_values(self.measured.iter().copied()).unwrap()
     }
 
     /// Whether the median is where it must be.
@@ -137,7 +137,7 @@ pub fn added_round_trips(delays_ms: &[f64], which: Which, times: usize) -> Vec<R
     let values = |target: &str, count: u32| -> Vec<f64> {
         between(target, |pair| (0..times).map(|_| which.of(pair, "network.tcp", 64, count)).collect())
     };
-    let base = Estimate::of(values("lab:wire=user", 100)).unwrap().median;
+    let base = Estimate::from_values(values("lab:wire=user", 100)).unwrap().median;
     let row = |delay_ms: &f64| {
         let truth = 2e6 * delay_ms;
         let count = (1000.0 / delay_ms).clamp(9.0, 99.0) as u32;
@@ -164,7 +164,7 @@ pub fn hops(cases: &[(&str, f64, f64)], which: Which, times: usize) -> Vec<Row> 
             (0..times).map(|_| which.of(pair, "network.udp", HOP_BYTES, 60)).collect()
         })
     };
-    let base = Estimate::of(values("")).unwrap().median;
+    let base = Estimate::from_values(values("")).unwrap().median;
     let row = |(keys, hops, hop_ns): &(&str, f64, f64)| {
         let truth = 2.0 * hops * hop_ns;
         let added = values(keys).into_iter().map(|ns| ns - base).collect();

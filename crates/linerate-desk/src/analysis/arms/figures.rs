@@ -42,15 +42,19 @@ pub struct Blocks(BTreeMap<u32, BTreeMap<u32, Figures>>);
 
 impl Blocks {
     /// The blocks of one purpose, by arm and number; those that were cut short are left out.
-    pub fn of(recording: &Recording, comparison: &Comparison, (why, pattern): (Why, Pattern)) -> Blocks {
+    pub fn from_recording(
+        recording: &Recording,
+        comparison: &Comparison,
+        (why, pattern): (Why, Pattern),
+    ) -> Blocks {
         let mut visits: BTreeMap<(u32, u32), Visits> = BTreeMap::new();
         for trial in recording.trials.iter().filter(|trial| trial.why == why && trial.pass > 0) {
             let visit = visits.entry((trial.case.arm, comparison.block_of(trial.pass)));
-            visit.or_insert_with(|| Visits::of(recording)).trials.push(trial);
+            visit.or_insert_with(|| Visits::from_recording(recording)).trials.push(trial);
         }
         for step in recording.steps.iter().filter(|step| step.why == why && step.pass > 0) {
             let visit = visits.entry((step.case.arm, comparison.block_of(step.pass)));
-            visit.or_insert_with(|| Visits::of(recording)).steps.push(step);
+            visit.or_insert_with(|| Visits::from_recording(recording)).steps.push(step);
         }
         let mut whole: BTreeMap<u32, usize> = BTreeMap::new();
         for ((arm, _), visits) in &visits {
@@ -72,7 +76,9 @@ impl Blocks {
 
     /// An arm's number over its blocks.
     pub fn estimate(&self, arm: u32, metric: &Metric) -> Option<Estimate> {
-        Estimate::of(self.0.get(&arm)?.values().filter_map(|figures| figures.get(metric.name).copied()))
+        Estimate::from_values(
+            self.0.get(&arm)?.values().filter_map(|figures| figures.get(metric.name).copied()),
+        )
     }
 
     /// An arm against the plan as it stands, block by block.
@@ -111,7 +117,7 @@ struct Visits<'r> {
 }
 
 impl<'r> Visits<'r> {
-    fn of(recording: &'r Recording) -> Visits<'r> {
+    fn from_recording(recording: &'r Recording) -> Visits<'r> {
         Visits { recording, trials: Vec::new(), steps: Vec::new() }
     }
 
@@ -126,7 +132,7 @@ impl<'r> Visits<'r> {
     /// What each trial of this pattern tells.
     fn told(&self, metric: &'static Metric, pattern: Pattern) -> impl Iterator<Item = f64> {
         let measure = Measure::whole(metric);
-        self.trials(pattern).filter_map(move |trial| measure?.of(self.recording, trial))
+        self.trials(pattern).filter_map(move |trial| measure?.value(self.recording, trial))
     }
 
     fn figures(&self) -> Figures {

@@ -70,7 +70,7 @@ impl Break {
 
 /// Every break of a curve, ascending; what was looked at more closely is as exact as that look.
 pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
-    let Some(fit) = Fit::of(curve) else { return Vec::new() };
+    let Some(fit) = Fit::to_curve(curve) else { return Vec::new() };
     let of_pair = |pair: &[Piece]| of_border(curve, &fit, (&pair[0], &pair[1]), refined, facts);
     fit.pieces.windows(2).map(of_pair).collect()
 }
@@ -78,7 +78,7 @@ pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
 /// The step up that adds the largest share to the time of a message, beyond doubt: the first size behind it, and what each
 /// message takes longer there.
 pub fn largest_step(curve: &Curve) -> Option<(u64, Estimate)> {
-    let fit = Fit::of(curve)?;
+    let fit = Fit::to_curve(curve)?;
     let steps = fit.pieces.windows(2).filter_map(|pair| {
         let found = candidate(&fit, &pair[0], &pair[1]);
         let middle = (found.below as f64 + found.above as f64) / 2.0;
@@ -130,11 +130,11 @@ fn jump(curve: &Curve, fit: &Fit, before: &Piece, after: &Piece, at: f64) -> Opt
     };
     let (before, after) = (lines(before), lines(after));
     let difference = |(pass, line): (&u32, &Line)| Some(after.get(pass)?.at(at) - line.at(at));
-    Estimate::of(before.iter().filter_map(difference))
+    Estimate::from_values(before.iter().filter_map(difference))
 }
 
 fn confirmation(pairs: &[(f64, f64)], expected: f64) -> Option<Confirmation> {
-    let difference_ns = Estimate::of(pairs.iter().map(|(below, above)| above - below))?;
+    let difference_ns = Estimate::from_values(pairs.iter().map(|(below, above)| above - below))?;
     let agree = pairs.iter().filter(|(below, above)| (above - below) * expected > 0.0).count();
     let holds = leaves_out_zero(&difference_ns) && difference_ns.median * expected > 0.0;
     let count = |count| u32::try_from(count).unwrap_or(u32::MAX);

@@ -37,7 +37,7 @@ const SURE: f64 = 3.0;
 
 /// Every border of a curve, ascending; none of a curve of too few passes.
 pub fn candidates(curve: &Curve) -> Vec<Candidate> {
-    let Some(fit) = Fit::of(curve) else { return Vec::new() };
+    let Some(fit) = Fit::to_curve(curve) else { return Vec::new() };
     fit.pieces.windows(2).map(|pair| candidate(&fit, &pair[0], &pair[1])).collect()
 }
 

@@ -47,7 +47,7 @@ pub struct Facts {
 
 impl Facts {
     /// What a recording says of the ends of one of its curves.
-    pub fn of(recording: &Recording, curves: &[Curve], curve: &Curve) -> Facts {
+    pub fn for_curve(recording: &Recording, curves: &[Curve], curve: &Curve) -> Facts {
         let case = &curve.case;
         let is_end = |host: HostId| case.pairs.has(host);
         let hosts = recording.hosts.iter().filter(|host| is_end(host.host));

@@ -38,7 +38,7 @@ pub struct Split {
 const LEAST_SHARE: f64 = 0.03;
 /// The sizes that take longer than a larger one.
 pub(super) fn slower(curve: &Curve) -> Vec<Slower> {
-    let Some(fit) = Fit::of(curve) else { return Vec::new() };
+    let Some(fit) = Fit::to_curve(curve) else { return Vec::new() };
     let weighted: Vec<(f64, f64)> =
         fit.samples.iter().map(|one| (one.time, (one.sigma * one.time).powi(-2))).collect();
     let time = |bytes: &u64| Some((*bytes, curve.at(*bytes)?.time_ns()?));

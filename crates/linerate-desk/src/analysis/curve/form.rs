@@ -81,7 +81,7 @@ fn fall_off(curve: &Curve, rates: &Rates) -> Option<Form> {
         let tail = curve.points.iter().filter(|point| is_tail(point.message_bytes)).filter_map(rate);
         Some(median(tail)? / rate(curve.at(*peak_bytes)?)?)
     };
-    let share = Estimate::of(curve.passes().into_iter().filter_map(share))?;
+    let share = Estimate::from_values(curve.passes().into_iter().filter_map(share))?;
     let fell = !is_tail(*peak_bytes) && share.high.is_some_and(|high| high < FALL_OFF);
     let tail = rates.iter().filter(|(bytes, _)| is_tail(*bytes));
     fell.then_some(())?;

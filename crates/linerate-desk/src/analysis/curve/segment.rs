@@ -28,7 +28,7 @@ pub(super) struct Fit {
 
 impl Fit {
     /// None where there are too few passes to know how sure the medians are.
-    pub fn of(curve: &Curve) -> Option<Fit> {
+    pub fn to_curve(curve: &Curve) -> Option<Fit> {
         let medians = medians(curve);
         let (sizes, medians): (Vec<u64>, Vec<(f64, Estimate)>) =
             medians.into_iter().map(|(size, estimate)| (size, (size as f64, estimate))).unzip();
@@ -50,7 +50,7 @@ pub(super) fn segments(curve: &Curve) -> Vec<Segment> {
     if curve.points.len() < 2 {
         return Vec::new();
     }
-    let Some(fit) = Fit::of(curve) else {
+    let Some(fit) = Fit::to_curve(curve) else {
         let ends = curve.points.first().zip(curve.points.last());
         return ends
             .and_then(|(first, last)| segment(curve, first.message_bytes, last.message_bytes, None))

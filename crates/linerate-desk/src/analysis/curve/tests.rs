@@ -17,7 +17,7 @@ fn case(rung: &str, pattern: Pattern) -> Case {
         pattern,
         wait: Wait::Sleeping,
         flows: 1,
-        pairs: Pairs::one(HostId(0), HostId(1)),
+        pairs: Pairs::single(HostId(0), HostId(1)),
         timeline: false,
         arm: 0,
         ..Case::default()

@@ -47,7 +47,7 @@ pub(super) fn paired(
     message_bytes: u64,
     number: impl Fn(u32) -> Option<f64>,
 ) -> Option<Estimate> {
-    Estimate::of(curve.at(message_bytes)?.passes.keys().filter_map(|pass| number(*pass)))
+    Estimate::from_values(curve.at(message_bytes)?.passes.keys().filter_map(|pass| number(*pass)))
 }
 
 pub(super) fn is_worth_a_word(share: &Estimate, least: f64) -> bool {

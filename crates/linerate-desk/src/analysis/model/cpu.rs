@@ -41,12 +41,12 @@ impl CpuCost {
     /// Of a layer's stream; none of ends that poll, whose CPU time is the time that passed.
     pub fn of_layer(layer: &Layer, curves: &[Curve], side: Side) -> Option<CpuCost> {
         let curve = layer.stream(curves).filter(|curve| curve.case.wait == Wait::Sleeping)?;
-        Self::of(curve, side)
+        Self::from_curve(curve, side)
     }
 
     /// Fits a stream's CPU time over message sizes. At one packet size a packet's cost cannot be told
     /// from that of its bytes, so it is in them.
-    pub fn of(curve: &Curve, side: Side) -> Option<CpuCost> {
+    pub fn from_curve(curve: &Curve, side: Side) -> Option<CpuCost> {
         let points = curve.points.iter().filter_map(|point| {
             let bytes = point.message_bytes as f64;
             let loads = point.passes.values().filter_map(|values| side.load(values));

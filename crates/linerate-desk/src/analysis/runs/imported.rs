@@ -67,11 +67,11 @@ pub(super) fn numbers(recording: &Recording) -> BTreeMap<Key, f64> {
     let decides =
         |number: &ImportedNumber| number.row.quantity.entry().more_is_better.is_some() && number.value > 0.0;
     let found = imported(recording).into_iter().filter(decides);
-    found.map(|number| (Key::of(&source.tool, &number), number.value)).collect()
+    found.map(|number| (Key::from_number(&source.tool, &number), number.value)).collect()
 }
 
 impl Key {
-    fn of(tool: &str, number: &ImportedNumber) -> Key {
+    fn from_number(tool: &str, number: &ImportedNumber) -> Key {
         let row = number.row;
         let statistic = if number.range.is_some() {
             format!("median of parts, {}", row.statistic)

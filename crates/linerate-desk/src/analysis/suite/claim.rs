@@ -43,7 +43,7 @@ pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: 
         Some(factor) => scene.exponents(&claim.of, factor),
         None => scene.compared(&claim.of, with.as_ref()),
     };
-    let value = Estimate::of(numbers.into_values());
+    let value = Estimate::from_values(numbers.into_values());
     ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
 }
 
@@ -66,7 +66,7 @@ impl Scene<'_> {
         let mut passes: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for trial in self.trials(of) {
             let x = level(self.plan, factor, trial).number.filter(|x| *x > 0.0);
-            if let Some((x, y)) = x.zip(measure.of(self.recording, trial).filter(|y| *y > 0.0)) {
+            if let Some((x, y)) = x.zip(measure.value(self.recording, trial).filter(|y| *y > 0.0)) {
                 passes.entry(trial.pass).or_default().push((x.ln(), y.ln()));
             }
         }

@@ -45,7 +45,7 @@ impl Scene<'_> {
         let Some(measure) = measure(self.y) else { return BTreeMap::new() };
         let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for trial in self.trials(levels) {
-            passes.entry(trial.pass).or_default().extend(measure.of(self.recording, trial));
+            passes.entry(trial.pass).or_default().extend(measure.value(self.recording, trial));
         }
         passes.into_iter().filter_map(|(pass, values)| Some((pass, median(values)?))).collect()
     }

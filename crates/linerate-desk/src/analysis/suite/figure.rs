@@ -62,7 +62,7 @@ pub(super) fn values(
     for ((measured, measure), trial) in
         measures.iter().flat_map(|one| ordered(of_cases()).into_iter().map(move |t| (one, t)))
     {
-        let Some(value) = measure.of(recording, trial) else { continue };
+        let Some(value) = measure.value(recording, trial) else { continue };
         let (name, x) = ((*measured, key(plan, &telling, trial)), level(plan, figure.x, trial));
         let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
         let (_, passes) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), BTreeMap::new()));
@@ -105,7 +105,7 @@ fn ordered<'r>(trials: impl Iterator<Item = &'r Trial>) -> Vec<&'r Trial> {
 fn of_series(name: String, points: Vec<AtLevel>) -> SeriesValues {
     let point = |(x, passes): AtLevel| {
         let passes: Vec<f64> = passes.into_values().filter_map(median).collect();
-        Some(ValueAt { x, value: Estimate::of(passes.iter().copied())?, passes })
+        Some(ValueAt { x, value: Estimate::from_values(passes.iter().copied())?, passes })
     };
     let mut points: Vec<ValueAt> = points.into_iter().filter_map(point).collect();
     let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);

@@ -49,7 +49,7 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &
             None => None,
         };
         let numbers = scene.compared(&of, with.as_ref());
-        Some(CellValue { value: Estimate::of(numbers.into_values())?, at })
+        Some(CellValue { value: Estimate::from_values(numbers.into_values())?, at })
     };
     let unit = |column: &TableColumn| {
         measure(&column.y).filter(|_| column.over.is_none()).map_or("", |measure| measure.metric.unit)

@@ -1,6 +1,6 @@
 //! The CPUs of both ends, and one that works for the connection without a measuring thread.
 
-use super::memory::of;
+use super::memory::rung_and_transport;
 use super::{Inputs, Limit};
 use crate::analysis::model::Side;
 use crate::analysis::{Load, Values};
@@ -44,14 +44,14 @@ fn threads(inputs: &Inputs, side: Side, name: &str) -> Option<Limit> {
         significant(cost, 2),
         significant(100.0 * busy.min(1.0), 2),
     );
-    Some(Limit::of(point.estimate(full_bps)?, evidence))
+    Some(Limit::new(point.estimate(full_bps)?, evidence))
 }
 
 /// Work that the kernel does for the connection on a CPU of its own, such as taking interrupts.
 pub(super) fn interrupts(inputs: &Inputs) -> Option<Limit> {
     let layer = inputs.layer;
     // Where the kernel carries nothing, another CPU's work is another's.
-    of(&layer.rung).filter(|(_, transport)| transport.crosses_hosts)?;
+    rung_and_transport(&layer.rung).filter(|(_, transport)| transport.crosses_hosts)?;
     let mut worst: Option<(f64, u32, HostId)> = None;
     for delta in inputs.steps.iter().flat_map(|step| &step.hosts) {
         for (cpu, busy_ns) in delta.busy_ns.iter().filter(|(cpu, _)| !layer.placement.contains(cpu)) {

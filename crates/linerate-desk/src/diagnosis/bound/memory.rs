@@ -10,14 +10,15 @@ use crate::vocabulary::{Cache, Rung, TransportEntry};
 const UNCOUNTED: f64 = 4.0 / 3.0;
 
 /// A rung and its transport.
-pub(super) fn of(rung_id: &str) -> Option<(&'static Rung, &'static TransportEntry)> {
+pub(super) fn rung_and_transport(rung_id: &str) -> Option<(&'static Rung, &'static TransportEntry)> {
     Rung::named(rung_id).map(|rung| (rung, rung.transport))
 }
 
 /// The layer of one thread in memory that `wanted` accepts, on the host that sends if it is there.
 fn alone<'r>(inputs: &Inputs<'r>, wanted: fn(&Rung, &TransportEntry) -> bool) -> Option<&'r Layer> {
     let is_wanted = |layer: &&Layer| {
-        of(&layer.rung).is_some_and(|(rung, transport)| transport.ends == 1 && wanted(rung, transport))
+        rung_and_transport(&layer.rung)
+            .is_some_and(|(rung, transport)| transport.ends == 1 && wanted(rung, transport))
     };
     let layers = || inputs.analysis.layers.iter().filter(is_wanted);
     layers().find(|layer| layer.from == inputs.layer.from).or_else(|| layers().next())
@@ -25,7 +26,8 @@ fn alone<'r>(inputs: &Inputs<'r>, wanted: fn(&Rung, &TransportEntry) -> bool) ->
 
 /// The transport of a layer with two ends, its point at the ladder's size, and the CPUs of its narrower side.
 fn two_ended<'r>(inputs: &Inputs<'r>) -> Option<(&'static TransportEntry, &'r Point, f64)> {
-    let (_, transport) = of(&inputs.layer.rung).filter(|(_, transport)| transport.ends > 1)?;
+    let (_, transport) =
+        rung_and_transport(&inputs.layer.rung).filter(|(_, transport)| transport.ends > 1)?;
     let curve = inputs.layer.stream(&inputs.analysis.curves)?;
     let point = curve.at(inputs.analysis.ladder_bytes)?;
     let cpus = point.passes.values().filter_map(|values| {
@@ -62,7 +64,7 @@ pub(super) fn copies(inputs: &Inputs) -> Option<Limit> {
     let medians = curve.points.iter().filter_map(|point| point.estimate(|values| values.throughput_bps));
     let fastest = medians.map(|estimate| estimate.high.unwrap_or(estimate.median)).reduce(f64::max);
     let ceiling_bps = fastest.map(|fastest| fastest * factor);
-    Some(Limit { ceiling_bps, ..Limit::of(scaled(copy, factor), evidence) })
+    Some(Limit { ceiling_bps, ..Limit::new(scaled(copy, factor), evidence) })
 }
 
 /// What one thread moves in memory, where messages come from there.
@@ -77,5 +79,5 @@ pub(super) fn bandwidth(inputs: &Inputs) -> Option<Limit> {
     let moved = BitRate(triad.median * UNCOUNTED);
     let evidence =
         format!("one thread of {} moves {moved} in memory, and messages come from there", here.rung);
-    Some(Limit::of(scaled(triad, factor), evidence))
+    Some(Limit::new(scaled(triad, factor), evidence))
 }

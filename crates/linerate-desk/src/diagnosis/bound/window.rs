@@ -32,7 +32,7 @@ fn middle(inputs: &Inputs, name: &str) -> Option<f64> {
 fn per_round_trip(inputs: &Inputs, window: fn(&SocketRecord) -> Option<f64>) -> Option<Estimate> {
     let flows = f64::from(inputs.layer.flows) * if inputs.layer.both_ways { 2.0 } else { 1.0 };
     let rate = |socket: &&SocketRecord| Some(flows * window_bps(window(socket)?, 1e3 * last(socket, "rtt")?));
-    let estimate = Estimate::of(inputs.senders.iter().filter_map(rate))?;
+    let estimate = Estimate::from_values(inputs.senders.iter().filter_map(rate))?;
     (inputs.measured <= estimate.median * (1.0 + NEAR)).then_some(estimate)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn send_buffer(inputs: &Inputs) -> Option<Limit> {
 pub(super) fn receive_window(inputs: &Inputs) -> Option<Limit> {
     let share = share(inputs, "rwnd_limited").unwrap_or(0.0);
     let limit = match per_round_trip(inputs, |socket| last(socket, "snd_wnd")) {
-        Some(estimate) => Limit::of(estimate, window_told(inputs, share)?),
+        Some(estimate) => Limit::new(estimate, window_told(inputs, share)?),
         None if share > 0.0 => {
             Limit::exact(inputs.measured / share.min(1.0), waited("the receiver's window", share))
         }
@@ -81,5 +81,5 @@ pub(super) fn congestion_window(inputs: &Inputs) -> Option<Limit> {
         middle(inputs, "snd_mss")?,
         Nanoseconds(middle(inputs, "rtt")? * 1e3).rounded(2),
     );
-    Some(Limit::of(estimate, evidence))
+    Some(Limit::new(estimate, evidence))
 }

@@ -38,7 +38,7 @@ fn stream(sheet: &Sheet) -> Option<Value> {
         "intervals": intervals(timeline),
         "end": {
             "streams": [],
-            "sum_sent": with_retransmits(sent, step, timeline.case.pairs.senders().one()),
+            "sum_sent": with_retransmits(sent, step, timeline.case.pairs.senders().single()),
             "sum_received": received,
             "cpu_utilization_percent": {
                 "host_total": busy(side(Does::Sends)),
@@ -48,8 +48,8 @@ fn stream(sheet: &Sheet) -> Option<Value> {
                 "remote_user": null,
                 "remote_system": null,
             },
-            "sender_tcp_congestion": congestion(step, timeline.case.pairs.senders().one()),
-            "receiver_tcp_congestion": congestion(step, timeline.case.pairs.receivers().one()),
+            "sender_tcp_congestion": congestion(step, timeline.case.pairs.senders().single()),
+            "receiver_tcp_congestion": congestion(step, timeline.case.pairs.receivers().single()),
         },
     }))
 }
@@ -90,7 +90,7 @@ fn start(recording: &Recording, timeline: &Timeline, trial: &Trial, step: Option
             "timesecs": at.map(jiff::Timestamp::as_second),
         },
         "connecting_to": {
-            "host": timeline.case.pairs.receivers().one().and_then(host).and_then(|host| host.address.clone()),
+            "host": timeline.case.pairs.receivers().single().and_then(host).and_then(|host| host.address.clone()),
             "port": null,
         },
         "cookie": null,

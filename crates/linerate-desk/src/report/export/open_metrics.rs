@@ -80,25 +80,25 @@ fn base(metric: &Metric) -> (&'static str, f64) {
 }
 
 /// A number of a layer.
-enum Told {
+enum LayerValue {
     Estimate(Option<Estimate>),
     Alone(Option<f64>),
 }
 
 /// Where a layer's entry has a metric: the number, and the labels that it has besides.
-type OfLayer = fn(&LadderEntry) -> Vec<(Labels, Told)>;
+type OfLayer = fn(&LadderEntry) -> Vec<(Labels, LayerValue)>;
 
 const OF_LAYER: &[(&Metric, OfLayer)] = &[
-    (&metric::THROUGHPUT, |layer| vec![(at_size(layer), Told::Estimate(layer.throughput_bps))]),
+    (&metric::THROUGHPUT, |layer| vec![(at_size(layer), LayerValue::Estimate(layer.throughput_bps))]),
     (&metric::HALF_ROUND_TRIP, half_round_trips),
-    (&metric::KEPT_OF_BELOW, |layer| vec![(at_size(layer), Told::Estimate(layer.kept_of_below))]),
-    (&metric::LOSS, |layer| vec![(at_size(layer), Told::Estimate(layer.lost_share))]),
+    (&metric::KEPT_OF_BELOW, |layer| vec![(at_size(layer), LayerValue::Estimate(layer.kept_of_below))]),
+    (&metric::LOSS, |layer| vec![(at_size(layer), LayerValue::Estimate(layer.lost_share))]),
     (&metric::COST_CONSTANT, |layer| cost(layer, |cost| cost.constant_ns)),
     (&metric::COST_PER_BYTE, |layer| cost(layer, |cost| Some(cost.ns_per_byte))),
     (&metric::CPU_SENDER, |layer| cpu(layer, "sender", |cpu| cpu.sender)),
     (&metric::CPU_RECEIVER, |layer| cpu(layer, "receiver", |cpu| cpu.receiver)),
     (&metric::RETRANSMITS, |layer| {
-        vec![(Vec::new(), Told::Alone(layer.retransmits.map(|count| count as f64)))]
+        vec![(Vec::new(), LayerValue::Alone(layer.retransmits.map(|count| count as f64)))]
     }),
     (&metric::BOUND, bounds),
 ];
@@ -107,36 +107,36 @@ fn at_size(layer: &LadderEntry) -> Labels {
     vec![("message_bytes", layer.message_bytes.to_string())]
 }
 
-fn half_round_trips(layer: &LadderEntry) -> Vec<(Labels, Told)> {
+fn half_round_trips(layer: &LadderEntry) -> Vec<(Labels, LayerValue)> {
     let times = &layer.half_round_trip_ns;
     let labels = |wait: &str| vec![("message_bytes", layer.latency_bytes.to_string()), ("wait", wait.into())];
     [("polling", times.polling), ("sleeping", times.sleeping)]
-        .map(|(wait, time)| (labels(wait), Told::Estimate(time)))
+        .map(|(wait, time)| (labels(wait), LayerValue::Estimate(time)))
         .into()
 }
 
-fn cost(layer: &LadderEntry, part: fn(&Cost) -> Option<Estimate>) -> Vec<(Labels, Told)> {
-    let told = |cost: &Cost| (vec![("wait", cost.wait.to_string())], Told::Estimate(part(cost)));
+fn cost(layer: &LadderEntry, part: fn(&Cost) -> Option<Estimate>) -> Vec<(Labels, LayerValue)> {
+    let told = |cost: &Cost| (vec![("wait", cost.wait.to_string())], LayerValue::Estimate(part(cost)));
     layer.cost.iter().map(told).collect()
 }
 
-fn cpu(layer: &LadderEntry, end: &str, part: fn(&CpuTime) -> Option<f64>) -> Vec<(Labels, Told)> {
-    let told = |cpu: &CpuTime| (vec![("end", end.to_owned())], Told::Alone(part(cpu)));
+fn cpu(layer: &LadderEntry, end: &str, part: fn(&CpuTime) -> Option<f64>) -> Vec<(Labels, LayerValue)> {
+    let told = |cpu: &CpuTime| (vec![("end", end.to_owned())], LayerValue::Alone(part(cpu)));
     layer.cpu_ns_per_byte.iter().map(told).collect()
 }
 
-fn bounds(layer: &LadderEntry) -> Vec<(Labels, Told)> {
+fn bounds(layer: &LadderEntry) -> Vec<(Labels, LayerValue)> {
     let told = |bound: &crate::report::BoundEntry| {
         let binds = layer.bound.as_ref().is_some_and(|binding| binding.name == bound.name);
         let labels = vec![("bound", bound.name.clone()), ("binds", binds.to_string())];
-        (labels, Told::Alone(Some(bound.bps)))
+        (labels, LayerValue::Alone(Some(bound.bps)))
     };
     layer.bounds.iter().map(told).collect()
 }
 
 /// The text of a report.
 pub fn open_metrics(sheet: &Sheet) -> String {
-    let (report, table) = (&sheet.report, Table::of(sheet.recording));
+    let (report, table) = (&sheet.report, Table::from_recording(sheet.recording));
     let mut families = Families(families());
     families.run(report);
     report.ladder.iter().for_each(|entry| families.layer(entry));
@@ -208,8 +208,10 @@ impl Families {
             for (more, told) in of_layer(entry) {
                 let labels = labels.iter().cloned().chain(more).collect();
                 match told {
-                    Told::Estimate(estimate) => self.estimate(family.name, &labels, estimate, scale),
-                    Told::Alone(value) => self.add(family.name, labels, value.map(|value| value * scale)),
+                    LayerValue::Estimate(estimate) => self.estimate(family.name, &labels, estimate, scale),
+                    LayerValue::Alone(value) => {
+                        self.add(family.name, labels, value.map(|value| value * scale))
+                    }
                 }
             }
         }

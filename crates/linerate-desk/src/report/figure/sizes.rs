@@ -5,7 +5,7 @@ use super::{
 };
 use crate::analysis::{Curve, Layer, Point as Measured, Segment};
 use crate::plan::HostGroup;
-use crate::report::curve::told;
+use crate::report::curve::break_sentence;
 use crate::report::note::sentence;
 use crate::report::{BreakEntry, CurveEntry};
 use crate::statistic::Estimate;
@@ -95,7 +95,7 @@ fn add(figure: &mut Figure, sheet: &Sheet, layer: &Layer, curve: &Curve, view: &
     };
     let points = curve.points.iter().filter(|point| point.message_bytes > 0);
     let medians = points.clone().filter_map(|point| {
-        let estimate = Estimate::of(point.passes.keys().filter_map(|pass| drawn(point, *pass)))?;
+        let estimate = Estimate::from_values(point.passes.keys().filter_map(|pass| drawn(point, *pass)))?;
         Some(Point::new(point.message_bytes as f64, estimate))
     });
     let raw = points.flat_map(|point| {
@@ -152,7 +152,12 @@ fn marks(sheet: &Sheet, curve: &Curve, series: &Series) -> Vec<Mark> {
         x: found.at_bytes as f64,
         y: nearest(series, found.at_bytes as f64),
         label: found.class.clone(),
-        text: format!("{}. {} {}", told(entry, found), sentence(&found.evidence), sentence(&found.hint)),
+        text: format!(
+            "{}. {} {}",
+            break_sentence(entry, found),
+            sentence(&found.evidence),
+            sentence(&found.hint)
+        ),
     };
     sure.filter(|(_, found)| found.sure).map(mark).collect()
 }

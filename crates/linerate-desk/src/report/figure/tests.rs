@@ -19,7 +19,7 @@ fn named<'f>(figures: &'f [Figure], id: &str) -> &'f Figure {
 #[test]
 fn each_figure_is_drawn_as_svg_and_as_png() {
     let recording = stepped();
-    let figures = figures(&[Sheet::of(&recording, "")]);
+    let figures = figures(&[Sheet::new(&recording, "")]);
     let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
     for id in ["ladder", "waterfall", "throughput", "half-round-trip", "efficiency", "distribution", "drift"]
     {
@@ -41,7 +41,7 @@ fn each_figure_is_drawn_as_svg_and_as_png() {
 #[test]
 fn points_are_the_reports_and_single_passes_lie_around_them() {
     let recording = stepped();
-    let sheet = Sheet::of(&recording, "");
+    let sheet = Sheet::new(&recording, "");
     let entry = sheet.report.ladder.iter().find(|entry| entry.id == "network.tcp").unwrap().clone();
     let figures = figures(&[sheet]);
     let throughput = named(&figures, "throughput");
@@ -58,7 +58,7 @@ fn points_are_the_reports_and_single_passes_lie_around_them() {
 #[test]
 fn a_line_ends_where_the_break_is_and_the_break_is_marked() {
     let recording = stepped();
-    let figures = figures(&[Sheet::of(&recording, "")]);
+    let figures = figures(&[Sheet::new(&recording, "")]);
     let figure = named(&figures, "half-round-trip");
     let series = figure.series.iter().find(|series| series.name == "network.tcp a>b, sleeping").unwrap();
     assert!(series.lines.len() > 1 && series.dashed);
@@ -72,7 +72,7 @@ fn a_line_ends_where_the_break_is_and_the_break_is_marked() {
 #[test]
 fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden() {
     let (a, b) = (stepped(), Synthetic { passes: 7, ..Synthetic::default() }.recording());
-    let figures = figures(&[Sheet::of(&a, "A"), Sheet::of(&b, "B")]);
+    let figures = figures(&[Sheet::new(&a, "A"), Sheet::new(&b, "B")]);
     let throughput = named(&figures, "throughput");
     let names: Vec<&str> = throughput.series.iter().map(|series| series.name.as_str()).collect();
     let series = |name: &str| throughput.series.iter().find(|series| series.name == name).unwrap();
@@ -92,7 +92,7 @@ fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden()
 #[test]
 fn no_figure_of_something_that_was_measured_is_empty() {
     let is_drawn = |recording: &Recording, id: &str| {
-        let figures = figures(&[Sheet::of(recording, "")]);
+        let figures = figures(&[Sheet::new(recording, "")]);
         let of_rung = |series: &&Series| series.name.starts_with("network.udp");
         named(&figures, id).series.iter().filter(of_rung).any(|series| series.shown)
     };

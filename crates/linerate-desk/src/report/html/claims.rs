@@ -3,7 +3,7 @@
 use crate::analysis::Holds;
 use crate::report::Sheet;
 use crate::report::shape::ClaimEntry;
-use crate::report::suite::{evidence, said};
+use crate::report::suite::{evidence, verdict_word};
 use maud::{Markup, html};
 
 /// Whether there are any.
@@ -50,7 +50,7 @@ fn row(suite: &str, claim: &ClaimEntry) -> Markup {
         tr {
             td { (suite) }
             td { (claim.says) }
-            td { @if claim.holds == Holds::Yes { (said(claim.holds)) } @else { strong { (said(claim.holds)) } } }
+            td { @if claim.holds == Holds::Yes { (verdict_word(claim.holds)) } @else { strong { (verdict_word(claim.holds)) } } }
             td { (evidence(claim)) }
             td { (claim.place) }
         }

@@ -1,6 +1,6 @@
 //! What was found, with its evidence, and what makes a number doubtful.
 
-use crate::report::curve::told;
+use crate::report::curve::break_sentence;
 use crate::report::figure::Sheet;
 use crate::report::note::{name, sentence};
 use crate::report::{BreakEntry, CurveEntry, LadderEntry, WarningEntry};
@@ -92,7 +92,7 @@ fn one_break(curve: &CurveEntry, found: &BreakEntry) -> Markup {
     let class = BREAKS.iter().find(|class| class.name == found.class);
     html! {
         li {
-            b { (told(curve, found)) }
+            b { (break_sentence(curve, found)) }
             @if !found.sure { " Not beyond doubt." }
             @if let Some(class) = class { " " (sentence(class.meaning)) "." }
             @if !found.evidence.is_empty() { " Evidence: " (found.evidence) "." }
@@ -193,9 +193,9 @@ fn left_out(sheet: &Sheet) -> Markup {
     let entries = sheet.report.ladder.iter();
     let parts = entries
         .clone()
-        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), left.reason.told())));
+        .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), left.reason.sentence())));
     let suites = sheet.report.suites.iter().flat_map(|suite| &suite.left_out);
-    let suites = suites.map(|one| (format!("{}{}", one.rung, one.part()), one.reason.told()));
+    let suites = suites.map(|one| (format!("{}{}", one.rung, one.part()), one.reason.sentence()));
     let lines: Vec<(String, String)> = parts.chain(suites).collect();
     html! {
         @if !lines.is_empty() {

@@ -84,7 +84,7 @@ fn the_json_form_describes_curves() {
 #[test]
 fn the_json_form_comes_back() {
     let recording = made_up();
-    let report = Report::of(&recording);
+    let report = Report::from_recording(&recording);
     let back: Report = serde_json::from_str(&json(&recording)).unwrap();
     // Numbers may differ in their last bit; they are not written again.
     assert_eq!(

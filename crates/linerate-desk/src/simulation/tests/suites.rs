@@ -51,7 +51,7 @@ fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
             let wait =
                 if series.name == "polling" { crate::vocabulary::Wait::Polling } else { Default::default() };
             let pattern = crate::vocabulary::Pattern::PingPong;
-            let pairs = Pairs::one(HostId(0), HostId(1));
+            let pairs = Pairs::single(HostId(0), HostId(1));
             let case =
                 crate::plan::Case { rung: "network.tcp".into(), pattern, wait, pairs, ..Default::default() };
             let truth = machine.message_ns(&case, bytes) / 2.0;

@@ -19,7 +19,7 @@ use super::super::{VirtualHost, refusal};
 use crate::unit::{BitRate, Bytes};
 use crate::{Error, Result};
 use fuser::{Config, Session, SessionACL};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::{mount, thread};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -42,12 +42,12 @@ const LONGEST_ANSWER: u64 = 64 << 10;
 
 /// Starts it on a host, which has a mount namespace of its own, and waits until its folder can be used. Says where
 /// that is.
-pub(super) fn start(program: &Path, host: &VirtualHost, rate: &str) -> Result<(Own, String)> {
+pub(super) fn start(program: &Path, host: &VirtualHost, rate: &str) -> Result<(ChildProcess, String)> {
     let mut command = host.command(program);
     command.args([SUBCOMMAND, rate]).stderr(Stdio::null());
     let role = format!("the lab's slow disk of host {}", host.name);
     // It has nothing to tidy up.
-    let process = Own::start(&role, Duration::ZERO, command)?;
+    let process = ChildProcess::start(&role, Duration::ZERO, command)?;
     let mut said = String::new();
     if let Some((_, output)) = process.streams() {
         let mut output = BufReader::new(output.take(LONGEST_ANSWER));

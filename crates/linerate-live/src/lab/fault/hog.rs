@@ -3,7 +3,7 @@
 use super::super::journal;
 use super::super::request::stranger;
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::{spawn, thread};
 use std::io::{BufRead, BufReader, Write};
@@ -21,14 +21,15 @@ const PERIOD_NS: u64 = 10_000_000;
 const BUSY: &str = "busy";
 
 /// Starts it, and waits until it is busy.
-pub fn start(program: &Path, cpu: u32, share: f64) -> Result<Own> {
+pub fn start(program: &Path, cpu: u32, share: f64) -> Result<ChildProcess> {
     let mut command = Command::new(program);
     command.args([SUBCOMMAND, &cpu.to_string(), &share.to_string()]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     spawn::tie_to_parent(&mut command);
     journal::mark(&mut command);
     // It has nothing to tidy up.
-    let process = Own::start(format!("the lab's busy process on CPU {cpu}"), Duration::ZERO, command)?;
+    let process =
+        ChildProcess::start(format!("the lab's busy process on CPU {cpu}"), Duration::ZERO, command)?;
     let mut said = String::new();
     if let Some((_, output)) = process.streams() {
         BufReader::new(output).read_line(&mut said).map_err(|e| Error::io("read", "its answer", e))?;

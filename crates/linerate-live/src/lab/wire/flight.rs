@@ -32,7 +32,7 @@ pub struct Flight {
 impl Flight {
     /// All segments of a frame that came at this time.
     pub fn new(frame: Rc<Vec<u8>>, length: usize, from: usize, to: usize, at_ns: f64) -> Flight {
-        let layout = Layout::of(&frame[..length.min(frame.len())]);
+        let layout = Layout::parse(&frame[..length.min(frame.len())]);
         let segments = 0..layout.segments();
         Flight { frame, layout, segments, from, to, first_ns: at_ns, last_ns: at_ns, is_held: false }
     }

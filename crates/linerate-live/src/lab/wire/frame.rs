@@ -64,7 +64,7 @@ fn native(bytes: &[u8], at: usize) -> u16 {
 impl Layout {
     /// How a frame (the header of virtio-net included) is made up; a packet that is no super-packet, or of
     /// which too little is understood, is one segment.
-    pub fn of(frame: &[u8]) -> Layout {
+    pub fn parse(frame: &[u8]) -> Layout {
         let whole = frame.len().saturating_sub(VNET_HEADER);
         let single = Layout { headers: 0, segment: whole, payload: whole, is_ip6: false, is_tcp: false };
         Layout::of_super_packet(frame).unwrap_or(single)
@@ -232,19 +232,19 @@ pub(super) mod tests {
     #[test]
     fn a_super_packet_is_many_on_the_wire() {
         let frame = super_packet(4000, 1448);
-        let layout = Layout::of(&frame);
+        let layout = Layout::parse(&frame);
         assert_eq!((layout.headers, layout.segments()), (66, 3));
         assert_eq!(layout.wire_bytes(1), 1514);
         assert_eq!(layout.wire_bytes(3), 3 * 66 + 4000);
         assert_eq!((layout.packet_bytes(0), layout.packet_bytes(2)), (1500, 4000 - 2896 + 52));
-        let plain = Layout::of(&[0; 110]);
+        let plain = Layout::parse(&[0; 110]);
         assert_eq!((plain.segments(), plain.wire_bytes(1), plain.is_super_packet()), (1, 100, false));
     }
 
     #[test]
     fn a_piece_is_what_the_kernel_would_have_made() {
         let frame = super_packet(4000, 1448);
-        let layout = Layout::of(&frame);
+        let layout = Layout::parse(&frame);
         let (head, body) = layout.cut(&frame, 1..2);
         assert_eq!(body, 76 + 1448..76 + 2896);
         assert_eq!((head[1], native(&head, 4)), (0, 0), "one segment is no super-packet");
@@ -267,7 +267,7 @@ pub(super) mod tests {
         #[test]
         fn pieces_are_the_whole(payload in 1usize..60000, segment in 100u16..9000, cut in 0usize..700) {
             let frame = super_packet(payload, segment);
-            let layout = Layout::of(&frame);
+            let layout = Layout::parse(&frame);
             let at = cut.min(layout.segments());
             let bodies = [layout.cut(&frame, 0..at).1, layout.cut(&frame, at..layout.segments()).1];
             let joined: Vec<u8> = bodies.into_iter().flat_map(|body| frame[body].to_vec()).collect();
@@ -282,7 +282,7 @@ pub(super) mod tests {
                 frame[4..6].copy_from_slice(&segment.to_ne_bytes());
                 frame[22..24].copy_from_slice(&IP4.to_be_bytes());
             }
-            let layout = Layout::of(&frame);
+            let layout = Layout::parse(&frame);
             let segments = layout.segments();
             if layout.is_super_packet() {
                 let (_, body) = layout.cut(&frame, 0..segments);

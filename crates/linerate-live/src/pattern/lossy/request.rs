@@ -53,7 +53,7 @@ impl<L: Lossy> Unreliable<L> {
                 came += 1;
                 longest = longest.max(Duration::from_nanos(now - sent.went_ns));
                 if number >= lead {
-                    answers.came(sent, now);
+                    answers.record(sent, now);
                 }
                 if asked == all {
                     quiet_until = now + self.wait_for_last(longest);

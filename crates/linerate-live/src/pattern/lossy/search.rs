@@ -3,7 +3,7 @@
 
 mod judge;
 
-use super::super::journal::{STAMPED_BYTES, number, sent_ns, write_sent};
+use super::super::arrivals::{STAMPED_BYTES, number, sent_ns, write_sent};
 use super::*;
 use crate::record::{SubInterval, Tally};
 use crate::vocabulary::FEEDBACK_NS;
@@ -20,7 +20,7 @@ const MOST_NUMBERS: u64 = 1 << 26;
 
 /// What the receiving end knows of a search.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct SearchReceiver {
     /// A bit for each number that came.
     seen: Vec<u64>,
     len: usize,
@@ -48,23 +48,30 @@ impl Interval {
     }
 }
 
-impl Ear {
+impl SearchReceiver {
     /// Whether a block's datagrams have room for a number and a time.
     fn fits(block: &Block) -> io::Result<()> {
         let short = || io::Error::new(io::ErrorKind::InvalidInput, "a search needs messages of 16 B or more");
         if block.message_bytes < STAMPED_BYTES as u64 { Err(short()) } else { Ok(()) }
     }
 
-    pub(super) fn new(block: &Block) -> io::Result<Ear> {
-        Ear::fits(block)?;
+    pub(super) fn new(block: &Block) -> io::Result<SearchReceiver> {
+        SearchReceiver::fits(block)?;
         let len = block.message_bytes as usize;
         let seen = vec![0; (MOST_NUMBERS / 64) as usize];
-        Ok(Ear { seen, len, expected: 0, came: 0, least_ns: i64::MAX, interval: Interval::after(0) })
+        Ok(SearchReceiver {
+            seen,
+            len,
+            expected: 0,
+            came: 0,
+            least_ns: i64::MAX,
+            interval: Interval::after(0),
+        })
     }
 
     /// One datagram of this block.
     #[inline]
-    fn hears(&mut self, datagram: &[u8], now_ns: u64) {
+    fn record(&mut self, datagram: &[u8], now_ns: u64) {
         let number = number(datagram);
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if let Some(seen) = self.seen.get_mut(word) {
@@ -105,11 +112,11 @@ impl<L: Lossy> Unreliable<L> {
         walk: &mut Walk<'_>,
     ) -> io::Result<Moved> {
         let (begun, len) = (clock.now_ns(), block.message_bytes as usize);
-        Ear::fits(block)?;
+        SearchReceiver::fits(block)?;
         let mut sent = 0;
         loop {
             let order = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
-            let mut order = Order::of(order);
+            let mut order = Order::from_number(order);
             while let Some(gap_ns) = gap_ns(order, len) {
                 order = self.offer_at(clock, block, gap_ns, walk, &mut sent)?;
             }
@@ -141,7 +148,7 @@ impl<L: Lossy> Unreliable<L> {
             let now = clock.now_ns();
             if now >= look_ns {
                 if let Some(order) = self.link.hear(Duration::ZERO)? {
-                    return Ok(Order::of(order));
+                    return Ok(Order::from_number(order));
                 }
                 if now > last {
                     return Err(io::ErrorKind::TimedOut.into());
@@ -169,7 +176,7 @@ impl<L: Lossy> Unreliable<L> {
         block: &Block,
         walk: &mut Walk<'_>,
     ) -> io::Result<Moved> {
-        let mut ear = self.ear.take().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut receiver = self.receiver.take().ok_or(io::ErrorKind::InvalidInput)?;
         let (mut search, mut found) = (TypeB::default(), Vec::with_capacity(block.slices as usize));
         let mut until = clock.now_ns();
         for _ in 0..block.slices {
@@ -178,16 +185,16 @@ impl<L: Lossy> Unreliable<L> {
             for _ in 0..block.messages {
                 self.link.tell(Order::Send(search.bps()).number())?;
                 sub.offered_bps = sub.offered_bps.max(search.bps());
-                self.listen(clock, walk, &mut ear, until + FEEDBACK_NS)?;
+                self.listen(clock, walk, &mut receiver, until + FEEDBACK_NS)?;
                 until = clock.now_ns();
-                let (seen, most_ns) = ear.take();
+                let (seen, most_ns) = receiver.take();
                 search.judge(seen);
                 sub.add(seen.came, seen.lost, seen.variation_ns, most_ns);
             }
             sub.duration_ns = until - begun;
             found.push(sub);
         }
-        self.end(clock, walk, ear, found, block)
+        self.end(clock, walk, receiver, found, block)
     }
 
     /// The bisection: a slice is a trial at one rate.
@@ -197,20 +204,20 @@ impl<L: Lossy> Unreliable<L> {
         block: &Block,
         walk: &mut Walk<'_>,
     ) -> io::Result<Moved> {
-        let mut ear = self.ear.take().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut receiver = self.receiver.take().ok_or(io::ErrorKind::InvalidInput)?;
         let (mut search, mut found) = (Bisection::default(), Vec::with_capacity(block.slices as usize));
         let mut sent_before = 0;
         for _ in 0..block.slices {
             let Some(order) = search.order() else { break };
             self.link.tell(order.number())?;
             let begun = clock.now_ns();
-            self.listen(clock, walk, &mut ear, begun + block.messages * FEEDBACK_NS)?;
+            self.listen(clock, walk, &mut receiver, begun + block.messages * FEEDBACK_NS)?;
             self.link.tell(Order::Hold.number())?;
             let sent = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
             let duration_ns = clock.now_ns() - begun;
             // What is under way still comes within a silence.
-            while self.hear_one(clock, walk, &mut ear)? {}
-            let (seen, most_ns) = ear.take();
+            while self.receive_one(clock, walk, &mut receiver)? {}
+            let (seen, most_ns) = receiver.take();
             let lost = sent.saturating_sub(sent_before).saturating_sub(seen.came);
             let offered_bps =
                 8e9 * ((sent - sent_before.min(sent)) * block.message_bytes) as f64 / duration_ns as f64;
@@ -220,7 +227,7 @@ impl<L: Lossy> Unreliable<L> {
             found.push(sub);
             sent_before = sent;
         }
-        self.end(clock, walk, ear, found, block)
+        self.end(clock, walk, receiver, found, block)
     }
 
     /// Takes what comes until a moment.
@@ -228,21 +235,26 @@ impl<L: Lossy> Unreliable<L> {
         &mut self,
         clock: &K,
         walk: &mut Walk<'_>,
-        ear: &mut Ear,
+        receiver: &mut SearchReceiver,
         until_ns: u64,
     ) -> io::Result<()> {
         while clock.now_ns() < until_ns {
-            self.hear_one(clock, walk, ear)?;
+            self.receive_one(clock, walk, receiver)?;
         }
         Ok(())
     }
 
     /// Takes one datagram; false where none came for a silence.
-    fn hear_one<K: Clock>(&mut self, clock: &K, walk: &mut Walk<'_>, ear: &mut Ear) -> io::Result<bool> {
-        let room = walk.next(ear.len);
+    fn receive_one<K: Clock>(
+        &mut self,
+        clock: &K,
+        walk: &mut Walk<'_>,
+        receiver: &mut SearchReceiver,
+    ) -> io::Result<bool> {
+        let room = walk.next(receiver.len);
         let Some(length) = self.link.receive(room)? else { return Ok(false) };
-        if self.is_of_block(&room[..length], ear.len) {
-            ear.hears(&room[..length], clock.now_ns());
+        if self.is_of_block(&room[..length], receiver.len) {
+            receiver.record(&room[..length], clock.now_ns());
         }
         Ok(true)
     }
@@ -252,14 +264,14 @@ impl<L: Lossy> Unreliable<L> {
         &mut self,
         clock: &K,
         walk: &mut Walk<'_>,
-        mut ear: Ear,
+        mut receiver: SearchReceiver,
         mut found: Vec<SubInterval>,
         block: &Block,
     ) -> io::Result<Moved> {
         self.link.tell(Order::End.number())?;
         let sent = self.link.hear(self.link.patience())?.ok_or(io::ErrorKind::TimedOut)?;
-        while self.hear_one(clock, walk, &mut ear)? {}
-        let came = ear.came;
+        while self.receive_one(clock, walk, &mut receiver)? {}
+        let came = receiver.came;
         let tally = Tally { search: std::mem::take(&mut found), ..Tally::default() };
         Ok(Moved {
             bytes: came * block.message_bytes,
@@ -285,8 +297,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ear() -> Ear {
-        Ear::new(&Block { message_bytes: 16, ..Block::default() }).unwrap()
+    fn receiver() -> SearchReceiver {
+        SearchReceiver::new(&Block { message_bytes: 16, ..Block::default() }).unwrap()
     }
 
     fn datagram(number: u32, sent: u64) -> [u8; STAMPED_BYTES] {
@@ -298,36 +310,36 @@ mod tests {
 
     #[test]
     fn what_was_lost_late_or_doubled_is_told_apart() {
-        let mut ear = ear();
+        let mut receiver = receiver();
         for (number, at) in [(0, 100), (2, 130), (1, 140), (2, 150), (5, 160)] {
-            ear.hears(&datagram(number, 0), at);
+            receiver.record(&datagram(number, 0), at);
         }
-        let (seen, most) = ear.take();
+        let (seen, most) = receiver.take();
         // 3 and 4 are missing; delays are 100, 130, 140 and 160.
         assert_eq!((seen, most), (Seen { came: 4, lost: 2, variation_ns: 32 }, 60));
-        ear.hears(&datagram(6, 0), 120);
-        assert_eq!(ear.take(), (Seen { came: 1, lost: 0, variation_ns: 20 }, 20));
-        assert_eq!(ear.take(), (Seen::default(), 0));
+        receiver.record(&datagram(6, 0), 120);
+        assert_eq!(receiver.take(), (Seen { came: 1, lost: 0, variation_ns: 20 }, 20));
+        assert_eq!(receiver.take(), (Seen::default(), 0));
     }
 
     #[test]
     fn datagrams_without_room_for_a_time_cannot_be_searched() {
-        assert!(Ear::new(&Block { message_bytes: 15, ..Block::default() }).is_err());
+        assert!(SearchReceiver::new(&Block { message_bytes: 15, ..Block::default() }).is_err());
     }
 
     proptest! {
         /// The other end may write what it likes.
         #[test]
         fn no_datagram_breaks_the_account(all in proptest::collection::vec(any::<([u8; 16], u64)>(), 0..20)) {
-            let mut ear = ear();
+            let mut receiver = receiver();
             let count = all.len() as u64;
-            all.iter().for_each(|(bytes, now)| ear.hears(bytes, *now));
-            prop_assert!(ear.take().0.came <= count);
+            all.iter().for_each(|(bytes, now)| receiver.record(bytes, *now));
+            prop_assert!(receiver.take().0.came <= count);
         }
 
         #[test]
         fn no_order_stops_the_clock(number in any::<u64>(), len in 16usize..9000) {
-            let gap = gap_ns(Order::of(number), len);
+            let gap = gap_ns(Order::from_number(number), len);
             prop_assert!(gap.is_none_or(|ns| (0.0..=1e10).contains(&ns)), "{:?}", gap);
         }
     }

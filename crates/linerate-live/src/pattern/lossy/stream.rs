@@ -1,6 +1,8 @@
 //! A stream of datagrams: numbered, stamped with when they were sent, at a set pace or as fast as they go.
 
-use super::super::journal::{Blank, Book, Came, Ledger, STAMPED_BYTES, Stamps, write_sent};
+use super::super::arrivals::{
+    Arrival, ArrivalRecord, RecordKind, STAMPED_BYTES, Stamps, Unnumbered, write_sent,
+};
 use super::super::pacer::Pacer;
 use super::*;
 use crate::record::{Latencies, Tally};
@@ -15,7 +17,7 @@ impl<L: Lossy> Unreliable<L> {
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
         let begun = clock.now_ns();
-        let pacer = Pacer::of(block.pace, clock);
+        let pacer = Pacer::for_pace(block.pace, clock);
         let is_stamped = block.message_bytes as usize >= STAMPED_BYTES;
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
         let (sent, done) = match pacer {
@@ -88,7 +90,7 @@ impl<L: Lossy> Unreliable<L> {
         Ok((all, done))
     }
 
-    /// The ledger was made ready before the block's time.
+    /// The record of arrivals was made ready before the block's time.
     pub(super) fn receive<K: Clock>(
         &mut self,
         clock: &K,
@@ -96,10 +98,10 @@ impl<L: Lossy> Unreliable<L> {
         walk: &mut Walk<'_>,
         stamps: &mut Vec<u64>,
     ) -> io::Result<Moved> {
-        match std::mem::take(&mut self.book) {
-            Book::Blank => self.receive_into(Blank, clock, block, walk, stamps),
-            Book::Numbered(numbers) => self.receive_into(numbers, clock, block, walk, stamps),
-            Book::Stamped(numbers, times) => {
+        match std::mem::take(&mut self.arrivals) {
+            RecordKind::Counted => self.receive_into(Unnumbered, clock, block, walk, stamps),
+            RecordKind::Numbered(numbers) => self.receive_into(numbers, clock, block, walk, stamps),
+            RecordKind::Stamped(numbers, times) => {
                 self.receive_into(Stamps(numbers, times), clock, block, walk, stamps)
             }
         }
@@ -107,9 +109,9 @@ impl<L: Lossy> Unreliable<L> {
 
     /// A stamp closes `messages` datagrams that came. A block with losses has fewer stamps than slices, and
     /// its last one closes what was left when the sender was done.
-    fn receive_into<B: Ledger, K: Clock>(
+    fn receive_into<B: ArrivalRecord, K: Clock>(
         &mut self,
-        mut ledger: B,
+        mut arrivals: B,
         clock: &K,
         block: &Block,
         walk: &mut Walk<'_>,
@@ -129,7 +131,7 @@ impl<L: Lossy> Unreliable<L> {
             match received? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
                     silences = 0;
-                    if ledger.came(&room[..length], now) != Came::First {
+                    if arrivals.arrived(&room[..length], now) != Arrival::First {
                         continue;
                     }
                     came += 1;
@@ -141,7 +143,7 @@ impl<L: Lossy> Unreliable<L> {
                         done_ns = clock.now_ns();
                     }
                 }
-                // Another block's, late; or the bell, which goes on until this end has answered.
+                // Another block's, late; or the nudge, which goes on until this end has answered.
                 Some(length) if length > 0 || sent.is_some() => {}
                 None if sent.is_some() => {
                     if clock.now_ns() >= late_until {
@@ -153,7 +155,7 @@ impl<L: Lossy> Unreliable<L> {
                     silences += u32::from(quiet.is_none());
                     sent = self.finished(silences)?;
                     done_ns = clock.now_ns();
-                    late_until = done_ns + late_ns(&ledger);
+                    late_until = done_ns + late_ns(&arrivals);
                 }
             }
         }
@@ -161,9 +163,9 @@ impl<L: Lossy> Unreliable<L> {
             stamps.push(done_ns);
         }
         let sent = self.all_sent(sent)?;
-        self.drain(walk, len, &mut ledger, clock)?;
+        self.drain(walk, len, &mut arrivals, clock)?;
         self.link.tell(came)?;
-        Ok(accounted(block, came, sent, ledger))
+        Ok(accounted(block, came, sent, arrivals))
     }
 
     /// How many were sent: heard already, or awaited where all of them came before.
@@ -179,14 +181,14 @@ impl<L: Lossy> Unreliable<L> {
         &mut self,
         walk: &mut Walk<'_>,
         len: usize,
-        ledger: &mut impl Ledger,
+        arrivals: &mut impl ArrivalRecord,
         clock: &impl Clock,
     ) -> io::Result<()> {
         loop {
             let room = walk.next(len);
             match self.link.receive_now(room)? {
                 Some(length) if self.is_of_block(&room[..length], len) => {
-                    ledger.came(&room[..length], clock.now_ns());
+                    arrivals.arrived(&room[..length], clock.now_ns());
                 }
                 Some(_) => {}
                 None => return Ok(()),
@@ -202,17 +204,17 @@ impl<L: Lossy> Unreliable<L> {
 }
 
 /// What a receiver has to tell.
-fn accounted(block: &Block, came: u64, sent: u64, ledger: impl Ledger) -> Moved {
+fn accounted(block: &Block, came: u64, sent: u64, arrivals: impl ArrivalRecord) -> Moved {
     let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
     (moved.messages, moved.lost) = (Some(came), Some(sent.saturating_sub(came)));
     let mut tally = Tally::default();
-    ledger.finish(&mut tally, &mut moved.samples);
+    arrivals.finish(&mut tally, &mut moved.samples);
     moved.tally = (tally != Tally::default()).then(|| Box::new(tally));
     moved
 }
 
 /// How long a datagram may still be under way when its sender has said that it is done: no longer than twice
 /// what delays differed by so far.
-fn late_ns(ledger: &impl Ledger) -> u64 {
-    (2 * ledger.spread_ns()).min(SILENCE.as_nanos() as u64)
+fn late_ns(arrivals: &impl ArrivalRecord) -> u64 {
+    (2 * arrivals.spread_ns()).min(SILENCE.as_nanos() as u64)
 }

@@ -3,8 +3,10 @@
 mod link;
 
 use super::channel::{Channel, receive_all, send_all};
-use super::door::{Calls, Door};
-use crate::pattern::{Calling, Drive, Driven, Link, Measured, Part, Ready, may_crowd, play, play_crowds};
+use super::factory::{ConnectionFactory, FactoryEnd};
+use crate::pattern::{
+    ConnectionLoops, Drive, Driven, Link, Measured, Part, Ready, may_multiplex, play, play_multiplexed,
+};
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::transport::fault::shim::Faults;
@@ -12,7 +14,7 @@ use crate::transport::{Session, Spec, Task, by_task, granted};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
-pub use link::came;
+pub use link::bytes_or_closed;
 use link::{Polling, Sleeping};
 use std::collections::BTreeSet;
 use std::io;
@@ -27,27 +29,31 @@ pub struct Connected<C> {
     spec: Spec,
     flows: Vec<C>,
     /// Where further connections are made or taken.
-    door: Option<Box<dyn Door<C>>>,
+    factory: Option<Box<dyn ConnectionFactory<C>>>,
 }
 
 impl<C: Channel + 'static> Connected<C> {
     /// A session over these connections.
     pub fn session(spec: Spec, flows: Vec<C>) -> Result<Box<dyn Session>> {
         flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
-        Ok(Box::new(Connected { spec, flows, door: None }))
+        Ok(Box::new(Connected { spec, flows, factory: None }))
     }
 
     /// The same, with the place where further ones are made or taken.
-    pub fn at_door(spec: Spec, flows: Vec<C>, door: Box<dyn Door<C>>) -> Result<Box<dyn Session>> {
+    pub fn with_factory(
+        spec: Spec,
+        flows: Vec<C>,
+        factory: Box<dyn ConnectionFactory<C>>,
+    ) -> Result<Box<dyn Session>> {
         flows.iter().try_for_each(|flow| flow.prepare(&spec, Wait::Sleeping))?;
-        Ok(Box::new(Connected { spec, flows, door: Some(door) }))
+        Ok(Box::new(Connected { spec, flows, factory: Some(factory) }))
     }
 }
 
 impl<C: Channel> Session for Connected<C> {
     fn granted(&self) -> Vec<Granted> {
         let mut all = self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec));
-        all.extend(Faults::of(&self.spec).granted(&self.spec));
+        all.extend(Faults::from_spec(&self.spec).granted(&self.spec));
         if self.is_by_queue() {
             let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
             all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));
@@ -81,10 +87,10 @@ impl<C: Channel> Session for Connected<C> {
         let played = match wait {
             _ if tasks.iter().any(|task| task.does.calls()) => self.calls(tasks, wait, blocks),
             _ if !driven.is_empty() => {
-                let measured = Faults::of(&self.spec).play_driven(driven, wait, blocks);
+                let measured = Faults::from_spec(&self.spec).play_driven(driven, wait, blocks);
                 measured.map(|measured| by_task(measured, self.flows.len()))
             }
-            _ if self.is_crowded(tasks) => self.crowded(tasks, wait, blocks),
+            _ if self.is_multiplexed(tasks) => self.play_multiplexed_tasks(tasks, wait, blocks),
             Wait::Polling => self.with_links(tasks, wait, blocks, |flow| Polling::new(flow, patience)),
             Wait::Sleeping => self.with_links(tasks, wait, blocks, |flow| Sleeping { flow, patience }),
         };
@@ -141,48 +147,56 @@ impl<C: Channel> Connected<C> {
     }
 
     /// Whether there are more flows than this end has CPUs: then each CPU's thread serves several.
-    fn is_crowded(&self, tasks: &[Task]) -> bool {
+    fn is_multiplexed(&self, tasks: &[Task]) -> bool {
         let cpus: BTreeSet<u32> = tasks.iter().flat_map(|task| &task.cpus).copied().collect();
         let count = if cpus.is_empty() {
             linerate_sys::thread::allowed_cpus().map_or(1, |cpus| cpus.len())
         } else {
             cpus.len()
         };
-        tasks.iter().all(|task| may_crowd(task.does)) && self.flows.len() > count && self.may_share_threads()
+        tasks.iter().all(|task| may_multiplex(task.does))
+            && self.flows.len() > count
+            && self.may_share_threads()
     }
 
     /// Whether one thread may serve several flows.
     fn may_share_threads(&self) -> bool {
         let is_driven = self.flows.first().is_some_and(|flow| flow.is_driven(&self.spec));
-        !is_driven && Faults::of(&self.spec).are_none() && self.spec.value(THREADS) != Some("flow")
+        !is_driven && Faults::from_spec(&self.spec).are_none() && self.spec.value(THREADS) != Some("flow")
     }
 
-    fn crowded(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
+    fn play_multiplexed_tasks(
+        &self,
+        tasks: &[Task],
+        wait: Wait,
+        blocks: &[Block],
+    ) -> Result<Vec<Vec<Vec<Measured>>>> {
         let flows = |task: &Task| {
             let all = self.flows.iter().enumerate();
-            (task.does, all.map(|(at, flow)| (Seat(flow), self.cpu(task, at))).collect())
+            (task.does, all.map(|(at, flow)| (Multiplexed(flow), self.cpu(task, at))).collect())
         };
         let tasks: Vec<_> = tasks.iter().map(flows).collect();
-        let measured = play_crowds(&tasks, wait, blocks, self.spec.patience())?;
+        let measured = play_multiplexed(&tasks, wait, blocks, self.spec.patience())?;
         Ok(by_task(measured, self.flows.len()))
     }
 
     /// Runs what makes and takes connections: as many at once as there are flows.
     fn calls(&self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
-        let no_door =
+        let no_factory =
             || Error::unavailable("this transport makes no further connections", "take tcp or unix");
-        let (door, patience) = (self.door.as_deref().ok_or_else(no_door)?, self.spec.patience());
-        door.waits((wait == Wait::Sleeping).then_some(patience))
+        let (factory, patience) = (self.factory.as_deref().ok_or_else(no_factory)?, self.spec.patience());
+        factory
+            .waits((wait == Wait::Sleeping).then_some(patience))
             .map_err(|e| Error::io("accept", "listener", e))?;
         let flows = self.flows.len();
         let places = || tasks.iter().flat_map(|task| (0..flows).map(move |flow| (task.does, task.cpu(flow))));
         let measured = match wait {
             Wait::Polling => {
-                let link = || Calling(Calls::<C, true> { door, patience });
+                let link = || ConnectionLoops(FactoryEnd::<C, true> { factory, patience });
                 play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
             }
             Wait::Sleeping => {
-                let link = || Calling(Calls::<C, false> { door, patience });
+                let link = || ConnectionLoops(FactoryEnd::<C, false> { factory, patience });
                 play(places().map(|(does, cpu)| Part { link: link(), does, cpu }).collect(), wait, blocks)?
             }
         };
@@ -205,29 +219,29 @@ impl<C: Channel> Connected<C> {
                 cpu: self.cpu(task, flow),
             })
             .collect();
-        let measured = Faults::of(&self.spec).play(parts, wait, blocks)?;
+        let measured = Faults::from_spec(&self.spec).play(parts, wait, blocks)?;
         Ok(by_task(measured, self.flows.len()))
     }
 }
 
-/// A connection among many.
-struct Seat<'s, C>(&'s C);
+/// A connection among those that one thread serves.
+struct Multiplexed<'s, C>(&'s C);
 
-impl<C> Clone for Seat<'_, C> {
+impl<C> Clone for Multiplexed<'_, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C> Copy for Seat<'_, C> {}
+impl<C> Copy for Multiplexed<'_, C> {}
 
-impl<C: AsFd> AsFd for Seat<'_, C> {
+impl<C: AsFd> AsFd for Multiplexed<'_, C> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl<C: Channel> Ready for Seat<'_, C> {
+impl<C: Channel> Ready for Multiplexed<'_, C> {
     #[inline]
     fn push_now(&self, bytes: &[u8]) -> io::Result<usize> {
         self.0.send_now(bytes)

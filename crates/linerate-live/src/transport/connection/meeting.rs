@@ -5,8 +5,8 @@
 //! not is closed and nothing is sent to it.
 
 use super::channel::{Channel, receive_all, send_all};
-use super::door::{Door, Knocking, Listening};
 use super::engine::Connected;
+use super::factory::{Acceptor, ConnectionFactory, Connector};
 use super::family::{Family, GREETING_LEN, SECRET_LEN, STRANGER};
 use crate::record::Lack;
 use crate::transport::{Address, Offer, Pending, Session, Spec, Transport};
@@ -58,15 +58,15 @@ pub struct Meeting<F: Family> {
 impl<F: Family> Pending for Meeting<F> {
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let flows = self.meet(other)?;
-        let door: Box<dyn Door<F>> = match (self.passive, other) {
-            (Some((listener, secret)), _) => Box::new(Listening::<F> { listener, secret }),
+        let factory: Box<dyn ConnectionFactory<F>> = match (self.passive, other) {
+            (Some((listener, secret)), _) => Box::new(Acceptor::<F> { listener, secret }),
             (None, Offer::Socket { address, secret, .. }) => {
                 let (spec, address, secret) = (self.spec.clone(), address.clone(), secret.clone());
-                Box::new(Knocking { spec, address, secret })
+                Box::new(Connector { spec, address, secret })
             }
             (None, _) => return Connected::session(self.spec, flows),
         };
-        Connected::at_door(self.spec, flows, door)
+        Connected::with_factory(self.spec, flows, factory)
     }
 }
 

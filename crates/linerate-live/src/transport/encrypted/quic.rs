@@ -21,7 +21,7 @@ use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, by_task, 
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
-use link::{Flow, Own, Shared};
+use link::{ExclusiveFlow, Flow, Shared};
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ impl Session for Connected {
         let mut all = granted_buffers(&flow.port, &self.spec);
         // It was the only one that either end offered.
         all.push(granted(&self.spec, CIPHER, asked(&self.spec)));
-        all.extend(Faults::of(&self.spec).granted(&self.spec));
+        all.extend(Faults::from_spec(&self.spec).granted(&self.spec));
         all
     }
 
@@ -115,7 +115,7 @@ impl Session for Connected {
         if self.flows.is_empty() {
             return Err(Error::peer("this session", "was closed by an earlier error", ""));
         }
-        let (count, faults) = (self.flows.len(), Faults::of(&self.spec));
+        let (count, faults) = (self.flows.len(), Faults::from_spec(&self.spec));
         let played = match (tasks, wait) {
             ([task], Wait::Polling) => faults.play(alone::<true>(&mut self.flows, task), wait, blocks),
             ([task], Wait::Sleeping) => faults.play(alone::<false>(&mut self.flows, task), wait, blocks),
@@ -133,9 +133,11 @@ impl Session for Connected {
 }
 
 /// A thread for each connection.
-fn alone<'s, const POLLS: bool>(flows: &'s mut [Flow], task: &Task) -> Vec<Part<Own<'s, POLLS>>> {
+fn alone<'s, const POLLS: bool>(flows: &'s mut [Flow], task: &Task) -> Vec<Part<ExclusiveFlow<'s, POLLS>>> {
     let flows = flows.iter_mut().enumerate();
-    flows.map(|(at, flow)| Part { link: Own::new(flow), does: task.does, cpu: task.cpu(at) }).collect()
+    flows
+        .map(|(at, flow)| Part { link: ExclusiveFlow::new(flow), does: task.does, cpu: task.cpu(at) })
+        .collect()
 }
 
 /// A thread for each task of each connection, which take turns.

@@ -216,7 +216,7 @@ impl Session for Sealed {
         let mut all = flow.stream.granted(&self.spec);
         let suite = flow.state.negotiated_cipher_suite();
         all.extend(suite.map(|suite| granted(&self.spec, CIPHER, name_of(suite))));
-        all.extend(Faults::of(&self.spec).granted(&self.spec));
+        all.extend(Faults::from_spec(&self.spec).granted(&self.spec));
         all
     }
 
@@ -235,7 +235,8 @@ impl Session for Sealed {
         if self.flows.is_empty() {
             return Err(Error::peer("this session", "was closed by an earlier error", ""));
         }
-        let (patience, count, faults) = (self.spec.patience(), self.flows.len(), Faults::of(&self.spec));
+        let (patience, count, faults) =
+            (self.spec.patience(), self.flows.len(), Faults::from_spec(&self.spec));
         for flow in &self.flows {
             socket::limit_waits(&flow.stream, patience)?;
         }

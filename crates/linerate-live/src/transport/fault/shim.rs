@@ -36,14 +36,14 @@ struct Shim<'s> {
 
 impl Faults {
     /// The faults among a session's settings.
-    pub fn of(spec: &Spec) -> Faults {
+    pub fn from_spec(spec: &Spec) -> Faults {
         Faults {
             spin_ns: spec.parsed::<Nanoseconds>("shim.spin").map_or(0, |time| time.0 as u64),
             copies: spec.parsed("shim.copies").unwrap_or(0),
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
             read_rate: spec.parsed("shim.read-rate"),
-            stall: Stall::of(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
+            stall: Stall::from_settings(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
         }
     }
 
@@ -125,10 +125,10 @@ impl Faults {
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
     fn wrap<'s>(self, link: Driven<'s>, does: Does, blocks: &[Block]) -> Shim<'s> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
-        let slowdown = Slowdown::of(self.slowdown_percent, does, blocks);
+        let slowdown = Slowdown::new(self.slowdown_percent, does, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
         let stall = self.stall.filter(|_| does == Does::Echoes);
-        Shim { link, faults: self, slowdown, reader: Reader::of(self.read_rate, does), stall, scratch }
+        Shim { link, faults: self, slowdown, reader: Reader::new(self.read_rate, does), stall, scratch }
     }
 }
 
@@ -168,7 +168,7 @@ impl Link for Shim<'_> {
         // All that a sender hears is the word to begin the next block.
         self.slowdown.begins();
         let came = self.link.pull(bytes)?;
-        self.reader.came(came);
+        self.reader.received(came);
         if let Some(stall) = self.stall {
             stall.hold();
         }

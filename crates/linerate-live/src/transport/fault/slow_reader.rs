@@ -22,7 +22,7 @@ pub struct Reader {
 
 impl Reader {
     /// For one end of a step: only the receiver of a stream has a pace.
-    pub fn of(rate: Option<BitRate>, does: Does) -> Reader {
+    pub fn new(rate: Option<BitRate>, does: Does) -> Reader {
         let rate = rate.filter(|_| does == Does::Receives);
         Reader { ns_per_byte: rate.map(|rate| 8e9 / rate.0), done_at: None }
     }
@@ -34,7 +34,7 @@ impl Reader {
 
     /// Works on bytes that came.
     #[inline]
-    pub fn came(&mut self, bytes: usize) {
+    pub fn received(&mut self, bytes: usize) {
         let Some(ns_per_byte) = self.ns_per_byte else { return };
         let now = monotonic_ns() as f64;
         let from = self.done_at.map_or(now, |done| done.max(now - MADE_UP_NS));
@@ -56,11 +56,11 @@ mod tests {
     /// Waiting never ends early, so a lower bound holds however busy the machine is.
     #[test]
     fn bytes_take_the_time_of_the_rate_at_least() {
-        let mut reader = Reader::of(Some(BitRate(1e9)), Does::Receives);
+        let mut reader = Reader::new(Some(BitRate(1e9)), Does::Receives);
         reader.begins();
         let begun = monotonic_ns();
         for _ in 0..10 {
-            reader.came(125_000);
+            reader.received(125_000);
         }
         assert!(monotonic_ns() - begun >= 10_000_000);
     }
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn only_a_receiver_has_a_pace() {
         for does in [Does::Sends, Does::Pings, Does::Echoes] {
-            let mut reader = Reader::of(Some(BitRate(1.0)), does);
-            reader.came(1 << 20);
+            let mut reader = Reader::new(Some(BitRate(1.0)), does);
+            reader.received(1 << 20);
             assert!(reader.done_at.is_none());
         }
     }

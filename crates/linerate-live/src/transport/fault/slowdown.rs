@@ -40,7 +40,7 @@ struct WarmUp {
 }
 
 impl WarmUp {
-    fn of(messages: u64) -> WarmUp {
+    fn new(messages: u64) -> WarmUp {
         let clocked = messages.div_ceil(2);
         let window = (clocked / WINDOWS as u64).max(1);
         WarmUp { left: messages, clocked, window, since: 0, took: [0; WINDOWS], filled: 0 }
@@ -65,13 +65,13 @@ impl WarmUp {
 
 impl Slowdown {
     /// For one end of a step.
-    pub fn of(percent: u32, does: Does, blocks: &[Block]) -> Slowdown {
+    pub fn new(percent: u32, does: Does, blocks: &[Block]) -> Slowdown {
         let slows = percent > 0 && matches!(does, Does::Sends | Does::Pings);
         let is_warm_up = |block: &&Block| does == Does::Sends && block.lead == block.slices;
         let warm_up = blocks
             .first()
             .filter(is_warm_up)
-            .map(|block| WarmUp::of(block.messages * u64::from(block.slices)));
+            .map(|block| WarmUp::new(block.messages * u64::from(block.slices)));
         let share = slows.then(|| f64::from(percent) / 100.0);
         Slowdown { share, warm_up, paced: None, last_at: None, next_at: None }
     }
@@ -150,7 +150,7 @@ mod tests {
     /// Spinning never ends early, so a lower bound holds however busy the machine is.
     #[test]
     fn a_stream_runs_free_in_its_warm_up_and_then_takes_its_share_longer() {
-        let mut slowdown = Slowdown::of(50, Does::Sends, &[block(40, 1, 1), block(40, 1, 0)]);
+        let mut slowdown = Slowdown::new(50, Does::Sends, &[block(40, 1, 1), block(40, 1, 0)]);
         time_of(&mut slowdown, 40);
         slowdown.begins();
         assert!(time_of(&mut slowdown, 41) >= 40 * MESSAGE_NS * 3 / 2);
@@ -158,14 +158,14 @@ mod tests {
 
     #[test]
     fn a_ping_pong_pays_a_share_of_each_round_trip() {
-        let mut slowdown = Slowdown::of(50, Does::Pings, &[block(40, 1, 0)]);
+        let mut slowdown = Slowdown::new(50, Does::Pings, &[block(40, 1, 0)]);
         assert!(time_of(&mut slowdown, 41) >= 40 * MESSAGE_NS * 3 / 2);
     }
 
     #[test]
     fn whoever_answers_is_not_slowed() {
         for does in [Does::Echoes, Does::Receives] {
-            let mut slowdown = Slowdown::of(1000, does, &[block(10, 1, 1)]);
+            let mut slowdown = Slowdown::new(1000, does, &[block(10, 1, 1)]);
             slowdown.hold(8);
             slowdown.went(8);
             assert!(slowdown.last_at.is_none() && slowdown.paced.is_none());

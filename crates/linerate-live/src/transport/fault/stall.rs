@@ -18,7 +18,7 @@ pub struct Stall {
 
 impl Stall {
     /// Of the two knobs; none where the first one is not set.
-    pub fn of(stall: Option<Nanoseconds>, every: Option<Nanoseconds>) -> Option<Stall> {
+    pub fn from_settings(stall: Option<Nanoseconds>, every: Option<Nanoseconds>) -> Option<Stall> {
         let for_ns = stall?.0 as u64;
         let every_ns = every.map_or(EVERY_NS, |every| every.0 as u64).max(1);
         (for_ns > 0).then_some(Stall { for_ns, every_ns })
@@ -45,10 +45,10 @@ mod tests {
     #[test]
     fn what_comes_in_a_stall_waits_for_its_end() {
         let ms = |ms: f64| Some(Nanoseconds(ms * 1e6));
-        let stall = Stall::of(ms(100.0), None).unwrap();
+        let stall = Stall::from_settings(ms(100.0), None).unwrap();
         let left = |at_ms: u64| stall.left_ns(at_ms * 1_000_000) / 1_000_000;
         assert_eq!([5000, 5040, 5099, 5100, 5999].map(left), [100, 60, 1, 0, 0]);
-        assert_eq!(Stall::of(None, ms(10.0)), None);
-        assert_eq!(Stall::of(ms(1.0), ms(10.0)).unwrap().every_ns, 10_000_000);
+        assert_eq!(Stall::from_settings(None, ms(10.0)), None);
+        assert_eq!(Stall::from_settings(ms(1.0), ms(10.0)).unwrap().every_ns, 10_000_000);
     }
 }

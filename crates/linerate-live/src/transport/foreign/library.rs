@@ -2,39 +2,39 @@
 //!
 //! | file | duty |
 //! |---|---|
-//! | `asked` | the ranks that are to be launched, in a launcher's words |
+//! | `launch_request` | the ranks that are to be launched, in a launcher's words |
 //! | [`boot`] | the process that starts daemons before ranks |
 //! | `daemons` | those that some launchers need, and what ends them |
 //! | `elsewhere` | what a launcher must know of the other host |
 //! | `find` | the files and the launchers that there are |
 //! | `home` | where a rank calls, and what it is asked |
 //! | `identify` | what a file is, asked of it in a process of its own |
-//! | [`keep`] | what sees to the end of a daemon |
+//! | [`supervise`] | what sees to the end of a daemon |
 //! | `launch` | a launcher of ranks that goes on |
 //! | `session` | the session of ranks that a launcher starts |
 //! | `rank` | a rank's side |
-//! | `said` | what a foreign program says, in bounds |
+//! | `bounded_output` | what a foreign program says, in bounds |
 //! | [`shell`] | the remote shell of their launchers |
 //! | `started` | a launcher that goes on: its last words, its end |
-//! | `told`, `parts` | what a rank tells of its library |
+//! | `rank_report`, `parts` | what a rank tells of its library |
 //! | `variable` | what is said by variables |
 
-pub(super) mod asked;
 pub mod boot;
+mod bounded_output;
 mod daemons;
 pub mod elsewhere;
 mod find;
 pub(super) mod home;
 mod identify;
-pub mod keep;
 mod launch;
+pub(super) mod launch_request;
 mod parts;
 pub(super) mod rank;
-mod said;
+pub(super) mod rank_report;
 pub(super) mod session;
 pub mod shell;
 pub(super) mod started;
-pub(super) mod told;
+pub mod supervise;
 pub(super) mod variable;
 
 use crate::Error;
@@ -79,9 +79,9 @@ pub struct Identity {
     pub abi: Option<String>,
 }
 
-/// What the process has in its surroundings that says where programs and libraries are.
+/// What the process has in its environment that says where programs and libraries are.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct ProcessEnvironment {
     /// The folders of `PATH`.
     pub programs: Vec<PathBuf>,
     /// Those of `LD_LIBRARY_PATH`.
@@ -110,43 +110,43 @@ pub fn this_program() -> crate::Result<PathBuf> {
 }
 
 /// Every library on this host, by kind; `program` is this one, which loads each in a process of its own.
-pub fn libraries(program: &Path, around: &Surroundings) -> Vec<Found> {
+pub fn libraries(program: &Path, around: &ProcessEnvironment) -> Vec<Found> {
     LIBRARY_KINDS.iter().flat_map(|kind| all_of((program, around), kind)).collect()
 }
 
 /// Every one of a kind.
-pub(super) fn of_kind(name: &str, program: &Path, around: &Surroundings) -> Vec<Found> {
+pub(super) fn of_kind(name: &str, program: &Path, around: &ProcessEnvironment) -> Vec<Found> {
     let kinds = LIBRARY_KINDS.iter().filter(|kind| kind.name == name);
     kinds.flat_map(|kind| all_of((program, around), kind)).collect()
 }
 
 /// Those of a kind at one place: a file, or the folder that it was installed to.
-pub(super) fn at(name: &str, place: &Path, program: &Path, around: &Surroundings) -> Vec<Found> {
+pub(super) fn at(name: &str, place: &Path, program: &Path, around: &ProcessEnvironment) -> Vec<Found> {
     let kinds = LIBRARY_KINDS.iter().filter(|kind| kind.name == name);
     let all = kinds.flat_map(|kind| find::files_at(kind, place).into_iter().map(move |path| (kind, path)));
     all.map(|(kind, path)| found((program, around), kind, path)).collect()
 }
 
 /// Whether there is a file of a kind; nothing is loaded.
-pub(super) fn is_there(name: &str, around: &Surroundings) -> bool {
+pub(super) fn is_there(name: &str, around: &ProcessEnvironment) -> bool {
     LIBRARY_KINDS.iter().any(|kind| kind.name == name && !find::files(kind, around).is_empty())
 }
 
-fn all_of(here: (&Path, &Surroundings), kind: &'static LibraryKind) -> Vec<Found> {
+fn all_of(here: (&Path, &ProcessEnvironment), kind: &'static LibraryKind) -> Vec<Found> {
     find::files(kind, here.1).into_iter().map(|path| found(here, kind, path)).collect()
 }
 
 /// A command that does not take itself for a part of the job that this process may be in.
-pub(super) fn outside_of_jobs(command: &mut Command, around: &Surroundings) {
+pub(super) fn outside_of_jobs(command: &mut Command, around: &ProcessEnvironment) {
     let of_a_job = |name: &&String| OF_A_JOB.iter().any(|begin| name.starts_with(begin));
     for name in around.variables.iter().filter(of_a_job) {
         command.env_remove(name);
     }
 }
 
-impl Surroundings {
+impl ProcessEnvironment {
     /// Those that this process was started in.
-    pub fn of_this_process() -> Surroundings {
+    pub fn of_this_process() -> ProcessEnvironment {
         let environment = std::fs::read("/proc/self/environ").unwrap_or_default();
         let pairs = environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
         let pairs: Vec<(&str, &str)> = pairs.filter_map(|pair| pair.split_once('=')).collect();
@@ -154,7 +154,7 @@ impl Surroundings {
             let set = pairs.iter().find(|(variable, _)| *variable == name).map_or("", |(_, value)| *value);
             set.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
         };
-        Surroundings {
+        ProcessEnvironment {
             programs: folders("PATH"),
             libraries: folders("LD_LIBRARY_PATH"),
             variables: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
@@ -162,7 +162,11 @@ impl Surroundings {
     }
 }
 
-fn found((program, around): (&Path, &Surroundings), kind: &'static LibraryKind, path: PathBuf) -> Found {
+fn found(
+    (program, around): (&Path, &ProcessEnvironment),
+    kind: &'static LibraryKind,
+    path: PathBuf,
+) -> Found {
     let identity = ask(program, &path, around).map_err(|error| error.to_string());
     let launcher = identity
         .as_ref()
@@ -179,13 +183,14 @@ pub fn line(path: &Path, mark: &str) -> String {
 }
 
 /// Has a process of its own load it.
-fn ask(program: &Path, path: &Path, around: &Surroundings) -> crate::Result<Identity> {
+fn ask(program: &Path, path: &Path, around: &ProcessEnvironment) -> crate::Result<Identity> {
     let mut command = Command::new(program);
     let mark = format!("{:032x}", rand::random::<u128>());
     command.arg(ROLE).arg(path).arg(&mark);
     outside_of_jobs(&mut command, around);
     let begin = mark.clone();
-    let (lines, verdict) = said::lines(command, "loading it", move |line| line.starts_with(&begin))?;
+    let (lines, verdict) =
+        bounded_output::lines(command, "loading it", move |line| line.starts_with(&begin))?;
     let Some(answer) = lines.iter().find_map(|line| line.strip_prefix(&mark)) else {
         let how = verdict.unwrap_or_else(|| "ended without an answer".into());
         return Err(Error::unavailable(format!("loading it failed: {how}"), LOADS));

@@ -10,8 +10,8 @@ pub mod rank;
 mod receive;
 mod settings;
 
-use super::library::asked::Seat;
-use super::library::session::Own;
+use super::library::launch_request::RankSpec;
+use super::library::session::LibraryTransport;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};
 use crate::vocabulary::{Launch, MPI_MAKERS, MPI_THREAD_LEVELS};
@@ -24,13 +24,13 @@ use std::sync::OnceLock;
 const THREAD_LEVEL: &str = "mpi.thread-level";
 
 /// The transport.
-pub static MPI: Own = Own {
+pub static MPI: LibraryTransport = LibraryTransport {
     kind: "mpi",
     noun: "MPI",
     install: "apt-get install openmpi-bin",
     picks: Some("mpi.implementation"),
     at: Some("mpi.path"),
-    told: settings::told,
+    reported_knobs: settings::reported_knobs,
     launch,
     words,
     variables: settings::variables,
@@ -43,9 +43,9 @@ fn launch(name: &str) -> Option<&'static Launch> {
     MPI_MAKERS.iter().find(|maker| maker.name == name)?.launch.as_ref()
 }
 
-fn words(spec: &Spec, seat: &Seat) -> Vec<OsString> {
-    let abi = seat.abi.clone().unwrap_or_default();
-    vec![ROLE.into(), seat.file.clone().into(), abi.into(), thread_level(spec).into()]
+fn words(spec: &Spec, rank_spec: &RankSpec) -> Vec<OsString> {
+    let abi = rank_spec.abi.clone().unwrap_or_default();
+    vec![ROLE.into(), rank_spec.file.clone().into(), abi.into(), thread_level(spec).into()]
 }
 
 /// A library that gives less is refused; what it gives a rank tells.

@@ -9,19 +9,19 @@
 //! | [`endpoint`] | the rank's side |
 //! | `libfabric` | libfabric |
 //! | `settings` | knobs, as the variables that each library has for them |
-//! | `tether` | the connection of the ends |
+//! | `out_of_band` | the connection of the ends |
 //! | `ucx` | UCX |
 
 pub mod endpoint;
 mod libfabric;
+mod out_of_band;
 mod settings;
-mod tether;
 mod ucx;
 
 use super::library::elsewhere::{interface_of, own_address};
-use super::library::home::{Home, Played, Ranked, Receive};
+use super::library::home::{Played, RankConnection, RankListener, Receive};
 use super::library::started::{Started, Tie};
-use super::library::{self, Found, Surroundings, outside_of_jobs, this_program};
+use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
@@ -29,13 +29,13 @@ use crate::transport::connection::meeting::Meeting;
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport};
 use crate::vocabulary::{NATIVE_LIBRARIES, NativeLibrary, Wait};
 use crate::{Error, Result};
-use endpoint::{About, Asked, Connect, ROLE};
+use endpoint::{About, Connect, ROLE, RankRequest};
 pub use libfabric::LIBFABRIC;
+use out_of_band::OutOfBand;
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use tether::Tether;
 pub use ucx::UCX;
 
 const HINT: &str = "`linerate doctor` says more; does a program that is linked with it run?";
@@ -47,7 +47,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub struct Native {
     name: &'static str,
     /// Plays as a rank of it.
-    serve: fn(Asked) -> Result<()>,
+    serve: fn(RankRequest) -> Result<()>,
     /// Every file of it on this host. Looked for once: each is loaded for it, and may hang.
     all: &'static OnceLock<Vec<Found>>,
 }
@@ -62,7 +62,7 @@ impl Native {
     /// The first that can be loaded.
     fn found(&self) -> Result<&'static Found> {
         let program = this_program()?;
-        let look = || library::of_kind(self.name, &program, &Surroundings::of_this_process());
+        let look = || library::of_kind(self.name, &program, &ProcessEnvironment::of_this_process());
         let all = self.all.get_or_init(look);
         let why = || {
             let whys = all.iter().filter_map(|found| found.identity.as_ref().err().map(String::as_str));
@@ -73,13 +73,14 @@ impl Native {
     }
 
     /// Starts this end's rank, which tells its address.
-    fn rank(&self, spec: &Spec) -> Result<Own> {
+    fn rank(&self, spec: &Spec) -> Result<RunningRank> {
         let (entry, found) = (self.entry()?, self.found()?);
         let at = own_address(spec)?;
         let interface = at.map(|address| interface_of(address.into())).transpose()?;
-        let home = Home::open()?;
-        let asked = Asked { name: self.name.into(), file: found.path.clone(), home: home.name().into(), at };
-        let around = Surroundings::of_this_process();
+        let home = RankListener::open()?;
+        let asked =
+            RankRequest { name: self.name.into(), file: found.path.clone(), home: home.name().into(), at };
+        let around = ProcessEnvironment::of_this_process();
         let mut command = Command::new(this_program()?);
         outside_of_jobs(&mut command, &around);
         let of_user = around.variables.iter().filter(|name| name.starts_with(entry.prefix));
@@ -93,7 +94,7 @@ impl Native {
         let mut rank = home.welcome(&|| started.last_words())?;
         let told = rank.ask("address", &|| is_on(&started));
         let address = told.map_err(|error| with_words(error, &started))?;
-        Ok(Own { entry, found, rank, started, address })
+        Ok(RunningRank { entry, found, rank, started, address })
     }
 }
 
@@ -103,7 +104,7 @@ impl Transport for Native {
     }
 
     fn lacks(&self) -> Option<Lack> {
-        let is_there = library::is_there(self.name, &Surroundings::of_this_process());
+        let is_there = library::is_there(self.name, &ProcessEnvironment::of_this_process());
         let entry = self.entry().ok()?;
         (!is_there).then(|| Lack {
             transport: self.name.into(),
@@ -129,10 +130,10 @@ impl Transport for Native {
 }
 
 /// An end's rank. It ends when this is dropped, before what reads its words.
-struct Own {
+struct RunningRank {
     entry: &'static NativeLibrary,
     found: &'static Found,
-    rank: Ranked,
+    rank: RankConnection,
     started: Started,
     address: Vec<u8>,
 }
@@ -140,7 +141,7 @@ struct Own {
 /// An end that is about to meet the other one.
 struct End {
     spec: Spec,
-    own: Own,
+    own: RunningRank,
     meeting: Meeting<TcpStream>,
 }
 
@@ -149,13 +150,13 @@ impl Pending for End {
         let End { spec, mut own, meeting } = *self;
         let missing = || Error::peer("the other end", "made no connection", "");
         let stream = meeting.meet(other)?.pop().ok_or_else(missing)?;
-        let tether = Tether::over(stream);
-        let address = tether.exchange(&own.address, spec.patience())?;
+        let out_of_band = OutOfBand::over(stream);
+        let address = out_of_band.exchange(&own.address, spec.patience())?;
         let connect = Connect { address, first: !spec.passive };
-        let gone = || is_on(&own.started).and_then(|()| tether.check());
+        let gone = || is_on(&own.started).and_then(|()| out_of_band.check());
         let told = own.rank.ask_with::<About>("connect", &connect, &gone);
         let about = told.map_err(|error| with_words(error, &own.started))?;
-        Ok(Box::new(Open { limit: spec.patience(), spec, own, tether, about }))
+        Ok(Box::new(Open { limit: spec.patience(), spec, own, out_of_band, about }))
     }
 }
 
@@ -176,10 +177,10 @@ fn with_words(error: Error, started: &Started) -> Error {
     }
     // What it said comes by another way than its error, and may be read later.
     let soon = Instant::now() + LAST_WORDS / 4;
-    while started.said().trim().is_empty() && Instant::now() < soon {
+    while started.output().trim().is_empty() && Instant::now() < soon {
         std::thread::sleep(Duration::from_millis(10));
     }
-    let said = started.said();
+    let said = started.output();
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match (&error, lines.is_empty()) {
         (Error::HungUp { .. }, _) | (_, true) => error,
@@ -192,8 +193,8 @@ struct Open {
     spec: Spec,
     /// What a trial may take.
     limit: Duration,
-    own: Own,
-    tether: Tether,
+    own: RunningRank,
+    out_of_band: OutOfBand,
     about: About,
 }
 
@@ -227,13 +228,13 @@ impl Session for Open {
                 "messages move while a rank asks for them: wait = \"polling\"",
             ));
         }
-        let Own { rank, started, .. } = &mut self.own;
-        let gone = || is_on(started).and_then(|()| self.tether.check());
+        let RunningRank { rank, started, .. } = &mut self.own;
+        let gone = || is_on(started).and_then(|()| self.out_of_band.check());
         let how = (task.does, task.cpu(0), wait, Receive::default());
         let played = rank.play(how, blocks, self.limit, &gone);
         let played = played.map_err(|error| {
             // The other rank waits for one that will send nothing.
-            self.tether.cut();
+            self.out_of_band.cut();
             with_words(error, started)
         })?;
         let measured = played.into_iter().map(Played::measured).collect::<Result<_>>()?;
@@ -242,7 +243,7 @@ impl Session for Open {
 }
 
 /// Plays as the rank that a word of the command line tells.
-fn serve(asked: Asked) -> Result<()> {
+fn serve(asked: RankRequest) -> Result<()> {
     let all = [&UCX, &LIBFABRIC];
     let unknown = || Error::usage(format!("no library is called `{}`", asked.name), "");
     let native = all.into_iter().find(|native| native.name == asked.name).ok_or_else(unknown)?;

@@ -7,8 +7,8 @@
 //! Where the worker is root, sshd is in a user namespace in which it is not: as root it would want an account and a folder
 //! that a host without a booted sshd does not have, and it need do nothing here that root may.
 
-use super::library::Surroundings;
-use super::library::keep::Kept;
+use super::library::ProcessEnvironment;
+use super::library::supervise::SupervisedDaemon;
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::{Channel, receive_all, send_all};
 use crate::transport::connection::engine::Connected;
@@ -126,7 +126,7 @@ impl Transport for Ssh {
 
 /// The file of a program.
 fn program(name: &str) -> Option<PathBuf> {
-    let folders = Surroundings::of_this_process().programs;
+    let folders = ProcessEnvironment::of_this_process().programs;
     let folders = folders.into_iter().chain(FOLDERS.iter().map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
@@ -156,7 +156,7 @@ struct Serving {
 
 /// The keys' folder, as long as this is there.
 struct Keys {
-    kept: Option<Kept>,
+    kept: Option<SupervisedDaemon>,
     folder: PathBuf,
     maker: Child,
     /// What stands before sshd.
@@ -174,10 +174,10 @@ impl Drop for Keys {
 impl Keys {
     /// Makes them; gives the account, the host's public key and the user's private one as well.
     fn make(limit: Duration) -> Result<(Keys, [String; 3])> {
-        let (kept, before) = (Kept::expect()?, as_another()?);
+        let (kept, before) = (SupervisedDaemon::expect()?, as_another()?);
         let mut command = kept.command(Path::new("/bin/sh"))?;
         command.args(["-c", MAKE_KEYS, "keys"]).arg(kept.folder()).args(&before);
-        let log = PrivateFile::of(&[])?;
+        let log = PrivateFile::from_bytes(&[])?;
         let fail = |e| Error::io("start", "the maker of keys", e);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.writer().map_err(fail)?);
         let mut maker = command.spawn().map_err(fail)?;
@@ -300,8 +300,8 @@ impl Pending for Asking {
         let Offer::Daemon(daemon) = other else {
             return Err(Error::peer("the other end", "offered no sshd", ""));
         };
-        let known = PrivateFile::of(format!("{HOST} {}\n", daemon.host_key).as_bytes())?;
-        let key = PrivateFile::of(daemon.key.as_bytes())?;
+        let known = PrivateFile::from_bytes(format!("{HOST} {}\n", daemon.host_key).as_bytes())?;
+        let key = PrivateFile::from_bytes(daemon.key.as_bytes())?;
         let tunnels = (0..self.spec.flows).map(|flow| self.ask(daemon, (&known, &key), flow));
         let tunnels = tunnels.collect::<Result<Vec<_>>>()?;
         tunnels.iter().try_for_each(|tunnel| tunnel.stands(self.spec.patience()))?;
@@ -355,7 +355,7 @@ impl Asking {
 /// One of OpenSSH's programs, as long as this is there, and what it says.
 struct Started {
     child: Child,
-    kept: Option<Kept>,
+    kept: Option<SupervisedDaemon>,
     log: PrivateFile,
 }
 
@@ -363,7 +363,7 @@ impl Started {
     /// A program of these words, which speaks over a socket. Who keeps it ends it with this process.
     fn by(words: &[String], socket: OwnedFd) -> Result<Started> {
         let [program, words @ ..] = words else { return Err(Error::usage("no program", "")) };
-        let (kept, log) = (Kept::expect()?, PrivateFile::of(&[])?);
+        let (kept, log) = (SupervisedDaemon::expect()?, PrivateFile::from_bytes(&[])?);
         let fail = |e| Error::io("start", program.clone(), e);
         let mut command = kept.command(Path::new(program))?;
         command.args(words);
@@ -374,7 +374,7 @@ impl Started {
 
     /// The program and all that it started.
     fn processes(&self) -> Vec<u32> {
-        let mut all = self.kept.as_ref().map(Kept::processes).unwrap_or_default();
+        let mut all = self.kept.as_ref().map(SupervisedDaemon::processes).unwrap_or_default();
         let mut at = 0;
         while at < all.len() {
             all.extend(orphans::children(all[at]).unwrap_or_default());

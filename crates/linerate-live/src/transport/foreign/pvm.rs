@@ -13,10 +13,10 @@ mod machine;
 pub mod task;
 
 use super::library::elsewhere::{Elsewhere, own_address};
-use super::library::home::{self, Home, Played, Ranked, Receive};
-use super::library::keep::Kept;
+use super::library::home::{self, Played, RankConnection, RankListener, Receive};
 use super::library::shell::{Access, Served};
-use super::library::{self, Found, Surroundings, outside_of_jobs, this_program};
+use super::library::supervise::SupervisedDaemon;
+use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
@@ -46,7 +46,7 @@ impl Transport for Pvm {
     }
 
     fn lacks(&self) -> Option<Lack> {
-        let is_there = library::is_there(self.name(), &Surroundings::of_this_process());
+        let is_there = library::is_there(self.name(), &ProcessEnvironment::of_this_process());
         (!is_there).then(|| Lack {
             transport: self.name().into(),
             why: "unavailable: no PVM was found on this host".into(),
@@ -63,7 +63,7 @@ impl Transport for Pvm {
         }
         // Before the other end waits for a task.
         found()?;
-        let home = Home::open()?;
+        let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let other = own_address(spec)?.map(here).transpose()?;
@@ -77,7 +77,7 @@ impl Transport for Pvm {
 
 /// What a host where the first daemon does not run has for the session. The daemon before the shell that starts it.
 struct Far {
-    kept: Kept,
+    kept: SupervisedDaemon,
     served: Served,
 }
 
@@ -95,11 +95,11 @@ impl Far {
 
 /// This host for a daemon on the other one: what its commands start is kept.
 fn here(address: Ipv4Addr) -> Result<(Far, Elsewhere)> {
-    let kept = Kept::expect()?;
+    let kept = SupervisedDaemon::expect()?;
     let (start, variables) = (kept.shell()?, variables(kept.folder()));
     let shell = move |line: &str| {
         let mut command = start(line);
-        outside_of_jobs(&mut command, &Surroundings::of_this_process());
+        outside_of_jobs(&mut command, &ProcessEnvironment::of_this_process());
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command
     };
@@ -111,7 +111,7 @@ fn here(address: Ipv4Addr) -> Result<(Far, Elsewhere)> {
 fn all() -> Result<&'static [Found]> {
     static ALL: OnceLock<Vec<Found>> = OnceLock::new();
     let program = this_program()?;
-    Ok(ALL.get_or_init(|| library::of_kind(PVM.name(), &program, &Surroundings::of_this_process())))
+    Ok(ALL.get_or_init(|| library::of_kind(PVM.name(), &program, &ProcessEnvironment::of_this_process())))
 }
 
 /// The first that can be started.
@@ -127,7 +127,7 @@ fn found() -> Result<&'static Found> {
 /// An end whose task has not called yet.
 struct End {
     spec: Spec,
-    home: Home,
+    home: RankListener,
     /// Where the other end's daemon starts one here.
     far: Option<Far>,
 }
@@ -172,7 +172,7 @@ struct Open {
     /// What a trial may take.
     limit: Duration,
     // Before the daemons, which it takes leave of.
-    rank: Ranked,
+    rank: RankConnection,
     about: About,
     /// Where this end is the active one; and what tells another host's end that it need not wait.
     machine: Option<(Machine, Option<Access>)>,

@@ -9,9 +9,9 @@
 mod layer;
 pub mod pe;
 
-use super::library::asked::Seat;
 use super::library::home::Receive;
-use super::library::session::Own;
+use super::library::launch_request::RankSpec;
+use super::library::session::LibraryTransport;
 use super::library::variable;
 use crate::Result;
 use crate::record::Granted;
@@ -26,13 +26,13 @@ const OPERATION: &str = "shmem.operation";
 const ENVIRONMENT: &str = "shmem.environment";
 
 /// The transport.
-pub static SHMEM: Own = Own {
+pub static SHMEM: LibraryTransport = LibraryTransport {
     kind: "shmem",
     noun: "OpenSHMEM",
     install: "apt-get install openmpi-bin",
     picks: None,
     at: None,
-    told: |_, _| Vec::new(),
+    reported_knobs: |_, _| Vec::new(),
     launch,
     words,
     variables,
@@ -45,9 +45,9 @@ fn launch(name: &str) -> Option<&'static Launch> {
     SHMEM_MAKERS.iter().find(|maker| maker.name == name).map(|maker| &maker.launch)
 }
 
-fn words(spec: &Spec, seat: &Seat) -> Vec<OsString> {
-    let words = [pe::ROLE, seat.name.as_str(), operation(spec)];
-    words.iter().map(OsString::from).chain([seat.file.clone().into()]).collect()
+fn words(spec: &Spec, rank_spec: &RankSpec) -> Vec<OsString> {
+    let words = [pe::ROLE, rank_spec.name.as_str(), operation(spec)];
+    words.iter().map(OsString::from).chain([rank_spec.file.clone().into()]).collect()
 }
 
 fn operation(spec: &Spec) -> &str {
@@ -55,7 +55,7 @@ fn operation(spec: &Spec) -> &str {
 }
 
 fn variables(spec: &Spec, _: &str) -> Result<Vec<(String, String)>> {
-    Ok(variable::said(spec.value(ENVIRONMENT)).collect())
+    Ok(variable::assignments(spec.value(ENVIRONMENT)).collect())
 }
 
 /// The operation is this program's own choice of calls; no library says what it made of a variable.

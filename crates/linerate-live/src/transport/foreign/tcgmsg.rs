@@ -4,9 +4,9 @@
 
 pub mod node;
 
-use super::library::asked::Seat;
 use super::library::home::Receive;
-use super::library::session::Own;
+use super::library::launch_request::RankSpec;
+use super::library::session::LibraryTransport;
 use super::library::variable;
 use crate::record::Granted;
 use crate::transport::Spec;
@@ -18,16 +18,16 @@ use std::sync::OnceLock;
 const ENVIRONMENT: &str = "tcgmsg.environment";
 
 /// The transport.
-pub static TCGMSG: Own = Own {
+pub static TCGMSG: LibraryTransport = LibraryTransport {
     kind: "tcgmsg",
     noun: "TCGMSG",
     install: "adapters/tcgmsg/build FOLDER, and LD_LIBRARY_PATH=FOLDER",
     picks: None,
     at: None,
-    told: |_, _| Vec::new(),
+    reported_knobs: |_, _| Vec::new(),
     launch,
     words,
-    variables: |spec, _| Ok(variable::said(spec.value(ENVIRONMENT)).collect()),
+    variables: |spec, _| Ok(variable::assignments(spec.value(ENVIRONMENT)).collect()),
     receive: |_| Ok(Receive::default()),
     granted: on_record,
     all: OnceLock::new(),
@@ -38,8 +38,8 @@ fn launch(_: &str) -> Option<&'static Launch> {
     MPI_MAKERS.iter().find(|maker| maker.name == TCGMSG_OVER)?.launch.as_ref()
 }
 
-fn words(_: &Spec, seat: &Seat) -> Vec<OsString> {
-    vec![node::ROLE.into(), seat.file.clone().into()]
+fn words(_: &Spec, rank_spec: &RankSpec) -> Vec<OsString> {
+    vec![node::ROLE.into(), rank_spec.file.clone().into()]
 }
 
 /// No library says what it made of a variable.

@@ -49,7 +49,7 @@ impl Ahead {
 
     /// So many bytes were read there.
     #[inline]
-    pub fn came(&mut self, count: usize) {
+    pub fn filled(&mut self, count: usize) {
         self.to += count;
     }
 }

@@ -341,12 +341,12 @@ impl Engine {
                 let came = receive(socket, &mut parts)?;
                 let filled = came.unwrap_or(0).min(room);
                 coming.filled += filled;
-                came.inspect(|came| self.ahead.came(came - filled))
+                came.inspect(|came| self.ahead.filled(came - filled))
             }
             None => {
                 let spare = self.ahead.spare(next.is_some_and(|room| room >= LARGE));
                 let receive = if waits { socket::receive_waiting } else { socket::receive_now };
-                receive(socket, spare)?.inspect(|came| self.ahead.came(*came))
+                receive(socket, spare)?.inspect(|came| self.ahead.filled(*came))
             }
         };
         match came {

@@ -16,7 +16,7 @@ pub struct Leaving<B> {
 impl<B: AsRef<[u8]>> Leaving<B> {
     /// Nothing of it went yet; an error where it is longer than a message may be.
     pub fn new(tag: u32, payload: B) -> io::Result<Leaving<B>> {
-        let header = Header::of(tag, payload.as_ref())?.to_wire();
+        let header = Header::for_payload(tag, payload.as_ref())?.to_wire();
         Ok(Leaving { header, payload, went: 0 })
     }
 

@@ -6,7 +6,7 @@
 
 use super::engine::{Engine, Lent, Unexpected};
 use linerate_sys::interrupt;
-use linerate_sys::wake::Bell;
+use linerate_sys::wake::EventCounter;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::SeqCst};
@@ -34,7 +34,7 @@ pub struct Shared {
     calls: AtomicU64,
     /// What the thread waits for at the socket: bit 0 what comes, bit 1 room to send.
     watched: AtomicU8,
-    bell: Bell,
+    wake_up: EventCounter,
     ends: AtomicBool,
 }
 
@@ -47,7 +47,7 @@ impl Shared {
             socket,
             calls: AtomicU64::new(0),
             watched: AtomicU8::new(0),
-            bell: Bell::new()?,
+            wake_up: EventCounter::new()?,
             ends: AtomicBool::new(false),
         })
     }
@@ -72,7 +72,7 @@ impl Shared {
         drop(engine);
         self.calls.fetch_add(1, SeqCst);
         if needed & !self.watched.load(SeqCst) != 0 && has_thread {
-            self.bell.ring().map_err(|error| error.source)?;
+            self.wake_up.signal().map_err(|error| error.source)?;
         }
         outcome
     }
@@ -101,8 +101,8 @@ impl Shared {
     /// Ends the thread.
     pub fn end(&self) {
         self.ends.store(true, SeqCst);
-        // A bell that cannot be rung leaves the thread to look up by itself.
-        let _ = self.bell.ring();
+        // A counter that cannot be signalled leaves the thread to look up by itself.
+        let _ = self.wake_up.signal();
     }
 
     fn is_in_call(&self) -> bool {
@@ -113,11 +113,13 @@ impl Shared {
     pub fn progress(&self) {
         let (mut seen, mut rest) = (None, LOOK_UP);
         while !self.ends.load(SeqCst) {
-            let Ok(is_rung) = self.bell.wait_beside(&*self.socket, [false, false], rest) else { return };
+            let Ok(is_signalled) = self.wake_up.wait_beside(&*self.socket, [false, false], rest) else {
+                return;
+            };
             let calls = self.calls.load(SeqCst);
             let is_quiet = seen.replace(calls) == Some(calls) && calls.is_multiple_of(2);
             rest = (2 * rest).min(LOOK_UP_AT_LAST);
-            if is_rung || is_quiet {
+            if is_signalled || is_quiet {
                 if self.watch().is_err() {
                     return self.watched.store(0, SeqCst);
                 }
@@ -143,7 +145,7 @@ impl Shared {
             self.watched.store(bits(awaited), SeqCst);
             drop(engine);
             if !moved {
-                self.bell.wait_beside(&*self.socket, awaited, WATCH).map_err(|error| error.source)?;
+                self.wake_up.wait_beside(&*self.socket, awaited, WATCH).map_err(|error| error.source)?;
             }
         }
         Ok(())

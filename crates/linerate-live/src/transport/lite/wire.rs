@@ -34,7 +34,7 @@ pub struct Header {
 
 impl Header {
     /// The header of such a message; an error where it is longer than any may be.
-    pub fn of(tag: u32, payload: &[u8]) -> io::Result<Header> {
+    pub fn for_payload(tag: u32, payload: &[u8]) -> io::Result<Header> {
         match payload.len() as u64 {
             0..=MOST_BYTES => Ok(Header { tag, len: payload.len() }),
             len => Err(io::Error::new(io::ErrorKind::InvalidInput, too_long(len))),

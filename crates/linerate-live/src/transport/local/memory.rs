@@ -135,7 +135,7 @@ impl<K: Kernel> Session for Alone<K> {
             if message > ARRAY_BYTES {
                 return Err(Error::usage(format!("a memory message of {message} bytes"), "at most 64MiB"));
             }
-            let link = Walker { kernel: &mut self.0, span };
+            let link = KernelLink { kernel: &mut self.0, span };
             let part = Part { link, does: task.does, cpu: task.cpu(0) };
             measured.extend(play(vec![part], wait, std::slice::from_ref(block))?.into_iter().flatten());
         }
@@ -144,12 +144,12 @@ impl<K: Kernel> Session for Alone<K> {
 }
 
 /// A kernel within a span.
-struct Walker<'k, K> {
+struct KernelLink<'k, K> {
     kernel: &'k mut K,
     span: usize,
 }
 
-impl<K: Kernel> Link for Walker<'_, K> {
+impl<K: Kernel> Link for KernelLink<'_, K> {
     #[inline]
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.kernel.work(bytes, self.span);

@@ -57,7 +57,7 @@ impl Pending for End {
 
 impl Session for End {
     fn granted(&self) -> Vec<Granted> {
-        Faults::of(&self.spec).granted(&self.spec)
+        Faults::from_spec(&self.spec).granted(&self.spec)
     }
 
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
@@ -70,7 +70,7 @@ impl Session for End {
         let is_ping_pong = matches!(task.does, Does::Pings | Does::Echoes);
         let asks = if is_ping_pong { ONE_LOOK } else { ASKS_BEFORE_SLEEP };
         let ends = Ends { producer, consumer, asks, patience: self.spec.patience() };
-        let (does, cpu, faults) = (task.does, task.cpu(0), Faults::of(&self.spec));
+        let (does, cpu, faults) = (task.does, task.cpu(0), Faults::from_spec(&self.spec));
         let parts = match wait {
             Wait::Polling => faults.play(vec![Part { link: Polling(ends), does, cpu }], wait, blocks)?,
             Wait::Sleeping => faults.play(vec![Part { link: Sleeping(ends), does, cpu }], wait, blocks)?,

@@ -19,7 +19,7 @@ mod tests;
 use crate::pattern::{Drive, Kernel, Link, poll};
 use crate::plan::Block;
 use crate::record::Granted;
-use crate::transport::connection::engine::came;
+use crate::transport::connection::engine::bytes_or_closed;
 use crate::transport::{Spec, granted};
 use crate::vocabulary::{Content, Does, Wait};
 use crate::{Error, Result};
@@ -165,9 +165,9 @@ impl<S: Out, R: In, const WAITS: bool> Link for Halves<S, R, WAITS> {
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if WAITS {
-            came(self.receive.pull(bytes)?)
+            bytes_or_closed(self.receive.pull(bytes)?)
         } else {
-            poll(self.patience, || came(self.receive.pull(bytes)?))
+            poll(self.patience, || bytes_or_closed(self.receive.pull(bytes)?))
         }
     }
 }

@@ -34,12 +34,12 @@ const KEY: usize = ETHERNET;
 const KIND: usize = KEY + 8;
 const TAG: usize = KIND + 2;
 
-/// The shortest frame, which is what a bell has.
+/// The shortest frame, which is what a nudge has.
 const LEAST: usize = 60;
 
 /// What a frame is.
 const MESSAGE: u8 = 0;
-const BELL: u8 = 1;
+const NUDGE: u8 = 1;
 
 /// Room that is asked for, as much of it as the kernel grants.
 const RECEIVE_BUFFER: usize = 8 << 20;
@@ -122,12 +122,12 @@ fn told(name: &str) -> Option<([u8; 6], u64)> {
     Some(([a, b, c, d, e, f], u64::from_str_radix(key, 16).ok()?))
 }
 
-/// What a frame says: whether it is a bell, and its message's tag. The kernel has looked at its type and key.
+/// What a frame says: whether it is a nudge, and its message's tag. The kernel has looked at its type and key.
 fn parsed(frame: &[u8]) -> Option<(bool, [u8; STAMPED_BYTES])> {
     let tag = frame.get(TAG..)?.first_chunk()?;
     match *frame.get(KIND)? {
         MESSAGE => Some((false, *tag)),
-        BELL => Some((true, *tag)),
+        NUDGE => Some((true, *tag)),
         _ => None,
     }
 }
@@ -184,7 +184,7 @@ impl Frames {
         }
         let frame = &mut self.out[self.queued];
         frame.length = message.len().clamp(LEAST, LONGEST);
-        frame.bytes[KIND] = if message.is_empty() { BELL } else { MESSAGE };
+        frame.bytes[KIND] = if message.is_empty() { NUDGE } else { MESSAGE };
         if let Some(tag) = message.first_chunk::<STAMPED_BYTES>() {
             frame.bytes[TAG..TAG + STAMPED_BYTES].copy_from_slice(tag);
         }
@@ -283,7 +283,7 @@ mod tests {
         fn whatever_a_frame_holds_it_is_a_message_a_bell_or_nothing(
             bytes in proptest::collection::vec(any::<u8>(), 0..80),
         ) {
-            let is_whole = bytes.len() >= TAG + STAMPED_BYTES && bytes[KIND] <= BELL;
+            let is_whole = bytes.len() >= TAG + STAMPED_BYTES && bytes[KIND] <= NUDGE;
             prop_assert_eq!(parsed(&bytes).is_some(), is_whole);
         }
 
@@ -307,7 +307,7 @@ mod tests {
     fn a_frame_that_is_short_or_of_no_kind_says_nothing() {
         let mut frame = [0; LEAST];
         assert_eq!(parsed(&frame), Some((false, [0; STAMPED_BYTES])));
-        frame[KIND] = BELL;
+        frame[KIND] = NUDGE;
         assert!(parsed(&frame).unwrap().0);
         frame[KIND] = 2;
         assert_eq!(parsed(&frame), None);

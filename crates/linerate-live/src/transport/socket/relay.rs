@@ -55,7 +55,7 @@ struct Turns {
 
 impl Relay {
     /// The relay among a session's settings.
-    pub fn of(spec: &Spec) -> Option<Relay> {
+    pub fn from_spec(spec: &Spec) -> Option<Relay> {
         let delay = spec.parsed::<Nanoseconds>("relay.delay")?.0 as u64;
         let threshold = spec.parsed::<Bytes>("relay.threshold").map_or(1, |bytes| bytes.0);
         let below = spec.parsed::<Bytes>("relay.below").map(|bytes| bytes.0);
@@ -122,15 +122,15 @@ impl Relay {
         let below = match self.below {
             None => return self.pass(direction, &room[..count], to, turns),
             Some(_) if direction != ANSWERS => {
-                turns.came(direction, count as u64);
+                turns.count(direction, count as u64);
                 return to.write_all(&room[..count]);
             }
             Some(below) => below,
         };
-        let before = turns.came(direction, count as u64);
+        let before = turns.count(direction, count as u64);
         let missing = below.saturating_sub(before) as usize;
         let more = self.gather(from, &mut room[count..], missing.saturating_sub(count))?;
-        turns.came(direction, more as u64);
+        turns.count(direction, more as u64);
         to.write_all(&room[..count + more])
     }
 
@@ -153,7 +153,7 @@ impl Relay {
 
     /// Passes on what came, and waits before the byte that reaches the threshold.
     fn pass(self, direction: usize, bytes: &[u8], mut to: &TcpStream, turns: &Turns) -> io::Result<()> {
-        let before = turns.came(direction, bytes.len() as u64);
+        let before = turns.count(direction, bytes.len() as u64);
         let after = before + bytes.len() as u64;
         if before >= self.threshold || after < self.threshold {
             return to.write_all(bytes);
@@ -167,7 +167,7 @@ impl Relay {
 
 impl Turns {
     /// Notes bytes that came; gives those that the message had before.
-    fn came(&self, direction: usize, count: u64) -> u64 {
+    fn count(&self, direction: usize, count: u64) -> u64 {
         if self.last.swap(direction as u64, Ordering::AcqRel) != direction as u64 {
             self.came[direction].store(0, Ordering::Release);
         }

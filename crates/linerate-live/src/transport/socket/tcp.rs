@@ -39,7 +39,7 @@ impl Family for TcpStream {
         let fail = |call| move |e| Error::io(call, "listener", e);
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
-        let Some(relay) = Relay::of(spec) else {
+        let Some(relay) = Relay::from_spec(spec) else {
             return Ok((Listener { listener, _relay: None }, Address::Internet(address)));
         };
         let (relay, outer) = relay.stand_before(address, options(spec))?;

@@ -5,7 +5,7 @@ use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, Tab
 use crate::plan::Setting;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::{Metric, RUNGS, meant};
+use crate::vocabulary::{Metric, RUNGS, did_you_mean};
 use std::collections::BTreeMap;
 
 /// The most cases, figures or claims of a plan, and the most levels of a factor.
@@ -128,7 +128,7 @@ impl Suite {
             true => Ok(()),
             false => Err(SuiteError::new(
                 format!("{place}: no case is called `{id}`"),
-                meant(ids, id, "see [[case]]"),
+                did_you_mean(ids, id, "see [[case]]"),
             )),
         }
     }
@@ -153,7 +153,7 @@ fn check_column(place: &str, table: &SuiteTable, column: &TableColumn) -> Checke
     for part in [Some(&column.of), column.over.as_ref(), column.minus.as_ref()].into_iter().flatten() {
         if !parts().any(|known| known == part) {
             let what = format!("{place}: no row has a part called `{part}`");
-            return Err(SuiteError::new(what, meant(parts(), part, "see its rows")));
+            return Err(SuiteError::new(what, did_you_mean(parts(), part, "see its rows")));
         }
     }
     Ok(())
@@ -163,7 +163,7 @@ fn check_factor(place: &str, name: &str) -> Checked {
     if FACTORS.iter().any(|factor| factor.name == name) {
         return Ok(());
     }
-    let hint = meant(FACTORS.iter().map(|factor| factor.name), name, "see docs/method/suites.md");
+    let hint = did_you_mean(FACTORS.iter().map(|factor| factor.name), name, "see docs/method/suites.md");
     Err(SuiteError::new(format!("{place}: no factor is called `{name}`"), hint))
 }
 
@@ -173,7 +173,7 @@ fn check_measure(place: &str, name: &str) -> Result<&'static str, SuiteError> {
         return Ok(metric.unit);
     }
     let names = Metric::askable();
-    let hint = meant(
+    let hint = did_you_mean(
         names.iter().map(String::as_str),
         name,
         "`linerate explain NAME` tells what of it a plan can ask for",
@@ -189,7 +189,8 @@ fn check_case(case: &SuiteCase) -> Checked {
     }
     for rung in case.rung.iter().chain(case.load.iter().map(|load| &load.rung)) {
         if !RUNGS.iter().any(|known| known.id == *rung) {
-            let hint = meant(RUNGS.iter().map(|rung| rung.id), rung, "`linerate list rungs` shows them");
+            let hint =
+                did_you_mean(RUNGS.iter().map(|rung| rung.id), rung, "`linerate list rungs` shows them");
             return fail(format!("no rung is called `{rung}`"), &hint);
         }
     }

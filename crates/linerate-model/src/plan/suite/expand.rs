@@ -77,7 +77,7 @@ impl SuiteCase {
             return Vec::new();
         };
         if rung.place == Place::InHost {
-            return vec![between(Pairs::one(*first, *first), case.flows)];
+            return vec![between(Pairs::single(*first, *first), case.flows)];
         }
         let others = &hosts[1..];
         let all = [others.len() as u32];
@@ -91,8 +91,8 @@ impl SuiteCase {
             fans.collect::<Vec<_>>()
         };
         let of_role = |roles: &Roles| match roles {
-            Roles::There => vec![between(Pairs::one(*first, *second), case.flows)],
-            Roles::Back => vec![between(Pairs::one(*second, *first), case.flows)],
+            Roles::There => vec![between(Pairs::single(*first, *second), case.flows)],
+            Roles::Back => vec![between(Pairs::single(*second, *first), case.flows)],
             Roles::FanIn => fan(true),
             Roles::FanOut => fan(false),
             Roles::MultiPair => vec![between(matched(hosts), case.flows)],

@@ -50,7 +50,7 @@ fn stopped(looks: &[u32], target: f64, interval: Interval, observe: impl Iterato
 type Interval = fn(&[f64]) -> Estimate;
 
 fn plain(values: &[f64]) -> Estimate {
-    Estimate::of(values.iter().copied()).unwrap()
+    Estimate::from_values(values.iter().copied()).unwrap()
 }
 
 /// For observations that are alike, as far as they are seen to be.

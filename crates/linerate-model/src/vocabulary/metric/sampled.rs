@@ -15,7 +15,7 @@ pub struct SampledMetric {
 
 impl SampledMetric {
     /// Its name for one CPU or interface.
-    pub fn of(&self, which: &str) -> String {
+    pub fn name_for(&self, which: &str) -> String {
         self.name.replacen('*', which, 1)
     }
 

@@ -1,7 +1,7 @@
 //! iperf 2: the rate that its server prints as CSV when the client is done.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit};
 
@@ -13,18 +13,18 @@ pub const IPERF: Peer = Peer {
     version: &["--version"],
     help: &[],
     plays: &[
-        Play::of(Kind::Stream, stream),
-        Play { least_bytes: 18, ..Play::of(Kind::Datagrams, datagrams) },
+        Play::new(Kind::Stream, stream),
+        Play { least_bytes: 18, ..Play::new(Kind::Datagrams, datagrams) },
     ],
 };
 
 /// What its server wrote, the sum of all flows last, and the CPU time of both.
 fn told(
     work: &Work,
-    ground: &Ground,
+    testbed: &Testbed,
     (server, client): (&[&str], &[&str]),
 ) -> Result<(String, Option<u64>), String> {
-    let port = ground.port();
+    let port = testbed.port();
     let ready = if server.contains(&"-u") { Ready::Udp(port) } else { Ready::Tcp(port) };
     let (at, bytes) = (port.to_string(), work.bytes.to_string());
     let (seconds, flows) = (work.seconds.to_string(), work.flows.to_string());
@@ -48,14 +48,14 @@ fn sum(text: &str) -> Result<Vec<f64>, String> {
     Ok(summed.iter().skip(7).map(|field| field.parse().unwrap_or(f64::NAN)).collect())
 }
 
-fn stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let (text, cpu_ns) = told(work, ground, (&[], &[]))?;
+fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let (text, cpu_ns) = told(work, testbed, (&[], &[]))?;
     let [bytes, bps, ..] = sum(&text)?[..] else { return Err("its server printed no rate".into()) };
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let (text, _) = told(work, ground, (&["-u"], &["-u", "-b", "100g"]))?;
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let (text, _) = told(work, testbed, (&["-u"], &["-u", "-b", "100g"]))?;
     let [_, bps, ..] = sum(&text)?[..] else { return Err("its server printed no rate".into()) };
     let per_s = bps / 8.0 / work.bytes as f64;
     Ok(Outcome { per_s: Some(per_s), bps: Some(bps), cpu_ms_per_gb: None })

@@ -1,7 +1,7 @@
 //! iperf3: the rates of its server, and from its JSON the bytes of the seconds that it omits.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit};
 use linerate::vocabulary::Wait;
@@ -15,37 +15,37 @@ pub const IPERF3: Peer = Peer {
     version: &["--version"],
     help: &["--help"],
     plays: &[
-        Play { clocked: OMITS, ..Play::of(Kind::Stream, |_, work, ground| stream(work, ground, &[])) },
+        Play { clocked: OMITS, ..Play::new(Kind::Stream, |_, work, testbed| stream(work, testbed, &[])) },
         Play { needs: "--skip-rx-copy", ..BEST },
-        Play { run: |_, work, ground| stream(work, ground, &["-Z"]), ..BEST },
-        Play { least_bytes: 16, ..Play::of(Kind::Datagrams, plain_datagrams) },
+        Play { run: |_, work, testbed| stream(work, testbed, &["-Z"]), ..BEST },
+        Play { least_bytes: 16, ..Play::new(Kind::Datagrams, plain_datagrams) },
         Play {
             least_bytes: 16,
             needs: "--gsro",
             // Its receiver asks again and again then (net.c: MSG_DONTWAIT in recv_msg_gro).
             waits: Some(Wait::Polling),
-            ..Play::of(Kind::BestDatagrams, |_, work, ground| datagrams(work, ground, &["--gsro"]))
+            ..Play::new(Kind::BestDatagrams, |_, work, testbed| datagrams(work, testbed, &["--gsro"]))
         },
-        Play { least_bytes: 16, ..Play::of(Kind::BestDatagrams, plain_datagrams) },
+        Play { least_bytes: 16, ..Play::new(Kind::BestDatagrams, plain_datagrams) },
     ],
 };
 
 /// It omits whole seconds.
 const OMITS: Clocked = Clocked::after(1.0);
 
-const BEST: Play = Play { clocked: OMITS, ..Play::of(Kind::BestStream, best_stream) };
+const BEST: Play = Play { clocked: OMITS, ..Play::new(Kind::BestStream, best_stream) };
 
-fn best_stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    stream(work, ground, &["-Z", "--skip-rx-copy"])
+fn best_stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    stream(work, testbed, &["-Z", "--skip-rx-copy"])
 }
 
-fn plain_datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    datagrams(work, ground, &[])
+fn plain_datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    datagrams(work, testbed, &[])
 }
 
 /// What its client says in JSON, and the CPU time of both.
-fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(Value, Option<u64>), String> {
-    let port = ground.port();
+fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
+    let port = testbed.port();
     let (at, bytes) = (port.to_string(), work.bytes.to_string());
     let (seconds, flows) = (work.seconds.to_string(), work.flows.to_string());
     let server = Launch::new("iperf3", work.cpus[1], ["-s", "-1", "-p", &at]);
@@ -59,9 +59,9 @@ fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(Value, Option<u6
     Ok((json, cpu_of(&ended)))
 }
 
-fn stream(work: &Work, ground: &Ground, more: &[&str]) -> Result<Outcome, String> {
+fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, String> {
     let words = [&["-O", "1"], more].concat();
-    let (json, cpu_ns) = told(work, ground, &words)?;
+    let (json, cpu_ns) = told(work, testbed, &words)?;
     let bps = json["end"]["sum_received"]["bits_per_second"].as_f64().ok_or("it told no received rate")?;
     let intervals = json["intervals"].as_array().into_iter().flatten();
     let bytes: f64 = intervals.filter_map(|interval| interval["sum"]["bytes"].as_f64()).sum();
@@ -69,9 +69,9 @@ fn stream(work: &Work, ground: &Ground, more: &[&str]) -> Result<Outcome, String
 }
 
 /// Nothing is omitted: it would count what was lost before against what came after.
-fn datagrams(work: &Work, ground: &Ground, more: &[&str]) -> Result<Outcome, String> {
+fn datagrams(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, String> {
     let words = [&["-u", "-b", "0"], more].concat();
-    let (json, _) = told(work, ground, &words)?;
+    let (json, _) = told(work, testbed, &words)?;
     // Versions differ in where the receiver's sum is; each has the lost ones in it.
     let received = &json["end"]["sum_received"];
     let sum = if received["packets"].is_number() { received } else { &json["end"]["sum"] };

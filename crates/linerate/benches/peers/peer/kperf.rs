@@ -3,8 +3,8 @@
 //! Its flows must come in on CPUs of their own, so it takes part with one. Its own processes are not this bench's
 //! children, so their CPU time is not told.
 
-use super::super::ground::Ground;
 use super::super::process::{Ended, Launch, Ready, Running, await_ready, last_line};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, sleeps};
 use std::time::Duration;
@@ -20,15 +20,15 @@ pub const KPERF: Peer = Peer {
         Play {
             tells_cpu: false,
             fits: is_alone,
-            ..Play::of(Kind::Stream, |_, work, ground| stream(work, ground, &[]))
+            ..Play::new(Kind::Stream, |_, work, testbed| stream(work, testbed, &[]))
         },
         Play {
             tells_cpu: false,
             fits: is_alone,
-            ..Play::of(Kind::BestStream, |_, work, ground| stream(work, ground, &["--msg-trunc"]))
+            ..Play::new(Kind::BestStream, |_, work, testbed| stream(work, testbed, &["--msg-trunc"]))
         },
-        Play { fits: sleeps, ..Play::of(Kind::RoundTrip, requests) },
-        Play { fits: is_alone, ..Play::of(Kind::Requests, requests) },
+        Play { fits: sleeps, ..Play::new(Kind::RoundTrip, requests) },
+        Play { fits: is_alone, ..Play::new(Kind::Requests, requests) },
     ],
 };
 
@@ -44,8 +44,8 @@ fn server(cpu: u32, port: u16) -> Result<Running, String> {
 }
 
 /// What its client left.
-fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<Ended, String> {
-    let ports = [ground.port(), ground.port()];
+fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Ended, String> {
+    let ports = [testbed.port(), testbed.port()];
     let [from, to] = [server(work.cpus[0], ports[0])?, server(work.cpus[1], ports[1])?];
     let [source, target] = ports.map(|port| port.to_string());
     let [here, there] = work.cpus.map(|cpu| cpu.to_string());
@@ -59,21 +59,21 @@ fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<Ended, String> {
 }
 
 /// The last field of its CSV: what the target received.
-fn stream(work: &Work, ground: &Ground, more: &[&str]) -> Result<Outcome, String> {
+fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     // It reads 64 KiB at once, as it does unless it is told otherwise, or the message where that is larger.
     let read = work.bytes.max(64 << 10).to_string();
     let words = [&["--write-size", &bytes, "--read-size", &read, "--out-csv"], more].concat();
-    let client = told(work, ground, &words)?;
+    let client = told(work, testbed, &words)?;
     let received = last_line(&client.output).rsplit(',').next().and_then(|field| field.parse::<f64>().ok());
     let received = received.ok_or_else(|| last_line(&client.output).to_owned())?;
     Ok(Outcome { bps: Some(received * 1e9), ..Outcome::default() })
 }
 
 /// The source's line: "kperf-client: 123456.7 RPS".
-fn requests(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
-    let client = told(work, ground, &["--req-size", &bytes, "--resp-size", &bytes])?;
+    let client = told(work, testbed, &["--req-size", &bytes, "--resp-size", &bytes])?;
     let lines = client.errors.lines().chain(client.output.lines());
     let mut rates = lines.filter_map(|line| line.trim_end().strip_suffix(" RPS"));
     let per_s = rates.next().and_then(|line| line.split_whitespace().last()?.parse().ok());

@@ -13,12 +13,12 @@ pub const LIKWID: Peer = Peer {
     help: &[],
     plays: &[
         // Ours is the C library's memcpy, which has ordinary vector stores at these sizes: so has this kernel.
-        Play { clocked: WARM, ..Play::of(Kind::MemoryCopy, |_, work, _| kernel(work, "copy_avx", 2)) },
+        Play { clocked: WARM, ..Play::new(Kind::MemoryCopy, |_, work, _| kernel(work, "copy_avx", 2)) },
         Play {
             clocked: WARM,
-            ..Play::of(Kind::BestMemoryCopy, |_, work, _| kernel(work, "copy_mem_avx", 2))
+            ..Play::new(Kind::BestMemoryCopy, |_, work, _| kernel(work, "copy_mem_avx", 2))
         },
-        Play { clocked: WARM, ..Play::of(Kind::MemoryTriad, |_, work, _| kernel(work, "stream_sse", 3)) },
+        Play { clocked: WARM, ..Play::new(Kind::MemoryTriad, |_, work, _| kernel(work, "stream_sse", 3)) },
     ],
 };
 

@@ -1,7 +1,7 @@
 //! neper: many flows by one thread that asks which are ready; the server's rate for streams.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Ended, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit, number_after, sleeps};
 
@@ -13,16 +13,16 @@ pub const NEPER: Peer = Peer {
     version: &[],
     help: &[],
     plays: &[
-        Play { clocked: SAMPLED, ..Play::of(Kind::Stream, |_, work, ground| stream(work, ground, &[])) },
+        Play { clocked: SAMPLED, ..Play::new(Kind::Stream, |_, work, testbed| stream(work, testbed, &[])) },
         Play {
             clocked: SAMPLED,
             // MSG_ZEROCOPY copies on the loopback interface, so the plain call is its best there.
-            ..Play::of(Kind::BestStream, |_, work, ground| stream(work, ground, &["--skip-rx-copy"]))
+            ..Play::new(Kind::BestStream, |_, work, testbed| stream(work, testbed, &["--skip-rx-copy"]))
         },
-        Play { clocked: SAMPLED, ..Play::of(Kind::Datagrams, datagrams) },
-        Play { fits: sleeps, clocked: SAMPLED, ..Play::of(Kind::RoundTrip, requests) },
-        Play { clocked: SAMPLED, ..Play::of(Kind::Requests, requests) },
-        Play { clocked: SAMPLED, ..Play::of(Kind::Connections, connections) },
+        Play { clocked: SAMPLED, ..Play::new(Kind::Datagrams, datagrams) },
+        Play { fits: sleeps, clocked: SAMPLED, ..Play::new(Kind::RoundTrip, requests) },
+        Play { clocked: SAMPLED, ..Play::new(Kind::Requests, requests) },
+        Play { clocked: SAMPLED, ..Play::new(Kind::Connections, connections) },
     ],
 };
 
@@ -34,10 +34,10 @@ const SAMPLED: Clocked = Clocked::after(0.25);
 fn told(
     program: &str,
     work: &Work,
-    ground: &Ground,
+    testbed: &Testbed,
     (both, server, client): (&[&str], &[&str], &[&str]),
 ) -> Result<[Ended; 2], String> {
-    let (control, data) = (ground.port(), ground.port());
+    let (control, data) = (testbed.port(), testbed.port());
     let (at, to) = (control.to_string(), data.to_string());
     let (seconds, flows) = (work.seconds.to_string(), work.flows.to_string());
     let words =
@@ -55,33 +55,33 @@ fn rate(ended: &Ended) -> Result<f64, String> {
     number_after(&ended.output, "\nthroughput=")
 }
 
-fn stream(work: &Work, ground: &Ground, server: &[&str]) -> Result<Outcome, String> {
+fn stream(work: &Work, testbed: &Testbed, server: &[&str]) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let both = ["-B", &bytes, "--no-cork"];
-    let ended = told("tcp_stream", work, ground, (&both, server, &[]))?;
+    let ended = told("tcp_stream", work, testbed, (&both, server, &[]))?;
     let bps = rate(&ended[0])? * 1e6;
     let carried = bps / 8.0 * f64::from(work.seconds);
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_of(&ended), carried))
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
-    let ended = told("udp_stream", work, ground, (&["-B", &bytes], &[], &[]))?;
+    let ended = told("udp_stream", work, testbed, (&["-B", &bytes], &[], &[]))?;
     let bps = rate(&ended[0])? * 1e6;
     Ok(Outcome { per_s: Some(bps / 8.0 / work.bytes as f64), bps: Some(bps), cpu_ms_per_gb: None })
 }
 
-fn requests(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    transactions("tcp_rr", work, ground)
+fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    transactions("tcp_rr", work, testbed)
 }
 
-fn connections(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    transactions("tcp_crr", work, ground)
+fn connections(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    transactions("tcp_crr", work, testbed)
 }
 
-fn transactions(program: &str, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn transactions(program: &str, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let both = ["-Q", &bytes, "-R", &bytes, "--no-delay"];
-    let ended = told(program, work, ground, (&both, &[], &[]))?;
+    let ended = told(program, work, testbed, (&both, &[], &[]))?;
     Ok(Outcome { per_s: Some(rate(&ended[1])?), ..Outcome::default() })
 }

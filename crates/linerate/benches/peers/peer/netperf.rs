@@ -2,8 +2,8 @@
 //!
 //! It has a process for each flow, which do not begin and end together, so it takes part with one.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit, number_after, sleeps};
 
@@ -15,11 +15,11 @@ pub const NETPERF: Peer = Peer {
     version: &["-V"],
     help: &[],
     plays: &[
-        Play { fits: is_alone, ..Play::of(Kind::Stream, stream) },
-        Play { fits: is_alone, ..Play::of(Kind::Datagrams, datagrams) },
-        Play { fits: sleeps, ..Play::of(Kind::RoundTrip, requests) },
-        Play { fits: is_alone, ..Play::of(Kind::Requests, requests) },
-        Play::of(Kind::Connections, |_, work, ground| transactions(work, ground, "TCP_CRR")),
+        Play { fits: is_alone, ..Play::new(Kind::Stream, stream) },
+        Play { fits: is_alone, ..Play::new(Kind::Datagrams, datagrams) },
+        Play { fits: sleeps, ..Play::new(Kind::RoundTrip, requests) },
+        Play { fits: is_alone, ..Play::new(Kind::Requests, requests) },
+        Play::new(Kind::Connections, |_, work, testbed| transactions(work, testbed, "TCP_CRR")),
     ],
 };
 
@@ -28,8 +28,8 @@ fn is_alone(work: &Work) -> bool {
 }
 
 /// What its client prints, and the CPU time of both.
-fn told(work: &Work, ground: &Ground, test: &str, more: &[&str]) -> Result<(String, Option<u64>), String> {
-    let port = ground.port();
+fn told(work: &Work, testbed: &Testbed, test: &str, more: &[&str]) -> Result<(String, Option<u64>), String> {
+    let port = testbed.port();
     let (at, seconds) = (port.to_string(), work.seconds.to_string());
     let server = Launch::new("netserver", work.cpus[1], ["-D", "-f", "-4", "-L", HERE, "-p", &at]);
     let words = ["-4", "-H", HERE, "-p", &at, "-t", test, "-l", &seconds, "-P", "0", "--"];
@@ -40,31 +40,31 @@ fn told(work: &Work, ground: &Ground, test: &str, more: &[&str]) -> Result<(Stri
     Ok((client.output, cpu_ns))
 }
 
-fn stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let what = "REMOTE_RECV_THROUGHPUT,REMOTE_BYTES_RECVD";
     let words = ["-m", &bytes, "-M", &bytes, "-k", what];
-    let (text, cpu_ns) = told(work, ground, "TCP_STREAM", &words)?;
+    let (text, cpu_ns) = told(work, testbed, "TCP_STREAM", &words)?;
     let bps = number_after(&text, "REMOTE_RECV_THROUGHPUT=")? * 1e6;
     let bytes = number_after(&text, "REMOTE_BYTES_RECVD=")?;
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let words = ["-m", &bytes, "-R", "1", "-k", "REMOTE_BYTES_RECVD,ELAPSED_TIME"];
-    let (text, _) = told(work, ground, "UDP_STREAM", &words)?;
+    let (text, _) = told(work, testbed, "UDP_STREAM", &words)?;
     let received = number_after(&text, "REMOTE_BYTES_RECVD=")?;
     let per_s = received / work.bytes as f64 / number_after(&text, "ELAPSED_TIME=")?;
     Ok(Outcome { per_s: Some(per_s), bps: Some(per_s * work.bytes as f64 * 8.0), cpu_ms_per_gb: None })
 }
 
-fn requests(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    transactions(work, ground, "TCP_RR")
+fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    transactions(work, testbed, "TCP_RR")
 }
 
-fn transactions(work: &Work, ground: &Ground, test: &str) -> Result<Outcome, String> {
+fn transactions(work: &Work, testbed: &Testbed, test: &str) -> Result<Outcome, String> {
     let sizes = format!("{0},{0}", work.bytes);
-    let (text, _) = told(work, ground, test, &["-r", &sizes, "-D", "-k", "THROUGHPUT"])?;
+    let (text, _) = told(work, testbed, test, &["-r", &sizes, "-D", "-k", "THROUGHPUT"])?;
     Ok(Outcome { per_s: Some(number_after(&text, "THROUGHPUT=")?), ..Outcome::default() })
 }

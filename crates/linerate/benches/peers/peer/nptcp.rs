@@ -1,8 +1,8 @@
 //! NetPIPE's NPtcp: half a round trip, the best of seven trials, each long enough to last a quarter of a second.
 
-use super::super::ground::Ground;
 use super::super::netpipe;
 use super::super::process::{Launch, Ready, await_ready, last_line};
+use super::super::testbed::Testbed;
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, sleeps};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub const NPTCP: Peer = Peer {
     get: "package netpipe-tcp",
     version: &[],
     help: &[],
-    plays: &[Play { fits: sleeps, clocked: BEST, ..Play::of(Kind::RoundTrip, round_trip) }],
+    plays: &[Play { fits: sleeps, clocked: BEST, ..Play::new(Kind::RoundTrip, round_trip) }],
 };
 
 /// As its TRIALS and RUNTM say.
@@ -23,7 +23,7 @@ const BEST: Clocked = Clocked { warm_up_s: 0.0, trials: 7, trial_s: Some(0.25) }
 /// Its port cannot be chosen.
 const PORT: u16 = 5002;
 
-fn round_trip(_: &Found, work: &Work, _: &Ground) -> Result<Outcome, String> {
+fn round_trip(_: &Found, work: &Work, _: &Testbed) -> Result<Outcome, String> {
     let size = netpipe::words(work.bytes);
     let server = Launch::new("NPtcp", work.cpus[1], size.clone()).start()?;
     await_ready(&server, Ready::Tcp(PORT), Duration::from_secs(5))?;

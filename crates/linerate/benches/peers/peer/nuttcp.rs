@@ -1,7 +1,7 @@
 //! nuttcp: the receiver's rate, in words for programs.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit, number_after};
 
@@ -13,14 +13,14 @@ pub const NUTTCP: Peer = Peer {
     version: &["-V"],
     help: &[],
     plays: &[
-        Play::of(Kind::Stream, stream),
-        Play { least_bytes: 18, ..Play::of(Kind::Datagrams, datagrams) },
+        Play::new(Kind::Stream, stream),
+        Play { least_bytes: 18, ..Play::new(Kind::Datagrams, datagrams) },
     ],
 };
 
 /// What its client prints, and the CPU time of both.
-fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(String, Option<u64>), String> {
-    let (control, data) = (ground.port(), ground.port());
+fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(String, Option<u64>), String> {
+    let (control, data) = (testbed.port(), testbed.port());
     let (at, to) = (format!("-P{control}"), format!("-p{data}"));
     let server = Launch::new("nuttcp", work.cpus[1], ["-S", "--nofork", &at]);
     let (bytes, seconds) = (format!("-l{}", work.bytes), format!("-T{}", work.seconds));
@@ -35,15 +35,15 @@ fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(String, Option<u
     Ok((client.output, cpu_ns))
 }
 
-fn stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let (text, cpu_ns) = told(work, ground, &[])?;
+fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let (text, cpu_ns) = told(work, testbed, &[])?;
     let mbps = number_after(&text, "rate_Mbps=")?;
     let bytes = number_after(&text, "megabytes=")? * f64::from(1 << 20);
     Ok(Outcome { bps: Some(mbps * 1e6), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let (text, _) = told(work, ground, &["-u", "-Ru"])?;
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let (text, _) = told(work, testbed, &["-u", "-Ru"])?;
     let bps = number_after(&text, "rate_Mbps=")? * 1e6;
     Ok(Outcome { per_s: Some(bps / 8.0 / work.bytes as f64), bps: Some(bps), cpu_ms_per_gb: None })
 }

@@ -1,7 +1,7 @@
 //! qperf: bandwidths and half round trips, as text with a unit.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, last_line, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, sleeps};
 use linerate::vocabulary::Content;
@@ -15,9 +15,9 @@ pub const QPERF: Peer = Peer {
     help: &[],
     plays: &[
         // Its client never writes its buffer: in its smaps the mapping has no page of its own.
-        Play { tells_cpu: false, fits: is_alone, content: Content::Zeros, ..Play::of(Kind::Stream, stream) },
-        Play::of(Kind::Datagrams, datagrams),
-        Play { fits: sleeps, ..Play::of(Kind::RoundTrip, round_trip) },
+        Play { tells_cpu: false, fits: is_alone, content: Content::Zeros, ..Play::new(Kind::Stream, stream) },
+        Play::new(Kind::Datagrams, datagrams),
+        Play { fits: sleeps, ..Play::new(Kind::RoundTrip, round_trip) },
     ],
 };
 
@@ -37,8 +37,8 @@ const UNITS: &[(&str, f64)] = &[
 ];
 
 /// A value of one of its tests.
-fn told(work: &Work, ground: &Ground, test: &str, value: &str) -> Result<f64, String> {
-    let port = ground.port();
+fn told(work: &Work, testbed: &Testbed, test: &str, value: &str) -> Result<f64, String> {
+    let port = testbed.port();
     let (at, bytes, seconds) = (port.to_string(), work.bytes.to_string(), work.seconds.to_string());
     let server = Launch::new("qperf", work.cpus[1], ["-lp", &at]);
     let words = [HERE, "-lp", &at, "-t", &seconds, "-m", &bytes, "--precision", "6", test];
@@ -53,18 +53,18 @@ fn told(work: &Work, ground: &Ground, test: &str, value: &str) -> Result<f64, St
     Ok(words[2].replace(',', "").parse::<f64>().map_err(|_| missing())? * unit)
 }
 
-fn stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let bytes_per_s = told(work, ground, "tcp_bw", "bw")?;
+fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let bytes_per_s = told(work, testbed, "tcp_bw", "bw")?;
     Ok(Outcome { bps: Some(8.0 * bytes_per_s), ..Outcome::default() })
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let bytes_per_s = told(work, ground, "udp_bw", "recv_bw")?;
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let bytes_per_s = told(work, testbed, "udp_bw", "recv_bw")?;
     let per_s = bytes_per_s / work.bytes as f64;
     Ok(Outcome { per_s: Some(per_s), bps: Some(8.0 * bytes_per_s), cpu_ms_per_gb: None })
 }
 
-fn round_trip(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let half_s = told(work, ground, "tcp_lat", "latency")?;
+fn round_trip(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let half_s = told(work, testbed, "tcp_lat", "latency")?;
     Ok(Outcome { per_s: Some(0.5 / half_s), ..Outcome::default() })
 }

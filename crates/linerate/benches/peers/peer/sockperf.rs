@@ -1,7 +1,7 @@
 //! sockperf: half round trips, asked for again and again or slept for. Its header is 14 B, so is its least message.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, number_after};
 use linerate::vocabulary::Wait;
@@ -13,11 +13,15 @@ pub const SOCKPERF: Peer = Peer {
     get: "package sockperf",
     version: &["--version"],
     help: &[],
-    plays: &[Play { least_bytes: 14, clocked: Clocked::after(0.4), ..Play::of(Kind::RoundTrip, round_trip) }],
+    plays: &[Play {
+        least_bytes: 14,
+        clocked: Clocked::after(0.4),
+        ..Play::new(Kind::RoundTrip, round_trip)
+    }],
 };
 
-fn round_trip(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let port = ground.port();
+fn round_trip(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let port = testbed.port();
     let (at, bytes, seconds) = (port.to_string(), work.bytes.to_string(), work.seconds.to_string());
     let asks: &[&str] = if work.wait == Wait::Polling { &["--nonblocked"] } else { &[] };
     let place = ["--tcp", "-i", HERE, "-p", &at];

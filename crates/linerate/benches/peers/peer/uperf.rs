@@ -2,8 +2,8 @@
 //!
 //! Its ends work in processes of their own, so their CPU time is not told.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, last_line, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Clocked, Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, limit, number_after, sleeps};
 
@@ -15,9 +15,9 @@ pub const UPERF: Peer = Peer {
     version: &["-V"],
     help: &[],
     plays: &[
-        Play { tells_cpu: false, clocked: SAMPLED, ..Play::of(Kind::Stream, stream) },
-        Play { fits: sleeps, clocked: SAMPLED, ..Play::of(Kind::RoundTrip, requests) },
-        Play { fits: |work| work.flows <= 16, clocked: SAMPLED, ..Play::of(Kind::Requests, requests) },
+        Play { tells_cpu: false, clocked: SAMPLED, ..Play::new(Kind::Stream, stream) },
+        Play { fits: sleeps, clocked: SAMPLED, ..Play::new(Kind::RoundTrip, requests) },
+        Play { fits: |work| work.flows <= 16, clocked: SAMPLED, ..Play::new(Kind::Requests, requests) },
     ],
 };
 
@@ -41,8 +41,8 @@ fn script(work: &Work, flowops: &str) -> String {
 }
 
 /// Bytes and operations a second, between the first sample and the last one.
-fn told(work: &Work, ground: &Ground, flowops: &str) -> Result<[f64; 2], String> {
-    let port = ground.port();
+fn told(work: &Work, testbed: &Testbed, flowops: &str) -> Result<[f64; 2], String> {
+    let port = testbed.port();
     let at = port.to_string();
     let path = std::env::temp_dir().join(format!("linerate-bench-peers-{}-{port}.xml", std::process::id()));
     std::fs::write(&path, script(work, flowops)).map_err(|error| error.to_string())?;
@@ -65,15 +65,15 @@ fn told(work: &Work, ground: &Ground, flowops: &str) -> Result<[f64; 2], String>
     Ok([between("nr_bytes:")? / seconds, between("nr_ops:")? / seconds])
 }
 
-fn stream(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let flowop = format!("<flowop type=\"write\" options=\"size={}\"/>\n", work.bytes);
-    let [bytes, _] = told(work, ground, &flowop)?;
+    let [bytes, _] = told(work, testbed, &flowop)?;
     Ok(Outcome { bps: Some(8.0 * bytes), ..Outcome::default() })
 }
 
 /// A round trip is two operations: a write and a read.
-fn requests(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
+fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let each = |does: &str| format!("<flowop type=\"{does}\" options=\"size={}\"/>\n", work.bytes);
-    let [_, operations] = told(work, ground, &(each("write") + &each("read")))?;
+    let [_, operations] = told(work, testbed, &(each("write") + &each("read")))?;
     Ok(Outcome { per_s: Some(operations / 2.0), ..Outcome::default() })
 }

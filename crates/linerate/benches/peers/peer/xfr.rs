@@ -1,7 +1,7 @@
 //! xfr: what its server counted, from its JSON. It always sends 128 KiB, and datagrams of 1400 B.
 
-use super::super::ground::Ground;
 use super::super::process::{After, Launch, Ready, serve};
+use super::super::testbed::Testbed;
 use super::super::work::{Kind, Outcome, Work};
 use super::{Found, HERE, Peer, Play, cpu_of, limit};
 use serde_json::Value;
@@ -16,13 +16,13 @@ pub const XFR: Peer = Peer {
     plays: &[
         Play {
             fits: is_its_size,
-            ..Play::of(Kind::Stream, |_, work, ground| stream(work, ground, "--no-zerocopy"))
+            ..Play::new(Kind::Stream, |_, work, testbed| stream(work, testbed, "--no-zerocopy"))
         },
         Play {
             fits: is_its_size,
-            ..Play::of(Kind::BestStream, |_, work, ground| stream(work, ground, "-Z"))
+            ..Play::new(Kind::BestStream, |_, work, testbed| stream(work, testbed, "-Z"))
         },
-        Play { fits: |work| work.bytes == 1400, ..Play::of(Kind::Datagrams, datagrams) },
+        Play { fits: |work| work.bytes == 1400, ..Play::new(Kind::Datagrams, datagrams) },
     ],
 };
 
@@ -31,8 +31,8 @@ fn is_its_size(work: &Work) -> bool {
 }
 
 /// What its client says in JSON, and the CPU time of both.
-fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(Value, Option<u64>), String> {
-    let port = ground.port();
+fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
+    let port = testbed.port();
     let (at, flows) = (port.to_string(), work.flows.to_string());
     let seconds = format!("{}s", work.seconds);
     let server = Launch::new("xfr", work.cpus[1], ["serve", "-p", &at]);
@@ -45,15 +45,15 @@ fn told(work: &Work, ground: &Ground, more: &[&str]) -> Result<(Value, Option<u6
     Ok((json, cpu_of(&ended)))
 }
 
-fn stream(work: &Work, ground: &Ground, engine: &str) -> Result<Outcome, String> {
-    let (json, cpu_ns) = told(work, ground, &[engine])?;
+fn stream(work: &Work, testbed: &Testbed, engine: &str) -> Result<Outcome, String> {
+    let (json, cpu_ns) = told(work, testbed, &[engine])?;
     let mbps = json["throughput_mbps"].as_f64().ok_or("it told no throughput")?;
     let bytes = json["bytes_total"].as_f64().ok_or("it told no bytes")?;
     Ok(Outcome { bps: Some(mbps * 1e6), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
-fn datagrams(_: &Found, work: &Work, ground: &Ground) -> Result<Outcome, String> {
-    let (json, _) = told(work, ground, &["-u", "-b", "0"])?;
+fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
+    let (json, _) = told(work, testbed, &["-u", "-b", "0"])?;
     let received = json["udp_stats"]["packets_received"].as_f64().ok_or("it told no received packets")?;
     let seconds = json["duration_ms"].as_f64().ok_or("it told no duration")? / 1e3;
     let per_s = received / seconds;

@@ -29,7 +29,7 @@ struct Setting {
 
 impl Shown {
     /// What there is to show.
-    pub fn of(place: Option<&Place>, exists: bool, settings: &Settings, command: &Command) -> Shown {
+    pub fn new(place: Option<&Place>, exists: bool, settings: &Settings, command: &Command) -> Shown {
         let setting = |entry: &Entry| Setting {
             table: entry.table(),
             key: entry.key.clone(),

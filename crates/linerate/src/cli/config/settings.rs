@@ -2,7 +2,7 @@
 
 use super::{WITHOUT, takes_defaults};
 use crate::cli::{command, usage};
-use crate::vocabulary::meant;
+use crate::vocabulary::did_you_mean;
 use crate::{Error, Result};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -202,7 +202,7 @@ impl Reader<'_> {
         let known = commands(self.command);
         let names: Vec<String> =
             known.iter().map(|(path, _)| path.join(".")).chain([SHARED.to_owned()]).collect();
-        let hint = meant(
+        let hint = did_you_mean(
             names.iter().map(String::as_str),
             &name,
             "a table is called [default], or like a command: [run]",
@@ -225,7 +225,7 @@ impl Reader<'_> {
         if args.is_empty() {
             let keys: Vec<&str> =
                 concerned.flat_map(|(_, sub)| options(sub)).filter_map(Arg::get_long).collect();
-            let hint = meant(keys, name, "`linerate config --example` prints every key");
+            let hint = did_you_mean(keys, name, "`linerate config --example` prints every key");
             return Err(self.wrong(key.span().start, format!("[{table}] has no key `{name}`"), hint));
         }
         let at = value.span().start;
@@ -313,7 +313,7 @@ fn fits(arg: &Arg, given: &Given, path: &[String]) -> Result<()> {
     // In a file an option is a key.
     let key = arg.get_long().unwrap_or_default();
     parsed.map(|_| ()).map_err(|error| {
-        let told = usage::told(&error, path);
+        let told = usage::error_from(&error, path);
         let what = told.to_string().replacen(&format!("--{ALONE}"), key, 1);
         Error::usage(what, told.hint().unwrap_or_default())
     })

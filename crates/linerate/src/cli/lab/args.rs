@@ -4,7 +4,7 @@ use crate::cli::fault::faults;
 use crate::cli::lab_file;
 use crate::lab::is_name;
 use crate::plan::{Fault, Target, Topology, is_lab_file};
-use crate::vocabulary::{PRESETS, meant};
+use crate::vocabulary::{PRESETS, did_you_mean};
 use std::ffi::OsString;
 
 const UP_EXAMPLES: &str = "\
@@ -148,7 +148,7 @@ fn topology(text: &str) -> Result<Topology, String> {
         Err(error) if text.starts_with("lab:") => Err(format!("{}\n  hint: {}", error.what, error.hint)),
         _ => {
             let otherwise = "try rate=1Gb/s,mtu=9000; --name gives a lab its name";
-            let hint = meant(PRESETS.iter().map(|preset| preset.name), &text, otherwise);
+            let hint = did_you_mean(PRESETS.iter().map(|preset| preset.name), &text, otherwise);
             Err(format!("`{text}` is no lab\n  hint: {hint}"))
         }
     }

@@ -27,7 +27,7 @@ pub fn main(args: &Down) -> Result<ExitCode> {
 }
 
 fn end(register: &Register, lab: &Held, kill: bool) -> Result<()> {
-    let grip = lab.grip()?;
+    let grip = lab.hold_namespaces()?;
     lab.end(&grip)?;
     // Its holder did that already, unless it had to be killed.
     register.release(&lab.entry)?;

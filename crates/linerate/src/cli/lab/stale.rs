@@ -37,7 +37,7 @@ fn list(gone: &[Gone], undoing: &Undoing) -> Value {
         gone.iter().map(|gone| json!({ "undone": "record", "lab": gone.name, "holder_pid": gone.pid }));
     let processes = undoing.undone.iter().map(|undone| {
         json!({
-            "undone": undone.kind.one(),
+            "undone": undone.kind.singular(),
             "pid": undone.pid,
             "command": undone.command,
             "left_by_pid": undone.of,

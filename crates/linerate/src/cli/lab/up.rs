@@ -10,7 +10,7 @@ use crate::plan::Topology;
 use crate::run::this_program;
 use crate::{Error, Result};
 use jiff::Timestamp;
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -89,7 +89,7 @@ fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
     if ending.forever().next().is_some() {
         return Ok(holding);
     }
-    let ended = holding.processes().filter(|own| own.has_ended()).find_map(Own::verdict);
+    let ended = holding.processes().filter(|own| own.has_ended()).find_map(ChildProcess::verdict);
     let how = ended.unwrap_or_else(|| "a process of the lab's own ended".into());
     holding.abandon();
     Err(Error::died(how))

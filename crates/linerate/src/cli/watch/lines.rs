@@ -40,7 +40,7 @@ impl Lines {
 }
 
 impl Watcher for Lines {
-    fn said(&mut self, what: &str) {
+    fn announce(&mut self, what: &str) {
         self.put(&Notice::Preparing { what: what.into() }.line());
     }
 
@@ -71,7 +71,7 @@ impl Watcher for Lines {
         self.put(&progress.line());
     }
 
-    fn kept(&mut self, _: &Event, line: &[u8]) {
+    fn written(&mut self, _: &Event, line: &[u8]) {
         self.put(line);
     }
 
@@ -103,7 +103,7 @@ pub fn print(notice: &Notice) -> Result<()> {
 
 /// Prints the report of a run.
 pub fn report(path: &Path, recording: &Recording) -> Result<()> {
-    let report = Box::new(Report::of(recording));
+    let report = Box::new(Report::from_recording(recording));
     print(&Notice::Report { recording: path.display().to_string(), report })
 }
 

@@ -93,8 +93,8 @@ impl Live {
 }
 
 impl Watcher for Live {
-    fn said(&mut self, what: &str) {
-        self.before.iter_mut().for_each(|progress| progress.said(what));
+    fn announce(&mut self, what: &str) {
+        self.before.iter_mut().for_each(|progress| progress.announce(what));
     }
 
     fn warned(&mut self, what: &str) {
@@ -116,11 +116,11 @@ impl Watcher for Live {
 
     fn step(&mut self, step: &Step, schedule: &dyn Schedule, recording: &Recording) {
         let done = share_done(schedule, recording);
-        self.scene.begin(Now::of(step, schedule, recording, done));
+        self.scene.begin(Now::from_step(step, schedule, recording, done));
         self.draw(step.predicted_ns);
     }
 
-    fn kept(&mut self, event: &Event, _: &[u8]) {
+    fn written(&mut self, event: &Event, _: &[u8]) {
         self.scene.apply(event);
     }
 

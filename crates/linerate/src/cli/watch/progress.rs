@@ -23,7 +23,7 @@ impl Progress {
 }
 
 impl Watcher for Progress {
-    fn said(&mut self, what: &str) {
+    fn announce(&mut self, what: &str) {
         self.bar.set_style(ProgressStyle::with_template("{msg} …").unwrap_or(ProgressStyle::default_bar()));
         self.bar.set_message(what.to_owned());
         self.bar.tick();
@@ -61,7 +61,7 @@ impl Watcher for Progress {
         self.bar.tick();
     }
 
-    fn kept(&mut self, _: &Event, _: &[u8]) {}
+    fn written(&mut self, _: &Event, _: &[u8]) {}
 
     fn ended(&mut self) -> Result<()> {
         self.bar.finish_and_clear();

@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Quiet;
 
 impl Watcher for Quiet {
-    fn said(&mut self, _: &str) {}
+    fn announce(&mut self, _: &str) {}
 
     fn warned(&mut self, what: &str) {
         warn(what);
@@ -21,7 +21,7 @@ impl Watcher for Quiet {
 
     fn step(&mut self, _: &Step, _: &dyn Schedule, _: &Recording) {}
 
-    fn kept(&mut self, _: &Event, _: &[u8]) {}
+    fn written(&mut self, _: &Event, _: &[u8]) {}
 
     fn ended(&mut self) -> Result<()> {
         Ok(())

@@ -35,7 +35,7 @@ impl Order {
     }
 
     /// As it came; the other end may say anything.
-    pub fn of(number: u64) -> Order {
+    pub fn from_number(number: u64) -> Order {
         match number {
             END => Order::End,
             HOLD => Order::Hold,
@@ -161,10 +161,10 @@ mod tests {
     #[test]
     fn an_order_comes_as_it_went_and_anything_else_is_a_rate() {
         for order in [Order::Send(1e9), Order::Flood, Order::Hold, Order::End] {
-            assert_eq!(Order::of(order.number()), order);
+            assert_eq!(Order::from_number(order.number()), order);
         }
-        assert_eq!(Order::of(0), Order::Send(LEAST_BPS));
-        assert!(matches!(Order::of(u64::MAX - 3), Order::Send(bps) if bps > 1e18));
+        assert_eq!(Order::from_number(0), Order::Send(LEAST_BPS));
+        assert!(matches!(Order::from_number(u64::MAX - 3), Order::Send(bps) if bps > 1e18));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl<C: Channel> Link for Polling<'_, C> {
 
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        poll(self.patience, || came(self.flow.receive_now(bytes)?))
+        poll(self.patience, || bytes_or_closed(self.flow.receive_now(bytes)?))
     }
 
     #[inline]
@@ -55,7 +55,7 @@ impl<C: Channel> Link for Polling<'_, C> {
 
     #[inline]
     fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let came = came(self.flow.receive_now(bytes)?)?;
+        let came = bytes_or_closed(self.flow.receive_now(bytes)?)?;
         self.asked = if came > 0 { 0 } else { self.asked };
         Ok(came)
     }
@@ -88,7 +88,7 @@ impl<C: Channel> Link for Sleeping<'_, C> {
 
     #[inline]
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        came(self.flow.receive_waiting(bytes)?)
+        bytes_or_closed(self.flow.receive_waiting(bytes)?)
     }
 
     #[inline]
@@ -99,7 +99,7 @@ impl<C: Channel> Link for Sleeping<'_, C> {
 
     #[inline]
     fn pull_now(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        came(self.flow.receive_now(bytes)?)
+        bytes_or_closed(self.flow.receive_now(bytes)?)
     }
 
     #[inline]
@@ -118,7 +118,7 @@ fn at_once<C: Channel>() -> io::Result<()> {
 
 /// No byte yet is 0; the end of the stream in mid-trial is an error.
 #[inline]
-pub fn came(received: Option<usize>) -> io::Result<usize> {
+pub fn bytes_or_closed(received: Option<usize>) -> io::Result<usize> {
     match received {
         Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         Some(count) => Ok(count),

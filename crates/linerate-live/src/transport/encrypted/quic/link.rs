@@ -52,7 +52,7 @@ impl Flow {
         // The connecting end says the first word.
         let Flow { port, machine, .. } = &mut *self;
         machine.get_mut().map_err(|_| poisoned())?.drive(port)?;
-        let mut own = Own::<false>::new(self);
+        let mut own = ExclusiveFlow::<false>::new(self);
         while !own.machine()?.is_connected() {
             own.turn(until)?;
         }
@@ -120,15 +120,15 @@ fn heard(beside: &TcpStream) -> io::Result<bool> {
 }
 
 /// One thread drives the connection alone.
-pub struct Own<'s, const POLLS: bool> {
+pub struct ExclusiveFlow<'s, const POLLS: bool> {
     flow: &'s mut Flow,
     asks: u32,
 }
 
-impl<'s, const POLLS: bool> Own<'s, POLLS> {
+impl<'s, const POLLS: bool> ExclusiveFlow<'s, POLLS> {
     /// Drives this flow.
     pub fn new(flow: &'s mut Flow) -> Self {
-        Own { flow, asks: 0 }
+        ExclusiveFlow { flow, asks: 0 }
     }
 
     fn machine(&mut self) -> io::Result<&mut Machine> {
@@ -179,7 +179,7 @@ impl<'s, const POLLS: bool> Own<'s, POLLS> {
         &mut self,
         mut move_now: impl FnMut(&mut Machine, &UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let Own { flow, asks } = self;
+        let ExclusiveFlow { flow, asks } = self;
         let Flow { port, beside, machine, done, patience } = &mut **flow;
         let machine = machine.get_mut().map_err(|_| poisoned())?;
         poll(*patience, || {
@@ -193,7 +193,7 @@ impl<'s, const POLLS: bool> Own<'s, POLLS> {
     }
 }
 
-impl<const POLLS: bool> Link for Own<'_, POLLS> {
+impl<const POLLS: bool> Link for ExclusiveFlow<'_, POLLS> {
     #[inline]
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.ask(|machine, port| machine.push_now(port, bytes))

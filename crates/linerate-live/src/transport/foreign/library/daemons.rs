@@ -1,11 +1,11 @@
 //! The daemons that some libraries need before they start ranks: each host's are ended with its end of the session.
 
-use super::asked::Asked;
 use super::boot::{self, Boot};
 use super::elsewhere::Elsewhere;
-use super::keep::Kept;
+use super::launch_request::LaunchRequest;
 use super::shell::{Served, Shell, plain};
-use super::{Found, Surroundings, outside_of_jobs, this_program};
+use super::supervise::SupervisedDaemon;
+use super::{Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::vocabulary::LaunchDaemons;
 use crate::{Error, Result};
 use linerate_sys::process::{Process, effective_user};
@@ -20,17 +20,17 @@ const NOT_ROOT: u32 = 1;
 /// Those of a host where a launcher is, or will be.
 pub struct Daemons {
     needed: &'static LaunchDaemons,
-    kept: Kept,
+    kept: SupervisedDaemon,
 }
 
 impl Daemons {
     /// With a folder that nobody else has.
     pub fn expect(needed: &'static LaunchDaemons) -> Result<Daemons> {
-        Ok(Daemons { needed, kept: Kept::expect()? })
+        Ok(Daemons { needed, kept: SupervisedDaemon::expect()? })
     }
 
     /// What starts them, and then the ranks.
-    pub fn command(&self, launcher: &Path, asked: &Asked<'_>, homes: &[&str]) -> Result<Command> {
+    pub fn command(&self, launcher: &Path, asked: &LaunchRequest<'_>, homes: &[&str]) -> Result<Command> {
         let beside = |words: &[&str]| words_of(launcher, words);
         let hosts = Some(asked.hosts()).filter(|hosts| !hosts.is_empty());
         let boot = Boot {
@@ -43,7 +43,7 @@ impl Daemons {
         };
         let mut command = self.kept.command_until_end()?;
         command.arg(boot::ROLE).arg(boot.to_word()?);
-        outside_of_jobs(&mut command, &Surroundings::of_this_process());
+        outside_of_jobs(&mut command, &ProcessEnvironment::of_this_process());
         command.env(self.needed.folder, self.kept.folder()).env(self.needed.shell, this_program()?);
         command.env("PATH", with_folder_of(launcher)?);
         self.call_otherwise(&mut command);
@@ -147,7 +147,7 @@ impl Far {
 }
 
 /// A line for each rank of a place.
-fn lines(asked: &Asked<'_>, number: usize, homes: &[&str]) -> Vec<Vec<String>> {
+fn lines(asked: &LaunchRequest<'_>, number: usize, homes: &[&str]) -> Vec<Vec<String>> {
     let words = asked.rank(number, homes);
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     vec![words; asked.ranks_at(number) as usize]
@@ -162,6 +162,6 @@ fn words_of(launcher: &Path, words: &[&str]) -> Vec<String> {
 /// `PATH` with a launcher's own folder before it: its daemons look for each other there.
 fn with_folder_of(launcher: &Path) -> Result<std::ffi::OsString> {
     let own = launcher.parent().map(PathBuf::from);
-    let folders = own.into_iter().chain(Surroundings::of_this_process().programs);
+    let folders = own.into_iter().chain(ProcessEnvironment::of_this_process().programs);
     std::env::join_paths(folders).map_err(|e| Error::unavailable(format!("PATH: {e}"), ""))
 }

@@ -1,6 +1,6 @@
 //! Where libraries are: in the loader's folders, in those of `LD_LIBRARY_PATH`, and beside the launchers on the path.
 
-use super::{Identity, Surroundings, said};
+use super::{Identity, ProcessEnvironment, bounded_output};
 use crate::vocabulary::{LibraryKind, MPI_MAKERS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const FOLDERS: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "
 const BESIDE: &[&str] = &["lib", "lib64", "lib/release"];
 
 /// The files of a kind, each once, with all links followed.
-pub fn files(kind: &LibraryKind, around: &Surroundings) -> Vec<PathBuf> {
+pub fn files(kind: &LibraryKind, around: &ProcessEnvironment) -> Vec<PathBuf> {
     let cached = cache();
     let cached = cached.iter().filter(|path| is_of(kind, path)).cloned();
     let folders = folders(kind, around);
@@ -42,7 +42,7 @@ fn cache() -> Vec<PathBuf> {
     let said = ["ldconfig", "/sbin/ldconfig"].iter().find_map(|program| {
         let mut command = Command::new(program);
         command.arg("-p");
-        said::lines(command, program, |_| false).ok()
+        bounded_output::lines(command, program, |_| false).ok()
     });
     said.map(|(lines, _)| paths(&lines)).unwrap_or_default()
 }
@@ -52,7 +52,7 @@ fn paths(cache: &[String]) -> Vec<PathBuf> {
     cache.iter().filter_map(|line| Some(PathBuf::from(line.split_once("=> ")?.1.trim()))).collect()
 }
 
-fn folders(kind: &LibraryKind, around: &Surroundings) -> Vec<PathBuf> {
+fn folders(kind: &LibraryKind, around: &ProcessEnvironment) -> Vec<PathBuf> {
     let launchers = kind.launchers.iter().flat_map(|name| on_path(name, &around.programs));
     let prefixes = launchers.filter_map(|path| prefix(&path));
     let beside = prefixes.flat_map(|prefix| BESIDE.iter().map(move |folder| prefix.join(folder)));
@@ -97,7 +97,7 @@ fn starts(program: &Path, identity: &Identity) -> bool {
     }
     let mut command = Command::new(program);
     command.arg("--version");
-    let Ok((lines, _)) = said::lines(command, "its launcher", |_| false) else { return false };
+    let Ok((lines, _)) = bounded_output::lines(command, "its launcher", |_| false) else { return false };
     let words = MPI_MAKERS.iter().find(|maker| maker.name == identity.name).map(|maker| maker.launcher_words);
     words.into_iter().flatten().any(|word| lines.iter().any(|line| line.contains(word)))
 }

@@ -88,7 +88,7 @@ pub struct Played {
 
 impl Played {
     /// For the journey.
-    pub fn of(measured: Measured) -> Result<Played> {
+    pub fn from_measured(measured: Measured) -> Result<Played> {
         let Measured { flow, timer_slack_lowered, kept_awake, samples } = measured;
         let samples = samples.into_iter().map(|(sample, times)| Ok((sample, times.encode()?)));
         Ok(Played { flow, timer_slack_lowered, kept_awake, samples: samples.collect::<Result<_>>()? })
@@ -106,17 +106,17 @@ impl Played {
 
 /// A socket that one rank is expected on. Its name is no secret: who calls must run as this user.
 #[derive(Debug)]
-pub struct Home {
+pub struct RankListener {
     name: String,
     listener: UnixListener,
 }
 
-impl Home {
+impl RankListener {
     /// One with a name of its own, in this network namespace.
-    pub fn open() -> Result<Home> {
+    pub fn open() -> Result<RankListener> {
         let name = format!("linerate-rank-{:032x}", rand::random::<u128>());
         let listener = local::listen(&name)?;
-        Ok(Home { name, listener })
+        Ok(RankListener { name, listener })
     }
 
     /// What the rank is told.
@@ -125,7 +125,7 @@ impl Home {
     }
 
     /// Waits for the rank; `ended` says how its launcher ended, where it did.
-    pub fn welcome(&self, ended: &dyn Fn() -> Option<String>) -> Result<Ranked> {
+    pub fn welcome(&self, ended: &dyn Fn() -> Option<String>) -> Result<RankConnection> {
         let deadline = Instant::now() + LAUNCH;
         loop {
             if let Some(how) = ended() {
@@ -140,7 +140,7 @@ impl Home {
                 && let Some(process) = socket::own_peer(&stream)
             {
                 match first_word(&mut stream)? {
-                    HERE => return Ranked::over(stream, process),
+                    HERE => return RankConnection::over(stream, process),
                     _ => return Err(Error::hung_up("the other end", "started no rank")),
                 }
             }
@@ -159,7 +159,7 @@ fn first_word(stream: &mut UnixStream) -> Result<u8> {
 }
 
 /// A rank that has called. It ends when this is dropped.
-pub struct Ranked {
+pub struct RankConnection {
     /// Its process.
     pub process: u32,
     client: Client,
@@ -168,11 +168,11 @@ pub struct Ranked {
     own: Option<Process>,
 }
 
-impl Ranked {
-    fn over(stream: UnixStream, process: u32) -> Result<Ranked> {
+impl RankConnection {
+    fn over(stream: UnixStream, process: u32) -> Result<RankConnection> {
         let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
         let client = Client::new("a rank", copy()?, copy()?);
-        Ok(Ranked { process, client, stream, own: Process::open(process)? })
+        Ok(RankConnection { process, client, stream, own: Process::open(process)? })
     }
 
     /// Asks it for something else than to play.
@@ -222,7 +222,7 @@ impl Ranked {
     }
 }
 
-impl Drop for Ranked {
+impl Drop for RankConnection {
     fn drop(&mut self) {
         // The thread that reads from it holds the socket open.
         let _ = self.stream.shutdown(Shutdown::Both);

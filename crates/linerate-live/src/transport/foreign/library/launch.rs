@@ -1,8 +1,8 @@
 //! A launcher of ranks that goes on, and what is on record of it.
 
 use super::Found;
-use super::asked::Asked;
 use super::daemons::Daemons;
+use super::launch_request::LaunchRequest;
 use super::shell::{ACCESS, Lent};
 use super::started::{Started, Tie};
 use crate::{Error, Result};
@@ -30,9 +30,9 @@ impl Drop for Launched {
 }
 
 impl Launched {
-    /// Starts the ranks of both seats, which call these homes, one for each rank; between two hosts by this remote shell.
-    pub fn start(asked: &Asked<'_>, homes: &[&str], shell: Option<&Lent>) -> Result<Launched> {
-        let Asked { found, recipe, variables, seats: [near, far], .. } = asked;
+    /// Starts both sets of ranks, which call these homes, one for each rank; between two hosts by this remote shell.
+    pub fn start(asked: &LaunchRequest<'_>, homes: &[&str], shell: Option<&Lent>) -> Result<Launched> {
+        let LaunchRequest { found, recipe, variables, rank_specs: [near, far], .. } = asked;
         let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
         let no_launcher = || {
             Error::unavailable("no launcher of it is on the path", "put the folder of its launcher into PATH")

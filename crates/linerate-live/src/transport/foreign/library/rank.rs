@@ -2,7 +2,7 @@
 
 use super::home::{Play, Played, call};
 use super::parts;
-use super::told::PARTS;
+use super::rank_report::PARTS;
 use crate::control::serve_in_turn;
 use crate::pattern::{Loops, Part, play_here};
 use crate::{Error, Result};
@@ -15,7 +15,7 @@ use std::time::Duration;
 const END: Duration = Duration::from_secs(2);
 
 /// What a library makes of a rank.
-pub trait Plays {
+pub trait RankProgram {
     /// Plays the blocks.
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>>;
     /// Answers what else it is asked; none where it does not know the method.
@@ -28,7 +28,7 @@ pub trait Plays {
 
 /// Plays until the end that it works for goes away. Whatever the library is asked, it is asked by the thread that calls this,
 /// which has begun it.
-pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
+pub fn serve_home(home: &str, mut rank: impl RankProgram) -> Result<()> {
     let stream = call(home)?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
     let handle = |method: &str, params: Value| {
@@ -61,7 +61,7 @@ pub fn serve_home(home: &str, mut rank: impl Plays) -> Result<()> {
 /// Loops what is asked by these loops.
 pub fn played(link: impl Loops, asked: &Play) -> Result<Vec<Played>> {
     let part = Part { link, does: asked.does, cpu: asked.cpu };
-    play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::of).collect()
+    play_here(part, asked.wait, &asked.blocks)?.into_iter().map(Played::from_measured).collect()
 }
 
 /// Ends the process where this is not dropped in time.

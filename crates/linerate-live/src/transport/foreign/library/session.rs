@@ -4,14 +4,14 @@
 //! until that end goes away. One launch serves all trials of a session. Between two hosts the launcher stands at the
 //! active end, and starts the other rank by a remote shell of this program.
 
-use super::asked::{Asked, Seat};
 use super::daemons::Far;
 use super::elsewhere::{Elsewhere, interface_of, own_address};
-use super::home::{self, Home, Played, Ranked, Receive};
+use super::home::{self, Played, RankConnection, RankListener, Receive};
 use super::launch::Launched;
+use super::launch_request::{LaunchRequest, RankSpec};
+use super::rank_report::{self, RankReport, ReportedKnob};
 use super::shell::{Access, Lent};
-use super::told::{self, Tells, Told};
-use super::{Found, LOADS, Surroundings, at, is_there, of_kind, this_program};
+use super::{Found, LOADS, ProcessEnvironment, at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
@@ -30,8 +30,8 @@ use std::time::Duration;
 /// Names and values.
 pub type Variables = Vec<(String, String)>;
 
-/// What is a transport's own.
-pub struct Own {
+/// A transport by libraries that launchers start: what differs between them.
+pub struct LibraryTransport {
     /// Its name, which is the kind of its libraries.
     pub kind: &'static str,
     /// What a library of it is.
@@ -43,11 +43,11 @@ pub struct Own {
     /// The knob that says where it is.
     pub at: Option<&'static str>,
     /// What a rank of this library tells of knobs.
-    pub told: fn(&Spec, &str) -> Vec<Told>,
+    pub reported_knobs: fn(&Spec, &str) -> Vec<ReportedKnob>,
     /// How a library of this name starts its ranks; none where that is not known.
     pub launch: fn(&str) -> Option<&'static Launch>,
     /// What a rank's program is told, before its homes.
-    pub words: fn(&Spec, &Seat) -> Vec<OsString>,
+    pub words: fn(&Spec, &RankSpec) -> Vec<OsString>,
     /// What this library is told beside its launch.
     pub variables: fn(&Spec, &str) -> Result<Variables>,
     /// How its ranks receive.
@@ -58,13 +58,13 @@ pub struct Own {
     pub all: OnceLock<Vec<Found>>,
 }
 
-impl Transport for Own {
+impl Transport for LibraryTransport {
     fn name(&self) -> &'static str {
         self.kind
     }
 
     fn lacks(&self) -> Option<Lack> {
-        let is_there = is_there(self.kind, &Surroundings::of_this_process());
+        let is_there = is_there(self.kind, &ProcessEnvironment::of_this_process());
         (!is_there).then(|| Lack {
             transport: self.kind.into(),
             why: format!("unavailable: no {} was found on this host", self.noun),
@@ -83,7 +83,7 @@ impl Transport for Own {
         }
         // Before the other end waits for a rank.
         let all = self.all(spec)?;
-        let home = Home::open()?;
+        let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let asked = self.picks.and_then(|knob| spec.value(knob));
@@ -97,7 +97,7 @@ impl Transport for Own {
     }
 }
 
-impl Own {
+impl LibraryTransport {
     fn entry(&self) -> Option<&'static TransportEntry> {
         TRANSPORTS.iter().find(|entry| entry.name == self.kind)
     }
@@ -117,7 +117,7 @@ impl Own {
     /// Those that this session may take.
     fn all(&self, spec: &Spec) -> Result<Cow<'_, [Found]>> {
         let program = this_program()?;
-        let around = Surroundings::of_this_process();
+        let around = ProcessEnvironment::of_this_process();
         let Some(place) = self.at.and_then(|knob| spec.value(knob)) else {
             return Ok(Cow::Borrowed(self.all.get_or_init(|| of_kind(self.kind, &program, &around))));
         };
@@ -159,9 +159,9 @@ impl Own {
 
 /// An end whose rank has not called yet.
 struct End {
-    own: &'static Own,
+    own: &'static LibraryTransport,
     spec: Spec,
-    home: Home,
+    home: RankListener,
     /// What the other end's launcher has here.
     far: Option<Far>,
 }
@@ -184,59 +184,62 @@ impl Pending for End {
             let shell = elsewhere.as_ref().map(|elsewhere| elsewhere.shell.clone());
             (ranks, Some((launched, found, shell)))
         };
-        let daemon = |rank: &Ranked| match (&launched, &far) {
+        let daemon = |rank: &RankConnection| match (&launched, &far) {
             (Some((launched, ..)), _) => launched.daemon_of(rank.process),
             (None, far) => far.as_ref()?.daemon_of(rank.process),
         };
         let daemons = ranks.iter().filter_map(daemon).collect();
-        let around = Around { launched, far, daemons };
-        let told = match (&around.launched, ranks.first_mut()) {
+        let around = SessionResources { launched, far, daemons };
+        let report = match (&around.launched, ranks.first_mut()) {
             (Some((_, found, _)), Some(rank)) => {
-                told::ask(&(own.told)(&spec, name_of(found)), &spec, rank, &|| around.check())?
+                rank_report::ask(&(own.reported_knobs)(&spec, name_of(found)), &spec, rank, &|| {
+                    around.check()
+                })?
             }
-            _ => Tells::default(),
+            _ => RankReport::default(),
         };
-        Ok(Box::new(Open { own, limit: spec.patience(), told, spec, ranks, around }))
+        Ok(Box::new(Open { own, limit: spec.patience(), report, spec, ranks, around }))
     }
 }
 
 /// The ranks that the other end's launcher starts here.
-fn expected(home: &Home, spec: &Spec, far: Option<&Far>) -> Result<Vec<Ranked>> {
+fn expected(home: &RankListener, spec: &Spec, far: Option<&Far>) -> Result<Vec<RankConnection>> {
     let forsaken = || far.is_some_and(Far::is_forsaken);
     let welcomed = welcome(home, spec, &|| forsaken().then(|| "the other end started no rank".into()));
     // What the other end failed by is nearer to the cause.
-    welcomed.map_err(
-        |error| {
-            if forsaken() { Error::hung_up("the other end", "started no rank") } else { error }
-        },
-    )
+    let cause = || Error::hung_up("the other end", "started no rank");
+    welcomed.map_err(|error| if forsaken() { cause() } else { error })
 }
 
 /// What asks a rank for its number.
 pub const NUMBER: &str = "number";
 
 /// All ranks of an end, by their numbers.
-fn welcome(home: &Home, spec: &Spec, ended: &dyn Fn() -> Option<String>) -> Result<Vec<Ranked>> {
+fn welcome(
+    home: &RankListener,
+    spec: &Spec,
+    ended: &dyn Fn() -> Option<String>,
+) -> Result<Vec<RankConnection>> {
     let one = |_| {
         let mut rank = home.welcome(ended)?;
         // One alone need not say which it is.
         let number = if spec.flows > 1 { rank.ask(NUMBER, &|| Ok(()))? } else { 0 };
         Ok((number, rank))
     };
-    let all: BTreeMap<u64, Ranked> = (0..spec.flows).map(one).collect::<Result<_>>()?;
+    let all: BTreeMap<u64, RankConnection> = (0..spec.flows).map(one).collect::<Result<_>>()?;
     Ok(all.into_values().collect())
 }
 
 /// Starts all ranks and waits for this end's own.
 fn begin(
-    own: &Own,
+    own: &LibraryTransport,
     spec: &Spec,
-    home: &Home,
+    home: &RankListener,
     other: &str,
     elsewhere: Option<&Elsewhere>,
-) -> Result<(Vec<Ranked>, (Launched, Found))> {
+) -> Result<(Vec<RankConnection>, (Launched, Found))> {
     let found = own.pick(spec, elsewhere)?;
-    let seats = seats(spec, &found, elsewhere)?;
+    let rank_specs = rank_specs(spec, &found, elsewhere)?;
     // Until all ranks are there nobody else needs it.
     let shell = elsewhere.map(|elsewhere| Lent::to_own_user(&elsewhere.shell)).transpose()?;
     let name = name_of(&found);
@@ -246,8 +249,9 @@ fn begin(
     };
     let recipe = (own.launch)(name).ok_or_else(unknown)?;
     let variables = (own.variables)(spec, name)?;
-    let words = [0, 1].map(|number| (own.words)(spec, &seats[number]));
-    let asked = Asked { found: &found, recipe, seats: &seats, words, variables: &variables };
+    let words = [0, 1].map(|number| (own.words)(spec, &rank_specs[number]));
+    let asked =
+        LaunchRequest { found: &found, recipe, rank_specs: &rank_specs, words, variables: &variables };
     let homes = [home.name(), other].into_iter().flat_map(|home| vec![home; spec.flows as usize]);
     let launched = Launched::start(&asked, &homes.collect::<Vec<_>>(), shell.as_ref())?;
     let ranks = welcome(home, spec, &|| launched.last_words())?;
@@ -268,22 +272,22 @@ fn name_of(found: &Found) -> &str {
 }
 
 /// Where both ranks are started: this end's first, which is the launcher's own host.
-fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[Seat; 2]> {
+fn rank_specs(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[RankSpec; 2]> {
     let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
     let abi = identity.abi.clone();
     let at = own_address(spec)?.map(|address| Ok::<_, Error>((address, interface_of(address.into())?)));
     let (program, file, version) = (this_program()?, found.path.clone(), identity.version.clone());
     let name = identity.name.clone();
-    let near = Seat { program, file, name, abi, version, ranks: spec.flows, at: at.transpose()? };
+    let near = RankSpec { program, file, name, abi, version, ranks: spec.flows, at: at.transpose()? };
     let far = match elsewhere {
-        None => Seat { at: None, ..near.clone() },
+        None => RankSpec { at: None, ..near.clone() },
         Some(other) => {
             let placed = other.placed(&identity.name, &identity.version)?;
             let IpAddr::V4(address) = other.shell.address.ip() else {
                 return Err(Error::peer("the other end", "is at no IPv4 address", ""));
             };
             let at = Some((address, other.interface.clone()));
-            Seat {
+            RankSpec {
                 program: other.program.clone(),
                 file: placed.path.clone(),
                 name: placed.name.clone(),
@@ -299,19 +303,19 @@ fn seats(spec: &Spec, found: &Found, elsewhere: Option<&Elsewhere>) -> Result<[S
 
 /// A session at one end.
 struct Open {
-    own: &'static Own,
+    own: &'static LibraryTransport,
     spec: Spec,
     /// What a rank told the end that started it.
-    told: Tells,
+    report: RankReport,
     /// What a trial may take.
     limit: Duration,
     // Before the launcher, which ends when all ranks have been let go.
-    ranks: Vec<Ranked>,
-    around: Around,
+    ranks: Vec<RankConnection>,
+    around: SessionResources,
 }
 
-/// What ranks need, and what ends with their session.
-struct Around {
+/// What ranks need and what ends with their session.
+struct SessionResources {
     /// At the end that started the ranks, with what tells another host's end that it need not wait.
     launched: Option<(Launched, Found, Option<Access>)>,
     /// What the other end's launcher has here.
@@ -320,7 +324,7 @@ struct Around {
     daemons: Vec<Process>,
 }
 
-impl Around {
+impl SessionResources {
     /// What of it has ended.
     fn check(&self) -> Result<()> {
         let ended = self.launched.as_ref().and_then(|(launched, ..)| launched.last_words());
@@ -351,12 +355,12 @@ impl Session for Open {
         let library = self.own.picks.map(|knob| granted(&self.spec, knob, name_of(found)));
         // It was found there; which file it is stands with the endpoints.
         let place = self.own.at.and_then(|knob| Some(granted(&self.spec, knob, self.spec.value(knob)?)));
-        let others = (self.own.granted)(&self.spec).into_iter().chain(self.told.granted.clone());
+        let others = (self.own.granted)(&self.spec).into_iter().chain(self.report.granted.clone());
         library.into_iter().chain(place).chain(others).collect()
     }
 
     fn endpoints(&self) -> Vec<String> {
-        let about = |launched: &Launched, found| launched.about(found) + &self.told.about();
+        let about = |launched: &Launched, found| launched.about(found) + &self.report.about();
         self.around.launched.iter().map(|(launched, found, _)| about(launched, found)).collect()
     }
 
@@ -381,7 +385,7 @@ impl Session for Open {
             return Err(Error::unavailable(format!("{wait} in an {noun} that knows only {only}"), hint));
         }
         let receive = (self.own.receive)(&self.spec)?;
-        let begin = |(flow, rank): (usize, &mut Ranked)| {
+        let begin = |(flow, rank): (usize, &mut RankConnection)| {
             rank.begin((task.does, task.cpu(flow), wait, receive), blocks)
         };
         let calls = self.ranks.iter_mut().enumerate().map(begin).collect::<Result<Vec<_>>>()?;

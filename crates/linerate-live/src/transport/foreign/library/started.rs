@@ -1,7 +1,7 @@
 //! A launcher or a daemon that was started: what it says, its last words, its end.
 
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -29,7 +29,7 @@ pub enum Tie {
 /// One that goes on.
 #[derive(Debug)]
 pub struct Started {
-    own: Own,
+    own: ChildProcess,
     output: Arc<Output>,
 }
 
@@ -56,7 +56,7 @@ impl Started {
                     if tie == Tie::Bound {
                         spawn::tie_to_parent(&mut command);
                     }
-                    Ok((reader, Own::start(role, PATIENCE, command)?))
+                    Ok((reader, ChildProcess::start(role, PATIENCE, command)?))
                 },
             );
             match started {
@@ -74,7 +74,7 @@ impl Started {
     }
 
     /// What it said last.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         let read = self.output.read.lock().unwrap_or_else(PoisonError::into_inner);
         let said: Vec<u8> = read.0.iter().copied().collect();
         String::from_utf8_lossy(&said).into_owned()
@@ -92,7 +92,7 @@ impl Started {
         }
         let how = self.own.verdict()?;
         self.output.await_end();
-        let said = self.said();
+        let said = self.output();
         // Some frame what they say with rules.
         let says = |line: &&str| line.contains(|c| c != '-');
         let lines: Vec<&str> = said.lines().map(str::trim).filter(says).collect();

@@ -13,7 +13,7 @@ pub fn value(value: &str) -> String {
 }
 
 /// `NAME=VALUE NAME=VALUE`, one by one.
-pub fn said(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
+pub fn assignments(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let words = text.unwrap_or_default().split_ascii_whitespace();
     words.filter_map(|one| one.split_once('=')).map(|(name, value)| (name.into(), value.into()))
 }

@@ -4,9 +4,9 @@ use super::THREAD_LEVEL;
 use super::receive::Receive;
 use crate::pattern::{Gathered, Gathering, Passed, Passing, Posted};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
+use crate::transport::foreign::library::rank_report::{self, REPORT};
 use crate::transport::foreign::library::session::NUMBER;
-use crate::transport::foreign::library::told::{self, TOLD};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::messages::{Messages, Windows, parts};
@@ -39,7 +39,7 @@ pub fn main(library: &Path, abi: &str, level: &str, homes: &[String]) -> Result<
     serve_home(home, mpi)
 }
 
-impl Plays for Mpi {
+impl RankProgram for Mpi {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         match self {
             Mpi::Narrow(rank) => by_receive(rank, asked),
@@ -50,7 +50,7 @@ impl Plays for Mpi {
     fn answer(&mut self, method: &str, params: &Value) -> Option<Result<Value>> {
         match method {
             NUMBER => Some(Ok(self.rank().into())),
-            TOLD => Some(told::answer(params, |name| value_of(self, name))),
+            REPORT => Some(rank_report::answer(params, |name| value_of(self, name))),
             _ => None,
         }
     }
@@ -71,21 +71,23 @@ fn value_of(mpi: &Mpi, name: &str) -> Option<String> {
 fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
     if asked.does.is_collective() {
-        return played(Gathered::new(Own::<_, false, false>(rank)), asked);
+        return played(Gathered::new(RankMessages::<_, false, false>(rank)), asked);
     }
     match asked.receive {
-        Receive::Blocking | Receive::AnySource => played(Passed::new(Own::<_, false, false>(rank)), asked),
-        Receive::Posted => played(Posted::new(Own::<_, false, false>(rank)), asked),
-        Receive::Unexpected => played(Passed::new(Own::<_, true, false>(rank)), asked),
-        Receive::Plain => played(Passed::new(Own::<_, false, true>(rank)), asked),
+        Receive::Blocking | Receive::AnySource => {
+            played(Passed::new(RankMessages::<_, false, false>(rank)), asked)
+        }
+        Receive::Posted => played(Posted::new(RankMessages::<_, false, false>(rank)), asked),
+        Receive::Unexpected => played(Passed::new(RankMessages::<_, true, false>(rank)), asked),
+        Receive::Plain => played(Passed::new(RankMessages::<_, false, true>(rank)), asked),
     }
 }
 
 /// A rank as the loops see it. One that probes receives nothing before it is there; a plain one has no request under way
 /// when it returns, so that a window is one message after the other.
-pub struct Own<'r, H, const PROBES: bool, const PLAIN: bool>(pub &'r mut Rank<H>);
+pub struct RankMessages<'r, H, const PROBES: bool, const PLAIN: bool>(pub &'r mut Rank<H>);
 
-impl<H: Handle, const PROBES: bool, const PLAIN: bool> Messages for Own<'_, H, PROBES, PLAIN> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Messages for RankMessages<'_, H, PROBES, PLAIN> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.0.send(bytes)
@@ -115,7 +117,7 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Messages for Own<'_, H, P
     }
 }
 
-impl<H: Handle, const PROBES: bool, const PLAIN: bool> Windows for Own<'_, H, PROBES, PLAIN> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Windows for RankMessages<'_, H, PROBES, PLAIN> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> std::io::Result<()> {
         if !PLAIN {
@@ -134,14 +136,14 @@ impl<H: Handle, const PROBES: bool, const PLAIN: bool> Windows for Own<'_, H, PR
     }
 }
 
-impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for Own<'_, H, PROBES, PLAIN> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Passing for RankMessages<'_, H, PROBES, PLAIN> {
     /// Of two each waits for the other anyway.
     fn gather(&mut self) -> std::io::Result<()> {
         if self.0.ranks() > 2 { self.0.barrier() } else { Ok(()) }
     }
 }
 
-impl<H: Handle, const PROBES: bool, const PLAIN: bool> Gathering for Own<'_, H, PROBES, PLAIN> {
+impl<H: Handle, const PROBES: bool, const PLAIN: bool> Gathering for RankMessages<'_, H, PROBES, PLAIN> {
     fn ranks(&self) -> usize {
         self.0.ranks()
     }

@@ -3,7 +3,7 @@
 use super::THREAD_LEVEL;
 use crate::record::Granted;
 use crate::transport::Spec;
-use crate::transport::foreign::library::told::Told;
+use crate::transport::foreign::library::rank_report::ReportedKnob;
 use crate::transport::foreign::library::variable;
 use crate::vocabulary::{KNOBS, MPI_VARIABLES, OTHER_WAITS};
 use crate::{Error, Result};
@@ -22,7 +22,7 @@ pub fn variables(spec: &Spec, maker: &str) -> Result<Vec<(String, String)>> {
         let names = entry.map(|entry| entry.variables).ok_or_else(|| none(knob, maker))?;
         variables.extend(names.iter().map(|name| ((*name).to_owned(), variable::value(value))));
     }
-    for (name, value) in variable::said(spec.value(ENVIRONMENT)) {
+    for (name, value) in variable::assignments(spec.value(ENVIRONMENT)) {
         if let Some(knob) = decides_wait(&name) {
             let hint = format!("--set {knob}={value}: how ranks wait hangs on it");
             return Err(Error::unavailable(format!("{ENVIRONMENT} with {name}"), hint));
@@ -40,12 +40,12 @@ fn decides_wait(variable: &str) -> Option<&'static str> {
 
 /// What a rank tells: what its thread level is, and what the library has in the variables of each knob. Open MPI's control
 /// variables have the names of its environment's without a prefix, MPICH's the same; UCX, below that, tells nothing by them.
-pub fn told(_: &Spec, maker: &str) -> Vec<Told> {
+pub fn reported_knobs(_: &Spec, maker: &str) -> Vec<ReportedKnob> {
     let own = MPI_VARIABLES.iter().filter(|entry| entry.maker == maker);
     let control = |name: &&str| name.strip_prefix(MCA).unwrap_or(name).to_owned();
     let variables = own.map(|entry| (entry.knob, entry.variables.iter().map(control).collect()));
     let level = std::iter::once((THREAD_LEVEL, vec![THREAD_LEVEL.to_owned()]));
-    level.chain(variables).map(|(knob, names)| Told { knob, names }).collect()
+    level.chain(variables).map(|(knob, names)| ReportedKnob { knob, names }).collect()
 }
 
 /// What is on record of variables that were said as they are.
@@ -134,7 +134,9 @@ mod tests {
 
     #[test]
     fn a_rank_is_asked_for_variables_by_the_librarys_own_names() {
-        let names = |maker| told(&spec(&[]), maker).into_iter().flat_map(|one| one.names).collect::<Vec<_>>();
+        let names = |maker| {
+            reported_knobs(&spec(&[]), maker).into_iter().flat_map(|one| one.names).collect::<Vec<_>>()
+        };
         assert_eq!(names("lam").first().unwrap(), THREAD_LEVEL);
         assert!(names("openmpi").contains(&"btl_tcp_eager_limit".into()));
         assert!(names("mpich").contains(&"MPIR_CVAR_ASYNC_PROGRESS".into()));

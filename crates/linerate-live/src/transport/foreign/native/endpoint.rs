@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
@@ -16,7 +16,7 @@ pub const ROLE: &str = "endpoint";
 
 /// What a rank is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RankRequest {
     /// The library's name.
     pub name: String,
     /// Its file.
@@ -27,7 +27,7 @@ pub struct Asked {
     pub at: Option<Ipv4Addr>,
 }
 
-impl Asked {
+impl RankRequest {
     /// For the command line.
     pub fn to_word(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|e| Error::usage(e.to_string(), ""))
@@ -55,7 +55,7 @@ pub struct About {
 /// What a library makes of a rank.
 pub trait Endpoint: Passing + Send + Sized + 'static {
     /// Begins.
-    fn open(library: &Library, asked: &Asked) -> Result<Self>;
+    fn open(library: &Library, asked: &RankRequest) -> Result<Self>;
     /// Where it is found.
     fn address(&mut self) -> Result<Vec<u8>>;
     /// Finds the other one, and exchanges first messages with it.
@@ -71,14 +71,14 @@ pub fn main(word: &str) -> Result<()> {
 }
 
 /// The same, by one library.
-pub fn serve<E: Endpoint>(asked: Asked) -> Result<()> {
+pub fn serve<E: Endpoint>(asked: RankRequest) -> Result<()> {
     let home = asked.home.clone();
     serve_home(&home, One::<E> { asked, endpoint: None })
 }
 
 /// One that has called home.
 struct One<E> {
-    asked: Asked,
+    asked: RankRequest,
     /// None before it has begun.
     endpoint: Option<E>,
 }
@@ -92,7 +92,7 @@ impl<E: Endpoint> One<E> {
     fn address(&mut self) -> Result<Value> {
         let library = Library::open(&self.asked.file)?;
         let address = self.endpoint.insert(E::open(&library, &self.asked)?).address()?;
-        told(&address)
+        to_json(&address)
     }
 
     /// What a rank sent last may be under way while nobody asks for more: it goes on until the other one has all of it.
@@ -104,15 +104,15 @@ impl<E: Endpoint> One<E> {
     fn connect(&mut self, params: &Value) -> Result<Value> {
         let wrong = |e| Error::usage(format!("no address: {e}"), "linerate asks it by itself");
         let connect = Connect::deserialize(params).map_err(wrong)?;
-        told(&self.begun()?.meet(&connect)?)
+        to_json(&self.begun()?.meet(&connect)?)
     }
 }
 
-fn told(value: &impl Serialize) -> Result<Value> {
+fn to_json(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(|e| Error::usage(e.to_string(), ""))
 }
 
-impl<E: Endpoint> Plays for One<E> {
+impl<E: Endpoint> RankProgram for One<E> {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         if asked.wait != Wait::Polling {
             return Err(Error::unavailable("a rank that sleeps", "wait = \"polling\""));

@@ -1,7 +1,7 @@
 //! libfabric: an endpoint of reliable datagrams at each end, tagged messages, and the provider that carries them.
 
 use super::Native;
-use super::endpoint::{About, Asked, Connect, Endpoint, serve};
+use super::endpoint::{About, Connect, Endpoint, RankRequest, serve};
 use crate::Result;
 use crate::pattern::Passing;
 use crate::transport::foreign::library::Found;
@@ -17,7 +17,7 @@ pub const LIBFABRIC: Native = Native { name: "libfabric", serve: serve::<Rank>, 
 impl Passing for Rank {}
 
 impl Endpoint for Rank {
-    fn open(library: &Library, asked: &Asked) -> Result<Self> {
+    fn open(library: &Library, asked: &RankRequest) -> Result<Self> {
         Ok(Rank::open(library, asked.at)?)
     }
 

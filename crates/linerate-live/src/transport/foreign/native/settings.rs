@@ -20,7 +20,7 @@ pub fn variables(spec: &Spec, library: &NativeLibrary, interface: Option<&str>) 
             value.iter().flat_map(|value| names.iter().map(|name| ((*name).to_owned(), value.clone()))),
         );
     }
-    all.extend(variable::said(spec.value(library.environment)));
+    all.extend(variable::assignments(spec.value(library.environment)));
     all
 }
 

@@ -1,7 +1,7 @@
 //! UCX: a worker at each end, tagged messages, and what the library says of its lanes.
 
 use super::Native;
-use super::endpoint::{About, Asked, Connect, Endpoint, serve};
+use super::endpoint::{About, Connect, Endpoint, RankRequest, serve};
 use crate::Result;
 use crate::pattern::Passing;
 use crate::transport::foreign::library::Found;
@@ -17,7 +17,7 @@ pub const UCX: Native = Native { name: "ucx", serve: serve::<Rank>, all: &ALL };
 impl Passing for Rank {}
 
 impl Endpoint for Rank {
-    fn open(library: &Library, _: &Asked) -> Result<Self> {
+    fn open(library: &Library, _: &RankRequest) -> Result<Self> {
         Ok(Rank::open(library)?)
     }
 

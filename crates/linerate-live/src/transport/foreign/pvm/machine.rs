@@ -1,14 +1,14 @@
 //! The virtual machine of a session, where the active end is: its first daemon, and its first task.
 
-use super::task::{self, About, Asked, Host, Starts};
+use super::task::{self, About, Host, Starts, TaskRequest};
 use super::{ENCODING, ROUTE, found};
 use crate::transport::Spec;
 use crate::transport::foreign::library::elsewhere::{Elsewhere, own_address};
-use crate::transport::foreign::library::home::{Home, Ranked};
-use crate::transport::foreign::library::keep::Kept;
+use crate::transport::foreign::library::home::{RankConnection, RankListener};
 use crate::transport::foreign::library::shell::{ACCESS, Lent};
 use crate::transport::foreign::library::started::{Started, Tie};
-use crate::transport::foreign::library::{Found, Surroundings, outside_of_jobs, this_program};
+use crate::transport::foreign::library::supervise::SupervisedDaemon;
+use crate::transport::foreign::library::{Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::{Error, Result};
 use linerate_sys::process::effective_user;
 use std::net::Ipv4Addr;
@@ -34,13 +34,13 @@ pub struct Machine {
     /// What the task found it to be.
     is_direct: bool,
     task: Started,
-    kept: Kept,
+    kept: SupervisedDaemon,
     daemon: Started,
 }
 
 /// What a daemon needs to know, and what is started by it.
 pub fn variables(folder: &Path) -> Vec<(&'static str, PathBuf)> {
-    let around = Surroundings::of_this_process();
+    let around = ProcessEnvironment::of_this_process();
     let is_said = around.variables.iter().any(|name| name == ROOT);
     let root = ROOTS.iter().map(PathBuf::from).find(|root| root.is_dir()).filter(|_| !is_said);
     let mut variables = vec![(FOLDER, folder.to_owned())];
@@ -54,15 +54,15 @@ impl Machine {
     /// Starts the daemon and both tasks, and waits for this end's own.
     pub fn begin(
         spec: &Spec,
-        home: Home,
+        home: RankListener,
         other: &str,
         elsewhere: Option<&Elsewhere>,
-    ) -> Result<(Ranked, About, Machine)> {
+    ) -> Result<(RankConnection, About, Machine)> {
         let found = found()?;
         let asked = asked(spec, found, [home.name(), other], elsewhere)?;
         // Until both tasks are there nobody else needs it.
         let lent = elsewhere.map(|elsewhere| Lent::to_own_user(&elsewhere.shell)).transpose()?;
-        let kept = Kept::expect()?;
+        let kept = SupervisedDaemon::expect()?;
         let address = own_address(spec)?.unwrap_or(Ipv4Addr::LOCALHOST);
         let daemon = daemon(found, &kept, address, lent.as_ref())?;
         wait(&kept, &daemon)?;
@@ -102,9 +102,9 @@ fn asked(
     found: &Found,
     [home, other]: [&str; 2],
     elsewhere: Option<&Elsewhere>,
-) -> Result<Asked> {
+) -> Result<TaskRequest> {
     let identity = found.identity.as_ref().map_err(|why| Error::unavailable(why.clone(), ""))?;
-    let of = |file: &Path, home: &str| Asked {
+    let of = |file: &Path, home: &str| TaskRequest {
         file: file.to_owned(),
         home: home.into(),
         is_direct: spec.value(ROUTE) == Some("direct"),
@@ -125,22 +125,22 @@ fn asked(
             Starts { program: elsewhere.program.clone(), host: Some(host), asked }
         }
     };
-    Ok(Asked { starts: Some(Box::new(starts)), ..of(&found.path, home) })
+    Ok(TaskRequest { starts: Some(Box::new(starts)), ..of(&found.path, home) })
 }
 
-fn daemon(found: &Found, kept: &Kept, address: Ipv4Addr, lent: Option<&Lent>) -> Result<Started> {
+fn daemon(found: &Found, kept: &SupervisedDaemon, address: Ipv4Addr, lent: Option<&Lent>) -> Result<Started> {
     let none =
         || Error::unavailable("no daemon of PVM is on the path", "put the folder of its pvmd into PATH");
     let program = found.launcher.as_ref().ok_or_else(none)?;
     let mut command = kept.command(program)?;
-    outside_of_jobs(&mut command, &Surroundings::of_this_process());
+    outside_of_jobs(&mut command, &ProcessEnvironment::of_this_process());
     command.arg(format!("-n{address}")).envs(variables(kept.folder())).env("PVM_RSH", this_program()?);
     command.envs(lent.map(|lent| (ACCESS, lent.name())));
     Started::run(command, "the daemon of pvm".into(), Tie::Loose)
 }
 
 /// Until it has written where it is to be found.
-fn wait(kept: &Kept, daemon: &Started) -> Result<()> {
+fn wait(kept: &SupervisedDaemon, daemon: &Started) -> Result<()> {
     let deadline = Instant::now() + READY;
     loop {
         if let Some(how) = daemon.last_words() {
@@ -162,9 +162,9 @@ fn wait(kept: &Kept, daemon: &Started) -> Result<()> {
     }
 }
 
-fn first_task(asked: &Asked, kept: &Kept) -> Result<Started> {
+fn first_task(asked: &TaskRequest, kept: &SupervisedDaemon) -> Result<Started> {
     let mut command = Command::new(this_program()?);
-    outside_of_jobs(&mut command, &Surroundings::of_this_process());
+    outside_of_jobs(&mut command, &ProcessEnvironment::of_this_process());
     command.arg(task::ROLE).arg(asked.to_word()?).envs(variables(kept.folder()));
     Started::run(command, "the first task of pvm".into(), Tie::Bound)
 }

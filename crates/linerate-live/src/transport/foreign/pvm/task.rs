@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, played, serve_home};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::library::Library;
@@ -18,7 +18,7 @@ pub const ROLE: &str = "task";
 
 /// What a task is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct TaskRequest {
     /// The library on its host.
     pub file: PathBuf,
     /// Where it calls.
@@ -39,7 +39,7 @@ pub struct Starts {
     /// The host; none where it is the same one.
     pub host: Option<Host>,
     /// What it is to be.
-    pub asked: Asked,
+    pub asked: TaskRequest,
 }
 
 /// A host that the virtual machine is to have.
@@ -58,7 +58,7 @@ pub struct About {
     pub is_direct: bool,
 }
 
-impl Asked {
+impl TaskRequest {
     /// For the command line.
     pub fn to_word(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|e| Error::usage(e.to_string(), ""))
@@ -68,14 +68,14 @@ impl Asked {
 /// Plays until the end that it works for goes away.
 pub fn main(word: &str) -> Result<()> {
     let wrong = |e| Error::usage(format!("no task: {e}"), "linerate starts this command itself");
-    let asked: Asked = serde_json::from_str(word).map_err(wrong)?;
+    let asked: TaskRequest = serde_json::from_str(word).map_err(wrong)?;
     let home = asked.home.clone();
     serve_home(&home, One { asked, task: None })
 }
 
 /// One that has called home.
 struct One {
-    asked: Asked,
+    asked: TaskRequest,
     /// None before it has enrolled.
     task: Option<Task>,
 }
@@ -103,13 +103,13 @@ impl One {
     }
 }
 
-impl Plays for One {
+impl RankProgram for One {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         let not_yet = || Error::usage("the task has not begun", "linerate asks it by itself");
         let task = self.task.as_mut().ok_or_else(not_yet)?;
         match asked.wait {
-            Wait::Polling => played(Passed::new(Own::<true>(task)), asked),
-            Wait::Sleeping => played(Passed::new(Own::<false>(task)), asked),
+            Wait::Polling => played(Passed::new(TaskMessages::<true>(task)), asked),
+            Wait::Sleeping => played(Passed::new(TaskMessages::<false>(task)), asked),
         }
     }
 
@@ -124,9 +124,9 @@ impl Plays for One {
 }
 
 /// A task as the loops see it, which polls or not. PVM posts no receives: a window's messages are received one by one.
-struct Own<'t, const POLLS: bool>(&'t mut Task);
+struct TaskMessages<'t, const POLLS: bool>(&'t mut Task);
 
-impl<const POLLS: bool> Messages for Own<'_, POLLS> {
+impl<const POLLS: bool> Messages for TaskMessages<'_, POLLS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.send(bytes)
@@ -156,7 +156,7 @@ impl<const POLLS: bool> Messages for Own<'_, POLLS> {
     }
 }
 
-impl<const POLLS: bool> Windows for Own<'_, POLLS> {
+impl<const POLLS: bool> Windows for TaskMessages<'_, POLLS> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         parts(region, len, messages).try_for_each(|bytes| self.0.send(bytes))
@@ -169,4 +169,4 @@ impl<const POLLS: bool> Windows for Own<'_, POLLS> {
     }
 }
 
-impl<const POLLS: bool> Passing for Own<'_, POLLS> {}
+impl<const POLLS: bool> Passing for TaskMessages<'_, POLLS> {}

@@ -93,7 +93,7 @@ impl Word {
         u64::from(self.number) | u64::from(self.taken) << 16 | u64::from(self.bytes) << 32
     }
 
-    fn of(packed: u64) -> Word {
+    fn unpack(packed: u64) -> Word {
         Word { number: packed as u16, taken: (packed >> 16) as u16, bytes: (packed >> 32) as u32 }
     }
 }
@@ -155,7 +155,7 @@ impl<'c, S: Symmetric, const GETS: bool> Layer<'c, S, GETS> {
         let number = counts.taken.wrapping_add(1);
         let seen = &mut counts.seen[usize::from(number) % WORDS];
         *seen = self.memory.wait_word(usize::from(number) % WORDS, *seen);
-        let word = Word::of(*seen);
+        let word = Word::unpack(*seen);
         let bytes = word.bytes as usize;
         if word.number != number || bytes > most {
             return Err(io::Error::other(format!("a word came that is none of these: {word:?}")));

@@ -4,7 +4,7 @@ use super::layer::{Counts, Layer, SECOND};
 use crate::pattern::Passed;
 use crate::plan::Block;
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
 use crate::vocabulary::{Does, SHMEM_MAKERS, SHMEM_OPERATIONS};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
@@ -106,7 +106,7 @@ impl Element {
     }
 }
 
-impl Plays for Element {
+impl RankProgram for Element {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
         self.fill(asked).map_err(|why| Error::io("fill", "symmetric memory", why))?;
         let (pe, counts) = (&mut self.pe, &mut self.counts);

@@ -2,7 +2,7 @@
 
 use crate::pattern::{Passed, Passing};
 use crate::transport::foreign::library::home::{Play, Played};
-use crate::transport::foreign::library::rank::{Plays, limit, played, serve_home};
+use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
 use crate::{Error, Result};
 use linerate_sys::library::Library;
 use linerate_sys::messages::{Messages, Windows};
@@ -34,9 +34,9 @@ pub fn main(asked: &[String]) -> Result<()> {
 /// One that has begun.
 struct One(Node);
 
-impl Plays for One {
+impl RankProgram for One {
     fn play(&mut self, asked: &Play) -> Result<Vec<Played>> {
-        played(Passed::new(Own(&mut self.0)), asked)
+        played(Passed::new(NodeMessages(&mut self.0)), asked)
     }
 
     fn leave(&mut self) {
@@ -45,9 +45,9 @@ impl Plays for One {
 }
 
 /// A node as the loops see it. It posts no receives: a window's messages are received one by one.
-struct Own<'n>(&'n mut Node);
+struct NodeMessages<'n>(&'n mut Node);
 
-impl Messages for Own<'_> {
+impl Messages for NodeMessages<'_> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.send(bytes)
@@ -69,7 +69,7 @@ impl Messages for Own<'_> {
     }
 }
 
-impl Windows for Own<'_> {
+impl Windows for NodeMessages<'_> {
     #[inline]
     fn send_window(&mut self, region: &[u8], len: usize, messages: usize) -> io::Result<()> {
         self.0.send_window(region, len, messages)
@@ -82,4 +82,4 @@ impl Windows for Own<'_> {
     }
 }
 
-impl Passing for Own<'_> {}
+impl Passing for NodeMessages<'_> {}

@@ -15,7 +15,7 @@ struct Marked {
 
 impl Marked {
     fn open(setup: &Setup) -> Result<Marked> {
-        Ok(Marked { water: low_water::LowWater::of(own(setup.socket)?), patience: setup.patience })
+        Ok(Marked { water: low_water::LowWater::new(own(setup.socket)?), patience: setup.patience })
     }
 
     /// What `take` finds, after a sleep where it found nothing.

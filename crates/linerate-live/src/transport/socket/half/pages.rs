@@ -36,7 +36,10 @@ impl<const WAITS: bool> Push for SendFile<WAITS> {
     const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
-        Ok(SendFile { socket: own_waiting::<WAITS>(setup.socket)?, source: Source::of(setup.largest)? })
+        Ok(SendFile {
+            socket: own_waiting::<WAITS>(setup.socket)?,
+            source: Source::with_largest(setup.largest)?,
+        })
     }
 
     fn begin(&mut self, block: &Block) -> Result<()> {
@@ -65,7 +68,7 @@ impl<const WAITS: bool> Push for SpliceOut<WAITS> {
 
     fn open(setup: &Setup) -> Result<Self> {
         let (socket, passage) = (own_waiting::<WAITS>(setup.socket)?, Passage::new()?);
-        Ok(SpliceOut { socket, passage, source: Source::of(setup.largest)? })
+        Ok(SpliceOut { socket, passage, source: Source::with_largest(setup.largest)? })
     }
 
     fn begin(&mut self, block: &Block) -> Result<()> {
@@ -95,7 +98,7 @@ impl<const WAITS: bool> Push for ZeroCopySend<WAITS> {
     const OWNS_MEMORY: bool = true;
 
     fn open(setup: &Setup) -> Result<Self> {
-        let (socket, source) = (own(setup.socket)?, Source::of(setup.largest)?);
+        let (socket, source) = (own(setup.socket)?, Source::with_largest(setup.largest)?);
         let zero_copy = ZeroCopy::on(&socket)?;
         Ok(ZeroCopySend { socket, zero_copy, source, told: Usage::default(), patience: setup.patience })
     }

@@ -55,7 +55,7 @@ impl<const WAITS: bool> Push for RingZeroCopy<WAITS> {
 
     fn open(setup: &Setup) -> Result<Self> {
         let ring = Ring::onto(setup.socket, setup.patience)?;
-        Ok(RingZeroCopy { ring, source: Source::of(setup.largest)?, told: Usage::default() })
+        Ok(RingZeroCopy { ring, source: Source::with_largest(setup.largest)?, told: Usage::default() })
     }
 
     fn begin(&mut self, block: &Block) -> Result<()> {

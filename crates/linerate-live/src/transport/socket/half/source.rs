@@ -13,7 +13,7 @@ const LINE: usize = 64;
 
 /// A kind of memory. What is not in use is kept: filling it takes long, and since it is never written again
 /// it may be used anew while the kernel still reads it.
-pub trait Kept: Sized + Send + Sync + 'static {
+pub trait Backing: Sized + Send + Sync + 'static {
     /// New memory of at least this length.
     fn filled(len: usize) -> Result<Self>;
     /// Its length.
@@ -22,7 +22,7 @@ pub trait Kept: Sized + Send + Sync + 'static {
     fn free() -> &'static Mutex<Vec<Arc<Self>>>;
 }
 
-impl Kept for Pages {
+impl Backing for Pages {
     fn filled(len: usize) -> Result<Self> {
         Ok(Pages::filled(len)?)
     }
@@ -37,7 +37,7 @@ impl Kept for Pages {
     }
 }
 
-impl Kept for MemoryFile {
+impl Backing for MemoryFile {
     fn filled(len: usize) -> Result<Self> {
         Ok(MemoryFile::filled(len)?)
     }
@@ -53,7 +53,7 @@ impl Kept for MemoryFile {
 }
 
 /// Where the next message lies.
-pub struct Source<K: Kept> {
+pub struct Source<K: Backing> {
     kept: Arc<K>,
     span: usize,
     at: usize,
@@ -61,9 +61,9 @@ pub struct Source<K: Kept> {
     left: usize,
 }
 
-impl<K: Kept> Source<K> {
+impl<K: Backing> Source<K> {
     /// Memory for messages of at most this length.
-    pub fn of(largest: usize) -> Result<Source<K>> {
+    pub fn with_largest(largest: usize) -> Result<Source<K>> {
         let kept: Arc<K> = take(largest)?;
         Ok(Source { span: kept.length(), kept, at: 0, left: 0 })
     }
@@ -116,7 +116,7 @@ fn panicked() -> Error {
 }
 
 /// What is in use by nobody but those that keep it.
-fn take<K: Kept>(len: usize) -> Result<Arc<K>> {
+fn take<K: Backing>(len: usize) -> Result<Arc<K>> {
     let mut free = K::free().lock().map_err(|_| panicked())?;
     let fitting = free.iter().enumerate().filter(|(_, kept)| kept.length() >= len);
     let best = fitting.min_by_key(|(_, kept)| kept.length()).map(|(index, _)| index);
@@ -126,7 +126,7 @@ fn take<K: Kept>(len: usize) -> Result<Arc<K>> {
     }
 }
 
-impl<K: Kept> Drop for Source<K> {
+impl<K: Backing> Drop for Source<K> {
     fn drop(&mut self) {
         if let Ok(mut free) = K::free().lock() {
             free.push(self.kept.clone());

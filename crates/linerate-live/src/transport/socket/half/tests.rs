@@ -75,7 +75,7 @@ fn every_way_to_send_sends_what_the_buffer_holds() {
 /// A cold walk moves on through the memory, and a message lies in it as a whole.
 #[test]
 fn a_cold_source_moves_on() {
-    let mut source = source::Source::<Pages>::of(1).unwrap();
+    let mut source = source::Source::<Pages>::with_largest(1).unwrap();
     source.begin(&block(1000, 1, Cache::Cold)).unwrap();
     assert_eq!(source.next(1000), (0, 1000));
     source.went(10);

@@ -93,7 +93,7 @@ impl<const WAITS: bool> Lossy for Shared<'_, WAITS> {
     #[inline]
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
         if datagram.is_empty() {
-            // The bell goes alone and at once.
+            // The nudge goes alone and at once.
             self.flush()?;
             while !socket::send_datagram(&self.ends.flow.port, datagram)? {}
             return Ok(());

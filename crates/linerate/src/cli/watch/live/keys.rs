@@ -16,7 +16,7 @@ const CTRL_C: u8 = 3;
 const ESCAPE: u8 = 27;
 
 /// What the user asked for.
-pub struct Asked {
+pub struct UserRequests {
     stop: Stop,
     held: AtomicBool,
     help: AtomicBool,
@@ -25,12 +25,12 @@ pub struct Asked {
 /// The listening thread; it ends with this.
 pub struct Keys {
     /// What was asked for so far.
-    pub asked: Arc<Asked>,
+    pub asked: Arc<UserRequests>,
     wake: Option<Wake>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Asked {
+impl UserRequests {
     /// Whether the drawing is to stand still.
     pub fn is_held(&self) -> bool {
         self.held.load(Ordering::Relaxed)
@@ -55,7 +55,7 @@ impl Keys {
     /// Listens from now on. Who ends the run at once gives the terminal back first.
     pub fn listen(stop: &Stop) -> Result<Keys> {
         let flag = || AtomicBool::new(false);
-        let asked = Arc::new(Asked { stop: stop.clone(), held: flag(), help: flag() });
+        let asked = Arc::new(UserRequests { stop: stop.clone(), held: flag(), help: flag() });
         stop.before_end(leave);
         let (keyboard, wake) = keyboard()?;
         let of_keys = asked.clone();
@@ -67,7 +67,7 @@ impl Keys {
 }
 
 /// Sleeps until a key comes; the end of the terminal or of the view ends it.
-fn read(mut keyboard: Keyboard, asked: &Asked) {
+fn read(mut keyboard: Keyboard, asked: &UserRequests) {
     while let Some(keys) = keyboard.next_keys() {
         // An arrow or a function key begins with this, and none of them means anything here.
         if keys.first() != Some(&ESCAPE) {
@@ -93,7 +93,7 @@ mod tests {
     fn keys_stop_hold_and_help() {
         let stop = Stop::listen().unwrap();
         let flag = || AtomicBool::new(false);
-        let asked = Asked { stop: stop.clone(), held: flag(), help: flag() };
+        let asked = UserRequests { stop: stop.clone(), held: flag(), help: flag() };
         b"p?x".iter().for_each(|key| asked.key(*key));
         assert!(asked.is_held() && asked.is_help() && !stop.wanted());
         b" hq".iter().for_each(|key| asked.key(*key));

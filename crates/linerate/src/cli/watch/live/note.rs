@@ -32,7 +32,7 @@ fn sent_again(step: &StepRecord) -> bool {
 }
 
 /// What an event makes doubtful, in words; `name` is that of a case's line.
-pub fn of(event: &Event, name: &dyn Fn(&Case) -> String) -> Vec<String> {
+pub fn lines_for(event: &Event, name: &dyn Fn(&Case) -> String) -> Vec<String> {
     match event {
         Event::Trial(trial) if trial.pass > 0 => found(OF_TRIALS, trial, &name(&trial.case)),
         Event::Step(step) if step.pass > 0 => found(OF_STEPS, step, &name(&step.case)),

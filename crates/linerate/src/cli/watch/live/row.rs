@@ -45,7 +45,7 @@ pub struct SoFar(BTreeMap<u32, Vec<f64>>);
 
 impl Key {
     /// The line that a case belongs to.
-    pub fn of(case: &Case) -> Key {
+    pub fn from_case(case: &Case) -> Key {
         Key {
             height: RUNGS.iter().position(|rung| rung.id == case.rung).unwrap_or(usize::MAX),
             rung: case.rung.clone(),
@@ -62,7 +62,7 @@ impl Row {
     /// An empty line; `arm` is the name of a candidate or control.
     pub fn new(case: &Case, arm: Option<&str>) -> Row {
         Row {
-            key: Key::of(case),
+            key: Key::from_case(case),
             name: name(case, arm),
             throughput_bps: SoFar::default(),
             polling_ns: SoFar::default(),
@@ -98,7 +98,7 @@ impl SoFar {
 
     /// The median over the passes, each of which counts with its own median, as in the report.
     pub fn estimate(&self) -> Option<Estimate> {
-        Estimate::of(self.0.values().filter_map(|trials| median(trials.iter().copied())))
+        Estimate::from_values(self.0.values().filter_map(|trials| median(trials.iter().copied())))
     }
 }
 

@@ -68,7 +68,7 @@ pub struct Now {
 
 impl Now {
     /// What a schedule says of its next step.
-    pub fn of(step: &Step, schedule: &dyn Schedule, recording: &Recording, done_share: f64) -> Now {
+    pub fn from_step(step: &Step, schedule: &dyn Schedule, recording: &Recording, done_share: f64) -> Now {
         let sizes = || step.blocks.iter().map(|block| block.message_bytes);
         Now {
             stage: schedule.stage(step),
@@ -106,7 +106,7 @@ impl Scene {
             }
             _ => (),
         }
-        let notes = note::of(event, &|case| self.name(case));
+        let notes = note::lines_for(event, &|case| self.name(case));
         notes.into_iter().for_each(|text| self.note(text));
     }
 
@@ -131,7 +131,7 @@ impl Scene {
 
     /// The place of the line that is measured.
     pub fn current(&self) -> Option<usize> {
-        let key = Key::of(&self.now.as_ref()?.case);
+        let key = Key::from_case(&self.now.as_ref()?.case);
         self.rows.iter().position(|row| row.key == key)
     }
 
@@ -153,7 +153,7 @@ impl Scene {
 
     /// The line of a case, which is new when it is seen for the first time.
     fn row(&mut self, case: &Case) -> &mut Row {
-        let key = Key::of(case);
+        let key = Key::from_case(case);
         let index = self.rows.binary_search_by(|row| row.key.cmp(&key)).unwrap_or_else(|index| {
             let row = Row::new(case, self.arm(case));
             self.rows.insert(index, row);

@@ -130,7 +130,7 @@ fn medians_so_far_are_those_of_the_report() {
     let mut compared = 0;
     for layer in analysis.layers.iter().filter(|layer| layer.from.is_some()) {
         let case = recording.trials.iter().map(|trial| &trial.case).find(|case| layer.owns(case)).unwrap();
-        let row = scene.rows.iter().find(|row| row.key == Key::of(case)).unwrap();
+        let row = scene.rows.iter().find(|row| row.key == Key::from_case(case)).unwrap();
         assert_eq!(row.throughput_bps.estimate(), layer.throughput_bps, "{}", row.name);
         assert_eq!(row.polling_ns.estimate(), layer.polling_ns, "{}", row.name);
         assert_eq!(row.sleeping_ns.estimate(), layer.sleeping_ns, "{}", row.name);

@@ -1,10 +1,10 @@
 //! The end that runs the commands: while its session lasts, and for nobody who has not proved itself.
 
-use super::super::{Surroundings, outside_of_jobs};
+use super::super::{ProcessEnvironment, outside_of_jobs};
 use super::{Access, LONGEST, Request, Said};
 use crate::transport::encrypted::certificate::{DEFAULT, Identity};
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
 use linerate_sys::{socket, spawn};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -182,13 +182,13 @@ pub fn plain(command: &str) -> Command {
     shell
 }
 
-fn start(mut shell: Command, tell: &SyncSender<Said>) -> Result<Own> {
+fn start(mut shell: Command, tell: &SyncSender<Said>) -> Result<ChildProcess> {
     let pipe = || io::pipe().map_err(|e| Error::io("pipe2", "command", e));
     let (output, errors) = (pipe()?, pipe()?);
     shell.stdin(Stdio::null()).stdout(output.1).stderr(errors.1);
-    outside_of_jobs(&mut shell, &Surroundings::of_this_process());
+    outside_of_jobs(&mut shell, &ProcessEnvironment::of_this_process());
     spawn::tie_to_parent(&mut shell);
-    let own = Own::start("the remote command", PATIENCE, shell)?;
+    let own = ChildProcess::start("the remote command", PATIENCE, shell)?;
     pass_on(output.0, Said::Output, tell.clone());
     pass_on(errors.0, Said::Errors, tell.clone());
     Ok(own)
@@ -206,7 +206,7 @@ fn pass_on(mut from: impl Read + Send + 'static, said: fn(Vec<u8>) -> Said, tell
 }
 
 /// With all that it started and that did not leave its group.
-fn end(command: &Own) {
+fn end(command: &ChildProcess) {
     command.signal_group(Signal::Terminate);
     command.wait(PATIENCE);
     command.signal_group(Signal::Kill);

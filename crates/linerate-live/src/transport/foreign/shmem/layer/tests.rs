@@ -201,6 +201,6 @@ fn a_word_is_told_as_it_was() {
         Word { number: u16::MAX, taken: u16::MAX, bytes: u32::MAX },
         Word { number: 3, taken: 5, bytes: 1 << 27 },
     ] {
-        assert_eq!(Word::of(word.packed()), word);
+        assert_eq!(Word::unpack(word.packed()), word);
     }
 }

@@ -31,7 +31,7 @@ const MEDIAN_TO_MEAN: f64 = 1.2533;
 
 /// A step that is being looked for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Hunt {
+pub(super) struct Bisection {
     case: Case,
     before: Line,
     after: Line,
@@ -46,20 +46,22 @@ pub(super) struct Hunt {
 }
 
 /// Every step of the ping-pong curves that can be found, the clearest first.
-pub(super) fn hunts(recording: &Recording, most: usize) -> Vec<Hunt> {
-    let mut hunts: Vec<Hunt> = curves(recording)
+pub(super) fn bisections(recording: &Recording, most: usize) -> Vec<Bisection> {
+    let mut bisections: Vec<Bisection> = curves(recording)
         .iter()
         .filter(|curve| curve.case.pattern == Pattern::PingPong && curve.case.arm == 0)
         .flat_map(|curve| {
-            crate::analysis::candidates(curve).into_iter().filter_map(|candidate| hunt(curve, &candidate))
+            crate::analysis::candidates(curve)
+                .into_iter()
+                .filter_map(|candidate| bisection(curve, &candidate))
         })
         .collect();
-    hunts.sort_by(|a, b| b.significance.total_cmp(&a.significance));
-    hunts.truncate(most);
-    hunts
+    bisections.sort_by(|a, b| b.significance.total_cmp(&a.significance));
+    bisections.truncate(most);
+    bisections
 }
 
-fn hunt(curve: &Curve, candidate: &Candidate) -> Option<Hunt> {
+fn bisection(curve: &Curve, candidate: &Candidate) -> Option<Bisection> {
     let at = |size: u64| {
         let of_passes = curve.at(size)?.passes.values().filter_map(|values| values.half_round_trip_ns);
         mad(&of_passes.collect::<Vec<_>>()).map(|mad| MAD_TO_SIGMA * mad)
@@ -68,7 +70,7 @@ fn hunt(curve: &Curve, candidate: &Candidate) -> Option<Hunt> {
     let needed = (2.0 * SURE * MEDIAN_TO_MEAN * noise_ns / candidate.jump_ns.abs()).powi(2).ceil();
     let trials = (needed as usize).max(LEAST_TRIALS) | 1;
     let wanted = candidate.kind == CandidateKind::Jump && candidate.jump_ns > 0.0 && trials <= MOST_TRIALS;
-    wanted.then(|| Hunt {
+    wanted.then(|| Bisection {
         case: curve.case.clone(),
         before: candidate.before,
         after: candidate.after,
@@ -80,7 +82,7 @@ fn hunt(curve: &Curve, candidate: &Candidate) -> Option<Hunt> {
     })
 }
 
-impl Hunt {
+impl Bisection {
     /// The next visit: a size in the middle, or at the end both sides in turns; none when all is done.
     pub fn next(&mut self, entries: &[Entry]) -> Option<(Why, Entry)> {
         let entry = entries.iter().find(|entry| entry.case == self.case)?;

@@ -37,7 +37,7 @@ pub trait Ready: AsFd + Copy + Send {
 const AT_ONCE: usize = 64;
 
 /// The flows of one thread.
-struct Crowd<'c, C> {
+struct Multiplexer<'c, C> {
     flows: Vec<C>,
     members: Vec<Member>,
     readiness: Readiness,
@@ -51,16 +51,16 @@ struct Crowd<'c, C> {
 }
 
 /// Whether one thread can serve many flows of which each does this.
-pub fn may_crowd(does: Does) -> bool {
+pub fn may_multiplex(does: Does) -> bool {
     matches!(does, Does::Sends | Does::Receives | Does::Pings | Does::Echoes)
 }
 
 /// What a task does, and its connections with the CPU of each.
-pub type Crowded<C> = (Does, Vec<(C, Option<u32>)>);
+pub type MultiplexedTask<C> = (Does, Vec<(C, Option<u32>)>);
 
 /// Plays a task of many flows: a thread a CPU. Gives, a flow, its blocks.
-pub fn play_crowds<C: Ready>(
-    tasks: &[Crowded<C>],
+pub fn play_multiplexed<C: Ready>(
+    tasks: &[MultiplexedTask<C>],
     wait: Wait,
     blocks: &[Block],
     patience: Duration,
@@ -68,13 +68,13 @@ pub fn play_crowds<C: Ready>(
     let groups: Vec<(Does, Option<u32>, Vec<usize>)> =
         tasks.iter().flat_map(|(does, flows)| grouped(*does, flows)).collect();
     let mut done: Vec<Vec<Vec<Member>>> = groups.iter().map(|_| Vec::with_capacity(blocks.len())).collect();
-    let crowds = groups.iter().zip(&mut done).map(|((does, cpu, numbers), done)| {
+    let multiplexers = groups.iter().zip(&mut done).map(|((does, cpu, numbers), done)| {
         let of_task = tasks.iter().find(|(task, _)| task == does).map_or(&[][..], |(_, flows)| flows);
         let flows: Vec<C> = numbers.iter().map(|number| of_task[*number].0).collect();
-        let link = Crowd::new(flows, *does, wait, patience, done)?;
+        let link = Multiplexer::new(flows, *does, wait, patience, done)?;
         Ok(Part { link, does: *does, cpu: *cpu })
     });
-    let threads = play(crowds.collect::<Result<Vec<_>>>()?, wait, blocks)?;
+    let threads = play(multiplexers.collect::<Result<Vec<_>>>()?, wait, blocks)?;
     let mut measured: BTreeMap<(usize, usize), Vec<Measured>> = BTreeMap::new();
     for (((does, _, numbers), thread), done) in groups.iter().zip(threads).zip(done) {
         let task = tasks.iter().position(|(task, _)| task == does).unwrap_or(0);
@@ -118,7 +118,7 @@ fn share(thread: &Measured, members: &[Member], place: usize) -> Measured {
     Measured { flow, ..thread.clone() }
 }
 
-impl<'c, C: Ready> Crowd<'c, C> {
+impl<'c, C: Ready> Multiplexer<'c, C> {
     fn new(
         flows: Vec<C>,
         does: Does,
@@ -126,14 +126,14 @@ impl<'c, C: Ready> Crowd<'c, C> {
         patience: Duration,
         done: &'c mut Vec<Vec<Member>>,
     ) -> Result<Self> {
-        if !may_crowd(does) {
+        if !may_multiplex(does) {
             let what = format!("a thread of {} flows, each of which {}", flows.len(), does.word());
             return Err(Error::usage(what, "a stream or a ping-pong takes as many as there are"));
         }
         let readiness = Readiness::new(AT_ONCE)?;
         let turns = Vec::with_capacity(flows.len().max(AT_ONCE));
         let waits = wait == Wait::Sleeping;
-        Ok(Crowd { members: Vec::new(), readiness, turns, flows, does, waits, patience, done })
+        Ok(Multiplexer { members: Vec::new(), readiness, turns, flows, does, waits, patience, done })
     }
 
     /// Serves whichever flow is ready.
@@ -197,7 +197,7 @@ impl<'c, C: Ready> Crowd<'c, C> {
     }
 }
 
-impl<C: Ready> Loops for Crowd<'_, C> {
+impl<C: Ready> Loops for Multiplexer<'_, C> {
     fn prepare(&mut self, _does: Does, block: &Block) -> io::Result<()> {
         self.members = self.flows.iter().map(|_| Member::new(self.does, block)).collect();
         if self.waits {

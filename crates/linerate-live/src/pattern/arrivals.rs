@@ -18,11 +18,11 @@ const MOST_NUMBERS: u64 = 1 << 28;
 const SMOOTHING: f64 = 16.0;
 
 /// What is kept of each datagram of a block; which of them it is, is asked before the loop.
-pub(super) trait Ledger {
+pub(super) trait ArrivalRecord {
     /// Whether it asks when they came.
     const TIMED: bool;
     /// One more, of this block, that came at this moment. The other end wrote it: it may say anything.
-    fn came(&mut self, datagram: &[u8], now_ns: u64) -> Came;
+    fn arrived(&mut self, datagram: &[u8], now_ns: u64) -> Arrival;
     /// How far delays were apart so far.
     fn spread_ns(&self) -> u64 {
         0
@@ -31,12 +31,12 @@ pub(super) trait Ledger {
     fn finish(self, tally: &mut Tally, samples: &mut Vec<(Sample, Latencies)>);
 }
 
-/// The ledger that a block's datagrams have room for.
+/// What is recorded of a block, by what its datagrams have room for.
 #[derive(Debug, Default)]
-pub(super) enum Book {
+pub(super) enum RecordKind {
     /// They have no number, or are too many: they are counted alone.
     #[default]
-    Blank,
+    Counted,
     /// They have a number.
     Numbered(Numbers),
     /// They have a number and a time.
@@ -45,7 +45,7 @@ pub(super) enum Book {
 
 /// Datagrams that cannot be told apart.
 #[derive(Debug)]
-pub(super) struct Blank;
+pub(super) struct Unnumbered;
 
 /// Which of a block's datagrams came.
 #[derive(Debug)]
@@ -76,26 +76,26 @@ pub(super) struct Times {
 
 /// What a datagram is to its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum Arrival {
     /// One that had not come yet.
     First,
     /// One that had.
-    Again,
+    Duplicate,
     /// None of its own.
     Stray,
 }
 
-impl Book {
+impl RecordKind {
     /// For a block of so many datagrams of this size.
-    pub fn of(all: u64, message_bytes: usize) -> Book {
+    pub fn for_block(all: u64, message_bytes: usize) -> RecordKind {
         if message_bytes < NUMBER_BYTES || all > MOST_NUMBERS {
-            return Book::Blank;
+            return RecordKind::Counted;
         }
         let seen = vec![0; all.div_ceil(64) as usize];
         let numbers = Numbers { seen, all, largest: None, duplicated: 0, reordered: 0 };
         match message_bytes >= STAMPED_BYTES {
-            true => Book::Stamped(numbers, Times::of(all)),
-            false => Book::Numbered(numbers),
+            true => RecordKind::Stamped(numbers, Times::for_block(all)),
+            false => RecordKind::Numbered(numbers),
         }
     }
 }
@@ -103,19 +103,19 @@ impl Book {
 impl Numbers {
     /// What this number is to its block.
     #[inline]
-    fn note(&mut self, number: u64) -> Came {
+    fn note(&mut self, number: u64) -> Arrival {
         if number >= self.all {
-            return Came::Stray;
+            return Arrival::Stray;
         }
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if self.seen[word] & bit != 0 {
             self.duplicated += 1;
-            return Came::Again;
+            return Arrival::Duplicate;
         }
         self.seen[word] |= bit;
         self.reordered += u64::from(self.largest.is_some_and(|largest| number < largest));
         self.largest = self.largest.max(Some(number));
-        Came::First
+        Arrival::First
     }
 
     fn tell(&self, tally: &mut Tally) {
@@ -123,22 +123,22 @@ impl Numbers {
     }
 }
 
-impl Ledger for Blank {
+impl ArrivalRecord for Unnumbered {
     const TIMED: bool = false;
 
     #[inline]
-    fn came(&mut self, _datagram: &[u8], _now_ns: u64) -> Came {
-        Came::First
+    fn arrived(&mut self, _datagram: &[u8], _now_ns: u64) -> Arrival {
+        Arrival::First
     }
 
     fn finish(self, _tally: &mut Tally, _samples: &mut Vec<(Sample, Latencies)>) {}
 }
 
-impl Ledger for Numbers {
+impl ArrivalRecord for Numbers {
     const TIMED: bool = false;
 
     #[inline]
-    fn came(&mut self, datagram: &[u8], _now_ns: u64) -> Came {
+    fn arrived(&mut self, datagram: &[u8], _now_ns: u64) -> Arrival {
         self.note(number(datagram))
     }
 
@@ -147,15 +147,15 @@ impl Ledger for Numbers {
     }
 }
 
-impl Ledger for Stamps {
+impl ArrivalRecord for Stamps {
     const TIMED: bool = true;
 
     #[inline]
-    fn came(&mut self, datagram: &[u8], now_ns: u64) -> Came {
+    fn arrived(&mut self, datagram: &[u8], now_ns: u64) -> Arrival {
         let number = number(datagram);
         let came = self.0.note(number);
-        if came == Came::First {
-            self.1.came(number, now_ns.wrapping_sub(sent_ns(datagram)) as i64);
+        if came == Arrival::First {
+            self.1.record(number, now_ns.wrapping_sub(sent_ns(datagram)) as i64);
         }
         came
     }
@@ -179,7 +179,7 @@ impl Ledger for Stamps {
 }
 
 impl Times {
-    fn of(all: u64) -> Times {
+    fn for_block(all: u64) -> Times {
         let every = all.div_ceil(MOST_DELAYS).max(1);
         Times {
             every,
@@ -193,7 +193,7 @@ impl Times {
     }
 
     #[inline]
-    fn came(&mut self, number: u64, delay_ns: i64) {
+    fn record(&mut self, number: u64, delay_ns: i64) {
         (self.least, self.most) = (self.least.min(delay_ns), self.most.max(delay_ns));
         if number.is_multiple_of(self.every) {
             self.kept.push(delay_ns);
@@ -239,7 +239,9 @@ mod tests {
     const SKEWS: [u64; 3] = [0, 123_456_789, u64::MAX - 5_000_000];
 
     fn stamped(all: u64) -> Stamps {
-        let Book::Stamped(numbers, times) = Book::of(all, 64) else { panic!("64 B have room") };
+        let RecordKind::Stamped(numbers, times) = RecordKind::for_block(all, 64) else {
+            panic!("64 B have room")
+        };
         Stamps(numbers, times)
     }
 
@@ -252,13 +254,14 @@ mod tests {
 
     #[test]
     fn what_was_lost_doubled_and_overtaken_is_told_apart() {
-        let mut journal = stamped(10);
+        let mut arrivals = stamped(10);
         let order = [0, 1, 3, 2, 2, 5, 9, 4, 9, 10, 7_000];
-        let came: Vec<Came> = order.iter().map(|number| journal.came(&datagram(*number, 0), 1000)).collect();
-        let count = |what: Came| came.iter().filter(|came| **came == what).count();
-        assert_eq!((count(Came::First), count(Came::Again), count(Came::Stray)), (7, 2, 2));
+        let came: Vec<Arrival> =
+            order.iter().map(|number| arrivals.arrived(&datagram(*number, 0), 1000)).collect();
+        let count = |what: Arrival| came.iter().filter(|came| **came == what).count();
+        assert_eq!((count(Arrival::First), count(Arrival::Duplicate), count(Arrival::Stray)), (7, 2, 2));
         let (mut tally, mut samples) = (Tally::default(), Vec::new());
-        journal.finish(&mut tally, &mut samples);
+        arrivals.finish(&mut tally, &mut samples);
         // 2 came after 3, and 4 after 9.
         assert_eq!((tally.duplicated, tally.reordered), (Some(2), Some(2)));
     }
@@ -266,15 +269,15 @@ mod tests {
     #[test]
     fn delays_vary_above_the_least_one_whatever_the_clocks_say() {
         for skew in SKEWS {
-            let mut journal = stamped(1000);
+            let mut arrivals = stamped(1000);
             for number in 0..1000u32 {
                 let sent = skew.wrapping_add(u64::from(number) * 10_000);
                 // Every other one is 50 us late.
                 let arrived = u64::from(number) * 10_000 + 700 + 50_000 * u64::from(number % 2);
-                journal.came(&datagram(number, sent), arrived);
+                arrivals.arrived(&datagram(number, sent), arrived);
             }
             let (mut tally, mut samples) = (Tally::default(), Vec::new());
-            journal.finish(&mut tally, &mut samples);
+            arrivals.finish(&mut tally, &mut samples);
             assert!((tally.jitter_ns.unwrap() / 50_000.0 - 1.0).abs() < 0.01, "{tally:?}");
             let of = |wanted: Sample| {
                 let (_, found) = samples.iter().find(|(sample, _)| *sample == wanted).unwrap();
@@ -292,9 +295,11 @@ mod tests {
 
     #[test]
     fn small_datagrams_have_no_number_and_no_time() {
-        assert!(matches!(Book::of(10, 7), Book::Blank));
-        let Book::Numbered(mut journal) = Book::of(10, 8) else { panic!("8 B have a number alone") };
-        assert_eq!(journal.came(&[3, 0, 0, 0, 1, 2, 3, 4], 5), Came::First);
-        assert_eq!(journal.spread_ns(), 0);
+        assert!(matches!(RecordKind::for_block(10, 7), RecordKind::Counted));
+        let RecordKind::Numbered(mut arrivals) = RecordKind::for_block(10, 8) else {
+            panic!("8 B have a number alone")
+        };
+        assert_eq!(arrivals.arrived(&[3, 0, 0, 0, 1, 2, 3, 4], 5), Arrival::First);
+        assert_eq!(arrivals.spread_ns(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What one flow of a crowd does when its turn comes. A turn ends where the flow would have to wait, or has had its part.
+//! What one flow among many does when its turn comes. A turn ends where the flow would have to wait, or has had its part.
 
 use super::super::buffer::at_once;
 use super::super::{Clock, Walk};
@@ -12,7 +12,7 @@ use std::io;
 /// ready, and no packet would hold two messages.
 pub(super) const TURN_BYTES: usize = 64 << 10;
 
-/// One flow of a crowd, in one block.
+/// One flow among many, in one block.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Member {
     /// Whether it has something to send now, and waits for room.

@@ -1,6 +1,6 @@
 //! What a rank tells of its library: what that made of knobs, and which parts of it are in use.
 
-use super::home::Ranked;
+use super::home::RankConnection;
 use crate::record::Granted;
 use crate::transport::Spec;
 use crate::unit::Bytes;
@@ -10,20 +10,20 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What asks a rank for the values of names; those that it cannot tell are missing.
-pub const TOLD: &str = "told";
+pub const REPORT: &str = "told";
 
 /// What asks a rank for the [parts](super::parts) of its library.
 pub const PARTS: &str = "parts";
 
 /// All that a rank told.
 #[derive(Debug, Default)]
-pub struct Tells {
+pub struct RankReport {
     /// Of knobs.
     pub granted: Vec<Granted>,
     parts: Vec<String>,
 }
 
-impl Tells {
+impl RankReport {
     /// What follows what the library is.
     pub fn about(&self) -> String {
         if self.parts.is_empty() { String::new() } else { format!(", by {}", self.parts.join(", ")) }
@@ -32,7 +32,7 @@ impl Tells {
 
 /// A knob of which a rank tells.
 #[derive(Debug, PartialEq)]
-pub struct Told {
+pub struct ReportedKnob {
     /// The knob.
     pub knob: &'static str,
     /// What the library calls what it stands for.
@@ -40,31 +40,36 @@ pub struct Told {
 }
 
 /// What a rank tells; a knob that was neither asked for nor told is left out.
-pub fn ask(all: &[Told], spec: &Spec, rank: &mut Ranked, gone: &dyn Fn() -> Result<()>) -> Result<Tells> {
+pub fn ask(
+    all: &[ReportedKnob],
+    spec: &Spec,
+    rank: &mut RankConnection,
+    gone: &dyn Fn() -> Result<()>,
+) -> Result<RankReport> {
     let names: Vec<&str> = all.iter().flat_map(|one| &one.names).map(String::as_str).collect();
     let values: BTreeMap<String, String> = match names.is_empty() {
         true => BTreeMap::new(),
-        false => rank.ask_with(TOLD, &names, gone)?,
+        false => rank.ask_with(REPORT, &names, gone)?,
     };
-    let of = |one: &Told| Granted {
+    let of = |one: &ReportedKnob| Granted {
         knob: one.knob.into(),
         asked: spec.value(one.knob).map(String::from),
         granted: granted(one, &values),
     };
     let granted = all.iter().map(of).filter(|one| one.asked.is_some() || one.granted.is_some());
-    Ok(Tells { granted: granted.collect(), parts: rank.ask(PARTS, gone)? })
+    Ok(RankReport { granted: granted.collect(), parts: rank.ask(PARTS, gone)? })
 }
 
 /// What a rank answers: the names of which `tell` knows the value.
 pub fn answer(names: &Value, tell: impl Fn(&str) -> Option<String>) -> Result<Value> {
-    let unreadable = |e| Error::usage(format!("{TOLD}: {e}"), "");
+    let unreadable = |e| Error::usage(format!("{REPORT}: {e}"), "");
     let names: Vec<String> = serde_json::from_value(names.clone()).map_err(unreadable)?;
     let values = names.into_iter().filter_map(|name| tell(&name).map(|value| (name, value.into())));
     Ok(Value::Object(values.collect()))
 }
 
 /// One value where all names that are known have the same, otherwise each name with its own.
-fn granted(told: &Told, values: &BTreeMap<String, String>) -> Option<String> {
+fn granted(told: &ReportedKnob, values: &BTreeMap<String, String>) -> Option<String> {
     let kind = Knob::named(told.knob).map(|knob| knob.kind);
     let known = told.names.iter().filter_map(|name| Some((name, as_knob(kind, values.get(name)?))));
     let known: Vec<(&String, String)> = known.collect();
@@ -96,7 +101,7 @@ mod tests {
     fn of(knob: &'static str, values: &[(&str, &str)]) -> Option<String> {
         let names = ["tcp_limit", "sm_limit", "gone"].map(String::from).into();
         let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        granted(&Told { knob, names }, &values)
+        granted(&ReportedKnob { knob, names }, &values)
     }
 
     #[test]

@@ -33,19 +33,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A daemon that is kept, or will be: it ends when this is dropped.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SupervisedDaemon {
     name: String,
     folder: PathBuf,
     listener: Option<UnixListener>,
     keepers: Mutex<Vec<(u32, UnixStream)>>,
 }
 
-impl Kept {
+impl SupervisedDaemon {
     /// Of a folder that nobody else has.
-    pub fn expect() -> Result<Kept> {
+    pub fn expect() -> Result<SupervisedDaemon> {
         let mark = format!("linerate-keep-{:016x}", rand::random::<u64>());
         let listener = Some(local::listen(&mark)?);
-        Ok(Kept { folder: Path::new(FOLDERS).join(&mark), name: mark, listener, keepers: Mutex::default() })
+        Ok(SupervisedDaemon {
+            folder: Path::new(FOLDERS).join(&mark),
+            name: mark,
+            listener,
+            keepers: Mutex::default(),
+        })
     }
 
     /// Where the daemon's files are.
@@ -96,7 +101,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for SupervisedDaemon {
     fn drop(&mut self) {
         let keepers = self.keepers().into_iter().filter_map(|keeper| Process::open(keeper).ok().flatten());
         let keepers: Vec<Process> = keepers.collect();

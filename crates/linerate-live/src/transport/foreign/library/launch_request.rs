@@ -1,6 +1,6 @@
 //! What is to be launched: the ranks, where each is started, and the words that say so to a launcher.
 
-use super::{Found, Surroundings, outside_of_jobs};
+use super::{Found, ProcessEnvironment, outside_of_jobs};
 use crate::vocabulary::{Launch, Ranks};
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// A rank that is to be started.
 #[derive(Debug, Clone)]
-pub struct Seat {
+pub struct RankSpec {
     /// This program, on the rank's host.
     pub program: PathBuf,
     /// The library there.
@@ -27,33 +27,33 @@ pub struct Seat {
 }
 
 /// What is to be launched.
-pub struct Asked<'r> {
+pub struct LaunchRequest<'r> {
     /// The library of this host.
     pub found: &'r Found,
     /// How it starts its ranks.
     pub recipe: &'static Launch,
     /// Where they are started.
-    pub seats: &'r [Seat; 2],
+    pub rank_specs: &'r [RankSpec; 2],
     /// What each program is told, before its homes.
     pub words: [Vec<OsString>; 2],
     /// What the library is told beside the recipe.
     pub variables: &'r [(String, String)],
 }
 
-impl Asked<'_> {
+impl LaunchRequest<'_> {
     /// The launcher with all ranks behind each other.
     pub fn command(&self, launcher: &Path, homes: &[&str]) -> Command {
         let mut command = Command::new(launcher);
-        outside_of_jobs(&mut command, &Surroundings::of_this_process());
+        outside_of_jobs(&mut command, &ProcessEnvironment::of_this_process());
         command.args(self.arguments());
-        for number in 0..self.seats.len() {
+        for number in 0..self.rank_specs.len() {
             command.args((number > 0).then_some(":")).args(self.rank(number, homes));
         }
         command
     }
 
     pub fn ranks(&self) -> &'static Ranks {
-        if self.seats[0].at.is_some() { &self.recipe.across } else { &self.recipe.within }
+        if self.rank_specs[0].at.is_some() { &self.recipe.across } else { &self.recipe.within }
     }
 
     /// What stands before the first rank.
@@ -68,7 +68,7 @@ impl Asked<'_> {
         let names = self.variables.iter().map(|(name, _)| name.as_str());
         let exported = names.flat_map(|name| self.ranks().export.map(|word| [word, name])).flatten();
         words.extend(exported.map(OsString::from));
-        words.push(self.seats[number].program.clone().into());
+        words.push(self.rank_specs[number].program.clone().into());
         words.extend(self.words[number].iter().cloned());
         words.extend(homes.iter().map(OsString::from));
         words
@@ -76,21 +76,23 @@ impl Asked<'_> {
 
     /// How many ranks a place has.
     pub fn ranks_at(&self, number: usize) -> u32 {
-        self.seats[number].ranks
+        self.rank_specs[number].ranks
     }
 
     /// The address of each host.
     pub fn hosts(&self) -> Vec<String> {
-        let addresses = self.seats.iter().filter_map(|seat| Some(seat.at.as_ref()?.0.to_string()));
+        let addresses =
+            self.rank_specs.iter().filter_map(|rank_spec| Some(rank_spec.at.as_ref()?.0.to_string()));
         addresses.collect()
     }
 
     /// A launcher's word, with what it needs to know of the hosts.
     pub fn filled(&self, template: &str, number: usize) -> String {
-        let [near, far] = self.seats;
-        let own = &self.seats[number];
-        let address =
-            |seat: &Seat| seat.at.as_ref().map_or(String::new(), |(address, _)| address.to_string());
+        let [near, far] = self.rank_specs;
+        let own = &self.rank_specs[number];
+        let address = |rank_spec: &RankSpec| {
+            rank_spec.at.as_ref().map_or(String::new(), |(address, _)| address.to_string())
+        };
         let interface = own.at.as_ref().map_or("", |(_, interface)| interface);
         let marks = [
             ("{near}", address(near)),

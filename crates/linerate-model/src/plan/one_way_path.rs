@@ -1,4 +1,4 @@
-//! What is known of the way between two hosts before anything is sent.
+//! What is known of the path between two hosts before anything is sent.
 
 use super::pair::host_number;
 use super::switching::Switching;
@@ -9,7 +9,7 @@ use crate::unit::BitRate;
 
 /// One direction between two hosts, summed up. Where nothing is known it is nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Way {
+pub struct OneWayPath {
     /// The links that take a packet's time, in their order: rate, and how what stands at the far end passes
     /// packets on.
     pub stages: Vec<(BitRate, Switching)>,
@@ -19,7 +19,7 @@ pub struct Way {
     pub loss: f64,
 }
 
-impl Way {
+impl OneWayPath {
     /// The rate of the slowest link.
     pub fn slowest(&self) -> Option<BitRate> {
         self.stages.iter().map(|(rate, _)| *rate).min_by(|a, b| a.0.total_cmp(&b.0))
@@ -27,11 +27,11 @@ impl Way {
 }
 
 impl Wiring {
-    /// The way from one host to another.
-    pub fn way(&self, from: usize, to: usize) -> Way {
+    /// The path from one host to another.
+    pub fn path(&self, from: usize, to: usize) -> OneWayPath {
         let links = || self.route(from, to).iter().filter_map(|link| self.links.get(*link));
         let passes: f64 = links().map(|link| 1.0 - link.shape.loss).product();
-        Way {
+        OneWayPath {
             stages: links().filter_map(|link| Some((link.shape.rate?, link.switching))).collect(),
             delay_ns: links().map(|link| link.shape.delay_ns).sum(),
             loss: 1.0 - passes,
@@ -50,7 +50,7 @@ impl Topology {
         let (wiring, from) = (self.wired(), host_number(from)? as usize);
         let others = (0..wiring.hosts).filter(|to| *to != from);
         let rates: Option<Vec<f64>> =
-            others.map(|to| wiring.way(from, to).slowest().map(|rate| rate.0)).collect();
+            others.map(|to| wiring.path(from, to).slowest().map(|rate| rate.0)).collect();
         let rates = rates.filter(|rates| !rates.is_empty())?;
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         Some((BitRate(least), BitRate(rates.into_iter().fold(0.0, f64::max))))
@@ -58,16 +58,16 @@ impl Topology {
 }
 
 impl Target {
-    /// The way from one host to another, as far as it is known: nothing of real hosts, nor within one.
-    pub fn way(&self, from: HostId, to: HostId) -> Way {
+    /// The path from one host to another, as far as it is known: nothing of real hosts, nor within one.
+    pub fn path(&self, from: HostId, to: HostId) -> OneWayPath {
         match self {
-            _ if from == to => Way::default(),
+            _ if from == to => OneWayPath::default(),
             Target::Lab(topology) if u32::from(from.max(to).0) < topology.hosts => {
-                topology.wired().way(from.0.into(), to.0.into())
+                topology.wired().path(from.0.into(), to.0.into())
             }
-            Target::Lab(_) => Way::default(),
-            Target::Simulated(world) => Way { delay_ns: world.delay_ns, ..Way::default() },
-            Target::Ssh(_) => Way::default(),
+            Target::Lab(_) => OneWayPath::default(),
+            Target::Simulated(world) => OneWayPath { delay_ns: world.delay_ns, ..OneWayPath::default() },
+            Target::Ssh(_) => OneWayPath::default(),
         }
     }
 
@@ -81,24 +81,24 @@ impl Target {
 mod tests {
     use super::*;
 
-    fn way(target: &str, from: &str, to: &str) -> Way {
-        target.parse::<Target>().unwrap().way(from.parse().unwrap(), to.parse().unwrap())
+    fn path(target: &str, from: &str, to: &str) -> OneWayPath {
+        target.parse::<Target>().unwrap().path(from.parse().unwrap(), to.parse().unwrap())
     }
 
     #[test]
     fn a_way_sums_up_its_links() {
-        let metro = way("lab:metro,a-b.loss=1%", "a", "b");
+        let metro = path("lab:metro,a-b.loss=1%", "a", "b");
         assert_eq!((metro.stages.len(), metro.delay_ns, metro.slowest()), (3, 1e5, Some(BitRate(1e10))));
         assert!((metro.loss - 0.01).abs() < 1e-12);
-        assert_eq!(way("lab:metro,a-b.loss=1%", "b", "a").loss, 0.0);
+        assert_eq!(path("lab:metro,a-b.loss=1%", "b", "a").loss, 0.0);
         let three = "lab:hosts=3,rate=1Gb/s,c-a.rate=10Mb/s";
-        assert_eq!(way(three, "c", "a").slowest(), Some(BitRate(1e7)));
+        assert_eq!(path(three, "c", "a").slowest(), Some(BitRate(1e7)));
         for (target, from, to) in
             [("lab", "a", "b"), ("ssh://h", "a", "b"), ("lab:metro", "a", "a"), ("lab:metro", "a", "c")]
         {
-            assert_eq!(way(target, from, to), Way::default(), "{target}");
+            assert_eq!(path(target, from, to), OneWayPath::default(), "{target}");
         }
-        assert_eq!(way("simulated:delay=10ms", "b", "a").delay_ns, 1e7);
+        assert_eq!(path("simulated:delay=10ms", "b", "a").delay_ns, 1e7);
     }
 
     #[test]

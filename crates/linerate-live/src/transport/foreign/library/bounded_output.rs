@@ -1,7 +1,7 @@
 //! What a foreign program says, in bounds: it may hang, and it may say a lot.
 
 use crate::{Error, Result};
-use linerate_sys::child::Own;
+use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub fn lines(
 ) -> Result<(Vec<String>, Option<String>)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     spawn::end_with_parent(&mut command);
-    let child = Own::start(doing, Duration::ZERO, command)?;
+    let child = ChildProcess::start(doing, Duration::ZERO, command)?;
     let (_input, output) = child.streams().ok_or_else(|| Error::peer(doing, "has no streams", ""))?;
     let (tell, told) = channel();
     // It reads until the child has ended, which is with this function.

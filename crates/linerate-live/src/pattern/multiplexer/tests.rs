@@ -35,7 +35,7 @@ fn pairs(count: usize) -> (Vec<UnixStream>, Vec<UnixStream>) {
     (0..count).map(|_| UnixStream::pair().unwrap()).unzip()
 }
 
-fn tasks<'c>(does: &[Does], flows: &'c [UnixStream]) -> Vec<Crowded<&'c UnixStream>> {
+fn tasks<'c>(does: &[Does], flows: &'c [UnixStream]) -> Vec<MultiplexedTask<&'c UnixStream>> {
     does.iter().map(|does| (*does, flows.iter().map(|flow| (flow, None)).collect())).collect()
 }
 
@@ -46,7 +46,7 @@ fn every_flow_has_all_its_bytes_and_all_its_stamps() {
         let (near, far) = pairs(50);
         let [sent, came] = std::thread::scope(|scope| {
             let end = |does: &'static [Does], flows| {
-                scope.spawn(move || play_crowds(&tasks(does, flows), wait, &blocks, LIMIT).unwrap())
+                scope.spawn(move || play_multiplexed(&tasks(does, flows), wait, &blocks, LIMIT).unwrap())
             };
             let ends = [end(&[Does::Sends], &near), end(&[Does::Receives], &far)];
             ends.map(|end| end.join().unwrap())
@@ -88,7 +88,9 @@ fn both_directions_at_once_end() {
     let both = [Does::Receives, Does::Sends];
     let ends = std::thread::scope(|scope| {
         let end = |flows| {
-            scope.spawn(move || play_crowds(&tasks(&both, flows), Wait::Sleeping, &blocks, LIMIT).unwrap())
+            scope.spawn(move || {
+                play_multiplexed(&tasks(&both, flows), Wait::Sleeping, &blocks, LIMIT).unwrap()
+            })
         };
         let ends = [end(&near), end(&far)];
         ends.map(|end| end.join().unwrap())
@@ -107,7 +109,7 @@ fn every_flow_has_all_its_round_trips() {
         let (near, far) = pairs(20);
         let [asked, echoed] = std::thread::scope(|scope| {
             let end = |does: &'static [Does], flows| {
-                scope.spawn(move || play_crowds(&tasks(does, flows), wait, &blocks, LIMIT).unwrap())
+                scope.spawn(move || play_multiplexed(&tasks(does, flows), wait, &blocks, LIMIT).unwrap())
             };
             let ends = [end(&[Does::Pings], &near), end(&[Does::Echoes], &far)];
             ends.map(|end| end.join().unwrap())
@@ -135,7 +137,7 @@ fn one_flow_that_ends_early_is_an_error_and_no_hang() {
         let (near, mut far) = pairs(5);
         far.pop();
         let limit = Duration::from_millis(200);
-        let answer = play_crowds(&tasks(&[does], &near), wait, &[block(10, 5, 2)], limit);
+        let answer = play_multiplexed(&tasks(&[does], &near), wait, &[block(10, 5, 2)], limit);
         assert_eq!(answer.unwrap_err().exit_code(), 4);
     }
 }

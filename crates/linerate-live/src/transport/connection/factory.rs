@@ -1,15 +1,15 @@
-//! Where connections of a session are made and taken after it has met: the place that one end listens at.
+//! Where connections of a session are made and accepted after it has met.
 
 use super::channel::Channel;
 use super::family::{Family, SECRET_LEN, STRANGER};
-use crate::pattern::{Caller, GREETING, poll};
+use crate::pattern::{ConnectionEnd, GREETING, poll};
 use crate::transport::{Address, Spec};
 use linerate_sys::socket;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// One end's side of the place.
-pub trait Door<C>: Send + Sync {
+/// Makes or accepts further connections of a session: which of them, says the end.
+pub trait ConnectionFactory<C>: Send + Sync {
     /// Makes a connection to the other end.
     fn connect(&self) -> io::Result<C>;
     /// Whether taking one waits, and how long at most.
@@ -21,19 +21,19 @@ pub trait Door<C>: Send + Sync {
 }
 
 /// The end that listens.
-pub struct Listening<F: Family> {
+pub struct Acceptor<F: Family> {
     pub listener: F::Listener,
     pub secret: String,
 }
 
 /// The end that connects.
-pub struct Knocking {
+pub struct Connector {
     pub spec: Spec,
     pub address: Address,
     pub secret: String,
 }
 
-impl<F: Family> Door<F> for Listening<F> {
+impl<F: Family> ConnectionFactory<F> for Acceptor<F> {
     fn connect(&self) -> io::Result<F> {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "this end listens"))
     }
@@ -56,7 +56,7 @@ impl<F: Family> Door<F> for Listening<F> {
     }
 }
 
-impl<F: Family> Door<F> for Knocking {
+impl<F: Family> ConnectionFactory<F> for Connector {
     fn connect(&self) -> io::Result<F> {
         F::connect(&self.spec, &self.address, 0).map_err(io::Error::other)
     }
@@ -74,31 +74,31 @@ impl<F: Family> Door<F> for Knocking {
     }
 }
 
-/// Makes and takes connections at a door, asking again and again or sleeping.
-pub struct Calls<'s, C, const POLLS: bool> {
-    pub door: &'s dyn Door<C>,
+/// Makes and takes connections by a factory, asking again and again or sleeping.
+pub struct FactoryEnd<'s, C, const POLLS: bool> {
+    pub factory: &'s dyn ConnectionFactory<C>,
     pub patience: Duration,
 }
 
-impl<C: Channel, const POLLS: bool> Calls<'_, C, POLLS> {
-    /// One wait of a call: no longer than a stranger may be silent. Who is known is given several.
+impl<C: Channel, const POLLS: bool> FactoryEnd<'_, C, POLLS> {
+    /// One wait of a connection: no longer than a stranger may be silent. Who is known is given several.
     fn once(&self) -> Duration {
         self.patience.min(STRANGER)
     }
 
-    fn limited(&self, call: C) -> io::Result<C> {
+    fn limited(&self, connection: C) -> io::Result<C> {
         if !POLLS {
-            socket::limit_waits(&call, self.once()).map_err(|error| error.source)?;
+            socket::limit_waits(&connection, self.once()).map_err(|error| error.source)?;
         }
-        Ok(call)
+        Ok(connection)
     }
 
     /// The next one, whoever made it.
     fn taken(&self) -> io::Result<C> {
         let begun = Instant::now();
         loop {
-            if let Some(call) = self.door.accept()? {
-                return self.limited(call);
+            if let Some(connection) = self.factory.accept()? {
+                return self.limited(connection);
             }
             if begun.elapsed() >= self.patience {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -107,13 +107,13 @@ impl<C: Channel, const POLLS: bool> Calls<'_, C, POLLS> {
     }
 
     /// What is there, or comes within the limit; 0 at the end.
-    fn pull_within(&self, call: &C, bytes: &mut [u8], limit: Duration) -> io::Result<usize> {
+    fn pull_within(&self, connection: &C, bytes: &mut [u8], limit: Duration) -> io::Result<usize> {
         if POLLS {
             // The end of the stream is an answer too: it counts as one more here.
-            let ask = || Ok(call.receive_now(bytes)?.map_or(0, |came| came + 1));
+            let ask = || Ok(connection.receive_now(bytes)?.map_or(0, |came| came + 1));
             return poll(limit, ask).map(|came| came - 1);
         }
-        again(self.once(), limit, || call.receive_waiting(bytes))
+        again(self.once(), limit, || connection.receive_waiting(bytes))
     }
 }
 
@@ -121,11 +121,11 @@ impl<C: Channel, const POLLS: bool> Calls<'_, C, POLLS> {
 fn again(
     once: Duration,
     limit: Duration,
-    mut call: impl FnMut() -> io::Result<Option<usize>>,
+    mut attempt: impl FnMut() -> io::Result<Option<usize>>,
 ) -> io::Result<usize> {
     let mut waited = once;
     loop {
-        match call() {
+        match attempt() {
             Ok(Some(moved)) => return Ok(moved),
             Ok(None) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < limit => waited += once,
@@ -134,48 +134,48 @@ fn again(
     }
 }
 
-impl<C: Channel, const POLLS: bool> Caller for Calls<'_, C, POLLS> {
-    type Call = C;
+impl<C: Channel, const POLLS: bool> ConnectionEnd for FactoryEnd<'_, C, POLLS> {
+    type Connection = C;
 
     fn connect(&mut self) -> io::Result<C> {
-        self.door.connect().and_then(|call| self.limited(call))
+        self.factory.connect().and_then(|connection| self.limited(connection))
     }
 
     /// A stranger may close early, say nothing, or say it byte by byte.
     fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<C>> {
-        let call = self.taken()?;
+        let connection = self.taken()?;
         let (begun, limit) = (Instant::now(), self.once());
         let mut filled = 0;
         while filled < greeting.len() && begun.elapsed() <= limit {
-            match self.pull_within(&call, &mut greeting[filled..], limit) {
+            match self.pull_within(&connection, &mut greeting[filled..], limit) {
                 Ok(0) | Err(_) => return Ok(None),
                 Ok(came) => filled += came,
             }
         }
-        Ok((filled == greeting.len()).then_some(call))
+        Ok((filled == greeting.len()).then_some(connection))
     }
 
-    fn push_all(&mut self, call: &C, bytes: &[u8]) -> io::Result<()> {
+    fn push_all(&mut self, connection: &C, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
         while sent < bytes.len() {
             let rest = &bytes[sent..];
             sent += if POLLS {
-                poll(self.patience, || call.send_now(rest))?
+                poll(self.patience, || connection.send_now(rest))?
             } else {
-                let send = || Ok(Some(call.send_waiting(rest)?).filter(|went| *went > 0));
+                let send = || Ok(Some(connection.send_waiting(rest)?).filter(|went| *went > 0));
                 again(self.once(), self.patience, send)?
             };
         }
         Ok(())
     }
 
-    fn pull(&mut self, call: &C, bytes: &mut [u8]) -> io::Result<usize> {
-        self.pull_within(call, bytes, self.patience)
+    fn pull(&mut self, connection: &C, bytes: &mut [u8]) -> io::Result<usize> {
+        self.pull_within(connection, bytes, self.patience)
     }
 
     fn greeting(&self) -> [u8; GREETING] {
         let mut greeting = [b'0'; GREETING];
-        let secret = self.door.secret().as_bytes();
+        let secret = self.factory.secret().as_bytes();
         let len = secret.len().min(SECRET_LEN);
         greeting[..len].copy_from_slice(&secret[..len]);
         greeting

@@ -58,7 +58,7 @@ pub fn enter(arguments: &[String]) -> Option<ExitCode> {
 }
 
 /// The place of the races.
-pub struct Ground {
+pub struct Testbed {
     /// The CPUs that are used: one or two.
     pub cpus: Vec<u32>,
     /// The congestion control of every connection.
@@ -67,9 +67,9 @@ pub struct Ground {
     _awake: Option<Awake>,
 }
 
-impl Ground {
+impl Testbed {
     /// Readies it; `inside` says that the network is this run's own.
-    pub fn prepare(inside: bool) -> Result<Ground, String> {
+    pub fn prepare(inside: bool) -> Result<Testbed, String> {
         if inside {
             furnish()?;
         }
@@ -78,7 +78,7 @@ impl Ground {
         let congestion = std::fs::read_to_string(sysctl("tcp_congestion_control")).unwrap_or_default();
         let awake = Awake::keep(&cpus);
         let congestion = congestion.trim().to_owned();
-        Ok(Ground { cpus, congestion, port: Cell::new(FIRST_PORT), _awake: awake })
+        Ok(Testbed { cpus, congestion, port: Cell::new(FIRST_PORT), _awake: awake })
     }
 
     /// A port that no server had lately: an old one's connections may still be waiting at theirs.

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 const CONGESTION_CONTROLS: [&str; 2] = ["cubic", "reno"];
 
 /// A network and a host name namespace.
-pub(super) struct Ground {
+pub(super) struct NewNamespace {
     /// What a process joins to use its interfaces.
     pub network: OwnedFd,
     /// What a process joins to have its name.
@@ -21,16 +21,16 @@ pub(super) struct Ground {
     pub netlink: Netlink,
 }
 
-impl Ground {
+impl NewNamespace {
     /// Makes both namespaces and moves the calling process into them.
-    pub fn new(name: &str) -> Result<Ground> {
+    pub fn new(name: &str) -> Result<NewNamespace> {
         namespace::become_another_host()?;
         namespace::set_host_name(name)?;
         let mut netlink = Netlink::open()?;
         let loopback = netlink.link("lo")?;
         netlink.set_up(&loopback)?;
         choose_congestion_control();
-        Ok(Ground {
+        Ok(NewNamespace {
             network: namespace::current(Kind::Network)?,
             host_name: namespace::current(Kind::HostName)?,
             netlink,

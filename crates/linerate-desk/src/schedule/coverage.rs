@@ -1,7 +1,7 @@
 //! What is left out between the hosts where their way is slow: there each exchange costs a round trip, and
 //! within a host nothing does.
 
-use super::road::Road;
+use super::network_path::NetworkPath;
 use crate::plan::Plan;
 use crate::unit::Bytes;
 use crate::vocabulary::{Pattern, Place, Rung};
@@ -11,7 +11,7 @@ const LONGEST_MESSAGE_NS: f64 = 1e9;
 
 /// What is measured between the hosts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Far {
+pub(super) struct Coverage {
     /// Which sizes, beside those at which rungs are compared.
     keeps: fn(u64) -> bool,
     /// Whether the rungs beside the chain are left.
@@ -20,21 +20,21 @@ pub(super) struct Far {
     pub forward_only: bool,
 }
 
-impl Far {
+impl Coverage {
     /// Everything.
-    pub const WHOLE: Far = Far { keeps: |_| true, siblings: true, forward_only: false };
+    pub const WHOLE: Coverage = Coverage { keeps: |_| true, siblings: true, forward_only: false };
 
     /// Every fourth size from that of the latency on, which the powers of two hold.
-    pub const FEW_SIZES: Far = Far { keeps: |size| FEW.contains(&size), ..Far::WHOLE };
+    pub const FEW_SIZES: Coverage = Coverage { keeps: |size| FEW.contains(&size), ..Coverage::WHOLE };
 
     /// The sizes that stand for small, middle and large.
-    pub const THREE_SIZES: Far = Far { keeps: |size| THREE.contains(&size), ..Far::WHOLE };
+    pub const THREE_SIZES: Coverage = Coverage { keeps: |size| THREE.contains(&size), ..Coverage::WHOLE };
 
     /// The same, without what stands beside.
-    pub const CHAIN: Far = Far { siblings: false, forward_only: true, ..Far::THREE_SIZES };
+    pub const CHAIN: Coverage = Coverage { siblings: false, forward_only: true, ..Coverage::THREE_SIZES };
 
     /// Only the sizes at which rungs are compared.
-    pub const LEAST: Far = Far { keeps: |_| false, ..Far::CHAIN };
+    pub const LEAST: Coverage = Coverage { keeps: |_| false, ..Coverage::CHAIN };
 
     /// Whether a rung is measured.
     pub fn has(&self, plan: &Plan, rung: &Rung) -> bool {
@@ -42,13 +42,13 @@ impl Far {
     }
 
     /// Whether a size is measured.
-    pub fn keeps(&self, size: u64, rung: &Rung, road: &Road) -> bool {
-        let is_short = road.message_ns(Pattern::Stream, size) <= LONGEST_MESSAGE_NS;
+    pub fn keeps(&self, size: u64, rung: &Rung, path: &NetworkPath) -> bool {
+        let is_short = path.message_ns(Pattern::Stream, size) <= LONGEST_MESSAGE_NS;
         rung.place == Place::InHost || ((self.keeps)(size) && is_short)
     }
 }
 
-impl Far {
+impl Coverage {
     /// Which of these sizes are left, in words; none where all are.
     pub fn left_of_sizes(&self, sizes: &[u64]) -> Option<String> {
         let kept: Vec<String> =

@@ -1,4 +1,4 @@
-//! What is known of the way between two hosts before anything is sent, and what a visit must take for it.
+//! What is known of the path between two hosts before anything is sent, and what a visit must take for it.
 //!
 //! Of a lab and of a made-up machine it is what they were built with. Of real hosts nothing is known: there
 //! the round trips on record tell.
@@ -35,9 +35,9 @@ const FIRST_WINDOW_BYTES: f64 = 14_480.0;
 const HEADERS: f64 = 52.0;
 const ETHERNET: f64 = 14.0;
 
-/// What is known of the way between the hosts of a case.
+/// What is known of the path between the hosts of a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Road {
+pub(super) struct NetworkPath {
     /// There and back, of the smallest message; 0 where nothing is known.
     pub round_trip_ns: f64,
     /// Payload in bits a second on the slowest link, there and back.
@@ -48,27 +48,27 @@ pub(super) struct Road {
     mtu: f64,
 }
 
-impl Road {
-    /// The way of a case: between the hosts of its first pair; within a host nothing takes time.
-    pub fn of(plan: &Plan, rung: &Rung, pairs: &Pairs) -> Road {
+impl NetworkPath {
+    /// The path of a case: between the hosts of its first pair; within a host nothing takes time.
+    pub fn for_case(plan: &Plan, rung: &Rung, pairs: &Pairs) -> NetworkPath {
         match rung.place {
-            Place::Network => Road::between(plan, pairs.first()),
-            Place::InHost => Road::default(),
+            Place::Network => NetworkPath::between(plan, pairs.first()),
+            Place::InHost => NetworkPath::default(),
         }
     }
 
-    /// The way between two hosts of a plan.
-    pub fn between(plan: &Plan, pair: HostPair) -> Road {
+    /// The path between two hosts of a plan.
+    pub fn between(plan: &Plan, pair: HostPair) -> NetworkPath {
         let mtu = match &plan.target {
             // A token bucket lets a burst pass at once: nothing takes the time that its rate says.
-            Target::Lab(lab) if lab.carrier() == Carrier::TokenBucket => return Road::default(),
+            Target::Lab(lab) if lab.carrier() == Carrier::TokenBucket => return NetworkPath::default(),
             Target::Lab(lab) => f64::from(lab.mtu),
             Target::Ssh(_) | Target::Simulated(_) => 1500.0,
         };
         let HostPair { from, to } = pair;
-        let (there, back) = (plan.target.way(from, to), plan.target.way(to, from));
+        let (there, back) = (plan.target.path(from, to), plan.target.path(to, from));
         let share = (mtu - HEADERS) / (mtu + ETHERNET);
-        Road {
+        NetworkPath {
             round_trip_ns: there.delay_ns + back.delay_ns,
             there_bps: there.slowest().map(|rate| share * rate.0),
             back_bps: back.slowest().map(|rate| share * rate.0),
@@ -156,9 +156,9 @@ mod tests {
     use crate::plan::HostId;
     use crate::record::synthetic::Synthetic;
 
-    fn road(target: &str) -> Road {
+    fn path(target: &str) -> NetworkPath {
         let plan = Synthetic::default().recording().header.unwrap().plan;
-        Road::between(
+        NetworkPath::between(
             &Plan { target: target.parse().unwrap(), ..plan },
             HostPair { from: HostId(0), to: HostId(1) },
         )
@@ -167,37 +167,37 @@ mod tests {
     #[test]
     fn nothing_is_known_of_real_hosts_and_of_token_buckets() {
         for target in ["lab", "ssh://h", "lab:rate=1Gb/s,wire=tbf"] {
-            assert!(!road(target).is_known(), "{target}");
-            assert_eq!(road(target).stream_trial_ns(7), 7);
-            assert_eq!(road(target).exchange_trial_ns(7), 7);
-            assert_eq!(road(target).message_ns(Pattern::PingPong, 1 << 20), 0.0);
+            assert!(!path(target).is_known(), "{target}");
+            assert_eq!(path(target).stream_trial_ns(7), 7);
+            assert_eq!(path(target).exchange_trial_ns(7), 7);
+            assert_eq!(path(target).message_ns(Pattern::PingPong, 1 << 20), 0.0);
         }
-        assert!(road("lab:metro").is_known() && !road("lab:metro").is_long());
+        assert!(path("lab:metro").is_known() && !path("lab:metro").is_long());
     }
 
     #[test]
     fn a_long_way_takes_seconds_and_round_trips() {
         let second = 1_000_000_000;
-        let near = road("lab:delay=10ms");
+        let near = path("lab:delay=10ms");
         assert_eq!((near.stream_trial_ns(1), near.exchange_trial_ns(1)), (second, 80_000_000));
         // What a window may become is not known: large.
         assert_eq!(near.warm_up_ns(second / 2), 5 * second / 2);
-        let far = road("lab:satellite");
+        let far = path("lab:satellite");
         assert_eq!((far.stream_trial_ns(1), far.exchange_trial_ns(1)), (10_800_000_000, 540_000_000));
         assert_eq!(far.warm_up_ns(second / 2), 5_400_000_000);
-        assert_eq!(road("lab:rate=1Mb/s,delay=10ms").warm_up_ns(second / 2), second / 2);
+        assert_eq!(path("lab:rate=1Mb/s,delay=10ms").warm_up_ns(second / 2), second / 2);
     }
 
     #[test]
     fn a_message_takes_its_time_on_the_line_and_what_losses_leave() {
-        let slow = road("lab:rate=1Mb/s");
+        let slow = path("lab:rate=1Mb/s");
         let payload = 1448.0 / 1514.0 * 1e6;
         assert!((slow.message_ns(Pattern::Stream, 1 << 20) / (8e9 * 1048576.0 / payload) - 1.0).abs() < 1e-9);
         assert!(
             slow.message_ns(Pattern::PingPong, 1 << 20) > 1.9 * slow.message_ns(Pattern::Stream, 1 << 20)
         );
         // CUBIC makes about 2.5 Mb/s of the satellite's 25 Mb/s.
-        let mbps = 8e9 * 1e6 / road("lab:satellite").message_ns(Pattern::Stream, 1_000_000) / 1e6;
+        let mbps = 8e9 * 1e6 / path("lab:satellite").message_ns(Pattern::Stream, 1_000_000) / 1e6;
         assert!((2.0..3.0).contains(&mbps), "{mbps}");
     }
 }
