@@ -74,7 +74,9 @@ impl<C: Channel> Session for Connected<C> {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.flows.iter().flat_map(Channel::processes).collect()
+        // Several flows may have the same ones.
+        let all: BTreeSet<u32> = self.flows.iter().flat_map(Channel::processes).collect();
+        all.into_iter().collect()
     }
 
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {

@@ -26,6 +26,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The transport.
@@ -43,6 +44,12 @@ const CIPHERS: [(&str, &str); 5] = [
 
 /// The most parallel connections: each is three processes.
 const MOST_FLOWS: u32 = 16;
+
+/// So many may ask for sshd beside those who are expected: each costs a process, and is told nothing.
+const STRANGERS: usize = 8;
+
+/// What sshd and ssh say when one has taken the other for what it is.
+const FOUND: [&str; 2] = ["Accepted publickey", "Authenticated to "];
 
 /// How often a passive end looks who came.
 const LOOK: Duration = Duration::from_millis(2);
@@ -258,10 +265,10 @@ impl Pending for Serving {
     fn join(self: Box<Self>, _: &Offer) -> Result<Box<dyn Session>> {
         let count = self.spec.flows as usize;
         let mut flows: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
-        let mut daemons = Vec::new();
+        let mut daemons: Vec<Started> = Vec::new();
         let until = Instant::now() + self.spec.patience();
         while flows.iter().any(Option::is_none) {
-            if daemons.len() < count
+            if daemons.len() < count + STRANGERS
                 && let Ok((asks, _)) = self.outer.accept()
             {
                 daemons.push(self.serve(asks)?);
@@ -278,14 +285,15 @@ impl Pending for Serving {
                 std::thread::sleep(LOOK);
             }
         }
-        let keys = std::sync::Arc::new(self.keys);
-        let tunnel = |(came, started): (TcpStream, Started)| {
+        // Which daemon brought which flow nobody tells; whoever had no key, or none of the secret, has no flow.
+        let programs = Arc::new(Programs { started: daemons, _keys: Some(self.keys) });
+        let tunnel = |came: TcpStream| {
             let _ = came.set_nodelay(true);
-            let tunnel = Tunnel { socket: came.into(), started, _keys: Some(keys.clone()) };
+            let tunnel = Tunnel { socket: came.into(), programs: programs.clone() };
             send_all(&tunnel, &[0]).map_err(|e| Error::io("write", "the tunnel", e))?;
             Ok(tunnel)
         };
-        let tunnels = flows.into_iter().flatten().zip(daemons).map(tunnel);
+        let tunnels = flows.into_iter().flatten().map(tunnel);
         Connected::session(self.spec, tunnels.collect::<Result<Vec<_>>>()?)
     }
 }
@@ -334,8 +342,8 @@ impl Asking {
         }
         words.extend(["-W".into(), format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port)]);
         words.push(format!("{}@{}", daemon.user, daemon.address.ip()));
-        let started = Started::by(&words, theirs.into())?;
-        let tunnel = Tunnel { socket: own.into(), started, _keys: None };
+        let programs = Programs { started: vec![Started::by(&words, theirs.into())?], _keys: None };
+        let tunnel = Tunnel { socket: own.into(), programs: Arc::new(programs) };
         let greeting = format!("{}{flow:08x}", daemon.secret);
         debug_assert_eq!(greeting.len(), GREETING_LEN);
         send_all(&tunnel, greeting.as_bytes()).map_err(|_| tunnel.failed())?;
@@ -383,16 +391,6 @@ impl Started {
         all
     }
 
-    /// The cipher of what goes from client to server, as it says.
-    fn cipher(&self) -> Option<String> {
-        let said = self.log.text();
-        let cipher = said.lines().find_map(|line| {
-            line.split_once("kex: client->server cipher: ")?.1.split_whitespace().next().map(String::from)
-        })?;
-        let known = CIPHERS.iter().find(|(_, name)| *name == cipher).map(|(name, _)| (*name).into());
-        Some(known.unwrap_or(cipher))
-    }
-
     fn last_words(&self) -> String {
         let said = self.log.text();
         said.lines().rfind(|line| !line.starts_with("debug1")).unwrap_or_default().trim().to_owned()
@@ -407,11 +405,24 @@ impl Drop for Started {
     }
 }
 
+/// The cipher of what goes from client to server, as a program says.
+fn cipher(said: &str) -> Option<String> {
+    let line = said.lines().find_map(|line| line.split_once("kex: client->server cipher: "))?.1;
+    let cipher = line.split_whitespace().next()?;
+    let known = CIPHERS.iter().find(|(_, name)| *name == cipher).map(|(name, _)| *name);
+    Some(known.unwrap_or(cipher).into())
+}
+
+/// What one end has started for its flows.
+struct Programs {
+    started: Vec<Started>,
+    _keys: Option<Keys>,
+}
+
 /// A connection through both programs.
 pub struct Tunnel {
     socket: OwnedFd,
-    started: Started,
-    _keys: Option<std::sync::Arc<Keys>>,
+    programs: Arc<Programs>,
 }
 
 impl Tunnel {
@@ -421,10 +432,25 @@ impl Tunnel {
         receive_all(self, &mut [0]).map_err(|_| self.failed())
     }
 
+    fn last_words(&self) -> String {
+        self.programs
+            .started
+            .iter()
+            .map(Started::last_words)
+            .find(|words| !words.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// What the first program says that has found the other one: a stranger's sshd has not.
+    fn told<T>(&self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let said = self.programs.started.iter().map(|started| started.log.text());
+        said.filter(|said| FOUND.iter().any(|words| said.contains(words))).find_map(|said| of(&said))
+    }
+
     fn failed(&self) -> Error {
         // It says why as it ends.
         std::thread::sleep(STRANGER / 20);
-        let what = format!("did not come through: {}", self.started.last_words());
+        let what = format!("did not come through: {}", self.last_words());
         Error::peer("ssh", what, "does a firewall stand between the hosts' test ports?")
     }
 }
@@ -437,17 +463,17 @@ impl AsFd for Tunnel {
 
 impl Channel for Tunnel {
     fn granted(&self, spec: &Spec) -> Vec<Granted> {
-        self.started.cipher().map(|cipher| granted(spec, CIPHER, cipher)).into_iter().collect()
+        self.told(cipher).map(|cipher| granted(spec, CIPHER, cipher)).into_iter().collect()
     }
 
     fn endpoints(&self) -> Option<String> {
-        let said = self.started.log.text();
-        let version =
-            said.lines().find_map(|line| line.rsplit_once("software version ")).map(|(_, version)| version);
-        Some(format!("through {}", version.unwrap_or("ssh")))
+        let version = |said: &str| {
+            Some(said.lines().find_map(|line| line.rsplit_once("software version "))?.1.to_owned())
+        };
+        Some(format!("through {}", self.told(version).unwrap_or_else(|| "ssh".into())))
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.started.processes()
+        self.programs.started.iter().flat_map(Started::processes).collect()
     }
 }
