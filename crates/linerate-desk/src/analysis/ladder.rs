@@ -9,7 +9,7 @@ use super::{Curve, Values, height, nearest_stated, stated_bytes};
 use crate::plan::{Case, HostGroup, HostId, Pairs, Role, View};
 use crate::record::{NotMeasured, Reason, Recording, StepRecord};
 use crate::statistic::{Estimate, Line, median};
-use crate::vocabulary::{Does, Pattern, Place, ReasonKind, Rung, Wait};
+use crate::vocabulary::{Pattern, Place, ReasonKind, Rung, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -274,9 +274,11 @@ fn observed(layer: &mut Layer, recording: &Recording) {
 
 /// Each end's CPUs, none twice, the sending end first.
 fn placement(step: &StepRecord) -> Vec<u32> {
-    let is_first = |role: &&Role| match step.case.pattern {
-        Pattern::Bidirectional => role.host == step.case.pairs.first().from,
-        _ => matches!(role.does, Does::Sends | Does::Pings | Does::Copies | Does::Requests | Does::Connects),
+    let pattern = step.case.pattern.entry();
+    let [from, to] = pattern.ends;
+    let is_first = |role: &&Role| match from == to {
+        true => role.host == step.case.pairs.first().from,
+        false => from.contains(&role.does) || pattern.alone == Some(role.does),
     };
     let (first, second): (Vec<&Role>, Vec<&Role>) = step.roles.iter().partition(is_first);
     // A role lists the CPUs that it may use; each flow takes the next one.

@@ -56,7 +56,7 @@ fn received(step: &Step, answers: &[(HostId, TrialAnswer)]) -> Result<f64> {
     let beside = step.beside.as_ref().map(|load| rung(&load.case.rung)).transpose()?;
     let beside = beside.is_some_and(|rung| rung.place == Place::Network);
     let parts = answers.iter().flat_map(|(_, answer)| &answer.parts).filter(|part| beside || !part.beside);
-    let receiving = parts.flat_map(|part| &part.tasks).filter(|task| task.does != Does::Sends);
+    let receiving = parts.flat_map(|part| &part.tasks).filter(|task| task.does.receives());
     let flows = receiving.flat_map(|task| &task.blocks).flat_map(|block| &block.flows);
     Ok(flows.map(|flow| flow.bytes as f64).sum())
 }
@@ -140,6 +140,14 @@ mod tests {
     fn what_went_past_the_network_is_refused() {
         assert_eq!(checked("network.mpi", STREAM, &[("eth0", 1050, 2)]), None);
         assert_eq!(checked("network.mpi", PINGS, &[("eth0", 2100, 20)]), None, "there and back");
+        let receipts = [Does::Acknowledges, Does::Delivers];
+        assert_eq!(
+            checked("network.mpi", receipts, &[("eth0", 1050, 20)]),
+            None,
+            "a message, and a byte back"
+        );
+        assert!(checked("network.mpi", receipts, &[("eth0", 500, 20)]).is_some());
+        assert!(checked("network.mpi", receipts, &[("eth0", 1050, 10)]).is_some(), "no byte back");
         let why = checked("network.mpi", STREAM, &[("eth0", 10, 1)]).unwrap();
         assert!(why.contains("must cross, but the interfaces moved 10 B in 1 packets"), "{why}");
         assert!(checked("network.mpi", PINGS, &[("eth0", 1050, 20)]).is_some(), "only one way");

@@ -415,11 +415,20 @@ struct Facts {
     is_sampled: bool,
     awaits_each: bool,
     calls: bool,
+    /// Whether the bytes that it counts came to it.
+    receives: bool,
 }
 
 /// An end that drives, without a sample of each message.
-const TIMED: Facts =
-    Facts { word: "", keeps_time: true, begins: false, is_sampled: false, awaits_each: false, calls: false };
+const TIMED: Facts = Facts {
+    word: "",
+    keeps_time: true,
+    begins: false,
+    is_sampled: false,
+    awaits_each: false,
+    calls: false,
+    receives: true,
+};
 
 /// An end whose messages are each waited for.
 const EACH: Facts = Facts { begins: true, is_sampled: true, ..TIMED };
@@ -432,7 +441,7 @@ impl Does {
         match self {
             Does::Pings => Facts { word: "pings", awaits_each: true, ..EACH },
             Does::Echoes => Facts { word: "echoes", awaits_each: true, ..SERVES },
-            Does::Sends => Facts { word: "sends", ..SERVES },
+            Does::Sends => Facts { word: "sends", receives: false, ..SERVES },
             Does::Receives => Facts { word: "receives", ..TIMED },
             Does::Copies => Facts { word: "copies", ..TIMED },
             Does::Exchanges => Facts { word: "exchanges", ..EACH },
@@ -440,7 +449,7 @@ impl Does {
             Does::Requests => Facts { word: "requests", begins: true, ..TIMED },
             Does::Connects => Facts { word: "connects", begins: true, calls: true, ..TIMED },
             Does::Accepts => Facts { word: "accepts", calls: true, ..SERVES },
-            Does::Offers => Facts { word: "offers", ..SERVES },
+            Does::Offers => Facts { word: "offers", receives: false, ..SERVES },
             Does::FindsCapacity => Facts { word: "finds capacity", ..TIMED },
             Does::FindsZeroLoss => Facts { word: "finds zero loss", ..TIMED },
             Does::Broadcasts => Facts { word: "broadcasts", ..EACH },
@@ -448,7 +457,7 @@ impl Does {
             Does::ReducesAll => Facts { word: "reduces for all", ..EACH },
             Does::ExchangesAll => Facts { word: "exchanges with all", ..EACH },
             Does::Meets => Facts { word: "meets all", ..EACH },
-            Does::Delivers => Facts { word: "delivers", awaits_each: true, ..EACH },
+            Does::Delivers => Facts { word: "delivers", awaits_each: true, receives: false, ..EACH },
             Does::Acknowledges => Facts { word: "acknowledges", awaits_each: true, ..SERVES },
         }
     }
@@ -476,6 +485,11 @@ impl Does {
     /// Whether its slices are samples of one distribution, of which a histogram is kept.
     pub fn samples(self) -> bool {
         self.facts().is_sampled
+    }
+
+    /// Whether the bytes that it counts came to it, and not only left it.
+    pub fn receives(self) -> bool {
+        self.facts().receives
     }
 
     /// Whether it sends nothing before what it waits for has come: two of its messages cannot share a packet.

@@ -5,7 +5,7 @@ use crate::analysis::{lost_share, sent_late, wire_lateness};
 use crate::plan::{HostId, HostPair};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
-use crate::vocabulary::{Does, Pattern};
+use crate::vocabulary::Pattern;
 use std::collections::BTreeMap;
 
 /// The share of a trial that another process may take (method 2.6, O2).
@@ -140,25 +140,29 @@ fn put_off(flow: &Flow) -> Option<f64> {
 
 /// How far senders and receivers are apart, in the worse direction, as a share of what was received.
 fn byte_mismatch(_: &Context, _: usize, trial: &Trial) -> Option<f64> {
-    let sum = |does: Does, here: &dyn Fn(HostId) -> bool| -> f64 {
-        let roles = trial.roles.iter().filter(|role| role.does == does && here(role.host));
-        roles.flat_map(|role| &role.flows).map(|flow| flow.bytes as f64).sum()
+    let flows = |receives: bool, here: &dyn Fn(HostId) -> bool| {
+        let of = |role: &&RoleRecord| role.does.receives() == receives && here(role.host);
+        trial.roles.iter().filter(of).flat_map(|role| &role.flows).collect::<Vec<_>>()
+    };
+    let sum = |receives: bool, here: &dyn Fn(HostId) -> bool| -> f64 {
+        flows(receives, here).into_iter().map(|flow| flow.bytes as f64).sum()
     };
     let apart = |sent: f64, received: f64| {
         let share = (sent - received).abs() / received;
         share.is_finite().then_some(share)
     };
+    // A search loses on purpose, and where both ends receive what they count there are no two counts of the same bytes.
+    if trial.case.pattern.searches() || trial.roles.iter().all(|role| role.does.receives()) {
+        return None;
+    }
     if trial.case.pattern != Pattern::Bidirectional {
-        let receivers = trial.roles.iter().filter(|role| role.does == Does::Receives);
-        let lost = receivers.flat_map(|role| &role.flows).filter_map(|flow| flow.lost);
-        let lost: f64 = lost.map(|messages| messages as f64 * trial.block.message_bytes as f64).sum();
-        let accounted = sum(Does::Receives, &|_| true) + lost;
-        return apart(sum(Does::Sends, &|_| true), accounted)
-            .filter(|_| trial.roles.iter().any(|role| role.does == Does::Sends));
+        let lost: u64 = flows(true, &|_| true).into_iter().filter_map(|flow| flow.lost).sum();
+        let accounted = sum(true, &|_| true) + lost as f64 * trial.block.message_bytes as f64;
+        return apart(sum(false, &|_| true), accounted);
     }
     let HostPair { from, to } = trial.case.pairs.first();
-    let directions = [from, to].into_iter().filter_map(|sender| {
-        apart(sum(Does::Sends, &|host| host == sender), sum(Does::Receives, &|host| host != sender))
-    });
+    let directions = [from, to]
+        .into_iter()
+        .filter_map(|sender| apart(sum(false, &|host| host == sender), sum(true, &|host| host != sender)));
     directions.reduce(f64::max)
 }

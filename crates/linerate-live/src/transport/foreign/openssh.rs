@@ -12,7 +12,7 @@ use super::library::supervise::SupervisedDaemon;
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::{Channel, receive_all, send_all};
 use crate::transport::connection::engine::Connected;
-use crate::transport::connection::family::{GREETING_LEN, STRANGER};
+use crate::transport::connection::family::{SECRET_LEN, STRANGER};
 use crate::transport::connection::meeting::greeted;
 use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
 use crate::{Error, Result};
@@ -97,6 +97,23 @@ pub struct Daemon {
     host_key: String,
     /// The private key that it takes.
     key: String,
+}
+
+impl Daemon {
+    /// What another end says goes into a command line and into files that ssh reads: each word is one.
+    fn check(&self) -> Result<()> {
+        let is_name = |text: &str| {
+            let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            (1..=32).contains(&text.len()) && text.chars().all(usual) && !text.starts_with('-')
+        };
+        let is_key =
+            |text: &str| text.starts_with("ssh-") && text.len() < 1024 && !text.contains(['\n', '\r']);
+        let is_secret = self.secret.len() == SECRET_LEN && self.secret.chars().all(|c| c.is_ascii_hexdigit());
+        if is_name(&self.user) && is_key(&self.host_key) && is_secret && self.key.len() < 4096 {
+            return Ok(());
+        }
+        Err(Error::peer("the other end", "offered an sshd that is none", ""))
+    }
 }
 
 impl Transport for Ssh {
@@ -241,6 +258,11 @@ impl Serving {
             "UsePAM=no".into(),
             "PasswordAuthentication=no".into(),
             "KbdInteractiveAuthentication=no".into(),
+            "AllowTcpForwarding=local".into(),
+            "AllowStreamLocalForwarding=no".into(),
+            "AllowAgentForwarding=no".into(),
+            // Who has the key gets a connection to that one port: no command, no shell.
+            "MaxSessions=0".into(),
             "PermitTTY=no".into(),
             "PidFile=none".into(),
             "UseDNS=no".into(),
@@ -308,6 +330,7 @@ impl Pending for Asking {
         let Offer::Daemon(daemon) = other else {
             return Err(Error::peer("the other end", "offered no sshd", ""));
         };
+        daemon.check()?;
         let known = PrivateFile::from_bytes(format!("{HOST} {}\n", daemon.host_key).as_bytes())?;
         let key = PrivateFile::from_bytes(daemon.key.as_bytes())?;
         let tunnels = (0..self.spec.flows).map(|flow| self.ask(daemon, (&known, &key), flow));
@@ -341,11 +364,10 @@ impl Asking {
             words.extend(["-c", cipher].map(String::from));
         }
         words.extend(["-W".into(), format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port)]);
-        words.push(format!("{}@{}", daemon.user, daemon.address.ip()));
+        words.extend(["-l".into(), daemon.user.clone(), "--".into(), daemon.address.ip().to_string()]);
         let programs = Programs { started: vec![Started::by(&words, theirs.into())?], _keys: None };
         let tunnel = Tunnel { socket: own.into(), programs: Arc::new(programs) };
         let greeting = format!("{}{flow:08x}", daemon.secret);
-        debug_assert_eq!(greeting.len(), GREETING_LEN);
         send_all(&tunnel, greeting.as_bytes()).map_err(|_| tunnel.failed())?;
         Ok(tunnel)
     }
@@ -475,5 +497,36 @@ impl Channel for Tunnel {
 
     fn processes(&self) -> Vec<u32> {
         self.programs.started.iter().flat_map(Started::processes).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_that_would_be_options_or_lines_are_refused() {
+        let good = Daemon {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 22)),
+            port: 1,
+            secret: "0123456789abcdef".repeat(2),
+            user: "daemon".into(),
+            host_key: "ssh-ed25519 AAAA".into(),
+            key: "k\n".into(),
+        };
+        assert!(good.check().is_ok());
+        let edits: [fn(&mut Daemon); 6] = [
+            |daemon| daemon.user = "-oProxyCommand=id".into(),
+            |daemon| daemon.user = "a b".into(),
+            |daemon| daemon.user = String::new(),
+            |daemon| daemon.host_key = "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB".into(),
+            |daemon| daemon.host_key = "@cert-authority * ssh-ed25519 BBBB".into(),
+            |daemon| daemon.secret = "0".into(),
+        ];
+        for edit in edits {
+            let mut bad = good.clone();
+            edit(&mut bad);
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
     }
 }
