@@ -9,6 +9,7 @@ mod connections;
 mod curve;
 mod distribution;
 mod efficiency;
+mod failures;
 mod imported;
 mod ladder;
 mod measures;
@@ -34,6 +35,7 @@ pub use curve::{
 };
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
+pub use failures::{Vanishing, has_failed, not_measured, vanishing};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};

@@ -12,6 +12,7 @@ mod buffers;
 mod coverage;
 mod entries;
 mod extra;
+mod failure;
 mod fit;
 mod ladder;
 mod launch;

@@ -11,8 +11,8 @@ mod tests;
 
 use crate::plan::{Block, HostId, Plan, Role, Step, World};
 use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
-use crate::record::{StepRecord, Trial};
-use crate::vocabulary::Pattern;
+use crate::record::{NotMeasured, Reason, StepRecord, Trial};
+use crate::vocabulary::{Pattern, ReasonKind};
 use machine::Machine;
 use noise::{Draw, Noise};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,15 @@ impl Simulation {
     /// What a run of this step would have recorded.
     pub fn step(&mut self, step: &Step) -> Vec<Event> {
         let mut events = self.connect(step);
+        let mut sizes = step.blocks.iter().map(|block| block.message_bytes);
+        if let Some(size) = sizes.find(|size| self.machine.swallows(&step.case, *size)) {
+            self.now_ns += step.patience_ns;
+            let reason = Reason::new(ReasonKind::Failed, "failed: moved no byte within the time limit", "");
+            let failed = NotMeasured::failed(step, &step.case.pairs, reason);
+            let at_ns = Some(self.now_ns);
+            events.push(Event::NotMeasured(NotMeasured { message_bytes: vec![size], at_ns, ..failed }));
+            return events;
+        }
         let at_ns = self.now_ns;
         let round_trip_ns = self.machine.round_trip_ns(&step.case) as u64;
         self.now_ns += STEP_NS + round_trip_ns;

@@ -8,7 +8,7 @@ mod client;
 mod message;
 mod server;
 
-pub use client::{Call, Check, Client, gather};
+pub use client::{Call, Check, Client, Notifier, gather};
 pub use message::chain;
 pub use server::{serve, serve_in_turn};
 

@@ -19,7 +19,7 @@ pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Plan, Step};
+use crate::plan::{PATIENCE_NS, Plan, Step};
 use crate::record::Event;
 use crate::{Error, Result};
 use host::{Hosts, Watch};
@@ -28,10 +28,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use step::{events, is_foreign, lost, may_be_cut, step_sessions};
+use step::{StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
 
-/// How long nothing may move before a trial fails.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an agent may take beyond what it was asked to wait for.
+const PATIENCE: Duration = Duration::from_nanos(PATIENCE_NS);
 
 /// How long hosts may take until what earlier steps left there is gone.
 const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
@@ -65,8 +65,8 @@ impl<'r> Runner<'r> {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    /// Runs one step and emits what came of it: nothing at all when it failed, but for that another program's code
-    /// did.
+    /// Runs one step and emits what came of it, or why it failed. What ends the run is the end of a process that it
+    /// needs, and a host that does not answer any more.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         if step.pass != self.pass {
             self.close(None)?;
@@ -76,14 +76,12 @@ impl<'r> Runner<'r> {
         let ended = self.played(step, &mut events);
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
-            Err(error) if is_foreign(step) && !matches!(error, Error::Interrupted) => {
-                self.watch.check()?;
-                let sessions =
-                    step_sessions(step).into_iter().map(|step_session| step_session.name).collect();
-                self.close(Some(sessions))?;
-                emit(Event::NotMeasured(lost(self.plan, step, &step.case.pairs, &error)))
+            Ok(()) | Err(Error::Interrupted) => ended,
+            Err(error) => {
+                self.end_failed(step, step_sessions(step), &error)?;
+                let at_ns = self.elapsed_ns();
+                emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, &error, at_ns)))
             }
-            ended => ended,
         }
     }
 
@@ -94,7 +92,7 @@ impl<'r> Runner<'r> {
             if self.open.contains(&step_session.name) {
                 continue;
             }
-            match self.open(step.pass, &step_session) {
+            match self.open(step, &step_session) {
                 Ok(opened) => {
                     came.extend(opened.into_iter().map(Event::Session));
                     self.open.insert(step_session.name);
@@ -113,10 +111,10 @@ impl<'r> Runner<'r> {
         self.hosts.audit()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
         let (mut answers, mut failed) = (Vec::new(), BTreeMap::new());
-        for ((nth, case), outcome) in (0..).zip(step.case.apart()).zip(self.trial(step)?) {
+        for (nth, outcome) in (0..).zip(self.trial(step)?) {
             match outcome {
                 Ok(of_part) => answers.extend(of_part),
-                Err(error) => drop(failed.insert(nth, error.during(&case))),
+                Err(error) => drop(failed.insert(nth, error)),
             }
         }
         let duration_ns = begun.elapsed().as_nanos() as u64;
@@ -140,6 +138,16 @@ impl<'r> Runner<'r> {
         }
         came.extend(events(step, answers, wire, at_ns, duration_ns));
         Ok(())
+    }
+
+    /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.
+    fn end_failed(&mut self, step: &Step, sessions: Vec<StepSession<'_>>, error: &Error) -> Result<()> {
+        self.watch.check().map_err(|gone| gone.during(&step.case))?;
+        let names = sessions.into_iter().map(|step_session| step_session.name).collect();
+        self.close(Some(names)).map_err(|closing| match closing {
+            Error::Interrupted | Error::Died { .. } => closing,
+            _ => closing.during(&format!("{}: {error}", step.case)),
+        })
     }
 
     /// Closes these sessions, or all.

@@ -47,6 +47,14 @@ pub enum Error {
         /// Which one, and how.
         what: String,
     },
+    /// It failed while messages of one size were on their way.
+    #[error("{error} (with messages of {message_bytes} B)")]
+    AtSize {
+        /// The size of a message.
+        message_bytes: u64,
+        /// What failed.
+        error: Box<Error>,
+    },
     /// A system call failed.
     #[error(transparent)]
     System(#[from] linerate_sys::Error),
@@ -115,9 +123,31 @@ impl Error {
         Error::HungUp { who: who.into(), what: what.into() }
     }
 
+    /// Says of which size the messages were.
+    pub fn at_size(self, message_bytes: u64) -> Self {
+        Error::AtSize { message_bytes, error: Box::new(self) }
+    }
+
+    /// The size of the messages that were on their way, where it is known.
+    pub fn message_bytes(&self) -> Option<u64> {
+        match self {
+            Error::AtSize { message_bytes, .. } => Some(*message_bytes),
+            _ => None,
+        }
+    }
+
+    /// The same without the size of the messages.
+    pub fn cause(&self) -> &Error {
+        match self {
+            Error::AtSize { error, .. } => error.cause(),
+            other => other,
+        }
+    }
+
     /// How near it is to the cause, of failures that come together.
     pub fn origin(&self) -> FailureOrigin {
         match self {
+            Error::AtSize { error, .. } => error.origin(),
             Error::Died { .. } => FailureOrigin::Death,
             Error::HungUp { .. } => FailureOrigin::Follows,
             _ => FailureOrigin::Own,
@@ -137,6 +167,7 @@ impl Error {
             }
             Error::HungUp { who, what } => Error::HungUp { who, what: format!("{what} (during {activity})") },
             Error::Died { what } => Error::Died { what: format!("{what} (during {activity})") },
+            Error::AtSize { message_bytes, error } => error.during(activity).at_size(message_bytes),
             other => other,
         }
     }
@@ -147,6 +178,7 @@ impl Error {
             Error::Usage { .. } => 2,
             Error::Unavailable { .. } => 3,
             Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } => 4,
+            Error::AtSize { error, .. } => error.exit_code(),
             Error::System(_) => 5,
             Error::Record { .. } | Error::Import { .. } => 6,
             Error::Interrupted => 130,
@@ -162,6 +194,7 @@ impl Error {
             | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
+            Error::AtSize { error, .. } => error.hint(),
             Error::System(error) => remedy::for_error(error),
             Error::Record { .. } => {
                 Some("see whether it is the right file, and this the newest linerate: linerate --version")

@@ -42,7 +42,7 @@ pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub use setting::{is_prefix, rungs_and_groups};
 pub use shape::Shape;
-pub use step::{Beside, Block, Case, Pace, Role, Step, Why};
+pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{
     Claim, Expanded, FACTORS, Factor, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles, STEP, Suite,
     SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,

@@ -108,9 +108,31 @@ impl Recording {
         earlier
     }
 
-    /// Whether a case failed on the way.
-    pub fn lost(&self, case: &Case) -> bool {
-        self.unavailable.iter().any(|not| not.lost(case))
+    /// Whether a case failed on the way, or messages of some sizes of it.
+    pub fn has_failed(&self, case: &Case) -> bool {
+        self.unavailable.iter().any(|not| not.concerns(case))
+    }
+
+    /// What failed on the way and is not tried again.
+    pub fn failed_for_good(&self) -> impl Iterator<Item = &NotMeasured> {
+        let for_good = |(nth, _): &(usize, &NotMeasured)| self.is_for_good(*nth);
+        self.unavailable.iter().enumerate().filter(for_good).map(|(_, not)| not)
+    }
+
+    /// Whether what failed is not tried again: another program's code at once, and what failed twice. What failed once is
+    /// tried again in a later round, for a path may have been away for a while.
+    pub fn is_for_good(&self, nth: usize) -> bool {
+        let not = &self.unavailable[nth];
+        let is_again = || self.unavailable[..nth].iter().any(|earlier| not.is_again(earlier));
+        not.after_steps.is_some() && (not.case.is_none() || is_again())
+    }
+
+    /// Whether a case failed with a second size, and with none was measured before.
+    pub fn fails_throughout(&self, nth: usize) -> bool {
+        let not = &self.unavailable[nth];
+        let (Some(case), Some(after)) = (&not.case, not.after_steps) else { return false };
+        self.unavailable[..nth].iter().any(|earlier| earlier.case == not.case)
+            && !self.trials.iter().any(|trial| trial.step < after && trial.case.is_of(case))
     }
 
     /// The schema that the first line names.

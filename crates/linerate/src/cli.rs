@@ -32,8 +32,9 @@ mod value;
 mod watch;
 mod words;
 
-use crate::analysis::Verdict;
+use crate::analysis::{Verdict, has_failed};
 use crate::lab::journal;
+use crate::record::Recording;
 use crate::transport::foreign::library::shell;
 use crate::{Error, Result};
 use args::{Args, Command};
@@ -118,9 +119,13 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
     }
 }
 
+/// Something was not measured that could have been.
+const SOME_FAILED: u8 = 12;
+
 /// The exit code of a run that was reported, however it ended.
-fn settle(ended: Result<()>) -> Result<ExitCode> {
+fn settle(recording: &Recording, ended: Result<()>) -> Result<ExitCode> {
     match ended {
+        Ok(()) if has_failed(recording) => Ok(ExitCode::from(SOME_FAILED)),
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
         Err(error) => Err(error),

@@ -206,7 +206,7 @@ fn daemons_that_fail_hang_or_are_not_there_are_told_in_time_and_the_rest_is_meas
     let launcher = ("mpirun.lam", "exit 9");
     let fails = [launcher, ("lamboot", "echo 'no room for a daemon' >&2; exit 3")];
     let (output, took, lines) = run_with("in-host.mpi,in-host.unix", &fails, None);
-    assert!(output.status.success(), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(12), "{}", words(&output));
     assert!(took < Duration::from_secs(60), "{took:?}");
     let not = lines.iter().find(|line| line["event"] == "unavailable" && line["rung"] == "in-host.mpi");
     let not = not.expect("its failure is on record");

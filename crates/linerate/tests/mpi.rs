@@ -315,7 +315,7 @@ fn one_that_fails_is_on_record_and_the_other_is_measured() {
     let lib = with_open_mpi(folder.path(), "echo 'there are no slots here' >&2; exit 3");
     let mut command = planned(folder.path(), TWO);
     let output = command.env("LD_LIBRARY_PATH", lib).args(["--passes", "2"]).output().unwrap();
-    assert!(output.status.success(), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(12), "{}", words(&output));
     let lines = recorded(folder.path());
     let not: Vec<&Value> = lines.iter().filter(|line| line["event"] == "unavailable").collect();
     assert_eq!(not.len(), 2, "each of its arms fails once: {not:?}");

@@ -5,7 +5,7 @@
 //! only its time per byte can be taken from the layer above: the constant stays unsaid.
 
 use super::model::worth_opening;
-use super::{Curve, Values, height, nearest_stated, stated_bytes};
+use super::{Curve, Values, height, nearest_stated, not_measured, stated_bytes};
 use crate::plan::{Case, HostGroup, HostId, Pairs, Role, View};
 use crate::record::{NotMeasured, Reason, Recording, StepRecord};
 use crate::statistic::{Estimate, Line, median};
@@ -162,7 +162,7 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     for index in 0..layers.len() {
         over_below(index, &mut layers, curves);
     }
-    for unavailable in &recording.unavailable {
+    for unavailable in &not_measured(recording) {
         leave_out(&mut layers, unavailable);
     }
     for rung in
@@ -357,8 +357,20 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
     Some(Cost { wait, constant_ns, ns_per_byte, worth_opening })
 }
 
+/// Says it of the layer of a case that failed, which it gets where it has none.
+fn leave_out_case(layers: &mut Vec<Layer>, case: &Case, failed: &NotMeasured) {
+    if let Some(layer) = layers.iter_mut().find(|layer| layer.owns(case)) {
+        layer.not_measured.push(failed.clone());
+    } else if case.arm == 0 && case.is_of_ladder() {
+        layers.push(Layer { unavailable: Some(failed.clone()), ..bare(key(case)) });
+    }
+}
+
 /// Says of the layers concerned what could not be measured; a rung without any layer gets one for it.
 fn leave_out(layers: &mut Vec<Layer>, unavailable: &NotMeasured) {
+    if let Some(case) = &unavailable.case {
+        return leave_out_case(layers, case, unavailable);
+    }
     let host = unavailable.host.map(HostGroup::from);
     let concerned = |layer: &&mut Layer| {
         let both_ways = unavailable.pattern.is_none_or(|p| layer.both_ways == (p == Pattern::Bidirectional));

@@ -10,6 +10,7 @@ pub use claim::{ClaimOutcome, Holds};
 pub use figure::{FigureValues, SeriesValues, ValueAt};
 pub use table::{CellValue, TableValues};
 
+use super::not_measured;
 use crate::plan::{Level, Plan, Suite};
 use crate::record::{NotMeasured, Recording, Trial};
 use crate::unit::Bytes;
@@ -50,7 +51,8 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
 
 fn left_out(recording: &Recording, suite: &Suite) -> Vec<NotMeasured> {
     let is_here = |not: &&NotMeasured| suite.rungs().any(|rung| *rung == not.rung);
-    recording.unavailable.iter().filter(is_here).cloned().collect()
+    let all = not_measured(recording);
+    all.iter().filter(is_here).cloned().collect()
 }
 
 /// The trials of one of a suite's cases that count.

@@ -2,6 +2,7 @@
 
 mod crossing;
 mod estimate;
+mod failure;
 mod generator;
 mod grant;
 mod placement;
@@ -30,7 +31,7 @@ pub struct Finding {
     pub detail: String,
     /// The same as numbers.
     pub evidence: Value,
-    /// What to try on these hosts.
+    /// What to try on these hosts; where a check does not say it, what its warning says.
     pub hint: String,
 }
 
@@ -151,11 +152,12 @@ fn all(context: &Context<'_>, bounds: &[Vec<Bound>]) -> Vec<Finding> {
         findings.extend(generator::finding(context, layer));
         findings.extend(grant::findings(context, layer));
         findings.extend(stability::of_layer(context, layer));
+        findings.extend(failure::of_layer(context, layer));
     }
     findings.extend(run::findings(context));
     findings.extend(stability::of_run(context));
     let cpus = placement::placements(context.recording);
-    for finding in &mut findings {
+    for finding in findings.iter_mut().filter(|finding| finding.hint.is_empty()) {
         finding.hint = Warning::named(finding.code).map_or(String::new(), |warning| warning.hint_with(&cpus));
     }
     findings

@@ -5,7 +5,7 @@ use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
 use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arms, distributions};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
-use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
+use crate::record::{HostFacts, Recording, RunSpread, SpreadOf, StepRecord};
 use crate::statistic::CONFIDENCE;
 use crate::vocabulary::{Place, Rung, Wait};
 use serde_json::Value;
@@ -113,10 +113,19 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
             .map(|(name, driver)| InterfaceEntry { name, driver })
             .collect(),
         mtu: wire.mtu,
+        path_mtu: path_mtu(recording, wire.mtu),
         line_bps: wire.line_bps,
         congestion_control: congestion.into_iter().cloned().collect(),
         kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
     }
+}
+
+/// The least MTU that a connection between hosts found on its path, where it is below the interfaces'.
+fn path_mtu(recording: &Recording, of_interfaces: Option<u64>) -> Option<u64> {
+    let crosses = |step: &&StepRecord| !step.case.pairs.is_within_host();
+    let sockets = recording.steps.iter().filter(crosses).flat_map(|step| &step.sockets);
+    let least = sockets.filter_map(|socket| socket.last.get("pmtu").copied()).filter(|mtu| *mtu > 0).min()?;
+    of_interfaces.filter(|mtu| least < *mtu).map(|_| least)
 }
 
 fn host(host: &HostFacts) -> HostEntry {

@@ -119,7 +119,19 @@ fn between_runs(report: &Report) -> Option<Note> {
 fn left_out(report: &Report) -> Vec<Note> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for left in report.suites.iter().flat_map(|suite| &suite.left_out) {
-        add(&mut reasons, left.reason.sentence(), format!("{}{}", left.rung, left.part()));
+        add(&mut reasons, left.reason.sentence(), left.what());
+    }
+    // What failed in one direction, where the row has the other one.
+    let row = |entry: &LadderEntry| {
+        let both_ways = entry.direction.as_ref().is_some_and(|direction| direction.contains("<>"));
+        (entry.id.clone(), entry.flows, both_ways)
+    };
+    let has_row = |entry: &&LadderEntry| {
+        report.ladder.iter().any(|other| other.unavailable.is_none() && row(other) == row(entry))
+    };
+    let backwards = report.ladder.iter().filter(has_row).filter_map(|entry| entry.unavailable.as_ref());
+    for left in backwards.filter(|left| left.case.is_some()) {
+        add(&mut reasons, left.reason.sentence(), left.what());
     }
     for entry in &report.ladder {
         let refused = |why: &str| {
@@ -127,7 +139,14 @@ fn left_out(report: &Report) -> Vec<Note> {
         };
         // What polling is refused for has a note of its own.
         for left in entry.not_measured.iter().filter(|left| !refused(&left.reason.why)) {
-            add(&mut reasons, left.reason.sentence(), format!("{}{}", name(entry), left.part()));
+            add(
+                &mut reasons,
+                left.reason.sentence(),
+                match left.case {
+                    Some(_) => left.what(),
+                    None => format!("{}{}", name(entry), left.part()),
+                },
+            );
         }
     }
     let note = |(why, layers): (String, Vec<String>)| {

@@ -107,6 +107,9 @@ pub struct Run {
     pub interfaces: Vec<InterfaceEntry>,
     /// The MTU between the hosts.
     pub mtu: Option<u64>,
+    /// The least that a connection found on the path, where it is smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_mtu: Option<u64>,
     /// The rate of the line or of the token bucket between the hosts.
     pub line_bps: Option<f64>,
     /// The congestion controls of the connections.

@@ -69,7 +69,8 @@ fn wire(run: &Run) -> String {
     let mut interfaces: Vec<String> = run.interfaces.iter().map(told).collect();
     interfaces.dedup();
     facts.extend((!interfaces.is_empty()).then(|| interfaces.join("/")));
-    facts.extend(run.mtu.map(|mtu| format!("MTU {mtu}")));
+    let on_path = run.path_mtu.map_or(String::new(), |mtu| format!(", {mtu} on the path"));
+    facts.extend(run.mtu.map(|mtu| format!("MTU {mtu}{on_path}")));
     facts.extend(run.line_bps.map(|rate| BitRate(rate).to_string()));
     if scheme == "lab" {
         facts.extend(further_keys(rest));

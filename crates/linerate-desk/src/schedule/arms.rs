@@ -11,8 +11,8 @@
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::placement::ends;
-use super::visit::{self, Planner, Visit};
-use super::{Schedule, blocks, roles};
+use super::visit::{self, Planner, Visit, Visits};
+use super::{Schedule, blocks, failure, roles};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
@@ -62,7 +62,7 @@ pub struct Arms {
     pace: Pace,
     unavailable: Vec<NotMeasured>,
     /// Every visit so far. More are added when the recording has come to the end of them.
-    visits: Vec<Visit>,
+    visits: Visits,
 }
 
 impl Arms {
@@ -100,7 +100,7 @@ impl Arms {
             entries,
             pace,
             unavailable: unavailable.into_iter().filter(concerns).collect(),
-            visits: Vec::new(),
+            visits: Visits::default(),
         }
     }
 
@@ -191,13 +191,13 @@ impl Arms {
 }
 
 impl Planner for Arms {
-    fn visits(&mut self) -> &mut Vec<Visit> {
+    fn visits(&mut self) -> &mut Visits {
         &mut self.visits
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
         // Nothing can be compared with what failed.
-        if self.entries.iter().any(|entry| recording.lost(&entry.case)) {
+        if self.entries.iter().any(|entry| recording.has_failed(&entry.case)) {
             return Vec::new();
         }
         let Some(last) = self.visits.last() else { return self.probes() };
@@ -243,12 +243,16 @@ impl Planner for Arms {
             blocks,
             sample_ns: None,
             beside: None,
+            patience_ns: failure::patience_ns(entry, recording),
         }
     }
 }
 
 impl Schedule for Arms {
     fn next(&mut self, recording: &Recording) -> Option<Step> {
+        if failure::are_too_many(recording, self.predicted_ns()) {
+            return None;
+        }
         visit::next(self, recording)
     }
 

@@ -4,7 +4,7 @@ use super::coverage::Coverage;
 use super::network_path::NetworkPath;
 use super::wanted::{Wanted, are_apart};
 use super::{ladder, refusal, suite};
-use crate::plan::{Case, LoadOf, Plan, View};
+use crate::plan::{Case, LoadOf, Pairs, Plan, View};
 use crate::record::{NotMeasured, Reason, Recording};
 use crate::vocabulary::{Pattern, Place, Rung};
 
@@ -96,10 +96,15 @@ impl Entry {
         self.case.pairs.len() > 1
     }
 
-    /// Leaves out those of its parts that failed; whether something is left.
+    /// Leaves out those of its parts that failed, or where it has one part the sizes from the one on that failed: what
+    /// does not pass is hardly the smaller. Whether something is left.
     pub(super) fn leave_out(&mut self, not: &NotMeasured) -> bool {
-        let left = self.case.without(|pairs| not.lost(&Case { pairs: pairs.clone(), ..self.case.clone() }));
-        self.case = left.unwrap_or_default();
+        let is_concerned = |pairs: &Pairs| not.concerns(&Case { pairs: pairs.clone(), ..self.case.clone() });
+        if !not.message_bytes.is_empty() && is_concerned(&self.case.pairs) {
+            self.sizes.retain(|size| not.message_bytes.iter().all(|failed| size < failed));
+            return !self.sizes.is_empty();
+        }
+        self.case = self.case.without(is_concerned).unwrap_or_default();
         !self.case.pairs.is_empty()
     }
 

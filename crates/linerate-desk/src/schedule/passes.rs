@@ -6,14 +6,16 @@
 //! record.
 
 use super::entries::{Entry, entries};
+use super::failure;
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
 use super::network_path::NetworkPath;
 use super::placement::ends;
 use super::study::{Scene, Study};
-use super::visit::{self, Planner, Visit};
+use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, roles};
 use super::{beside, blocks};
+use crate::analysis::{Vanishing, vanishing};
 use crate::plan::{HostPair, Plan, Step, View, Why};
 use crate::record::{NotMeasured, Recording};
 use crate::unit::Nanoseconds;
@@ -93,7 +95,7 @@ pub struct Passes {
     budget_ns: u64,
     study: Study,
     /// Every visit so far. More are added when the recording has come to the end of them.
-    visits: Vec<Visit>,
+    visits: Visits,
 }
 
 impl Passes {
@@ -180,7 +182,7 @@ impl Passes {
             is_slow: path.is_known(),
             budget_ns: 0,
             study: Study::new(),
-            visits: Vec::new(),
+            visits: Visits::default(),
             plan,
         }
     }
@@ -230,6 +232,17 @@ impl Passes {
         self.entries.iter().map(Entry::probe_ns).sum::<u64>() + launching_ns(&self.entries)
     }
 
+    /// A size between the largest message that passes and the smallest that does not, of each exchange that has both:
+    /// before the passes, because from there on nothing is tried again.
+    fn swallowed(&self, recording: &Recording) -> Vec<Visit> {
+        let visit = |vanishing: Vanishing| {
+            let entry = self.entries.iter().find(|entry| entry.case == vanishing.case)?;
+            let entry = entry.with_sizes(vec![vanishing.middle()?]);
+            Some(Visit { pass: 0, why: Why::Bisect, entry, probe: None })
+        };
+        vanishing(recording).into_iter().filter_map(visit).collect()
+    }
+
     /// What the study asks for after the passes.
     fn studied(&mut self, pass: u32, recording: &Recording) -> Vec<Visit> {
         let scene = Scene {
@@ -271,12 +284,12 @@ impl Passes {
 }
 
 impl Planner for Passes {
-    fn visits(&mut self) -> &mut Vec<Visit> {
+    fn visits(&mut self) -> &mut Visits {
         &mut self.visits
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        for not in &recording.unavailable {
+        for not in recording.failed_for_good() {
             self.entries.retain_mut(|entry| entry.leave_out(not));
             self.timelines.retain_mut(|entry| entry.leave_out(not));
         }
@@ -284,8 +297,12 @@ impl Planner for Passes {
             return Vec::new();
         }
         let Some(Visit { pass, why, .. }) = self.visits.last().cloned() else { return self.probes() };
+        let swallowed = if pass == 0 { self.swallowed(recording) } else { Vec::new() };
+        if !swallowed.is_empty() {
+            return swallowed;
+        }
         // What follows the passes is not interrupted by another one.
-        let in_passes = matches!(why, Why::Probe | Why::Pass);
+        let in_passes = matches!(why, Why::Probe | Why::Pass) || pass == 0;
         match in_passes && pass < self.passes && self.has_time(pass, recording) {
             true => self.pass(pass + 1),
             false if self.policy.studies => self.studied(pass, recording),
@@ -306,12 +323,16 @@ impl Planner for Passes {
             blocks,
             sample_ns: entry.case.timeline.then_some(SAMPLE_NS),
             beside: beside::beside(&self.plan, entry, recording),
+            patience_ns: failure::patience_ns(entry, recording),
         }
     }
 }
 
 impl Schedule for Passes {
     fn next(&mut self, recording: &Recording) -> Option<Step> {
+        if failure::are_too_many(recording, self.predicted_ns()) {
+            return None;
+        }
         visit::next(self, recording)
     }
 

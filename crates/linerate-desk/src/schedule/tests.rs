@@ -3,7 +3,7 @@
 mod blocks;
 mod pairs;
 
-use super::visit::{self, Planner, Visit};
+use super::visit::{self, Planner, Visit, Visits};
 use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
@@ -292,6 +292,7 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
                 arm: Some(step.case.arm),
                 between: None,
                 after_steps: Some(step.number),
+                ..NotMeasured::default()
             }));
             continue;
         }
@@ -334,10 +335,10 @@ fn where_everything_fails_the_run_ends() {
 }
 
 /// Plans batches that are given.
-struct Batches(Vec<Visit>, Vec<Vec<Visit>>);
+struct Batches(Visits, Vec<Vec<Visit>>);
 
 impl Planner for Batches {
-    fn visits(&mut self) -> &mut Vec<Visit> {
+    fn visits(&mut self) -> &mut Visits {
         &mut self.0
     }
 
@@ -356,6 +357,7 @@ impl Planner for Batches {
             predicted_ns: 0,
             sample_ns: None,
             beside: None,
+            patience_ns: 0,
         }
     }
 }
@@ -380,10 +382,12 @@ fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
         after_steps: Some(0),
         ..NotMeasured::default()
     }));
-    let mut planner =
-        Batches(Vec::new(), vec![visits("in-host.unix"), visits("in-host.udp"), visits("in-host.udp")]);
+    let mut planner = Batches(
+        Visits::default(),
+        vec![visits("in-host.unix"), visits("in-host.udp"), visits("in-host.udp")],
+    );
     let step = visit::next(&mut planner, &recording).expect("the third batch has what has not failed");
     assert_eq!((step.number, step.case.rung.as_str()), (0, "in-host.unix"));
-    let mut planner = Batches(Vec::new(), vec![visits("in-host.udp")]);
+    let mut planner = Batches(Visits::default(), vec![visits("in-host.udp")]);
     assert_eq!(visit::next(&mut planner, &recording), None);
 }

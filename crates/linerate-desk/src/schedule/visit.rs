@@ -2,11 +2,11 @@
 
 use super::entries::Entry;
 use crate::plan::{Step, Why};
-use crate::record::Recording;
+use crate::record::{NotMeasured, Recording};
 use std::borrow::Cow;
 
-/// How often further visits are planned of which all have failed.
-const MOST_PLANS: usize = 100;
+/// How often further visits are planned of which all have failed, and batches of a run that is gone on with.
+const MOST_PLANS: usize = 10_000;
 
 /// One step that is to be: an entry, and what for.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +18,73 @@ pub(super) struct Visit {
     pub probe: Option<usize>,
 }
 
+/// Every visit so far, without what failed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Visits {
+    all: Vec<Visit>,
+    /// So many of the recording's failures have been taken in.
+    failures: usize,
+}
+
+impl Visits {
+    pub fn iter(&self) -> impl Iterator<Item = &Visit> {
+        self.all.iter()
+    }
+
+    pub fn last(&self) -> Option<&Visit> {
+        self.all.last()
+    }
+
+    /// Takes in the failures up to the last visit that is planned, each once and in their order. What failed is left out
+    /// of the round that it fell into, and what failed for good of all that follows.
+    fn take_in(&mut self, recording: &Recording) {
+        while let Some(failed) = recording.unavailable.get(self.failures) {
+            let after = failed.after_steps.map(|after| after as usize);
+            if after >= Some(self.all.len()) {
+                return;
+            }
+            if let Some(after) = after {
+                let mut failed = Cow::Borrowed(failed);
+                if recording.fails_throughout(self.failures) {
+                    failed.to_mut().message_bytes = self.above_smallest(after, &failed);
+                }
+                self.leave_out(after, recording.is_for_good(self.failures), &failed);
+            }
+            self.failures += 1;
+        }
+    }
+
+    /// Adds visits, without what failed for good before.
+    fn add(&mut self, further: Vec<Visit>, recording: &Recording) {
+        let for_good = (0..self.failures).filter(|nth| recording.is_for_good(*nth));
+        let for_good: Vec<&NotMeasured> = for_good.map(|nth| &recording.unavailable[nth]).collect();
+        let is_left = |visit: &mut Visit| for_good.iter().all(|failed| visit.entry.leave_out(failed));
+        self.all.extend(further.into_iter().filter_map(|mut visit| is_left(&mut visit).then_some(visit)));
+    }
+
+    fn leave_out(&mut self, after: usize, is_for_good: bool, failed: &NotMeasured) {
+        let round = |visit: &Visit| (visit.pass, visit.probe, visit.why);
+        let failed_in = self.all.get(after).map(round);
+        let mut planned = 0..;
+        self.all.retain_mut(|visit| {
+            let follows = planned.next() >= Some(after) && (is_for_good || Some(round(visit)) == failed_in);
+            !follows || visit.entry.leave_out(failed)
+        });
+    }
+
+    /// All sizes but the smallest that is still to be visited: where nothing has passed, that one is asked next.
+    fn above_smallest(&self, after: usize, failed: &NotMeasured) -> Vec<u64> {
+        let ahead = self.all.iter().skip(after).filter(|visit| failed.concerns(&visit.entry.case));
+        let smallest = ahead.flat_map(|visit| visit.entry.sizes.iter().copied()).min();
+        let failed_with = failed.message_bytes.iter().copied().min();
+        smallest.zip(failed_with).map(|(smallest, failed)| failed.min(smallest + 1)).into_iter().collect()
+    }
+}
+
 /// A schedule that plans some visits at a time.
 pub(super) trait Planner {
     /// Every visit so far.
-    fn visits(&mut self) -> &mut Vec<Visit>;
+    fn visits(&mut self) -> &mut Visits;
     /// Those that follow, with all of them on record; none when the run is complete.
     fn further(&mut self, recording: &Recording) -> Vec<Visit>;
     /// The step of a visit.
@@ -32,50 +95,28 @@ pub(super) trait Planner {
 /// record, so that a run that was cut goes on as it would have.
 pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<Step> {
     let number = recording.steps.len();
-    loop {
-        leave_out_lost(planner.visits(), recording);
-        let planned = planner.visits().len();
-        if let Some(visit) = planner.visits().get(number).cloned() {
+    for _ in 0..MOST_PLANS {
+        planner.visits().take_in(recording);
+        if let Some(visit) = planner.visits().all.get(number).cloned() {
             return Some(planner.step(number, &visit, recording));
         }
-        // What failed before the first of the further visits, and what failed at it, look the same on record: they are
-        // planned without it first, and with it where nothing is left of them.
-        let mut known = earlier(recording, planned, 0);
-        for _ in 0..MOST_PLANS {
-            let further = planner.further(known.as_ref());
-            let is_over = further.is_empty();
-            planner.visits().extend(further);
-            leave_out_lost(planner.visits(), recording);
-            if is_over || planner.visits().len() > planned {
-                break;
-            }
-            known = earlier(recording, planned, 1);
-        }
-        if planner.visits().len() == planned {
+        let Visits { all, failures } = planner.visits();
+        let known = earlier(recording, all.len(), *failures);
+        let further = planner.further(known.as_ref());
+        if further.is_empty() {
             return None;
         }
+        planner.visits().add(further, recording);
     }
+    None
 }
 
-/// The recording as it was after so many steps, with what failed by then; without a copy where that is all of it.
-fn earlier(recording: &Recording, steps: usize, also: u32) -> Cow<'_, Recording> {
-    let is_known = |after: u32| (after as usize) < steps + also as usize;
-    let is_whole = recording.steps.len() == steps
-        && recording.unavailable.iter().filter_map(|not| not.after_steps).all(is_known);
-    if is_whole {
+/// The recording as it was after so many steps, with so many failures; without a copy where that is all of it.
+fn earlier(recording: &Recording, steps: usize, failures: usize) -> Cow<'_, Recording> {
+    if (recording.steps.len(), recording.unavailable.len()) == (steps, failures) {
         return Cow::Borrowed(recording);
     }
     let mut earlier = recording.until(steps);
-    earlier.unavailable.clone_from(&recording.unavailable);
-    earlier.unavailable.retain(|not| not.after_steps.is_none_or(is_known));
+    earlier.unavailable = recording.unavailable[..failures].to_vec();
     Cow::Owned(earlier)
-}
-
-/// What failed is not visited again: those that were planned after it are left out, in the order of the failures.
-fn leave_out_lost(visits: &mut Vec<Visit>, recording: &Recording) {
-    for not in &recording.unavailable {
-        let Some(after) = not.after_steps else { continue };
-        let mut planned = 0..;
-        visits.retain_mut(|visit| planned.next() < Some(after) || visit.entry.leave_out(not));
-    }
 }

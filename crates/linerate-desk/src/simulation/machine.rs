@@ -56,6 +56,12 @@ impl Machine {
         if between_hosts { 2.0 * self.world.delay_ns } else { 0.0 }
     }
 
+    /// Whether a message of this size does not come through.
+    pub fn swallows(&self, case: &Case, bytes: u64) -> bool {
+        let most = self.world.swallows_above;
+        most > 0 && bytes > most && !case.pairs.is_within_host()
+    }
+
     /// What faults put in by hand add: a spin before each message, copies of it, a share of its time.
     pub fn fault_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
         let value = |knob: &str| plan.value_for(&case.rung, case.arm, knob);

@@ -1,6 +1,7 @@
 //! Whole runs in virtual time.
 
 mod arms;
+mod failures;
 mod machine;
 mod slow;
 mod stability;

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often a waiting call looks whether anything speaks against waiting on.
@@ -31,11 +32,33 @@ type PostMortem = Box<dyn Fn() -> Option<String> + Send>;
 /// A connection to a server.
 pub struct Client {
     who: String,
-    writer: Box<dyn Write + Send>,
+    notifier: Notifier,
     answers: Receiver<Result<Answer>>,
     early: HashMap<u64, Answer>,
     next: u64,
     post_mortem: Option<PostMortem>,
+}
+
+/// Tells a server something that has no answer, also while others wait for one of its answers.
+#[derive(Clone)]
+pub struct Notifier(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Notifier {
+    /// Tells it, as far as it still listens.
+    pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<()> {
+        self.send(None, method, params).map(drop)
+    }
+
+    /// Whether it could be sent.
+    fn send(&self, id: Option<u64>, method: &str, params: &impl Serialize) -> Result<bool> {
+        let malformed = |e| Error::usage(format!("{method}: {e}"), "");
+        let params = serde_json::to_value(params).map_err(malformed)?;
+        let request = Request { jsonrpc: "2.0".into(), id, method: method.into(), params };
+        let mut line = serde_json::to_vec(&request).map_err(malformed)?;
+        line.push(b'\n');
+        let Ok(mut writer) = self.0.lock() else { return Ok(false) };
+        Ok(writer.write_all(&line).and_then(|()| writer.flush()).is_ok())
+    }
 }
 
 /// A call under way, whose answer is a `T`.
@@ -64,8 +87,8 @@ impl Client {
                 }
             }
         });
-        let (who, writer) = (who.into(), Box::new(writer));
-        Client { who, writer, answers, early: HashMap::new(), next: 0, post_mortem: None }
+        let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
+        Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None }
     }
 
     /// The same, with who knows what became of the process at the other end.
@@ -76,14 +99,15 @@ impl Client {
     /// Sends a request and does not wait.
     pub fn begin<T>(&mut self, method: &str, params: &impl Serialize) -> Result<Call<T>> {
         self.next += 1;
-        let params = serde_json::to_value(params).map_err(|e| Error::usage(format!("{method}: {e}"), ""))?;
-        let request = Request { jsonrpc: "2.0".into(), id: self.next, method: method.into(), params };
-        let mut line =
-            serde_json::to_vec(&request).map_err(|e| Error::usage(format!("{method}: {e}"), ""))?;
-        line.push(b'\n');
-        let sent = self.writer.write_all(&line).and_then(|()| self.writer.flush());
-        sent.map_err(|_| self.gone())?;
-        Ok(Call(self.next, PhantomData))
+        match self.notifier.send(Some(self.next), method, params)? {
+            true => Ok(Call(self.next, PhantomData)),
+            false => Err(self.gone()),
+        }
+    }
+
+    /// What tells the same server something that has no answer.
+    pub fn notifier(&self) -> Notifier {
+        self.notifier.clone()
     }
 
     /// Waits for the answer of a call, until `limit` passed or `check` fails.

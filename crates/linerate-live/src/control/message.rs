@@ -10,8 +10,9 @@ use serde_json::Value;
 pub struct Request {
     /// `2.0`.
     pub jsonrpc: String,
-    /// Ties the answer to it.
-    pub id: u64,
+    /// Ties the answer to it; none where none is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
     /// What to do.
     pub method: String,
     /// With what.
@@ -47,15 +48,19 @@ pub struct Failure {
     /// How near it is to the cause of what failed with it.
     #[serde(default, rename = "standing")]
     pub origin: FailureOrigin,
+    /// The size of the messages that were on their way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_bytes: Option<u64>,
 }
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Failure {
         Failure {
             code: i64::from(error.exit_code()),
-            message: chain(error),
+            message: chain(error.cause()),
             data: error.hint().map(String::from),
             origin: error.origin(),
+            message_bytes: error.message_bytes(),
         }
     }
 }
@@ -65,12 +70,21 @@ impl Failure {
     /// is a failure of the other side.
     pub fn into_error(self, who: &str) -> Error {
         let hint = self.data.unwrap_or_default();
-        match (self.origin, self.code) {
-            (FailureOrigin::Death, _) => Error::died(format!("{who}: {}", self.message)),
-            (FailureOrigin::Follows, _) => Error::hung_up(who, self.message),
-            (FailureOrigin::Own, 2) => Error::usage(self.message, hint),
-            (FailureOrigin::Own, 3) => Error::unavailable(self.message, hint),
-            (FailureOrigin::Own, _) => Error::peer(who, self.message, hint),
+        // What failed on a connection is told as it was: which process told it is no matter.
+        let (who, message) = match self.message.split_once(": ").filter(|_| self.message_bytes.is_some()) {
+            Some((who, what)) => (who, what.to_owned()),
+            None => (who, self.message.clone()),
+        };
+        let error = match (self.origin, self.code) {
+            (FailureOrigin::Death, _) => Error::died(format!("{who}: {message}")),
+            (FailureOrigin::Follows, _) => Error::hung_up(who, message),
+            (FailureOrigin::Own, 2) => Error::usage(message, hint),
+            (FailureOrigin::Own, 3) => Error::unavailable(message, hint),
+            (FailureOrigin::Own, _) => Error::peer(who, message, hint),
+        };
+        match self.message_bytes {
+            Some(message_bytes) => error.at_size(message_bytes),
+            None => error,
         }
     }
 }

@@ -18,10 +18,15 @@ where
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
     while let Some(request) = read_request(&mut reader)? {
+        if request.id.is_none() {
+            // It takes no time, and is over before the next request begins.
+            answered(request, |method, params| handle(method, params));
+            continue;
+        }
         let (writer, handle) = (writer.clone(), handle.clone());
         std::thread::spawn(move || {
             let answer = answered(request, |method, params| handle(method, params));
-            if let Ok(mut writer) = writer.lock() {
+            if let (Some(answer), Ok(mut writer)) = (answer, writer.lock()) {
                 write(&mut *writer, &answer);
             }
         });
@@ -46,7 +51,9 @@ pub fn serve_in_turn(
         ended();
     });
     for request in requests {
-        write(&mut writer, &answered(request, &mut handle));
+        if let Some(answer) = answered(request, &mut handle) {
+            write(&mut writer, &answer);
+        }
     }
     how.recv().unwrap_or(Ok(()))
 }
@@ -65,11 +72,11 @@ fn read_request(reader: &mut impl BufRead) -> Result<Option<Request>> {
     read_line(reader)?.map(|line| serde_json::from_slice(&line).map_err(malformed)).transpose()
 }
 
-/// A panic must become an answer, or the asking side would wait until its limit.
-fn answered(request: Request, handle: impl FnOnce(&str, Value) -> Result<Value>) -> Answer {
+/// The answer, where one is wanted. A panic must become one, or the asking side would wait until its limit.
+fn answered(request: Request, handle: impl FnOnce(&str, Value) -> Result<Value>) -> Option<Answer> {
     let handled = catch_unwind(AssertUnwindSafe(|| handle(&request.method, request.params)));
     let panicked = |_| Err(Error::peer("the handler", "panicked", "please report it"));
-    answer(request.id, handled.unwrap_or_else(panicked))
+    Some(answer(request.id?, handled.unwrap_or_else(panicked)))
 }
 
 /// When nobody reads any more, the reader ends as well, and with it this process.

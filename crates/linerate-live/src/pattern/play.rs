@@ -121,14 +121,14 @@ impl Stage<'_> {
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
             let begun = ready.and_then(|ready| {
-                let begun = part.link.prepare(part.does, block).map_err(|error| broken(&error));
+                let begun = part.link.prepare(part.does, block).map_err(|error| broken(&error, block));
                 self.kept(&mut part, begun.map(|()| ready))
             });
             // Parallel flows begin a block together, or they might never be under way at once.
             self.barrier.wait();
             let met = begun.and_then(|ready| {
                 let start = Start::now();
-                let met = part.link.agree(part.does, self.duplex).map_err(|error| broken(&error));
+                let met = part.link.agree(part.does, self.duplex).map_err(|error| broken(&error, block));
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
                 let start = if part.does.begins() { Start::now() } else { start };
                 self.kept(&mut part, met.map(|()| (ready, start)))
@@ -137,7 +137,7 @@ impl Stage<'_> {
                 self.barrier.wait();
             }
             ready = met.and_then(|(mut ready, start)| {
-                let played = ready.play(&mut part, block, start).map_err(|error| broken(&error));
+                let played = ready.play(&mut part, block, start).map_err(|error| broken(&error, block));
                 let (flow, samples) = self.kept(&mut part, played)?;
                 let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.awake.is_some());
                 measured.push(Measured { flow, samples, timer_slack_lowered, kept_awake });
@@ -233,7 +233,7 @@ pub(super) fn measured<L>(
     let mut ready = prepare(part.cpu, part.does, std::slice::from_ref(block))?;
     let mut walk = ready.region.walk(block, part.does);
     let start = Start::now();
-    let bytes = run(&mut part.link, part.does, &mut walk).map_err(|error| broken(&error))?;
+    let bytes = run(&mut part.link, part.does, &mut walk).map_err(|error| broken(&error, block))?;
     let flow = Flow { bytes, ..start.until(&Start::now()) };
     let timer_slack_lowered = ready.timer_slack_lowered;
     Ok(Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake })
@@ -244,8 +244,8 @@ fn differences(start: u64, stamps: &[u64]) -> Vec<u64> {
     stamps.iter().zip(before).map(|(stamp, before)| stamp - before).collect()
 }
 
-fn broken(error: &io::Error) -> Error {
-    match error.kind() {
+fn broken(error: &io::Error, block: &Block) -> Error {
+    let error = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::peer(
             "the other end",
             "moved no byte within the time limit",
@@ -260,5 +260,6 @@ fn broken(error: &io::Error) -> Error {
         | io::ErrorKind::ConnectionRefused
         | io::ErrorKind::BrokenPipe => Error::hung_up("the other end", "closed its connection in mid-trial"),
         _ => Error::peer("the connection", error.to_string(), ""),
-    }
+    };
+    error.at_size(block.message_bytes)
 }

@@ -10,7 +10,7 @@ use super::protocol::{
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
-use crate::control::{Call, Client, gather, serve};
+use crate::control::{Call, Client, Notifier, gather, serve};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::record::HostDelta;
 use crate::transport;
@@ -75,6 +75,8 @@ struct Agent {
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
+    /// Each worker, also while a trial is waited for.
+    notifiers: Vec<Notifier>,
     /// They end with the agent.
     children: Vec<ChildProcess>,
 }
@@ -85,10 +87,12 @@ impl Agent {
         let secret = format!("{:032x}", rand::random::<u128>());
         let home = format!("linerate-{}-{:016x}", std::process::id(), rand::random::<u64>());
         let listener = local::listen(&home)?;
-        let (mut workers, mut children) = (Vec::new(), Vec::new());
+        let (mut workers, mut notifiers, mut children) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..WORKERS {
             let child = start_worker(program, number, &home, &secret)?;
-            workers.push(Mutex::new(welcome(&listener, &secret, &child)?));
+            let worker = welcome(&listener, &secret, &child)?;
+            notifiers.push(worker.notifier());
+            workers.push(Mutex::new(worker));
             children.push(child);
         }
         let mut processes: Vec<u32> = children.iter().map(ChildProcess::pid).collect();
@@ -102,6 +106,7 @@ impl Agent {
             watch: Mutex::default(),
             never_settles: AtomicBool::new(false),
             workers,
+            notifiers,
             children,
         })
     }
@@ -178,6 +183,8 @@ impl Agent {
     fn close(&self, request: &CloseRequest) -> Result<()> {
         // The kernel gives the number of a process that has gone to another one.
         lock(&self.helpers)?.retain(|name, _| request.spares(name));
+        // A trial of theirs may still be waited for, where the other end has given up.
+        self.notifiers.iter().try_for_each(|worker| worker.notify("let-go", request))?;
         let numbers = 0..self.workers.len() as u32;
         let mut workers: Vec<_> = numbers.map(|number| self.worker(number)).collect::<Result<_>>()?;
         let calls: Result<Vec<(usize, Call<()>)>> = workers

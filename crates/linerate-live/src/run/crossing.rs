@@ -81,7 +81,7 @@ fn packets(step: &Step) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Block, Case, HostId, Role, Why};
+    use crate::plan::{Block, Case, HostId, PATIENCE_NS, Role, Why};
     use crate::record::{Flow, HostDelta};
     use crate::run::protocol::{BlockAnswer, PartAnswer, TaskAnswer};
     use crate::vocabulary::Pattern;
@@ -128,6 +128,7 @@ mod tests {
             predicted_ns: 0,
             sample_ns: None,
             beside: None,
+            patience_ns: PATIENCE_NS,
         };
         let answers = does.map(|does| answer(does, interfaces));
         check(&step, &answers).err().map(|error| error.to_string())

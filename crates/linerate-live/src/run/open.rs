@@ -5,7 +5,7 @@ use super::protocol::{JoinRequest, Joined, OfferRequest};
 use super::step::{StepSession, rung};
 use super::{PATIENCE, Runner};
 use crate::control::Call;
-use crate::plan::{Case, Role};
+use crate::plan::{Case, Role, Step};
 use crate::record::SessionRecord;
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Rung;
@@ -19,13 +19,15 @@ struct End {
 
 impl Runner<'_> {
     /// The passive end is asked first and is bound when it answers; then both join at once.
-    pub(super) fn open(&mut self, pass: u32, step_session: &StepSession) -> Result<Vec<SessionRecord>> {
+    pub(super) fn open(&mut self, step: &Step, step_session: &StepSession) -> Result<Vec<SessionRecord>> {
         let rung = rung(&step_session.case.rung)?;
         let ends = self.ends(step_session)?;
         let session = step_session.name.clone();
+        let patience_ms = step.patience_ns / 1_000_000;
         let mut offers = Vec::new();
         for (index, end) in ends.iter().enumerate() {
-            let spec = self.spec(step_session.case, rung, end, index == 0 && ends.len() > 1);
+            let is_passive = index == 0 && ends.len() > 1;
+            let spec = Spec { patience_ms, ..self.spec(step_session.case, rung, end, is_passive) };
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
@@ -38,7 +40,7 @@ impl Runner<'_> {
         }
         let joined = self.gather(calls, 3 * PATIENCE)?;
         let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
-            pass,
+            pass: step.pass,
             rung: step_session.case.rung.clone(),
             flows: step_session.case.flows,
             arm: step_session.case.arm,

@@ -6,7 +6,7 @@ use crate::record::{
     Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
 use crate::transport::Task;
-use crate::vocabulary::{Place, ReasonKind, Rung, TransportEntry};
+use crate::vocabulary::{ReasonKind, Rung, TransportEntry};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -79,24 +79,19 @@ pub fn may_be_cut(step: &Step) -> bool {
     is_long && transport(step).is_some_and(|entry| !entry.reliable)
 }
 
-/// What is on record of a step that failed between these hosts: they are not tried again.
-pub fn lost(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error) -> NotMeasured {
+/// What is on record of a step that failed between these hosts.
+pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error, at_ns: u64) -> NotMeasured {
     let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
     let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
-    let is_here = rung(&step.case.rung).is_ok_and(|rung| rung.place == Place::InHost);
-    NotMeasured {
-        rung: step.case.rung.clone(),
-        host: is_here.then(|| pairs.first().from),
-        between: (!is_here).then(|| [pairs.senders(), pairs.receivers()]),
-        reason: Reason::new(
-            ReasonKind::Failed,
-            format!("failed{with}: {error}"),
-            error.hint().unwrap_or_default(),
-        ),
-        arm: Some(step.case.arm),
-        after_steps: Some(step.number),
-        ..NotMeasured::default()
-    }
+    let what = match is_foreign(step) {
+        true => format!("{error} (during {})", step.case),
+        false => error.cause().to_string(),
+    };
+    let why = format!("failed{with}: {what}");
+    let reason = Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default());
+    let failed = NotMeasured::failed(step, pairs, reason);
+    let sizes = error.message_bytes().filter(|_| failed.case.is_some());
+    NotMeasured { message_bytes: sizes.into_iter().collect(), at_ns: Some(at_ns), ..failed }
 }
 
 /// The hosts of each part of a step that has an outcome of its own: a pair where the step's are disjoint and nothing

@@ -1,7 +1,7 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
 use super::protocol::{TrialAnswer, TrialRequest};
-use super::step::{lost, outcomes, parts, step_sessions};
+use super::step::{failed, outcomes, parts, step_sessions};
 use super::{PATIENCE, Runner, crossing};
 use crate::control::Call;
 use crate::plan::{HostId, Step};
@@ -17,7 +17,8 @@ impl Runner<'_> {
     /// Asks every host that has a role, then waits for all answers: those of each part that has an outcome of its own.
     pub(super) fn trial(&mut self, step: &Step) -> Result<Vec<Result<Answers>>> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
-        let limit = Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + PATIENCE;
+        let patience = Duration::from_nanos(step.patience_ns);
+        let limit = Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + patience;
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // The ends' own limits come first: they know what hangs.
         let limit = limit + 5 * PATIENCE;
@@ -43,11 +44,10 @@ impl Runner<'_> {
         if outcomes(step).len() < 2 || matches!(error, Error::Interrupted) {
             return Err(error);
         }
-        self.watch.check()?;
         let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
-        self.close(Some(sessions.map(|step_session| step_session.name).collect()))?;
+        self.end_failed(step, sessions.collect(), &error)?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::NotMeasured(lost(self.plan, step, &pairs, &error)));
+        came.push(Event::NotMeasured(failed(self.plan, step, &pairs, &error, self.elapsed_ns())));
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use super::protocol::{
 use crate::control::serve;
 use crate::observer::{Seen, Site, Watch, Watched};
 use crate::pattern::{self, Measured, run_beside};
-use crate::plan::Block;
+use crate::plan::{Block, PATIENCE_NS};
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
@@ -20,13 +20,17 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Write};
-use std::sync::Mutex;
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// The environment variable that carries the secret, so that no process listing shows it.
 pub const SECRET: &str = "LINERATE_WORKER_SECRET";
+
+/// How long the end of a trial is waited for whose session is to be closed.
+const CLOSING: Duration = Duration::from_nanos(PATIENCE_NS);
 
 /// Calls home and answers until the agent goes away.
 pub fn main(home: &str, secret: &str) -> Result<()> {
@@ -42,6 +46,10 @@ pub fn main(home: &str, secret: &str) -> Result<()> {
 struct Worker {
     pending: Mutex<HashMap<String, Box<dyn Pending>>>,
     open: Mutex<HashMap<String, Box<dyn Session>>>,
+    /// The connections of those in a trial.
+    busy: Mutex<HashMap<String, Vec<TcpStream>>>,
+    /// Told when a trial ends.
+    idle: Condvar,
 }
 
 impl Worker {
@@ -51,6 +59,7 @@ impl Worker {
             "join" => answer(self.join(&read(params)?)?),
             "trial" => answer(self.trial(&read(params)?)?),
             "close" => answer(self.close(&read(params)?)?),
+            "let-go" => answer(self.let_go(&read(params)?)?),
             _ => Err(Error::usage(format!("a worker knows no `{method}`"), "")),
         }
     }
@@ -73,6 +82,10 @@ impl Worker {
 
     fn close(&self, request: &CloseRequest) -> Result<()> {
         lock(&self.pending)?.retain(|name, _| request.spares(name));
+        // Sessions in a trial come back to the table.
+        self.let_go(request)?;
+        let in_trial = |busy: &mut HashMap<_, _>| busy.keys().any(|name: &String| !request.spares(name));
+        drop(self.idle.wait_timeout_while(lock(&self.busy)?, CLOSING, in_trial));
         let closed: Vec<_> = lock(&self.open)?.extract_if(|name, _| !request.spares(name)).collect();
         // All at once: one may wait for its other end, which another worker lets go in an order of its own.
         std::thread::scope(|scope| {
@@ -83,12 +96,31 @@ impl Worker {
         Ok(())
     }
 
-    /// The sessions leave the table while their trials run, so that nothing waits for a lock.
+    /// Ends the trials of these sessions. Where one end has failed the other one may still wait: a sender does for a window
+    /// that never opens.
+    fn let_go(&self, request: &CloseRequest) -> Result<()> {
+        let busy = lock(&self.busy)?;
+        let waiting = busy.iter().filter(|(name, _)| !request.spares(name)).flat_map(|(_, all)| all);
+        waiting.for_each(|connection| drop(connection.shutdown(Shutdown::Both)));
+        Ok(())
+    }
+
     fn trial(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
+        let answers = self.try_trial(request);
+        lock(&self.busy)?.retain(|name, _| !request.parts.iter().any(|part| part.session == *name));
+        self.idle.notify_all();
+        answers
+    }
+
+    /// The sessions leave the table while their trials run, so that nothing waits for a lock.
+    fn try_trial(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
         let mut sessions = Vec::new();
         for part in &request.parts {
             let session = lock(&self.open)?.remove(&part.session);
-            sessions.push((session.ok_or_else(|| unknown(&part.session))?, part));
+            let session = session.ok_or_else(|| unknown(&part.session))?;
+            let connections = session.sockets().into_iter().filter_map(|socket| socket.try_clone().ok());
+            lock(&self.busy)?.insert(part.session.clone(), connections.collect());
+            sessions.push((session, part));
         }
         let limit = Duration::from_nanos(request.limit_ns);
         sessions.iter_mut().for_each(|(session, _): &mut (Box<dyn Session>, _)| session.limit(limit));

@@ -83,6 +83,11 @@ impl Case {
         apart.iter().enumerate().map(of_part).collect()
     }
 
+    /// Whether it is this one, whatever ran beside it.
+    pub fn is_of(&self, other: &Case) -> bool {
+        Case { under: String::new(), ..self.clone() } == Case { under: String::new(), ..other.clone() }
+    }
+
     /// The case with those of its parts that are left; none where none is.
     pub fn without(&self, is_lost: impl Fn(&Pairs) -> bool) -> Option<Case> {
         let left: Pairs =
@@ -238,7 +243,13 @@ pub struct Step {
     /// What runs beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Box<Beside>>,
+    /// How long nothing may move before it fails.
+    pub patience_ns: u64,
 }
+
+/// How long nothing may move before a step fails, where nothing has failed yet: longer than TCP waits before it sends a
+/// segment for the fifth time (RFC 6298).
+pub const PATIENCE_NS: u64 = 10_000_000_000;
 
 impl Step {
     /// The step without those of its disjoint pairs that have these numbers; none where none is left.

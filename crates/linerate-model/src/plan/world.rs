@@ -36,6 +36,13 @@ pub struct World {
     /// What a packet between the hosts takes, in one direction.
     #[serde(default)]
     pub delay_ns: f64,
+    /// Messages above this size between the hosts vanish; 0 where none do.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub swallows_above: u64,
+}
+
+fn is_none(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// One key of `simulated:KEY=VALUE`.
@@ -100,6 +107,15 @@ const KEYS: &[Key] = &[
             Some(())
         },
         show: |world| format!("{}ns", world.delay_ns),
+    },
+    Key {
+        name: "swallow",
+        wanted: "a size such as 1400",
+        set: |world, text| {
+            world.swallows_above = text.parse::<Bytes>().ok()?.0;
+            Some(())
+        },
+        show: |world| world.swallows_above.to_string(),
     },
 ];
 

@@ -1,7 +1,8 @@
 //! What is not measured, and why.
 
-use crate::plan::{Case, HostGroup, HostId};
-use crate::vocabulary::{Pattern, ReasonKind, Wait};
+use crate::plan::{Case, HostGroup, HostId, Pairs, Step};
+use crate::unit::Bytes;
+use crate::vocabulary::{Pattern, Place, ReasonKind, Rung, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,15 @@ pub struct NotMeasured {
     /// How many steps were on record when it failed; none where it was known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_steps: Option<u32>,
+    /// The case that failed; none where the whole rung is not tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Box<Case>>,
+    /// The sizes of the messages with which it failed; none for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub message_bytes: Vec<u64>,
+    /// When it failed, since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
 }
 
 /// Why something is not measured.
@@ -55,22 +65,71 @@ impl Reason {
 }
 
 impl NotMeasured {
-    /// Which part of the rung, for a reader: ` ping-pong polling`.
+    /// What is on record of a step that failed between these hosts. Another program's code is not tried again, nor is
+    /// any of what it carries.
+    pub fn failed(step: &Step, pairs: &Pairs, reason: Reason) -> NotMeasured {
+        let rung = Rung::named(&step.case.rung);
+        let is_here = rung.is_some_and(|rung| rung.place == Place::InHost);
+        let is_own = !rung.is_some_and(|rung| rung.transport.foreign);
+        NotMeasured {
+            rung: step.case.rung.clone(),
+            pattern: is_own.then_some(step.case.pattern),
+            wait: (is_own && step.case.pattern.is_exchange()).then_some(step.case.wait),
+            host: is_here.then(|| pairs.first().from),
+            between: (!is_here).then(|| [pairs.senders(), pairs.receivers()]),
+            reason,
+            arm: Some(step.case.arm),
+            after_steps: Some(step.number),
+            case: is_own.then(|| Box::new(Case { pairs: pairs.clone(), ..step.case.clone() })),
+            ..NotMeasured::default()
+        }
+    }
+
+    /// Which part of the rung, for a reader: ` ping-pong polling`, ` stream from 2 KiB on`.
     pub fn part(&self) -> String {
         let pattern = self.pattern.map_or(String::new(), |pattern| format!(" {pattern}"));
         let wait = self.wait.map_or(String::new(), |wait| format!(" {wait}"));
-        format!("{pattern}{wait}")
+        format!("{pattern}{wait}{}", self.sizes())
+    }
+
+    /// What of a run, for a reader: `network.tcp ping-pong polling`, `network.tcp stream x 4 a>b from 2 KiB on`.
+    pub fn what(&self) -> String {
+        match &self.case {
+            Some(case) => format!("{case}{}", self.sizes()),
+            None => format!("{}{}", self.rung, self.part()),
+        }
+    }
+
+    fn sizes(&self) -> String {
+        let least = self.message_bytes.iter().min();
+        least.map_or(String::new(), |least| format!(" from {} on", Bytes(*least)))
+    }
+
+    /// Whether it failed on the way as this one did: the same case, with messages of the same size.
+    pub fn is_again(&self, earlier: &NotMeasured) -> bool {
+        let what = |not: &NotMeasured| (not.rung.clone(), not.case.clone(), not.message_bytes.clone());
+        self.after_steps.is_some() && earlier.after_steps.is_some() && what(self) == what(earlier)
     }
 
     /// Whether a reader is told the same of a layer by both.
     pub fn repeats(&self, other: &NotMeasured) -> bool {
-        let told =
-            |not: &NotMeasured| (not.pattern, not.wait, not.reason.why.clone(), not.reason.hint.clone());
+        let told = |not: &NotMeasured| {
+            (
+                not.pattern,
+                not.wait,
+                not.message_bytes.clone(),
+                not.reason.why.clone(),
+                not.reason.hint.clone(),
+            )
+        };
         told(self) == told(other)
     }
 
-    /// Whether this case failed on the way, and is not tried again.
-    pub fn lost(&self, case: &Case) -> bool {
+    /// Whether this case failed on the way, or messages of some sizes of it.
+    pub fn concerns(&self, case: &Case) -> bool {
+        if let Some(failed) = &self.case {
+            return **failed == *case;
+        }
         let ends = [case.pairs.senders(), case.pairs.receivers()];
         // A session serves both directions.
         let is_between = |[one, other]: &[HostGroup; 2]| {

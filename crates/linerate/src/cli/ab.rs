@@ -1,15 +1,14 @@
 //! `linerate ab`: candidates against the plan as it stands, from the arguments to the verdict.
 
 use super::args::Ab;
-use super::measure::{finished, measure};
+use super::measure::{finished, measure, why_nothing};
 use super::recorder::Recorder;
 use super::report::{columns, render};
 use super::run::{rungs, settings, two_hosts};
 use super::watch::lines;
-use super::{print, verdict_code};
-use crate::analysis::{Verdict, compare_arms};
+use super::{print, settle, verdict_code};
+use crate::analysis::{Verdict, compare_arms, has_failed};
 use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View};
-use crate::record::Recording;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{Knob, RUNGS, Rung};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
@@ -47,7 +46,8 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
     if ended.is_ok() && run.recording.steps.is_empty() {
-        return Err(nothing(&run.recording));
+        let nothing = || Error::unavailable("this rung has no such metric", "try --metric");
+        return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
     match args.hosts.watching.json {
@@ -56,9 +56,8 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
     match ended {
-        Ok(()) => Ok(verdict_code(verdict)),
-        Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
-        Err(error) => Err(error),
+        Ok(()) if !has_failed(&run.recording) => Ok(verdict_code(verdict)),
+        ended => settle(&run.recording, ended),
     }
 }
 
@@ -69,15 +68,6 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
         print(&format!("\n{}\n", run.path.display()))?;
     }
     Ok(())
-}
-
-/// Why there was nothing to compare.
-fn nothing(recording: &Recording) -> Error {
-    let (why, hint) = recording
-        .unavailable
-        .first()
-        .map_or(("this rung has no such metric", "try --metric"), |not| (&not.reason.why, &not.reason.hint));
-    Error::unavailable(format!("nothing could be compared: {why}"), hint)
 }
 
 /// The plan that the arguments ask for.

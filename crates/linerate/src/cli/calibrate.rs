@@ -41,7 +41,7 @@ pub fn main(args: &Calibrate) -> Result<ExitCode> {
         let (run, ended) = measure(&plan, &args.hosts, schedule)?;
         let ended = finished(&run.recording, ended)?;
         if ended.is_err() {
-            return settle(ended);
+            return settle(&run.recording, ended);
         }
         made.add(&plan, &run.recording);
     }

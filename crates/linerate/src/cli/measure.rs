@@ -7,10 +7,11 @@ use super::stop::Stop;
 use super::traces;
 use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
-use crate::record::{Event, Recording};
+use crate::record::{Event, NotMeasured, Recording};
 use crate::run::{HostAccess, Runner, this_program};
 use crate::schedule::{Schedule, unusable_cpus};
 use crate::simulation::Simulation;
+use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
 
 /// What runs the steps.
@@ -45,9 +46,19 @@ pub fn finished(recording: &Recording, ended: Result<()>) -> Result<Result<()>> 
         return Ok(ended);
     }
     // There is nothing to report, but for the reason.
-    let why =
-        recording.unavailable.iter().map(|not| Error::unavailable(&not.reason.why, &not.reason.hint)).next();
-    ended.and(Err(why.unwrap_or_else(|| Error::usage("nothing was measured", "see --only and --skip"))))
+    let nothing = || Error::usage("nothing was measured", "see --only and --skip");
+    ended.and(Err(why_nothing(recording).unwrap_or_else(nothing)))
+}
+
+/// Why nothing was measured: for what failed, or else for what cannot be here.
+pub fn why_nothing(recording: &Recording) -> Option<Error> {
+    let failed = |not: &&NotMeasured| not.reason.kind == ReasonKind::Failed;
+    let not = recording.unavailable.iter().find(failed).or(recording.unavailable.first())?;
+    let hint = &not.reason.hint;
+    Some(match not.reason.kind {
+        ReasonKind::Failed => Error::peer(not.what(), &not.reason.why, hint),
+        _ => Error::unavailable(&not.reason.why, hint),
+    })
 }
 
 fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: Choose) -> Result<()> {

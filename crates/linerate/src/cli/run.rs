@@ -35,12 +35,12 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
     if args.hosts.watching.json {
         lines::report(&run.path, &run.recording)?;
-        return settle(ended);
+        return settle(&run.recording, ended);
     }
     print(&text(&run.recording, columns()))?;
     let page = page.map_or(String::new(), |page| format!("{}\n", page.display()));
     print(&format!("\n{page}{}\n", run.path.display()))?;
-    settle(ended)
+    settle(&run.recording, ended)
 }
 
 /// The plan that the arguments ask for.

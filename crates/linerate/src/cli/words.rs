@@ -24,6 +24,7 @@ pub const EXITS: &[(u8, &str)] = &[
     (4, "the other end failed or vanished"),
     (5, "a system call failed: no space, no permission, no such file"),
     (6, "a recording, or a file to import, cannot be read"),
+    (12, "something was not measured that could have been; the rest is"),
     (130, "interrupted; what was measured until then is kept"),
 ];
 
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_error_has_its_exit_code_explained() {
-        for code in [2, 3, 4, 5, 6, 130] {
+        for code in [2, 3, 4, 5, 6, 12, 130] {
             assert!(EXITS.iter().any(|(known, _)| *known == code), "{code}");
         }
     }

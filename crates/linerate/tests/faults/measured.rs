@@ -4,7 +4,7 @@ use crate::user::runs::PROGRAM;
 use linerate::analysis::{Curve, Layer, analyse};
 use linerate::diagnosis::diagnose;
 use linerate::plan::{Block, Plan, PlannedHost, Profile, Rungs, Step, Target, View, Why};
-use linerate::record::{Header, LinkAudit, Recording, SocketRecord, decode_histogram};
+use linerate::record::{Event, Header, LinkAudit, Recording, SocketRecord, decode_histogram};
 use linerate::run::{HostAccess, Runner};
 use linerate::schedule::{Passes, Schedule};
 use linerate::vocabulary::{Does, LADDER_BYTES, LATENCY_BYTES, Pattern, Wait};
@@ -172,6 +172,9 @@ impl<'p> Bench<'p> {
         let step = Step { predicted_ns: step.predicted_ns.max(PATIENT_NS), ..step.clone() };
         let recording = &mut self.recording;
         let mut keep = |event| {
+            if let Event::NotMeasured(not) = &event {
+                panic!("{}: {}", not.what(), not.reason.why);
+            }
             recording.push(event);
             Ok(())
         };

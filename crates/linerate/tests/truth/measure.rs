@@ -3,7 +3,7 @@
 use super::nobody::program;
 use linerate::analysis::throughput_bps;
 use linerate::plan::{
-    Block, Case, HostId, Pairs, Plan, PlannedHost, Profile, Role, Rungs, Step, Target, View, Why,
+    Block, Case, HostId, PATIENCE_NS, Pairs, Plan, PlannedHost, Profile, Role, Rungs, Step, Target, View, Why,
 };
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
 use linerate::run::{HostAccess, Runner};
@@ -140,12 +140,14 @@ impl Pair<'_> {
             sample_ns: None,
             beside: None,
             predicted_ns: (seconds * NS) as u64,
+            patience_ns: PATIENCE_NS,
         };
         let mut outcome = Outcome { trials: Vec::new(), sockets: Vec::new(), wire: None };
         let taken = self.runner.step(&step, &mut |event| {
             match event {
                 Event::Trial(trial) => outcome.trials.push(trial),
                 Event::Step(step) => (outcome.sockets, outcome.wire) = (step.sockets, step.wire),
+                Event::NotMeasured(not) => panic!("{rung}: {}", not.reason.why),
                 _ => {}
             }
             Ok(())

@@ -43,15 +43,15 @@ pub fn in_the_middle(command: &mut Command, folder: &Path, role: &str) -> (Child
     }
 }
 
-/// Sends a signal to a process of the run, which ends within so many seconds and well, with all that came before and with why
-/// there is no more: that is given.
+/// Sends a signal to a process of the run, which ends within so many seconds, with all that came before and with why there
+/// is no more: that is given.
 pub fn disturbed(mut run: Child, folder: &Path, victim: u32, signal: &str, within_s: u64) -> String {
     assert!(is_of(Path::new(&format!("/proc/{victim}")), folder));
     assert!(Command::new("kill").args([signal, &victim.to_string()]).status().unwrap().success());
     let begun = Instant::now();
     let status = run.wait().unwrap();
     println!("{signal}: over after {:?}", begun.elapsed());
-    assert!(status.success(), "{signal}");
+    assert_eq!(status.code(), Some(12), "{signal}");
     assert!(begun.elapsed() < Duration::from_secs(within_s), "{signal}: {:?}", begun.elapsed());
     let lines = recorded(folder);
     let not = lines.iter().find(|line| line["event"] == "unavailable").expect("its failure is on record");

@@ -40,8 +40,17 @@ pub fn run(arguments: &[&str]) -> Run {
 impl Run {
     /// The report as JSON, by `linerate report`.
     pub fn report(&self) -> Value {
+        self.report_ended(0)
+    }
+
+    /// The same of a run in which something failed that could have been measured.
+    pub fn report_with_failures(&self) -> Value {
+        self.report_ended(12)
+    }
+
+    fn report_ended(&self, code: i32) -> Value {
         let text = String::from_utf8_lossy(&self.output.stderr);
-        assert!(self.output.status.success(), "{:?}: {text}", self.output.status);
+        assert_eq!(self.output.status.code(), Some(code), "{text}");
         report(&recording(self.folder.path()))
     }
 }

@@ -195,7 +195,7 @@ fn left_out(sheet: &Sheet) -> Markup {
         .clone()
         .flat_map(|entry| entry.not_measured.iter().map(move |left| (name(entry), left.reason.sentence())));
     let suites = sheet.report.suites.iter().flat_map(|suite| &suite.left_out);
-    let suites = suites.map(|one| (format!("{}{}", one.rung, one.part()), one.reason.sentence()));
+    let suites = suites.map(|one| (one.what(), one.reason.sentence()));
     let lines: Vec<(String, String)> = parts.chain(suites).collect();
     html! {
         @if !lines.is_empty() {

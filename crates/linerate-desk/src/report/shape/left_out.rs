@@ -43,6 +43,9 @@ pub(super) mod of_layer {
         pattern: Option<Pattern>,
         /// The wait mode; null for all.
         wait: Option<Wait>,
+        /// The sizes with which it failed, in bytes; absent where none passed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        message_bytes: Vec<u64>,
         /// Why.
         why: String,
         /// What to try; empty where nothing helps.
@@ -52,14 +55,16 @@ pub(super) mod of_layer {
     impl From<&NotMeasured> for OfLayer {
         fn from(not: &NotMeasured) -> OfLayer {
             let Reason { why, hint, .. } = not.reason.clone();
-            OfLayer { pattern: not.pattern, wait: not.wait, why, hint }
+            let message_bytes = not.message_bytes.clone();
+            OfLayer { pattern: not.pattern, wait: not.wait, message_bytes, why, hint }
         }
     }
 
     impl From<OfLayer> for NotMeasured {
         fn from(written: OfLayer) -> NotMeasured {
             let reason = unsaid(written.why, written.hint);
-            NotMeasured { pattern: written.pattern, wait: written.wait, reason, ..NotMeasured::default() }
+            let (pattern, wait, message_bytes) = (written.pattern, written.wait, written.message_bytes);
+            NotMeasured { pattern, wait, message_bytes, reason, ..NotMeasured::default() }
         }
     }
 
@@ -76,6 +81,9 @@ pub(super) mod of_suite {
     pub struct OfSuite {
         /// What: `network.tcp ping-pong polling`.
         what: String,
+        /// The sizes with which it failed, in bytes; absent where none passed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        message_bytes: Vec<u64>,
         /// Why.
         why: String,
         /// What to try; empty where nothing helps.
@@ -85,7 +93,7 @@ pub(super) mod of_suite {
     impl From<&NotMeasured> for OfSuite {
         fn from(not: &NotMeasured) -> OfSuite {
             let Reason { why, hint, .. } = not.reason.clone();
-            OfSuite { what: format!("{}{}", not.rung, not.part()), why, hint }
+            OfSuite { what: not.what(), message_bytes: not.message_bytes.clone(), why, hint }
         }
     }
 
@@ -96,6 +104,7 @@ pub(super) mod of_suite {
                 rung: words.next().unwrap_or_default().into(),
                 pattern: words.clone().find_map(known),
                 wait: words.clone().find_map(known),
+                message_bytes: written.message_bytes,
                 reason: unsaid(written.why, written.hint),
                 ..NotMeasured::default()
             }

@@ -1,0 +1,48 @@
+//! What a failure changes for what follows: how long nothing may move before a step fails, and whether the run goes on.
+
+use super::entries::Entry;
+use crate::analysis::half_round_trip_ns;
+use crate::plan::{Case, HostId, PATIENCE_NS};
+use crate::record::{NotMeasured, Recording};
+use crate::vocabulary::Pattern;
+use std::collections::BTreeSet;
+
+/// Where something failed before, nothing may move for so long, or for so many round trips: a case that works is not
+/// far slower than the others, and one that does not is to cost little time.
+const SHORT_NS: u64 = 1_000_000_000;
+const ROUND_TRIPS: u64 = 20;
+
+/// Where something fails, a run may take so many times what was predicted of it, or so long.
+const MOST_TIMES: u64 = 2;
+const LEAST_NS: u64 = 60_000_000_000;
+
+/// How long nothing may move in a step of this entry.
+pub(super) fn patience_ns(entry: &Entry, recording: &Recording) -> u64 {
+    let has_failed =
+        |not: &NotMeasured| not.case.as_ref().is_some_and(|failed| is_same_path(failed, &entry.case));
+    if !recording.unavailable.iter().any(has_failed) {
+        return PATIENCE_NS;
+    }
+    let exchanges = recording
+        .trials
+        .iter()
+        .filter(|trial| trial.case.pattern == Pattern::PingPong && is_same_path(&trial.case, &entry.case));
+    let fastest = exchanges.filter_map(half_round_trip_ns).reduce(f64::min);
+    let round_trip_ns = fastest.map_or(0.0, |half| 2.0 * half).max(entry.path.round_trip_ns);
+    SHORT_NS.max(ROUND_TRIPS * round_trip_ns as u64).min(PATIENCE_NS)
+}
+
+/// Whether both take the same path: a rung between the same hosts, whatever the direction, with the same settings.
+fn is_same_path(one: &Case, other: &Case) -> bool {
+    (&one.rung, one.arm) == (&other.rung, other.arm) && hosts(one) == hosts(other)
+}
+
+fn hosts(case: &Case) -> BTreeSet<HostId> {
+    case.pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect()
+}
+
+/// Whether failures have taken so much time that no more is tried.
+pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
+    let failed_at = recording.unavailable.iter().filter_map(|not| not.at_ns).max();
+    failed_at.is_some_and(|at_ns| at_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
+}
