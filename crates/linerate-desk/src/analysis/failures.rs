@@ -1,8 +1,10 @@
 //! What failed on the way: what of it is still not measured, and from which size on nothing passes.
 
+use super::lost_share;
 use crate::plan::Case;
-use crate::record::{NotMeasured, Recording};
+use crate::record::{NotMeasured, Reason, Recording};
 use crate::vocabulary::{Pattern, ReasonKind};
+use std::collections::BTreeMap;
 
 /// What is not measured, each case once: known before, or failed and not measured since. Of a case of which other sizes
 /// were measured it has the sizes that were tried in vain.
@@ -24,6 +26,7 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
             None => all.push(not.clone()),
         }
     }
+    all.extend(of_which_nothing_came(recording));
     // A long stream is one stream more of its case.
     let of_case =
         |not: &NotMeasured| not.case.as_deref().map(|case| Case { timeline: false, ..case.clone() });
@@ -33,12 +36,42 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
         !is_long || !of_case(not).is_some_and(|case| short.contains(&case))
     });
     for not in all.iter_mut().filter(|not| not.case.is_some()) {
-        let is_whole = not.case.as_ref().is_some_and(|case| measured_sizes(recording, case).next().is_none());
+        let is_whole = not.case.as_ref().is_some_and(|case| {
+            measured_sizes(recording, case).all(|size| not.message_bytes.contains(&size))
+        });
         if is_whole {
             not.message_bytes.clear();
         }
     }
     all
+}
+
+/// Cases and sizes of which every datagram of every trial was lost.
+fn of_which_nothing_came(recording: &Recording) -> Vec<NotMeasured> {
+    let mut came: BTreeMap<(&Case, u64), bool> = BTreeMap::new();
+    for trial in recording.trials.iter().filter(|trial| trial.pass > 0 && trial.why.counts()) {
+        if let Some(share) = lost_share(trial) {
+            *came.entry((&trial.case, trial.block.message_bytes)).or_default() |= share < 1.0;
+        }
+    }
+    let mut cases: BTreeMap<&Case, Vec<u64>> = BTreeMap::new();
+    for ((case, size), _) in came.into_iter().filter(|(_, came)| !came) {
+        cases.entry(case).or_default().push(size);
+    }
+    let failed = |(case, message_bytes): (&Case, Vec<u64>)| NotMeasured {
+        rung: case.rung.clone(),
+        pattern: Some(case.pattern),
+        reason: Reason::new(
+            ReasonKind::Failed,
+            "failed: no datagram arrived",
+            "packets above the path's MTU go as fragments, which many firewalls drop: try smaller messages",
+        ),
+        arm: Some(case.arm),
+        case: Some(Box::new(case.clone())),
+        message_bytes,
+        ..NotMeasured::default()
+    };
+    cases.into_iter().map(failed).collect()
 }
 
 /// Of two failures of a case the later one, with the sizes of both.

@@ -8,8 +8,9 @@ use crate::unit::Bytes;
 use crate::vocabulary::{Family, Knob, Place, ReasonKind, Rung};
 use serde_json::json;
 
-/// The headers of IPv4, and of TCP without options; what IPv6 has more; timestamps (RFC 7323).
+/// The headers of IPv4, and of TCP without options or of UDP; what IPv6 has more; timestamps (RFC 7323).
 const HEADERS: u64 = 20 + 20;
+const DATAGRAM_HEADERS: u64 = 20 + 8;
 const MORE_OF_IPV6: u64 = 20;
 const TIMESTAMPS: u64 = 12;
 
@@ -29,15 +30,19 @@ fn vanish(context: &Context, layer: usize) -> Option<Finding> {
     let Vanishing { case, passes, fails } = vanishing;
     let rung = Rung::named(&case.rung)?;
     let exact = vanishing.middle().is_none();
-    let headers = headers(context.recording, case, rung);
+    let is_datagram = !rung.transport.reliable;
+    let headers = match is_datagram {
+        true => DATAGRAM_HEADERS + family_bytes(rung),
+        false => headers(context.recording, case, rung),
+    };
     let packet = passes + headers;
     let is_tcp = Knob::named(SEGMENT).is_some_and(|knob| knob.transports.contains(&rung.transport.name));
-    let detail = match (is_tcp && exact, exact) {
+    let detail = match ((is_tcp || is_datagram) && exact, exact) {
         (true, _) => format!("{passes} B pass, {fails} B do not: packets above {packet} B vanish"),
         (_, true) => format!("{passes} B pass, {fails} B do not"),
         _ => format!("{} pass, {} do not", Bytes(*passes), Bytes(*fails)),
     };
-    let evidence = json!({ "passes": passes, "fails": fails, "packet": (is_tcp && exact).then_some(packet) });
+    let evidence = json!({ "passes": passes, "fails": fails, "packet": (exact && (is_tcp || is_datagram)).then_some(packet) });
     let segment = packet.saturating_sub(HEADERS + family_bytes(rung));
     let found = Finding::new("large-vanish", Some(layer), detail, evidence);
     let hint = format!(

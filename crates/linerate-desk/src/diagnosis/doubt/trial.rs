@@ -87,7 +87,8 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "loss",
         limit: 0.0,
         tolerated: 0.0,
-        measure: |_, _, trial| lost_share(trial),
+        // Where nothing at all came, that is why there is no number.
+        measure: |_, _, trial| lost_share(trial).filter(|share| *share < 1.0),
         worst: "lost_share",
         say: |share| format!("{} of the datagrams", percent(share)),
     },
