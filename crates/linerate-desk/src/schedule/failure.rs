@@ -32,9 +32,9 @@ pub(super) fn patience_ns(entry: &Entry, recording: &Recording) -> u64 {
     SHORT_NS.max(ROUND_TRIPS * round_trip_ns as u64).min(PATIENCE_NS)
 }
 
-/// Whether both take the same path: a rung between the same hosts, whatever the direction, with the same settings.
+/// Whether both take the same path: a rung between the same hosts, whatever the direction and the settings.
 fn is_same_path(one: &Case, other: &Case) -> bool {
-    (&one.rung, one.arm) == (&other.rung, other.arm) && hosts(one) == hosts(other)
+    one.rung == other.rung && hosts(one) == hosts(other)
 }
 
 fn hosts(case: &Case) -> BTreeSet<HostId> {
