@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`circles`] | no files of a room need each other in a circle |
 //! | [`imports`] | which room may import which; what a room must never touch |
-//! | [`layout`] | lengths, module docs, module names, every file in the build |
+//! | [`layout`] | lengths, module docs, names of modules and tests, every file in the build |
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
 //! | [`summary`] | what `./test` counts, forgives and tells |
 //! | [`left_behind`] | a test that leaves something running |

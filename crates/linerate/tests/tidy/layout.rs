@@ -1,4 +1,4 @@
-//! Lengths, module docs, module names, prints, `unsafe`, and that every file is in the build.
+//! Lengths, module docs, names of modules and tests, prints, `unsafe`, and that every file is in the build.
 
 use super::assert_kept;
 use super::source::{File, rust_files};
@@ -9,6 +9,9 @@ const FUNCTION: [usize; 2] = [60, 90];
 const FILE: [usize; 2] = [400, 600];
 /// `room.rs` states a contract; its implementers are in `room/`.
 const ROOM: [usize; 2] = [200, 300];
+
+/// A test's name says the case; what is longer tells a story.
+const TEST_NAME: usize = 60;
 
 /// Names that say nothing about what is inside.
 const DRAWERS: &[&str] =
@@ -86,6 +89,22 @@ fn modules_are_named_after_what_they_hold() {
         let bad = parts.filter(|part| DRAWERS.contains(part));
         breaches
             .extend(bad.map(|part| format!("{}:1: `{part}` in the path: name it after its duty", file.path)));
+    }
+    assert_kept(breaches);
+}
+
+#[test]
+fn test_names_are_short() {
+    let mut breaches = Vec::new();
+    for file in rust_files() {
+        let names = file.tests.iter().filter_map(|test| test.split("::").last());
+        breaches.extend(names.filter(|name| name.len() > TEST_NAME).map(|name| {
+            let characters = name.len();
+            format!(
+                "{}: `{name}` has {characters} of at most {TEST_NAME} characters: say the case",
+                file.path
+            )
+        }));
     }
     assert_kept(breaches);
 }
