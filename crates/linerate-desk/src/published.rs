@@ -54,11 +54,6 @@ pub fn values() -> &'static [Published] {
     ROWS.get_or_init(|| rows().iter().filter_map(Published::from_row).collect())
 }
 
-/// The values of a layer on an axis of ours.
-pub fn beside(layer: Layer, axis: Axis) -> Vec<&'static Published> {
-    values().iter().filter(|one| one.layer == layer && one.axis == axis).collect()
-}
-
 /// The values and curves of some layers, drawn over a range of message sizes.
 pub fn overlays(layers: &[Layer], axis: Axis, sizes: RangeInclusive<u64>) -> Vec<Overlay> {
     let values = values().iter().filter(|one| layers.contains(&one.layer) && one.axis == axis);

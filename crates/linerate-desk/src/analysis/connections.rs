@@ -56,9 +56,10 @@ impl<'r> Connections<'r> {
 
     fn rate(&self, usable: fn(f64, f64) -> f64) -> Option<f64> {
         let of = |socket: &&SocketRecord| {
-            let segment = last(socket, "snd_mss")?;
-            let window = usable(last(socket, "snd_wnd")?, segment).min(last(socket, "snd_cwnd")? * segment);
-            positive(window_bps(window, 1e3 * last(socket, "rtt")?))
+            let segment = last_value(socket, "snd_mss")?;
+            let window = usable(last_value(socket, "snd_wnd")?, segment)
+                .min(last_value(socket, "snd_cwnd")? * segment);
+            positive(window_bps(window, 1e3 * last_value(socket, "rtt")?))
         };
         let rates: Option<Vec<f64>> = self.senders.iter().map(of).collect();
         positive(rates?.iter().sum())
@@ -66,7 +67,7 @@ impl<'r> Connections<'r> {
 
     /// Of the bytes that were sent, those that were not sent again (RFC 6349, section 4.2).
     pub fn efficiency(&self) -> Option<f64> {
-        let share = self.sum("bytes_retrans").unwrap_or(0.0) / self.sum("bytes_sent")?;
+        let share = self.sum_of_moved("bytes_retrans").unwrap_or(0.0) / self.sum_of_moved("bytes_sent")?;
         share.is_finite().then_some(1.0 - share)
     }
 
@@ -92,8 +93,8 @@ impl<'r> Connections<'r> {
             self.trial.roles.iter().filter(|role| role.does == Does::Sends).flat_map(|role| &role.flows);
         let all: f64 = flows.map(|flow| flow.duration_ns as f64 / 1e3).sum();
         // The kernel leaves out of the structure what it never counted.
-        let [busy, window, buffer] =
-            ["busy_time", "rwnd_limited", "sndbuf_limited"].map(|name| self.sum(name).unwrap_or(0.0));
+        let [busy, window, buffer] = ["busy_time", "rwnd_limited", "sndbuf_limited"]
+            .map(|name| self.sum_of_moved(name).unwrap_or(0.0));
         positive(all)?;
         positive(busy)?;
         let share = |part: f64| (part / all.max(busy)).clamp(0.0, 1.0);
@@ -106,7 +107,7 @@ impl<'r> Connections<'r> {
     }
 
     /// What a counter of all senders moved by; none where none has it.
-    fn sum(&self, counter: &str) -> Option<f64> {
+    fn sum_of_moved(&self, counter: &str) -> Option<f64> {
         let moved = self.senders.iter().filter_map(|socket| socket.moved.get(counter));
         moved.map(|count| *count as f64).reduce(|a, b| a + b)
     }
@@ -118,7 +119,7 @@ fn is_sender(step: &StepRecord, socket: &SocketRecord) -> bool {
     !socket.beside && sends.into_iter().any(is_of)
 }
 
-fn last(socket: &SocketRecord, name: &str) -> Option<f64> {
+fn last_value(socket: &SocketRecord, name: &str) -> Option<f64> {
     socket.last.get(name).map(|value| *value as f64)
 }
 
@@ -130,7 +131,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// A recording whose first trial of a stream has one connection with these counters.
-    fn with(moved: &[(&str, u64)], last: &[(&str, u64)], round_trips_us: &[f64]) -> (Recording, Trial) {
+    fn recording_with(
+        moved: &[(&str, u64)],
+        last: &[(&str, u64)],
+        round_trips_us: &[f64],
+    ) -> (Recording, Trial) {
         let mut recording = Synthetic { sizes: vec![1 << 16], ..Synthetic::default() }.recording();
         let is_one =
             |trial: &&Trial| trial.pass > 0 && trial.roles.iter().any(|role| role.does == Does::Sends);
@@ -161,29 +166,33 @@ mod tests {
     #[test]
     fn each_round_trip_sends_a_window_of_segments() {
         let last = [("snd_mss", 8948), ("snd_wnd", 52_500), ("snd_cwnd", 100), ("rtt", 42)];
-        let seen = with(&[], &last, &[]);
+        let seen = recording_with(&[], &last, &[]);
         let whole = 8e9 * 52_500.0 / 42e3;
         assert!((value(&seen, "window-rate").unwrap() / whole - 1.0).abs() < 1e-9);
         let aligned = 8e9 * 5.0 * 8948.0 / 42e3;
         assert!((value(&seen, "aligned-window-rate").unwrap() / aligned - 1.0).abs() < 1e-9);
-        let narrow =
-            with(&[], &[("snd_mss", 1448), ("snd_wnd", 1 << 20), ("snd_cwnd", 10), ("rtt", 100)], &[]);
+        let narrow = recording_with(
+            &[],
+            &[("snd_mss", 1448), ("snd_wnd", 1 << 20), ("snd_cwnd", 10), ("rtt", 100)],
+            &[],
+        );
         let of_cwnd = 8e9 * 14_480.0 / 100e3;
         assert!((value(&narrow, "aligned-window-rate").unwrap() / of_cwnd - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn efficiency_and_buffer_delay_of_rfc_6349() {
-        let seen = with(&[("bytes_sent", 1000), ("bytes_retrans", 20)], &[], &[150.0, 250.0]);
+        let seen = recording_with(&[("bytes_sent", 1000), ("bytes_retrans", 20)], &[], &[150.0, 250.0]);
         assert!((value(&seen, "tcp-efficiency").unwrap() - 0.98).abs() < 1e-12);
         assert!((value(&seen, "buffer-delay").unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(value(&with(&[], &[], &[]), "tcp-efficiency"), None);
-        assert_eq!(value(&with(&[], &[], &[]), "buffer-delay"), None);
+        assert_eq!(value(&recording_with(&[], &[], &[]), "tcp-efficiency"), None);
+        assert_eq!(value(&recording_with(&[], &[], &[]), "buffer-delay"), None);
     }
 
     #[test]
     fn what_limits_a_sender_makes_up_its_whole_time() {
-        let mut seen = with(&[("busy_time", 600), ("rwnd_limited", 150), ("sndbuf_limited", 50)], &[], &[]);
+        let mut seen =
+            recording_with(&[("busy_time", 600), ("rwnd_limited", 150), ("sndbuf_limited", 50)], &[], &[]);
         for flow in seen.1.roles.iter_mut().flat_map(|role| &mut role.flows) {
             flow.duration_ns = 1_000_000;
         }
@@ -199,7 +208,7 @@ mod tests {
 
     #[test]
     fn connections_of_mixed_sizes_are_left_out() {
-        let (mut recording, trial) = with(&[("bytes_sent", 1000)], &[], &[]);
+        let (mut recording, trial) = recording_with(&[("bytes_sent", 1000)], &[], &[]);
         recording.trials.push(trial.clone());
         assert_eq!(value(&(recording, trial), "tcp-efficiency"), None);
     }

@@ -291,7 +291,7 @@ fn placement(step: &StepRecord) -> Vec<u32> {
 fn over_below(index: usize, layers: &mut [Layer], curves: &[Curve]) {
     let layer = &layers[index];
     let Some(below) = below(layer, layers) else { return };
-    let kept = kept(layer, below, curves);
+    let kept = share_kept(layer, below, curves);
     let cost = [Wait::Polling, Wait::Sleeping].iter().find_map(|wait| cost(layer, below, curves, *wait));
     let below_host = below.host();
     let layer = &mut layers[index];
@@ -319,7 +319,7 @@ pub fn below<'l>(layer: &Layer, layers: &'l [Layer]) -> Option<&'l Layer> {
 }
 
 /// The share of the throughput below, at this layer's size, where both measured that.
-fn kept(layer: &Layer, below: &Layer, curves: &[Curve]) -> Option<Estimate> {
+fn share_kept(layer: &Layer, below: &Layer, curves: &[Curve]) -> Option<Estimate> {
     Estimate::from_values(shares(layer, below, curves, layer.ladder_bytes)?)
 }
 

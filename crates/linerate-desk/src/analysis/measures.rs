@@ -66,12 +66,14 @@ const MEASURES: &[Line] = &[
     whole(&metric::HALF_ROUND_TRIP, half_round_trip_ns),
     part(&metric::HALF_ROUND_TRIP, "mean", mean_half_round_trip),
     percentiles(&metric::HALF_ROUND_TRIP, half_round_trip),
-    whole(&metric::EXCHANGE_TIME, |trial| waited(trial, Does::Exchanges, 0.5)),
-    percentiles(&metric::EXCHANGE_TIME, |trial, share| waited(trial, Does::Exchanges, share)),
-    whole(&metric::DELIVERY_TIME, |trial| waited(trial, Does::Delivers, 0.5)),
-    percentiles(&metric::DELIVERY_TIME, |trial, share| waited(trial, Does::Delivers, share)),
-    whole(&metric::EXCHANGE_THROUGHPUT, |trial| carried(trial, waited(trial, Does::Exchanges, 0.5)?)),
-    whole(&metric::PING_PONG_THROUGHPUT, |trial| carried(trial, half_round_trip_ns(trial)?)),
+    whole(&metric::EXCHANGE_TIME, |trial| message_time_ns(trial, Does::Exchanges, 0.5)),
+    percentiles(&metric::EXCHANGE_TIME, |trial, share| message_time_ns(trial, Does::Exchanges, share)),
+    whole(&metric::DELIVERY_TIME, |trial| message_time_ns(trial, Does::Delivers, 0.5)),
+    percentiles(&metric::DELIVERY_TIME, |trial, share| message_time_ns(trial, Does::Delivers, share)),
+    whole(&metric::EXCHANGE_THROUGHPUT, |trial| {
+        throughput_at(trial, message_time_ns(trial, Does::Exchanges, 0.5)?)
+    }),
+    whole(&metric::PING_PONG_THROUGHPUT, |trial| throughput_at(trial, half_round_trip_ns(trial)?)),
     whole(&metric::ROUND_TRIP_RATE, |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
     whole(&metric::COLLECTIVE_TIME, |trial| collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))),
     percentiles(&metric::COLLECTIVE_TIME, |trial, share| collective(trial, |all| percentile(all, share))),
@@ -79,18 +81,28 @@ const MEASURES: &[Line] = &[
     part(&metric::OVERLAP_TIME, "alone", |trial| middle(trial, Sample::ExchangeAlone)),
     part(&metric::OVERLAP_TIME, "work", |trial| middle(trial, Sample::WorkAlone)),
     part(&metric::OVERLAP_TIME, "both", |trial| middle(trial, Sample::ExchangeAtWork)),
-    percentiles(&metric::RESPONSE_TIME, |trial, share| timed(trial, Sample::FromIntended, share)),
-    percentiles(&metric::SERVICE_TIME, |trial, share| timed(trial, Sample::FromSend, share)),
-    percentiles(&metric::CONNECT_TIME, |trial, share| timed(trial, Sample::SetUp, share)),
-    percentiles(&metric::TRANSACTION_TIME, |trial, share| timed(trial, Sample::Transaction, share)),
+    percentiles(&metric::RESPONSE_TIME, |trial, share| sample_percentile(trial, Sample::FromIntended, share)),
+    percentiles(&metric::SERVICE_TIME, |trial, share| sample_percentile(trial, Sample::FromSend, share)),
+    percentiles(&metric::CONNECT_TIME, |trial, share| sample_percentile(trial, Sample::SetUp, share)),
+    percentiles(&metric::TRANSACTION_TIME, |trial, share| {
+        sample_percentile(trial, Sample::Transaction, share)
+    }),
     whole(&metric::TRANSACTION_RATE, transaction_rate),
     whole(&metric::SENT_LATE, sent_late),
-    percentiles(&metric::PACING_ERROR, |trial, share| timed(trial, Sample::SentLate, share)),
+    percentiles(&metric::PACING_ERROR, |trial, share| sample_percentile(trial, Sample::SentLate, share)),
     whole(&metric::SENDER_RATE, sender_rate),
-    whole(&metric::DUPLICATED, |trial| share(sum(trial, |tally| tally.duplicated)?, came(trial)?)),
-    whole(&metric::REORDERED, |trial| share(sum(trial, |tally| tally.reordered)?, came(trial)?)),
-    percentiles(&metric::DELAY_VARIATION, |trial, share| timed(trial, Sample::DelayVariation, share)),
-    percentiles(&metric::PACKET_TO_PACKET, |trial, share| timed(trial, Sample::PacketToPacket, share)),
+    whole(&metric::DUPLICATED, |trial| {
+        share(sum_of_tallies(trial, |tally| tally.duplicated)?, datagrams_received(trial)?)
+    }),
+    whole(&metric::REORDERED, |trial| {
+        share(sum_of_tallies(trial, |tally| tally.reordered)?, datagrams_received(trial)?)
+    }),
+    percentiles(&metric::DELAY_VARIATION, |trial, share| {
+        sample_percentile(trial, Sample::DelayVariation, share)
+    }),
+    percentiles(&metric::PACKET_TO_PACKET, |trial, share| {
+        sample_percentile(trial, Sample::PacketToPacket, share)
+    }),
     whole(&metric::JITTER, jitter),
     whole(&metric::ROUND_TRIPS_A_MINUTE, round_trips_a_minute),
     whole(&metric::IP_CAPACITY, search::capacity_bps),
@@ -128,7 +140,7 @@ pub fn shown(called: fn(&Metric) -> Option<&'static str>) -> Vec<(&'static str, 
 }
 
 impl Line {
-    fn tells(&self, metric: &Metric, part: Part) -> bool {
+    fn is_for(&self, metric: &Metric, part: Part) -> bool {
         let is_part = match self.part {
             Some(own) => own == part,
             None => matches!(part, Part::Percentile(..)),
@@ -139,7 +151,7 @@ impl Line {
 
 impl Measure {
     fn of_part(metric: &'static Metric, part: Part) -> Option<Measure> {
-        let line = MEASURES.iter().find(|line| line.tells(metric, part))?;
+        let line = MEASURES.iter().find(|line| line.is_for(metric, part))?;
         Some(Measure { metric, part, how: line.how })
     }
 
@@ -209,14 +221,14 @@ fn half_round_trip(trial: &Trial, share: f64) -> Option<f64> {
 }
 
 /// A percentile of what each message took, over all ends that do this.
-fn waited(trial: &Trial, does: Does, share: f64) -> Option<f64> {
+fn message_time_ns(trial: &Trial, does: Does, share: f64) -> Option<f64> {
     let all = trial.roles.iter().filter(|role| role.does == does);
     let sample_ns = percentile(&merge_histograms(all.filter_map(|role| role.histogram.as_deref()))?, share)?;
     positive(sample_ns / trial.block.messages.max(1) as f64)
 }
 
 /// What a message carries that takes so long.
-fn carried(trial: &Trial, time_ns: f64) -> Option<f64> {
+fn throughput_at(trial: &Trial, time_ns: f64) -> Option<f64> {
     positive(trial.block.message_bytes as f64 * 8e9 / time_ns)
 }
 
@@ -244,7 +256,7 @@ fn middle(trial: &Trial, sample: Sample) -> Option<f64> {
 }
 
 /// A percentile of what was timed besides.
-fn timed(trial: &Trial, sample: Sample, share: f64) -> Option<f64> {
+fn sample_percentile(trial: &Trial, sample: Sample, share: f64) -> Option<f64> {
     let texts = trial.roles.iter().filter_map(|role| role.samples.get(&sample)).map(String::as_str);
     percentile(&merge_histograms(texts)?, share)
 }
@@ -255,17 +267,17 @@ fn tallies(trial: &Trial) -> impl Iterator<Item = (&Flow, &Tally)> {
 }
 
 /// The sum over all flows that counted it.
-fn sum(trial: &Trial, count: fn(&Tally) -> Option<u64>) -> Option<f64> {
+fn sum_of_tallies(trial: &Trial, count: fn(&Tally) -> Option<u64>) -> Option<f64> {
     tallies(trial).filter_map(|(_, tally)| count(tally)).map(|count| count as f64).reduce(|a, b| a + b)
 }
 
 /// The share of the messages that were due at a set moment and went late.
 pub fn sent_late(trial: &Trial) -> Option<f64> {
-    share(sum(trial, |tally| tally.late)?, sum(trial, |tally| tally.intended)?)
+    share(sum_of_tallies(trial, |tally| tally.late)?, sum_of_tallies(trial, |tally| tally.intended)?)
 }
 
 /// Datagrams that came to those who looked for more than their number.
-fn came(trial: &Trial) -> Option<f64> {
+fn datagrams_received(trial: &Trial) -> Option<f64> {
     let looked = tallies(trial).filter(|(_, tally)| tally.duplicated.is_some());
     looked.filter_map(|(flow, _)| flow.messages).map(|messages| messages as f64).reduce(|a, b| a + b)
 }
@@ -311,12 +323,12 @@ mod tests {
     fn every_part_asked_for_is_computed_once() {
         let asked = METRICS.iter().flat_map(|metric| metric.parts.iter().map(move |part| (metric, *part)));
         for (metric, part) in asked {
-            let lines = MEASURES.iter().filter(|line| line.tells(metric, part)).count();
+            let lines = MEASURES.iter().filter(|line| line.is_for(metric, part)).count();
             assert_eq!(lines, 1, "{}", metric.named(part));
         }
         for line in MEASURES {
             let is_asked =
-                METRICS.iter().any(|metric| metric.parts.iter().any(|part| line.tells(metric, *part)));
+                METRICS.iter().any(|metric| metric.parts.iter().any(|part| line.is_for(metric, *part)));
             assert!(is_asked, "{} {:?}", line.metric.name, line.part);
         }
     }

@@ -8,7 +8,7 @@ use crate::record::{RoleRecord, Trial, encode_merged, merge_histograms};
 use std::collections::BTreeMap;
 
 /// The ends that keep time as one; none where there is one pair of hosts.
-pub(super) fn together(trial: &Trial) -> Option<RoleRecord> {
+pub(super) fn combined_role(trial: &Trial) -> Option<RoleRecord> {
     let keeping: Vec<&RoleRecord> = trial.roles.iter().filter(|role| role.does.keeps_time()).collect();
     let first = *keeping.first()?;
     keeping.iter().any(|role| role.pair != first.pair).then_some(())?;

@@ -164,7 +164,7 @@ pub fn throughput_bps(trial: &Trial) -> Option<f64> {
     if !trial.case.pattern.has_rate() {
         return None;
     }
-    if let Some(together) = several::together(trial).filter(|role| role.does != Does::Pings) {
+    if let Some(together) = several::combined_role(trial).filter(|role| role.does != Does::Pings) {
         return role_bps(trial, &together);
     }
     let rates = trial.roles.iter().filter(|role| role.does.keeps_time() && role.does != Does::Pings);
@@ -285,7 +285,7 @@ impl Stamps {
 
 /// Half of the median round trip of a trial.
 pub fn half_round_trip_ns(trial: &Trial) -> Option<f64> {
-    let together = several::together(trial);
+    let together = several::combined_role(trial);
     let role = together.as_ref().or_else(|| trial.roles.iter().find(|role| role.does == Does::Pings))?;
     (role.does == Does::Pings).then_some(())?;
     let lead = trial.block.lead as usize;

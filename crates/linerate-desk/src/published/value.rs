@@ -153,13 +153,15 @@ fn printed(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{beside, rows, values};
+    use super::super::{rows, values};
     use super::*;
 
     /// The only value of a paper and layer whose label begins so.
-    fn one(paper: &str, layer: Layer, axis: Axis, label: &str) -> &'static Published {
-        let found = beside(layer, axis);
-        let mut found = found.into_iter().filter(|one| one.paper.id == paper && one.label.starts_with(label));
+    fn only_value(paper: &str, layer: Layer, axis: Axis, label: &str) -> &'static Published {
+        let is_it = |one: &&Published| {
+            (one.layer, one.axis) == (layer, axis) && one.paper.id == paper && one.label.starts_with(label)
+        };
+        let mut found = values().iter().filter(is_it);
         let first = found.next().unwrap_or_else(|| panic!("no {label} in {paper}"));
         assert_eq!(found.next(), None);
         first
@@ -167,20 +169,21 @@ mod tests {
 
     #[test]
     fn units_become_bits_a_second_and_ns() {
-        let stock = one("S002", Layer::Tcp, Axis::Throughput, "NTTCP, stock, MTU 9000");
+        let stock = only_value("S002", Layer::Tcp, Axis::Throughput, "NTTCP, stock, MTU 9000");
         assert_eq!((stock.value, stock.printed.as_str()), (2.7e9, "2.7 Gb/s"));
-        let peak = one("S004", Layer::Tcp, Axis::Throughput, "netperf TCP_STREAM, myri10ge");
+        let peak = only_value("S004", Layer::Tcp, Axis::Throughput, "netperf TCP_STREAM, myri10ge");
         assert_eq!((peak.value, peak.message_bytes()), (9726.55e6, Some(65536)));
-        let bus = one("S000", Layer::Hardware, Axis::Throughput, "HyperTransport");
+        let bus = only_value("S000", Layer::Hardware, Axis::Throughput, "HyperTransport");
         assert_eq!((bus.value, bus.printed.as_str()), (51.2e9, "~6.4 GB/s"));
-        let back_to_back = one("S002", Layer::Tcp, Axis::HalfRoundTrip, "NetPIPE 1 byte, back-to-back");
+        let back_to_back =
+            only_value("S002", Layer::Tcp, Axis::HalfRoundTrip, "NetPIPE 1 byte, back-to-back");
         assert_eq!((back_to_back.value, back_to_back.message_bytes()), (21e3, Some(1)));
         assert_eq!(back_to_back.printed, "~21 µs");
     }
 
     #[test]
     fn a_range_keeps_its_ends() {
-        let small = one("S000", Layer::Tcp, Axis::HalfRoundTrip, "NetPIPE, TCP small");
+        let small = only_value("S000", Layer::Tcp, Axis::HalfRoundTrip, "NetPIPE, TCP small");
         assert_eq!((small.value, small.range), (15e3, Some((13e3, 17e3))));
         assert_eq!((small.sizes.clone(), small.message_bytes()), (Some(1..=1500), None));
         assert_eq!(small.printed, "~13 to 17 µs");
@@ -188,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_whole_round_trip_is_halved_and_said_to_be() {
-        let trip = one("S004", Layer::Filter, Axis::HalfRoundTrip, "netperf TCP_RR WAN, nf-HiPAC rules=0");
+        let trip =
+            only_value("S004", Layer::Filter, Axis::HalfRoundTrip, "netperf TCP_RR WAN, nf-HiPAC rules=0");
         assert_eq!((trip.value, trip.printed.as_str()), (241e3, "482 µs"));
         assert!(trip.note.contains("whole round trip"), "{}", trip.note);
     }

@@ -91,7 +91,7 @@ impl Penalty {
     }
 
     /// What a piece of so many samples costs.
-    fn of(&self, samples: usize) -> f64 {
+    fn for_piece(&self, samples: usize) -> f64 {
         let short = match samples {
             1 => self.short / 2.0,
             _ => self.short,
@@ -213,7 +213,7 @@ pub fn piecewise(samples: &[Sample], penalty: Penalty) -> Vec<Piece> {
         let mut sums = Sums::default();
         for (last, sample) in samples.iter().enumerate().skip(first) {
             sums.add(sample);
-            let cost = best[first].0 + sums.cost() + penalty.of(last + 1 - first);
+            let cost = best[first].0 + sums.cost() + penalty.for_piece(last + 1 - first);
             if cost < best[last + 1].0 {
                 best[last + 1] = (cost, first);
             }

@@ -25,14 +25,14 @@ const fn watched(metric: &'static Metric, of: fn(&Visits) -> Option<f64>) -> Wat
 pub const WATCHED: &[Watched] = &[
     // By the time of a bit, not by the rate: rates are no quantities that add up.
     watched(&metric::THROUGHPUT, |visits| {
-        let bit_times = visits.told(&metric::THROUGHPUT, Pattern::Stream).map(|bps| 1.0 / bps);
+        let bit_times = visits.values(&metric::THROUGHPUT, Pattern::Stream).map(|bps| 1.0 / bps);
         midmean(bit_times).map(|time| 1.0 / time)
     }),
     watched(&metric::HALF_ROUND_TRIP, |visits| {
-        midmean(visits.told(&metric::HALF_ROUND_TRIP, Pattern::PingPong))
+        midmean(visits.values(&metric::HALF_ROUND_TRIP, Pattern::PingPong))
     }),
     watched(&metric::ROUND_TRIP_P99, |visits| visits.round_trip_ns_p99()),
-    watched(&metric::CPU_BOTH, |visits| median(visits.told(&metric::CPU_BOTH, Pattern::Stream))),
+    watched(&metric::CPU_BOTH, |visits| median(visits.values(&metric::CPU_BOTH, Pattern::Stream))),
     watched(&metric::RETRANSMIT_SHARE, |visits| visits.retransmits()),
 ];
 
@@ -130,7 +130,7 @@ impl<'r> Visits<'r> {
     }
 
     /// What each trial of this pattern tells.
-    fn told(&self, metric: &'static Metric, pattern: Pattern) -> impl Iterator<Item = f64> {
+    fn values(&self, metric: &'static Metric, pattern: Pattern) -> impl Iterator<Item = f64> {
         let measure = Measure::whole(metric);
         self.trials(pattern).filter_map(move |trial| measure?.value(self.recording, trial))
     }

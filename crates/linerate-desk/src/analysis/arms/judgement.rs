@@ -116,14 +116,14 @@ impl Look<'_> {
 
     fn judge(&self, candidate: &mut Candidate, margin: f64, doubts: &[String]) {
         candidate.reasons = doubts.to_vec();
-        candidate.verdict = if doubts.is_empty() { self.told(candidate) } else { Verdict::CannotTell };
+        candidate.verdict = if doubts.is_empty() { self.verdict(candidate) } else { Verdict::CannotTell };
         if candidate.verdict == Verdict::Different && candidate.is_gain {
             candidate.reasons.extend(self.objections(candidate, margin));
             candidate.accepted = candidate.reasons.is_empty();
         }
     }
 
-    fn told(&self, candidate: &mut Candidate) -> Verdict {
+    fn verdict(&self, candidate: &mut Candidate) -> Verdict {
         // A difference that is proved to be too small to matter is none that matters.
         let same = candidate.p_same.is_some_and(|p| p < self.alpha);
         if same && candidate.not_granted.is_empty() {

@@ -122,7 +122,7 @@ const CLASSES: &[Class] = &[
     ("cache", rotation),
     ("cache", memory_edge),
     ("delayed-ack", |seen| timer(seen, DELAYED_ACK_NS)),
-    ("delayed-ack", released),
+    ("delayed-ack", timer_of_smaller_ones),
     ("retransmission-timeout", |seen| timer(seen, TIMEOUT_NS)),
     ("cache", cache_knee),
     ("buffer", buffer),
@@ -185,7 +185,7 @@ fn memory_edge(seen: &Seen) -> Option<String> {
 }
 
 /// What small messages wait for and larger ones do not, whose full segments are sent and acknowledged at once.
-fn released(seen: &Seen) -> Option<String> {
+fn timer_of_smaller_ones(seen: &Seen) -> Option<String> {
     let jump = seen.jump().filter(|jump| *jump < 0.0)?;
     let without = seen.facts.small_round_trip_ns.map(|round_trip| round_trip + 2.0 * jump);
     let said = timer_of(seen, -jump, without, DELAYED_ACK_NS)?;

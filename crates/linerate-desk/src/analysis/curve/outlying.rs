@@ -22,7 +22,7 @@ pub struct Outlying {
 /// a few per cent. A size next to a break is no anomaly.
 pub fn outlying(curve: &Curve) -> Vec<Outlying> {
     let borders = candidates(curve);
-    let of_three = |points: &[Point]| apart(points, &borders);
+    let of_three = |points: &[Point]| outlying_middle(points, &borders);
     curve.points.windows(3).filter_map(of_three).collect()
 }
 
@@ -33,7 +33,7 @@ pub(in crate::analysis) fn deviation(sizes: [u64; 3], times: [f64; 3]) -> f64 {
     times[1] / between - 1.0
 }
 
-fn apart(points: &[Point], borders: &[Candidate]) -> Option<Outlying> {
+fn outlying_middle(points: &[Point], borders: &[Candidate]) -> Option<Outlying> {
     let [before, point, after] = points else { return None };
     let sizes = [before, point, after].map(|point| point.message_bytes);
     let near = |border: &Candidate| sizes.contains(&border.below) && sizes.contains(&border.above);

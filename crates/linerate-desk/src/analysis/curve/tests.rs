@@ -25,7 +25,7 @@ fn case(rung: &str, pattern: Pattern) -> Case {
 }
 
 /// A ping-pong with this half round trip and uniform noise of this standard deviation.
-fn made(sizes: &[u64], passes: u32, noise: f64, seed: u64, time_ns: impl Fn(f64) -> f64) -> Curve {
+fn noisy_curve(sizes: &[u64], passes: u32, noise: f64, seed: u64, time_ns: impl Fn(f64) -> f64) -> Curve {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut values = |size: u64| {
         let half_ns = time_ns(size as f64) * (1.0 + noise * (random.random::<f64>() - 0.5) * 3.46);
@@ -61,7 +61,7 @@ fn only_break(step_ns: f64, slope_after: f64, refined: &[Refined], facts: &Facts
         true => smooth(size),
         false => ALPHA_NS + step_ns + BETA_NS * 65_536.0 + slope_after * (size - 65_536.0),
     };
-    let curve = made(&ladder(), 10, 0.01, 5, time);
+    let curve = noisy_curve(&ladder(), 10, 0.01, 5, time);
     let found = breaks(&curve, refined, facts);
     assert_eq!(found.len(), 1, "{found:#?}");
     found[0].clone()
@@ -71,7 +71,7 @@ fn only_break(step_ns: f64, slope_after: f64, refined: &[Refined], facts: &Facts
 fn a_step_of_3_ms_is_found_at_any_size() {
     for passes in [6, 10] {
         for (seed, at) in ladder().into_iter().skip(1).enumerate() {
-            let curve = made(&ladder(), passes, 0.03, seed as u64, stepped(at, 3e6));
+            let curve = noisy_curve(&ladder(), passes, 0.03, seed as u64, stepped(at, 3e6));
             let found = candidates(&curve);
             let brackets = |one: &&Candidate| one.below < at && at <= one.above;
             let bracket = found.iter().find(brackets).unwrap_or_else(|| panic!("{at}: {found:#?}"));
@@ -83,14 +83,15 @@ fn a_step_of_3_ms_is_found_at_any_size() {
 
 #[test]
 fn a_line_has_no_candidates() {
-    let broken = (0..100).filter(|seed| !candidates(&made(&ladder(), 6, 0.03, *seed, smooth)).is_empty());
+    let broken =
+        (0..100).filter(|seed| !candidates(&noisy_curve(&ladder(), 6, 0.03, *seed, smooth)).is_empty());
     assert!(broken.count() <= 1);
 }
 
 #[test]
 fn a_bend_is_no_step() {
     let bent = |size: f64| smooth(size) + 0.5 * BETA_NS * (size - 3e5).max(0.0);
-    let found = candidates(&made(&ladder(), 10, 0.01, 1, bent));
+    let found = candidates(&noisy_curve(&ladder(), 10, 0.01, 1, bent));
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0].kind, CandidateKind::Slope);
     assert!(found[0].below <= 1 << 19 && found[0].above >= 1 << 18, "{found:#?}");
@@ -98,15 +99,15 @@ fn a_bend_is_no_step() {
 
 #[test]
 fn too_few_passes_show_one_line_and_no_break() {
-    let curve = made(&ladder(), 5, 0.01, 1, stepped(65_536, 3e6));
+    let curve = noisy_curve(&ladder(), 5, 0.01, 1, stepped(65_536, 3e6));
     assert!(candidates(&curve).is_empty());
     assert_eq!(curve.segments.len(), 1);
-    assert!(made(&[64], 10, 0.01, 1, smooth).segments.is_empty());
+    assert!(noisy_curve(&[64], 10, 0.01, 1, smooth).segments.is_empty());
 }
 
 #[test]
 fn segments_are_the_lines_on_both_sides() {
-    let curve = made(&ladder(), 10, 0.01, 2, stepped(65_536, 40_000.0));
+    let curve = noisy_curve(&ladder(), 10, 0.01, 2, stepped(65_536, 40_000.0));
     let [before, after] = curve.segments[..] else { panic!("{:#?}", curve.segments) };
     assert_eq!((before.to_bytes, after.from_bytes, after.n), (32_768, 65_536, 10));
     assert!((before.line.constant / ALPHA_NS - 1.0).abs() < 0.01, "{before:?}");
@@ -142,7 +143,7 @@ fn the_size_of_a_step_tells_its_class() {
 fn timer_waits_of_small_messages_are_found() {
     let class = |wait_ns: f64, other_ns: f64| {
         let wait = move |size: f64| if size < 65_536.0 { wait_ns } else { 0.0 };
-        let curve = made(&ladder(), 10, 0.001, 5, move |size| other_ns + smooth(size) + wait(size));
+        let curve = noisy_curve(&ladder(), 10, 0.001, 5, move |size| other_ns + smooth(size) + wait(size));
         let round_trip = 2.0 * (other_ns + ALPHA_NS + wait_ns);
         let facts = Facts { small_round_trip_ns: Some(round_trip), ..Facts::default() };
         breaks(&curve, &[], &facts).first().map(|found| found.class)
@@ -263,44 +264,44 @@ fn buffers_in_turn_are_named_as_what_they_are() {
 #[test]
 fn a_size_slower_than_a_larger_one_is_named() {
     let late = |size: f64| smooth(size) + if size == 1024.0 { 8000.0 } else { 0.0 };
-    let slower = consistency::slower(&made(&ladder(), 10, 0.01, 1, late));
+    let slower = consistency::slower(&noisy_curve(&ladder(), 10, 0.01, 1, late));
     assert_eq!(slower.len(), 1, "{slower:#?}");
     assert_eq!(slower[0].message_bytes, 1024);
     assert!(slower[0].than_bytes > 1024 && slower[0].share > 0.1, "{slower:#?}");
-    let named =
-        (0..50).filter(|seed| !consistency::slower(&made(&ladder(), 6, 0.02, *seed, smooth)).is_empty());
+    let named = (0..50)
+        .filter(|seed| !consistency::slower(&noisy_curve(&ladder(), 6, 0.02, *seed, smooth)).is_empty());
     assert!(named.count() <= 1);
 }
 
 #[test]
 fn a_message_that_parts_would_beat_is_named() {
     let costly = |size: f64| smooth(size) + if size > 262_144.0 { 0.3 * size } else { 0.0 };
-    let splits = consistency::splits(&made(&ladder(), 10, 0.01, 1, costly));
+    let splits = consistency::splits(&noisy_curve(&ladder(), 10, 0.01, 1, costly));
     let whole = splits.iter().find(|split| split.message_bytes == 1 << 20).unwrap();
     let expected = 1.0 - 4.0 * smooth(262_144.0) / costly(1_048_576.0);
     assert_eq!(whole.parts, 4);
     assert!((whole.saved.median - expected).abs() < 0.02, "{whole:?} {expected}");
     assert!(splits.iter().all(|split| split.message_bytes > 262_144), "{splits:#?}");
-    assert!(consistency::splits(&made(&ladder(), 10, 0.02, 1, smooth)).is_empty());
+    assert!(consistency::splits(&noisy_curve(&ladder(), 10, 0.02, 1, smooth)).is_empty());
 }
 
 #[test]
 fn costly_odd_sizes_are_named_where_measured() {
     let sizes: Vec<u64> = crate::plan::sizes::full();
     let odd = |size: f64| smooth(size) * if size > 1e5 && size % 4.0 != 0.0 { 1.1 } else { 1.0 };
-    let found = unaligned::unaligned(&made(&sizes, 10, 0.01, 1, odd));
+    let found = unaligned::unaligned(&noisy_curve(&sizes, 10, 0.01, 1, odd));
     assert!(found.len() >= 10 && found.iter().all(|one| one.message_bytes > 100_000), "{found:#?}");
     assert!((found[0].cost.median - 0.1).abs() < 0.02, "{found:#?}");
     // What they cost is no step of the curve.
-    assert_eq!(made(&sizes, 10, 0.01, 1, odd).segments.len(), 1);
-    assert!(unaligned::unaligned(&made(&ladder(), 10, 0.01, 1, odd)).is_empty());
-    assert!(unaligned::unaligned(&made(&sizes, 10, 0.01, 1, smooth)).is_empty());
+    assert_eq!(noisy_curve(&sizes, 10, 0.01, 1, odd).segments.len(), 1);
+    assert!(unaligned::unaligned(&noisy_curve(&ladder(), 10, 0.01, 1, odd)).is_empty());
+    assert!(unaligned::unaligned(&noisy_curve(&sizes, 10, 0.01, 1, smooth)).is_empty());
 }
 
 #[test]
 fn parts_of_a_curve_have_names() {
     let names = |time: &dyn Fn(f64) -> f64| {
-        let curve = made(&ladder(), 10, 0.002, 1, time);
+        let curve = noisy_curve(&ladder(), 10, 0.002, 1, time);
         form::forms(&curve).into_iter().map(|form| (form.name, form.from_bytes)).collect::<Vec<_>>()
     };
     let flat = |size: f64| 100.0 + BETA_NS * size;
@@ -332,9 +333,9 @@ fn a_curve_comes_to_a_few_numbers() {
 fn a_sawtooth_shows_on_a_linear_grid_only() {
     let grid: Vec<u64> = (1..=128).map(|index| 64 * index).collect();
     let saw = |size: f64| smooth(size) + 600.0 * ((size % 1448.0) / 1448.0);
-    let found = sawtooth(&made(&grid, 10, 0.003, 1, saw), 1448).unwrap();
+    let found = sawtooth(&noisy_curve(&grid, 10, 0.003, 1, saw), 1448).unwrap();
     assert!(found.explained > 0.3 && found.amplitude_ns > 100.0 && found.p < 1e-6, "{found:?}");
-    assert_eq!(sawtooth(&made(&grid, 10, 0.003, 1, smooth), 1448), None);
-    assert_eq!(sawtooth(&made(&ladder(), 10, 0.003, 1, saw), 1448), None);
-    assert_eq!(sawtooth(&made(&grid[..10], 10, 0.003, 1, saw), 1448), None);
+    assert_eq!(sawtooth(&noisy_curve(&grid, 10, 0.003, 1, smooth), 1448), None);
+    assert_eq!(sawtooth(&noisy_curve(&ladder(), 10, 0.003, 1, saw), 1448), None);
+    assert_eq!(sawtooth(&noisy_curve(&grid[..10], 10, 0.003, 1, saw), 1448), None);
 }

@@ -110,7 +110,7 @@ pub(super) fn compared(
         let of = |runs: &[RunNumbers]| {
             runs.iter().filter_map(|run| run.imported.get(key).copied()).collect::<Vec<f64>>()
         };
-        match one(key, &of(a), &of(b), margin) {
+        match comparison(key, &of(a), &of(b), margin) {
             Some(number) => numbers.push(number),
             None => left_out.push(key.name()),
         }
@@ -118,7 +118,7 @@ pub(super) fn compared(
     (numbers, left_out)
 }
 
-fn one(key: &Key, a: &[f64], b: &[f64], margin: f64) -> Option<ImportedCompared> {
+fn comparison(key: &Key, a: &[f64], b: &[f64], margin: f64) -> Option<ImportedCompared> {
     let Shift { change, low, high, p, verdict } = shift(a, b, margin)?;
     let side = |values: &[f64]| {
         let median = median(values.iter().copied())?;

@@ -31,7 +31,12 @@ const KINDS: [Kind; 6] = [
 
 /// Observes until the interval meets the target at one of the looks; gives the interval and the number
 /// of observations.
-fn stopped(looks: &[u32], target: f64, interval: Interval, observe: impl Iterator<Item = f64>) -> Estimate {
+fn estimate_at_stop(
+    looks: &[u32],
+    target: f64,
+    interval: Interval,
+    observe: impl Iterator<Item = f64>,
+) -> Estimate {
     let mut values = Vec::new();
     let mut found = None;
     for value in observe.take(looks[looks.len() - 1] as usize) {
@@ -75,8 +80,9 @@ fn coverage(runs: u32, mut run: impl FnMut() -> Estimate) -> (f64, f64) {
 
 fn coverage_of(kind: Kind, looks: &[u32], target: f64) -> (f64, f64) {
     let mut noise = noise(20);
-    let found =
-        coverage(RUNS, || stopped(looks, target, plain, std::iter::repeat_with(|| kind.1(&mut noise))));
+    let found = coverage(RUNS, || {
+        estimate_at_stop(looks, target, plain, std::iter::repeat_with(|| kind.1(&mut noise)))
+    });
     println!("{}, {} looks, {target}: {found:?}", kind.0, looks.len());
     found
 }
@@ -154,7 +160,7 @@ fn correlated_stopping_needs_a_wide_interval() {
             let mut noise = noise(22);
             coverage(RUNS / 4, || {
                 let values = noise.alike(100, rho).into_iter().map(|x| TRUTH * (0.03 * x).exp());
-                stopped(LOOKS, 0.02, interval, values)
+                estimate_at_stop(LOOKS, 0.02, interval, values)
             })
         };
         let (plainly_held, corrected_held) = (share(plain), share(corrected));
