@@ -74,7 +74,7 @@ pub fn receive_joined(socket: &impl AsFd) -> Result<()> {
 }
 
 /// How many datagrams of a length share a packet, where they may, and how many packets a call.
-fn shared(sharing: Sharing, len: usize, fits: bool) -> (usize, usize) {
+fn packing(sharing: Sharing, len: usize, fits: bool) -> (usize, usize) {
     if sharing == Sharing::Calls {
         return (1, BATCH);
     }
@@ -132,7 +132,7 @@ impl Sender {
     /// Collects datagrams of this length, all with the same content.
     pub fn new(socket: &impl AsFd, sharing: Sharing, len: usize) -> Result<Sender> {
         let fits = len > 0 && len <= largest_payload(socket);
-        let (per_packet, packets) = shared(sharing, len, fits);
+        let (per_packet, packets) = packing(sharing, len, fits);
         let room = per_packet * packets;
         let (content, mut slots) = (Pages::filled(len)?, Pages::filled(room * len)?);
         slots.chunks_exact_mut(len.max(1)).for_each(|slot| slot.copy_from_slice(&content[..slot.len()]));

@@ -27,7 +27,7 @@ pub fn work(socket: &impl AsFd, mut act: impl FnMut(), work: impl FnOnce()) -> R
     let mut act: Act<'_> = &mut act;
     let pointer = &raw mut act;
     let mask = Blocked::now()?;
-    let _set = Set::to(pointer);
+    let _set = Set::for_this_thread(pointer);
     let _owned = Owned::by_this_thread(socket.as_fd().as_raw_fd())?;
     // SAFETY: it lives as long as this call, and the signal, whose handler calls it as well, is blocked.
     unsafe { (*pointer)() };
@@ -79,7 +79,7 @@ extern "C" fn handle(_: libc::c_int) {
 struct Set;
 
 impl Set {
-    fn to(act: *mut Act<'_>) -> Set {
+    fn for_this_thread(act: *mut Act<'_>) -> Set {
         ACT.set(act.cast());
         Set
     }

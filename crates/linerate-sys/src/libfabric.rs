@@ -136,11 +136,13 @@ impl Rank {
             let operation = &mut self.operations[number];
             (operation.is_done, operation.error) = (true, 0);
             // SAFETY: the bytes are there for the time of the call.
-            return self.started(|rank| unsafe { (rank.inject)(endpoint, at, len, rank.peer, TAG) });
+            return self.retry_while_full(|rank| unsafe { (rank.inject)(endpoint, at, len, rank.peer, TAG) });
         }
-        let context = self.begun(number);
+        let context = self.begin_operation(number);
         // SAFETY: every caller finishes it while it still borrows the buffer; the context stays where it is.
-        self.started(|rank| unsafe { (rank.send)(endpoint, at, len, null_mut(), rank.peer, TAG, context) })
+        self.retry_while_full(|rank| unsafe {
+            (rank.send)(endpoint, at, len, null_mut(), rank.peer, TAG, context)
+        })
     }
 
     /// Private, for the same reason.
@@ -148,13 +150,15 @@ impl Rank {
     fn start_receive(&mut self, room: &mut [u8], number: usize) -> io::Result<()> {
         let endpoint = self.opened.endpoint.cast();
         let (at, len) = (room.as_mut_ptr().cast(), room.len());
-        let context = self.begun(number);
+        let context = self.begin_operation(number);
         // SAFETY: as with `start_send`.
-        self.started(|rank| unsafe { (rank.receive)(endpoint, at, len, null_mut(), ANY, TAG, NONE, context) })
+        self.retry_while_full(|rank| unsafe {
+            (rank.receive)(endpoint, at, len, null_mut(), ANY, TAG, NONE, context)
+        })
     }
 
     #[inline]
-    fn begun(&mut self, number: usize) -> *mut c_void {
+    fn begin_operation(&mut self, number: usize) -> *mut c_void {
         let operation = &mut self.operations[number];
         (operation.is_done, operation.error) = (false, 0);
         std::ptr::from_mut(operation).cast()
@@ -162,7 +166,7 @@ impl Rank {
 
     /// Calls until there is room for it.
     #[inline]
-    fn started(&mut self, call: impl Fn(&Rank) -> isize) -> io::Result<()> {
+    fn retry_while_full(&mut self, call: impl Fn(&Rank) -> isize) -> io::Result<()> {
         loop {
             match call(self) {
                 AGAIN => self.progress()?,

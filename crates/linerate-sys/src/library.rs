@@ -45,14 +45,14 @@ impl Library {
     pub(crate) unsafe fn function<T: Copy>(&self, symbol: &str) -> Result<T> {
         // SAFETY: the caller knows the type; the library stays loaded, and so may the address.
         let found = unsafe { self.0.get::<T>(symbol.as_bytes()) };
-        Ok(*found.map_err(|_| missing(symbol))?)
+        Ok(*found.map_err(|_| missing_symbol(symbol))?)
     }
 
     /// Where a variable of it lies.
     pub(crate) fn address(&self, symbol: &str) -> Result<usize> {
         // SAFETY: the address is not read from.
         let found = unsafe { self.0.get::<*const u8>(symbol.as_bytes()) };
-        let found = found.map_err(|_| missing(symbol))?;
+        let found = found.map_err(|_| missing_symbol(symbol))?;
         Ok(found.into_raw() as usize)
     }
 
@@ -124,7 +124,7 @@ impl Library {
     }
 }
 
-fn missing(symbol: &str) -> Error {
+fn missing_symbol(symbol: &str) -> Error {
     Error::new("dlsym", symbol, io::Error::from(io::ErrorKind::NotFound))
 }
 

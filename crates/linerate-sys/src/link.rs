@@ -135,14 +135,16 @@ fn qdisc(message: &TcMessage) -> QueueingDiscipline {
     for attribute in &message.attributes {
         match attribute {
             TcAttribute::Kind(kind) => qdisc.kind.clone_from(kind),
-            TcAttribute::Stats2(statistics) => statistics.iter().for_each(|one| counted(&mut qdisc, one)),
+            TcAttribute::Stats2(statistics) => {
+                statistics.iter().for_each(|one| add_statistics(&mut qdisc, one))
+            }
             _ => {}
         }
     }
     qdisc
 }
 
-fn counted(qdisc: &mut QueueingDiscipline, statistics: &TcStats2) {
+fn add_statistics(qdisc: &mut QueueingDiscipline, statistics: &TcStats2) {
     match statistics {
         TcStats2::Basic(basic) => (qdisc.bytes, qdisc.packets) = (basic.bytes, basic.packets),
         TcStats2::Queue(queue) => {

@@ -159,7 +159,7 @@ impl<H: Handle> Rank<H> {
     pub fn wait_for_message(&mut self) -> io::Result<()> {
         let status = self.statuses.as_mut_ptr().cast();
         // SAFETY: the status has more room than that of any ABI.
-        done(unsafe { (self.calls.probe)(self.source, TAG, self.constants.world, status) })
+        checked(unsafe { (self.calls.probe)(self.source, TAG, self.constants.world, status) })
     }
 
     /// `MPI_Send` to the other rank.
@@ -167,7 +167,7 @@ impl<H: Handle> Rank<H> {
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
         // SAFETY: the buffer is there for the time of the call.
-        done(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer, TAG, world) })
+        checked(unsafe { (self.calls.send)(bytes.as_ptr().cast(), count, byte, self.peer, TAG, world) })
     }
 
     /// `MPI_Recv` from the other rank; how many bytes came.
@@ -184,7 +184,7 @@ impl<H: Handle> Rank<H> {
         let (mut bytes, at) = (0, number * self.constants.status_bytes);
         // SAFETY: the library has written so many statuses, each as long as its ABI has it, and there is room for
         // WINDOW of them.
-        done(unsafe {
+        checked(unsafe {
             let status = self.statuses.as_ptr().cast::<u8>().add(at).cast();
             (self.calls.count)(status, self.constants.byte, &mut bytes)
         })?;
@@ -196,7 +196,7 @@ impl<H: Handle> Rank<H> {
         let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
         // SAFETY: the buffer is there for the time of the call, and the status is the ABI's word for none, or has
         // more room than that of any ABI.
-        done(unsafe {
+        checked(unsafe {
             (self.calls.receive)(room.as_mut_ptr().cast(), count, byte, self.source, TAG, world, status)
         })
     }
@@ -257,7 +257,7 @@ impl<H: Handle> Rank<H> {
         let (count, byte, world) = (count(bytes)?, self.constants.byte, self.constants.world);
         let (peer, request) = (self.peer, &mut self.requests[number]);
         // SAFETY: every caller waits for all requests while it still borrows the buffer.
-        done(unsafe {
+        checked(unsafe {
             (self.calls.start_send)(bytes.as_ptr().cast(), count, byte, peer, TAG, world, request)
         })
     }
@@ -268,7 +268,7 @@ impl<H: Handle> Rank<H> {
         let (count, byte, world) = (count(room)?, self.constants.byte, self.constants.world);
         let (source, request) = (self.source, &mut self.requests[number]);
         // SAFETY: as with `start_send`.
-        done(unsafe {
+        checked(unsafe {
             (self.calls.start_receive)(room.as_mut_ptr().cast(), count, byte, source, TAG, world, request)
         })
     }
@@ -282,7 +282,7 @@ impl<H: Handle> Rank<H> {
             false => self.constants.no_status as *mut c_void,
         };
         // SAFETY: they are requests, or null; the call leaves them null. There is room for as many statuses.
-        done(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), statuses) })
+        checked(unsafe { (self.calls.wait_all)(messages as c_int, requests.as_mut_ptr(), statuses) })
     }
 
     /// Messages each way; where the number of bytes is found in a status as the library tells it, it is read there from now on.
@@ -293,7 +293,7 @@ impl<H: Handle> Rank<H> {
             if self.rank < self.peer {
                 self.send(&message)?;
             }
-            is_found &= self.comes(&message)?;
+            is_found &= self.receives_whole(&message)?;
             if self.rank > self.peer {
                 self.send(&message)?;
             }
@@ -306,7 +306,7 @@ impl<H: Handle> Rank<H> {
 
     /// The status says who sent it, with which tag, and how much; and what lies behind it is untouched. Whether the ABI's place
     /// for the number of bytes says the same.
-    fn comes(&mut self, message: &[u8]) -> io::Result<bool> {
+    fn receives_whole(&mut self, message: &[u8]) -> io::Result<bool> {
         let (mut room, mut status) = ([0u8; 512], [CANARY; STATUS]);
         self.receive_with(&mut room, status.as_mut_ptr().cast())?;
         let word =
@@ -314,7 +314,7 @@ impl<H: Handle> Rank<H> {
         let counted = |by: Count<H>| {
             let mut count = 0;
             // SAFETY: the library has just written the status.
-            done(unsafe { by(status.as_ptr().cast(), self.constants.byte, &mut count) }).map(|()| count)
+            checked(unsafe { by(status.as_ptr().cast(), self.constants.byte, &mut count) }).map(|()| count)
         };
         let told = (word(self.constants.source_at), word(self.constants.tag_at), counted(self.calls.count)?);
         let (came, behind) = room.split_at(message.len());
@@ -341,7 +341,7 @@ fn count(bytes: &[u8]) -> io::Result<c_int> {
 
 /// Most errors end the process: `MPI_ERRORS_ARE_FATAL` is what a communicator begins with.
 #[inline]
-fn done(answer: c_int) -> io::Result<()> {
+fn checked(answer: c_int) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(refusal(answer)) }
 }
 

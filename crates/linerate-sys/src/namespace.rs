@@ -72,7 +72,7 @@ pub(crate) struct Renamed([(&'static CStr, String); 3]);
 
 impl Renamed {
     /// Root as this user and group.
-    pub(crate) fn to(number: u32) -> Renamed {
+    pub(crate) fn root_as(number: u32) -> Renamed {
         // user_namespaces(7): in a user namespace a group may be mapped only after giving up setgroups(2).
         let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         Renamed([

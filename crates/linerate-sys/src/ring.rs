@@ -76,7 +76,7 @@ impl Ring {
             .build()
             .user_data(ONCE);
         // SAFETY: `once` returns when the request is over; the bytes are borrowed for so long.
-        done(unsafe { self.once::<WAITS>(&entry) }?).map(|sent| sent.unwrap_or(0))
+        outcome(unsafe { self.submit_and_wait::<WAITS>(&entry) }?).map(|sent| sent.unwrap_or(0))
     }
 
     /// Receives what is there; none when there is nothing now, `Some(0)` at the end.
@@ -85,7 +85,7 @@ impl Ring {
         let entry =
             opcode::Recv::new(self.fd(), room.as_mut_ptr(), length(room.len())).build().user_data(ONCE);
         // SAFETY: as above; the room is borrowed for this call alone.
-        done(unsafe { self.once::<WAITS>(&entry) }?)
+        outcome(unsafe { self.submit_and_wait::<WAITS>(&entry) }?)
     }
 
     /// Sends without a copy; 0 when the socket takes nothing now. The bytes must not be changed before the
@@ -102,11 +102,11 @@ impl Ring {
             .user_data(ZERO_COPY);
         // SAFETY: the answer about the bytes is awaited. After it the kernel may still read their pages, which
         // it keeps alive by references of its own.
-        let answer = unsafe { self.once::<WAITS>(&entry) }?;
+        let answer = unsafe { self.submit_and_wait::<WAITS>(&entry) }?;
         if cqueue::more(answer.2) {
             self.usage.sends += 1;
         }
-        done(answer).map(|sent| sent.unwrap_or(0))
+        outcome(answer).map(|sent| sent.unwrap_or(0))
     }
 
     /// Requests without a copy that the kernel has not told to be done with.
@@ -143,7 +143,7 @@ impl Ring {
     ///
     /// What the request names must live until this returns.
     #[inline]
-    unsafe fn once<const WAITS: bool>(&mut self, entry: &squeue::Entry) -> io::Result<Answer> {
+    unsafe fn submit_and_wait<const WAITS: bool>(&mut self, entry: &squeue::Entry) -> io::Result<Answer> {
         let wanted = entry.get_user_data();
         // SAFETY: the caller answers for what the request names.
         unsafe { self.push(entry) };
@@ -241,7 +241,7 @@ impl Ring {
 
 /// What an answer means: bytes, nothing now, or an error.
 #[inline]
-fn done((_, result, _): Answer) -> io::Result<Option<usize>> {
+fn outcome((_, result, _): Answer) -> io::Result<Option<usize>> {
     match result {
         0.. => Ok(Some(result as usize)),
         _ if [libc::EAGAIN, libc::EINTR].contains(&-result) => Ok(None),

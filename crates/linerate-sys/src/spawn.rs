@@ -21,7 +21,7 @@ pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
 /// stays who it is, with an owner's rights to files and no others. What it makes of System V's memory and semaphores goes
 /// with it.
 pub fn call_otherwise(command: &mut Command, user: u32) {
-    let renamed = Renamed::to(user);
+    let renamed = Renamed::root_as(user);
     let rename = move || Ok(renamed.enter()?);
     // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
     unsafe { command.pre_exec(rename) };

@@ -82,7 +82,7 @@ impl Kind {
         Socket::new(domain, Type::STREAM, protocol).map_err(|e| Error::new(call, format!("{self:?}"), e))
     }
 
-    fn at(self, place: Place) -> Result<Socket> {
+    fn socket_for(self, place: Place) -> Result<Socket> {
         self.socket(matches!(place, Place::Internet(address) if address.is_ipv6()))
     }
 
@@ -93,7 +93,7 @@ impl Kind {
             Kind::Sctp | Kind::Smc => Place::Internet(address),
         };
         let object = || format!("{place:?}");
-        let socket = self.at(place)?;
+        let socket = self.socket_for(place)?;
         socket.bind(&place.address()).map_err(|e| Error::new("bind", object(), e))?;
         socket.listen(backlog).map_err(|e| Error::new("listen", object(), e))?;
         socket.set_nonblocking(true).map_err(|e| Error::new("fcntl", object(), e))?;
@@ -104,7 +104,7 @@ impl Kind {
 
     /// Connects.
     pub fn connect(self, place: Place, limit: Duration) -> Result<StreamSocket> {
-        let socket = self.at(place)?;
+        let socket = self.socket_for(place)?;
         // connect(2) waits no longer than a write may.
         let limited = socket.set_write_timeout(Some(limit));
         limited.map_err(|e| Error::new("setsockopt(SO_SNDTIMEO)", format!("{place:?}"), e))?;

@@ -77,7 +77,7 @@ impl Node {
         usize::from(self.own != 0)
     }
 
-    fn other(&self) -> c_long {
+    fn peer(&self) -> c_long {
         1 - self.own
     }
 
@@ -100,7 +100,7 @@ impl Node {
     fn put(&mut self, bytes: &[u8], whole: c_long) -> io::Result<()> {
         let length = c_long::try_from(bytes.len()).map_err(io::Error::other)?;
         // SAFETY: the library reads so many bytes and writes none; what has not left yet is waited for by each caller.
-        unsafe { (self.send)(TYPE, bytes.as_ptr().cast_mut().cast(), length, self.other(), whole) };
+        unsafe { (self.send)(TYPE, bytes.as_ptr().cast_mut().cast(), length, self.peer(), whole) };
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Node {
         // SAFETY: the library writes at most so many bytes, and both numbers, for the time of the call.
         unsafe {
             let room = room.as_mut_ptr().cast();
-            (self.receive)(TYPE, room, length, &raw mut came, self.other(), &raw mut from, IN_FULL);
+            (self.receive)(TYPE, room, length, &raw mut came, self.peer(), &raw mut from, IN_FULL);
         }
         usize::try_from(came).map_err(|_| io::Error::other("no message came"))
     }
@@ -150,7 +150,7 @@ impl Node {
     #[inline]
     fn settle(&mut self) {
         // SAFETY: it takes a number.
-        unsafe { (self.wait)(self.other()) };
+        unsafe { (self.wait)(self.peer()) };
     }
 
     /// `tcg_pend`: nothing may be called after it.

@@ -49,7 +49,7 @@ pub struct ZeroCopy {
 
 impl ZeroCopy {
     /// Allows it on this socket.
-    pub fn on(socket: &impl AsFd) -> Result<ZeroCopy> {
+    pub fn enable(socket: &impl AsFd) -> Result<ZeroCopy> {
         let set = option::set(socket, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1);
         set.map_err(|e| Error::new("setsockopt(SO_ZEROCOPY)", "socket", e))?;
         Ok(ZeroCopy::default())
@@ -120,7 +120,7 @@ impl ZeroCopy {
     /// Hears what is there to be heard.
     pub fn hear(&mut self, socket: &impl AsFd) -> io::Result<()> {
         while self.under_way() > 0
-            && let Some(word) = word(socket)?
+            && let Some(word) = take_notification(socket)?
         {
             let calls = u64::from(word.last.wrapping_sub(word.first)) + 1;
             self.usage.done += calls.min(self.under_way());
@@ -163,7 +163,7 @@ fn wait_for_word(socket: &impl AsFd, limit: Duration) -> io::Result<bool> {
 struct Control([u8; 128]);
 
 /// Takes one notification from the error queue; none when there is none.
-fn word(socket: &impl AsFd) -> io::Result<Option<Word>> {
+fn take_notification(socket: &impl AsFd) -> io::Result<Option<Word>> {
     let mut control = Control([0; 128]);
     // SAFETY: all zeroes is an empty message: no name, no data.
     let mut message: libc::msghdr = unsafe { zeroed() };
@@ -179,10 +179,10 @@ fn word(socket: &impl AsFd) -> io::Result<Option<Word>> {
             _ => Err(error),
         };
     }
-    Ok(read(&message))
+    Ok(parse_notification(&message))
 }
 
-fn read(message: &libc::msghdr) -> Option<Word> {
+fn parse_notification(message: &libc::msghdr) -> Option<Word> {
     // SAFETY: the kernel filled the message; the macro looks at its lengths.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     let is_error = matches!(
@@ -216,7 +216,7 @@ mod tests {
             let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let mut far = listener.accept().unwrap().0;
             let pages = Pages::filled(100_000).unwrap();
-            let mut zero_copy = ZeroCopy::on(&near).unwrap();
+            let mut zero_copy = ZeroCopy::enable(&near).unwrap();
             let limit = Duration::from_secs(5);
             std::thread::scope(|scope| {
                 scope.spawn(|| {

@@ -118,7 +118,7 @@ impl Numbers {
         Arrival::First
     }
 
-    fn tell(&self, tally: &mut Tally) {
+    fn add_to(&self, tally: &mut Tally) {
         (tally.duplicated, tally.reordered) = (Some(self.duplicated), Some(self.reordered));
     }
 }
@@ -143,7 +143,7 @@ impl ArrivalRecord for Numbers {
     }
 
     fn finish(self, tally: &mut Tally, _samples: &mut Vec<(Sample, Latencies)>) {
-        self.tell(tally);
+        self.add_to(tally);
     }
 }
 
@@ -166,7 +166,7 @@ impl ArrivalRecord for Stamps {
 
     fn finish(self, tally: &mut Tally, samples: &mut Vec<(Sample, Latencies)>) {
         let Stamps(numbers, times) = self;
-        numbers.tell(tally);
+        numbers.add_to(tally);
         if times.last.is_none() {
             return;
         }

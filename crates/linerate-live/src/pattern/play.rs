@@ -26,7 +26,7 @@ pub struct Part<L> {
 }
 
 impl<'s, L: Loops + 's> Part<L> {
-    fn any(self) -> Any<'s> {
+    fn boxed(self) -> Any<'s> {
         Part { link: Box::new(self.link), does: self.does, cpu: self.cpu }
     }
 }
@@ -54,11 +54,11 @@ pub fn play<'s, L: Loops + 's>(
     wait: Wait,
     blocks: &[Block],
 ) -> Result<Vec<Vec<Measured>>> {
-    play_any(parts.into_iter().map(Part::any).collect(), wait, blocks)
+    play_any(parts.into_iter().map(Part::boxed).collect(), wait, blocks)
 }
 
 fn play_any(parts: Vec<Any<'_>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
-    let stage = Stage::of(&parts, wait, blocks);
+    let stage = Stage::for_parts(&parts, wait, blocks);
     let answers: Vec<Option<Vec<Measured>>> = std::thread::scope(|scope| {
         let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
         threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
@@ -70,13 +70,13 @@ fn play_any(parts: Vec<Any<'_>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec
 /// Loops the only part, by this thread, which may be the only one that may call what it drives; gives a list of blocks. The
 /// thread has afterwards the CPUs that it had.
 pub fn play_here<'s, L: Loops + 's>(part: Part<L>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
-    play_any_here(part.any(), wait, blocks)
+    play_any_here(part.boxed(), wait, blocks)
 }
 
 fn play_any_here(part: Any<'_>, wait: Wait, blocks: &[Block]) -> Result<Vec<Measured>> {
     let before = thread::allowed_cpus()?;
     let parts = [part];
-    let stage = Stage::of(&parts, wait, blocks);
+    let stage = Stage::for_parts(&parts, wait, blocks);
     let [part] = parts;
     let measured = stage.play(part);
     thread::pin(&before)?;
@@ -96,7 +96,7 @@ struct Stage<'b> {
 }
 
 impl Stage<'_> {
-    fn of<'b>(parts: &[Any<'_>], wait: Wait, blocks: &'b [Block]) -> Stage<'b> {
+    fn for_parts<'b>(parts: &[Any<'_>], wait: Wait, blocks: &'b [Block]) -> Stage<'b> {
         let cpus: Vec<u32> = parts.iter().filter_map(|part| part.cpu).collect();
         Stage {
             blocks,
@@ -117,12 +117,12 @@ impl Stage<'_> {
     /// barrier, or they would wait for ever.
     fn play(&self, mut part: Any<'_>) -> Option<Vec<Measured>> {
         let prepared = prepare(part.cpu, part.does, self.blocks);
-        let mut ready = self.kept(&mut part, prepared);
+        let mut ready = self.ok_or_abort(&mut part, prepared);
         let mut measured = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
             let begun = ready.and_then(|ready| {
                 let begun = part.link.prepare(part.does, block).map_err(|error| broken(&error, block));
-                self.kept(&mut part, begun.map(|()| ready))
+                self.ok_or_abort(&mut part, begun.map(|()| ready))
             });
             // Parallel flows begin a block together, or they might never be under way at once.
             self.barrier.wait();
@@ -131,14 +131,14 @@ impl Stage<'_> {
                 let met = part.link.agree(part.does, self.duplex).map_err(|error| broken(&error, block));
                 // What a receiver finds waiting came since it said go; a round trip begins with its message.
                 let start = if part.does.begins() { Start::now() } else { start };
-                self.kept(&mut part, met.map(|()| (ready, start)))
+                self.ok_or_abort(&mut part, met.map(|()| (ready, start)))
             });
             if self.duplex {
                 self.barrier.wait();
             }
             ready = met.and_then(|(mut ready, start)| {
                 let played = ready.play(&mut part, block, start).map_err(|error| broken(&error, block));
-                let (flow, samples) = self.kept(&mut part, played)?;
+                let (flow, samples) = self.ok_or_abort(&mut part, played)?;
                 let (timer_slack_lowered, kept_awake) = (ready.timer_slack_lowered, self.awake.is_some());
                 measured.push(Measured { flow, samples, timer_slack_lowered, kept_awake });
                 Some(ready)
@@ -148,7 +148,7 @@ impl Stage<'_> {
     }
 
     /// What came of it; where it failed, others may wait for what this connection will not bring any more.
-    fn kept<T>(&self, part: &mut Any<'_>, outcome: Result<T>) -> Option<T> {
+    fn ok_or_abort<T>(&self, part: &mut Any<'_>, outcome: Result<T>) -> Option<T> {
         let failed = |error| {
             // The first is told; others may have failed because of it.
             let _ = self.failure.set(error);

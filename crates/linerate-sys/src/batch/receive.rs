@@ -1,6 +1,6 @@
 //! Takes many datagrams a call and hands them out one by one.
 
-use super::{Carried, Control, Sharing, shared};
+use super::{Carried, Control, Sharing, packing};
 use crate::Result;
 use crate::pages::Pages;
 use std::io;
@@ -34,7 +34,7 @@ unsafe impl Send for Receiver {}
 impl Receiver {
     /// Takes datagrams of at most this length; of longer ones the front.
     pub fn new(sharing: Sharing, len: usize) -> Result<Receiver> {
-        let (_, count) = shared(sharing, len, true);
+        let (_, count) = packing(sharing, len, true);
         let each = if sharing == Sharing::Packets { ANY_PACKET } else { len.max(1) };
         let mut receiver = Receiver {
             buffers: Pages::filled(count * each)?,

@@ -86,10 +86,10 @@ fn a_packet_has_what_the_kernel_takes() {
     ];
     assert!(cases.iter().all(|(release, numbers)| version(release) == *numbers));
     assert!([64, 128].contains(&most_segments()));
-    assert_eq!(shared(Sharing::Packets, 1400, true), (46, 1));
-    assert_eq!(shared(Sharing::Packets, 1, true), (most_segments(), 8));
-    assert_eq!(shared(Sharing::Packets, 40_000, false), (1, 1));
-    assert_eq!(shared(Sharing::Calls, 1400, true), (1, 64));
+    assert_eq!(packing(Sharing::Packets, 1400, true), (46, 1));
+    assert_eq!(packing(Sharing::Packets, 1, true), (most_segments(), 8));
+    assert_eq!(packing(Sharing::Packets, 40_000, false), (1, 1));
+    assert_eq!(packing(Sharing::Calls, 1400, true), (1, 64));
 }
 
 #[test]

@@ -71,15 +71,17 @@ impl Opened {
         // the header has it.
         unsafe {
             let of_fabric = &*(*fabric.cast::<Object<OfFabric>>()).operations;
-            let domain = opened("fi_domain", |room| (of_fabric.domain)(fabric, info, room, null_mut()))?;
+            let domain = open_object("fi_domain", |room| (of_fabric.domain)(fabric, info, room, null_mut()))?;
             let of_domain = &*(*domain.cast::<Object<OfDomain>>()).operations;
             let mut asked = QueueRequest::new(COMPLETIONS, WITH_TAG);
-            let queue = opened("fi_cq_open", |room| (of_domain.queue)(domain, &mut asked, room, null_mut()))?;
+            let queue =
+                open_object("fi_cq_open", |room| (of_domain.queue)(domain, &mut asked, room, null_mut()))?;
             let mut asked = AddressesRequest::of_one(TABLE);
-            let addresses =
-                opened("fi_av_open", |room| (of_domain.addresses)(domain, &mut asked, room, null_mut()))?;
+            let addresses = open_object("fi_av_open", |room| {
+                (of_domain.addresses)(domain, &mut asked, room, null_mut())
+            })?;
             let endpoint =
-                opened("fi_endpoint", |room| (of_domain.endpoint)(domain, info, room, null_mut()))?;
+                open_object("fi_endpoint", |room| (of_domain.endpoint)(domain, info, room, null_mut()))?;
             let basic = basic(endpoint);
             let bound = check((basic.bind)(endpoint, addresses, 0))
                 .and_then(|()| check((basic.bind)(endpoint, queue, BOTH_WAYS)));
@@ -169,7 +171,7 @@ unsafe fn basic<'o>(object: Fid) -> &'o Basic {
     unsafe { &*(*object.cast::<Object<()>>()).basic }
 }
 
-fn opened(call: &'static str, open: impl FnOnce(*mut Fid) -> c_int) -> Result<Fid> {
+fn open_object(call: &'static str, open: impl FnOnce(*mut Fid) -> c_int) -> Result<Fid> {
     let mut object = null_mut();
     check(open(&mut object)).map_err(|why| failed(call, why))?;
     Ok(object)

@@ -1,6 +1,6 @@
 //! Operations of all ranks together, over `MPI_COMM_WORLD`; reductions add floats.
 
-use super::{Handle, Rank, count, done};
+use super::{Handle, Rank, checked, count};
 use crate::Result;
 use crate::library::Library;
 use std::ffi::{c_int, c_void};
@@ -46,7 +46,7 @@ impl<H: Handle> Rank<H> {
         let (count, root) = (count(bytes)?, self.number(root)?);
         let (call, world) = (self.collectives.broadcast, self.constants.world);
         // SAFETY: the buffer is there for the time of the call.
-        done(unsafe { call(bytes.as_mut_ptr().cast(), count, self.constants.byte, root, world) })
+        checked(unsafe { call(bytes.as_mut_ptr().cast(), count, self.constants.byte, root, world) })
     }
 
     /// `MPI_Reduce`: the sums of all ranks' floats come to the root's room.
@@ -56,7 +56,7 @@ impl<H: Handle> Rank<H> {
         let (call, constants) = (self.collectives.reduce, &self.constants);
         let (from, to) = (floats.as_ptr().cast(), room.as_mut_ptr().cast());
         // SAFETY: both buffers are there for the time of the call, and hold so many floats.
-        done(unsafe { call(from, to, elements, constants.float, constants.sum, root, constants.world) })
+        checked(unsafe { call(from, to, elements, constants.float, constants.sum, root, constants.world) })
     }
 
     /// `MPI_Allreduce`: they come to all.
@@ -66,7 +66,7 @@ impl<H: Handle> Rank<H> {
         let (call, constants) = (self.collectives.all_reduce, &self.constants);
         let (from, to) = (floats.as_ptr().cast(), room.as_mut_ptr().cast());
         // SAFETY: as with `reduce`.
-        done(unsafe { call(from, to, elements, constants.float, constants.sum, constants.world) })
+        checked(unsafe { call(from, to, elements, constants.float, constants.sum, constants.world) })
     }
 
     /// `MPI_Alltoall`: a part of the bytes for each rank, a part of the room from each.
@@ -79,14 +79,14 @@ impl<H: Handle> Rank<H> {
         let (call, byte, world) = (self.collectives.all_to_all, self.constants.byte, self.constants.world);
         let (from, to) = (bytes.as_ptr().cast(), room.as_mut_ptr().cast());
         // SAFETY: both buffers are there for the time of the call, and hold a part for each rank.
-        done(unsafe { call(from, part, byte, to, part, byte, world) })
+        checked(unsafe { call(from, part, byte, to, part, byte, world) })
     }
 
     /// `MPI_Barrier`: nobody goes on before all are there.
     #[inline]
     pub fn barrier(&mut self) -> io::Result<()> {
         // SAFETY: it takes nothing else.
-        done(unsafe { (self.collectives.barrier)(self.constants.world) })
+        checked(unsafe { (self.collectives.barrier)(self.constants.world) })
     }
 
     /// Whether operations give what they must: all ranks call it, before the first is timed.
@@ -97,18 +97,18 @@ impl<H: Handle> Rank<H> {
         for root in 0..self.ranks {
             let mut bytes = [if self.rank as usize == root { 7 } else { 0 }; 3];
             self.broadcast(&mut bytes, root)?;
-            right("MPI_Bcast", bytes == [7; 3])?;
+            expect("MPI_Bcast", bytes == [7; 3])?;
             let mut room = Float([0; ELEMENT_BYTES]);
             self.reduce(&Float(own.to_ne_bytes()).0, &mut room.0, root)?;
             let expected = if self.rank as usize == root { sum } else { 0.0 };
-            right("MPI_Reduce", f32::from_ne_bytes(room.0) == expected)?;
+            expect("MPI_Reduce", f32::from_ne_bytes(room.0) == expected)?;
         }
         let mut room = Float([0; ELEMENT_BYTES]);
         self.all_reduce(&Float(own.to_ne_bytes()).0, &mut room.0)?;
-        right("MPI_Allreduce", f32::from_ne_bytes(room.0) == sum)?;
+        expect("MPI_Allreduce", f32::from_ne_bytes(room.0) == sum)?;
         let mut room = vec![u8::MAX; self.ranks];
         self.all_to_all(&vec![self.rank as u8; self.ranks], &mut room)?;
-        right("MPI_Alltoall", room.iter().zip(0u8..).all(|(came, rank)| *came == rank))
+        expect("MPI_Alltoall", room.iter().zip(0u8..).all(|(came, rank)| *came == rank))
     }
 
     fn number(&self, rank: usize) -> io::Result<c_int> {
@@ -131,7 +131,7 @@ fn elements(floats: &[u8], room: &[u8]) -> io::Result<c_int> {
     count(&floats[..floats.len() / ELEMENT_BYTES])
 }
 
-fn right(call: &str, is_right: bool) -> io::Result<()> {
+fn expect(call: &str, is_right: bool) -> io::Result<()> {
     let wrong =
         || io::Error::other(format!("{call} gave something else than it must: is it of another ABI?"));
     is_right.then_some(()).ok_or_else(wrong)

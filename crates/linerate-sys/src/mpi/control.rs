@@ -135,7 +135,7 @@ fn read_as(kind: &str, count: usize, read: impl FnOnce(&mut [u64]) -> bool) -> O
 mod tests {
     use super::*;
 
-    fn told(kind: &str, count: usize, bytes: &[u8]) -> Option<String> {
+    fn value_of_bytes(kind: &str, count: usize, bytes: &[u8]) -> Option<String> {
         read_as(kind, count, |room| {
             for (word, bytes) in room.iter_mut().zip(bytes.chunks(8)) {
                 let mut eight = [0; 8];
@@ -149,16 +149,20 @@ mod tests {
     #[test]
     fn a_value_is_read_as_its_type_says() {
         let minus = (-1_i32).to_ne_bytes();
-        assert_eq!(told("MPI_INT", 1, &minus).as_deref(), Some("-1"));
-        assert_eq!(told("MPI_C_BOOL", 1, &[1]).as_deref(), Some("1"));
-        assert_eq!(told("MPI_UNSIGNED", 1, &minus).as_deref(), Some("4294967295"));
+        assert_eq!(value_of_bytes("MPI_INT", 1, &minus).as_deref(), Some("-1"));
+        assert_eq!(value_of_bytes("MPI_C_BOOL", 1, &[1]).as_deref(), Some("1"));
+        assert_eq!(value_of_bytes("MPI_UNSIGNED", 1, &minus).as_deref(), Some("4294967295"));
         assert_eq!(
-            told("MPI_UNSIGNED_LONG", 1, &(1_u64 << 40).to_ne_bytes()).as_deref(),
+            value_of_bytes("MPI_UNSIGNED_LONG", 1, &(1_u64 << 40).to_ne_bytes()).as_deref(),
             Some("1099511627776")
         );
-        assert_eq!(told("MPI_CHAR", 12, b"tcp,self,vader\0").as_deref(), Some("tcp,self,vader"));
+        assert_eq!(value_of_bytes("MPI_CHAR", 12, b"tcp,self,vader\0").as_deref(), Some("tcp,self,vader"));
         assert_eq!(
-            (told("MPI_FLOAT", 1, &minus), told("MPI_INT", 2, &minus), told("MPI_INT", 0, &[])),
+            (
+                value_of_bytes("MPI_FLOAT", 1, &minus),
+                value_of_bytes("MPI_INT", 2, &minus),
+                value_of_bytes("MPI_INT", 0, &[])
+            ),
             (None, None, None)
         );
         assert_eq!(read_as("MPI_INT", 1, |_| false), None);

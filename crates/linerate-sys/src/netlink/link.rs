@@ -190,7 +190,7 @@ impl Netlink {
     /// Every interface of the namespace.
     pub fn links(&mut self) -> Result<Vec<Link>> {
         let message = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        Ok(self.ask("RTM_GETLINK", "all", ALL, message)?.into_iter().filter_map(read).collect())
+        Ok(self.ask("RTM_GETLINK", "all", ALL, message)?.into_iter().filter_map(parse_link).collect())
     }
 
     /// The interface with this name.
@@ -199,7 +199,7 @@ impl Netlink {
         message.attributes = vec![LinkAttribute::IfName(name.into())];
         let answer = self.ask("RTM_GETLINK", name, ONE, RouteNetlinkMessage::GetLink(message))?;
         let missing = || Error::new("RTM_GETLINK", name, io::ErrorKind::NotFound);
-        answer.into_iter().find_map(read).ok_or_else(missing)
+        answer.into_iter().find_map(parse_link).ok_or_else(missing)
     }
 
     fn new_link(&mut self, object: &str, message: LinkMessage) -> Result<()> {
@@ -238,7 +238,7 @@ fn family_of(address: IpAddr) -> AddressFamily {
 }
 
 /// The link in a message, if there is one.
-fn read(message: RouteNetlinkMessage) -> Option<Link> {
+fn parse_link(message: RouteNetlinkMessage) -> Option<Link> {
     let RouteNetlinkMessage::NewLink(message) = message else { return None };
     let mut link = Link {
         index: message.header.index,

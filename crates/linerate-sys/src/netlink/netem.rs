@@ -86,7 +86,7 @@ pub(super) fn options(netem: &Netem) -> Vec<u8> {
 }
 
 /// What the kernel says of it.
-pub(super) fn read(options: &[u8]) -> Option<Netem> {
+pub(super) fn parse_options(options: &[u8]) -> Option<Netem> {
     let (parameters, rest) = options.split_at_checked(PARAMETERS)?;
     let word = |place: usize| word(parameters, place);
     let ns = |ticks: u32| u64::from(ticks) * TICK_NS;
@@ -196,10 +196,10 @@ mod tests {
     fn what_is_said_is_read_again() {
         let fast = Netem { bytes_per_s: Some(12_500_000_000), ..random() };
         for netem in [Netem::default(), random(), in_bursts(), fast] {
-            assert_eq!(read(&options(&netem)), Some(netem));
+            assert_eq!(parse_options(&options(&netem)), Some(netem));
         }
         // Of a kernel that knows no times of 64 bits: whole ticks.
-        assert_eq!(read(&TC_RANDOM), Some(random()));
-        assert_eq!(read(&TC_BURSTS[..20]), None);
+        assert_eq!(parse_options(&TC_RANDOM), Some(random()));
+        assert_eq!(parse_options(&TC_BURSTS[..20]), None);
     }
 }

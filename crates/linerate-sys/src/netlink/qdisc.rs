@@ -71,7 +71,9 @@ impl Netlink {
         let message = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
         let answer = self.ask("RTM_GETQDISC", &link.name, ALL, message)?;
         Ok(answer.into_iter().find_map(|message| match message {
-            RouteNetlinkMessage::NewQueueDiscipline(message) if is_root_of(&message, link) => read(&message),
+            RouteNetlinkMessage::NewQueueDiscipline(message) if is_root_of(&message, link) => {
+                parse_qdisc(&message)
+            }
             _ => None,
         }))
     }
@@ -81,7 +83,7 @@ fn is_root_of(message: &TcMessage, link: &Link) -> bool {
     message.header.index == link.index.cast_signed() && message.header.parent == TcHandle::ROOT
 }
 
-fn read(message: &TcMessage) -> Option<Qdisc> {
+fn parse_qdisc(message: &TcMessage) -> Option<Qdisc> {
     let kind = message.attributes.iter().find_map(|attribute| match attribute {
         TcAttribute::Kind(kind) => Some(kind.clone()),
         _ => None,
@@ -96,7 +98,7 @@ fn read(message: &TcMessage) -> Option<Qdisc> {
         bytes
     });
     let known = match (kind.as_str(), options) {
-        ("netem", Some(options)) => netem::read(&options).map(Qdisc::Netem),
+        ("netem", Some(options)) => netem::parse_options(&options).map(Qdisc::Netem),
         ("tbf", Some(options)) => read_tbf(&options).map(Qdisc::TokenBucket),
         _ => None,
     };

@@ -87,7 +87,7 @@ impl Shots {
         let begun = crate::clock::monotonic_ns();
         while self.ring.arrived.is_empty() {
             if !self.stands {
-                self.stand();
+                self.submit_standing();
             } else {
                 self.gather();
                 if !self.ring.arrived.is_empty() {
@@ -129,7 +129,7 @@ impl Shots {
     }
 
     /// Makes the request.
-    fn stand(&mut self) {
+    fn submit_standing(&mut self) {
         let entry = opcode::RecvMulti::new(self.ring.fd(), GROUP).build().user_data(MULTISHOT);
         // SAFETY: it receives into the ring's own buffers, which live as long as the ring; `drop` ends it.
         unsafe { self.ring.push(&entry) };

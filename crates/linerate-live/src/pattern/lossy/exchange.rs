@@ -23,7 +23,7 @@ impl<L: Lossy> Unreliable<L> {
                 write_tag(message, self.tag(number));
                 self.link.send(message)?;
                 self.link.flush()?;
-                let again = self.crossed(message, room, number, longest, &mut ahead)?;
+                let again = self.wait_for_datagram(message, room, number, longest, &mut ahead)?;
                 number += 1;
                 lost += again.unwrap_or(0);
                 whole &= again.is_none();
@@ -37,14 +37,14 @@ impl<L: Lossy> Unreliable<L> {
             }
             since = now;
         }
-        self.part(len, walk)?;
+        self.answer_until_other_is_done(len, walk)?;
         let bytes = number * block.message_bytes;
         Ok(Moved { bytes, messages: Some(number), lost: Some(lost), ..Moved::default() })
     }
 
     /// Waits for the other end's datagram of this number. None where all went well, else how often this end asked
     /// for it again. The other end may be one number ahead, never more: `ahead` says that its next one came.
-    fn crossed(
+    fn wait_for_datagram(
         &mut self,
         message: &mut [u8],
         room: &mut [u8],
@@ -94,7 +94,7 @@ impl<L: Lossy> Unreliable<L> {
     }
 
     /// The end that is done first answers until the other one is: it may lack the last datagram.
-    fn part(&mut self, len: usize, walk: &mut Walk<'_>) -> io::Result<()> {
+    fn answer_until_other_is_done(&mut self, len: usize, walk: &mut Walk<'_>) -> io::Result<()> {
         self.link.tell(0)?;
         self.link.send(&[])?;
         let mut silences = 0;

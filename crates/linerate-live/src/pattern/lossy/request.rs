@@ -49,7 +49,7 @@ impl<L: Lossy> Unreliable<L> {
                 continue;
             };
             let now = clock.now_ns();
-            if let Some((number, sent)) = self.answered(&room[..length], len, &mut slots) {
+            if let Some((number, sent)) = self.take_answered(&room[..length], len, &mut slots) {
                 came += 1;
                 longest = longest.max(Duration::from_nanos(now - sent.went_ns));
                 if number >= lead {
@@ -70,7 +70,7 @@ impl<L: Lossy> Unreliable<L> {
 
     /// The request that this datagram answers, if it is one's first answer.
     #[inline]
-    fn answered(&self, datagram: &[u8], len: usize, slots: &mut [Slot]) -> Option<(u64, Sent)> {
+    fn take_answered(&self, datagram: &[u8], len: usize, slots: &mut [Slot]) -> Option<(u64, Sent)> {
         if !self.is_of_block(datagram, len) {
             return None;
         }

@@ -165,7 +165,7 @@ impl<L: Lossy> Unreliable<L> {
         let sent = self.all_sent(sent)?;
         self.drain(walk, len, &mut arrivals, clock)?;
         self.link.tell(came)?;
-        Ok(accounted(block, came, sent, arrivals))
+        Ok(moved_by_receiver(block, came, sent, arrivals))
     }
 
     /// How many were sent: heard already, or awaited where all of them came before.
@@ -204,7 +204,7 @@ impl<L: Lossy> Unreliable<L> {
 }
 
 /// What a receiver has to tell.
-fn accounted(block: &Block, came: u64, sent: u64, arrivals: impl ArrivalRecord) -> Moved {
+fn moved_by_receiver(block: &Block, came: u64, sent: u64, arrivals: impl ArrivalRecord) -> Moved {
     let mut moved = Moved { bytes: came * block.message_bytes, ..Moved::default() };
     (moved.messages, moved.lost) = (Some(came), Some(sent.saturating_sub(came)));
     let mut tally = Tally::default();

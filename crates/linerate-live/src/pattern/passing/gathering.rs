@@ -113,12 +113,15 @@ impl<G: Gathering + Send> Loops for Gathered<G> {
             Does::Meets => self.timed(&Monotonic, block, stamps, |link, _| link.barrier()),
             _ => Err(io::ErrorKind::Unsupported.into()),
         }?;
-        Ok(Moved { bytes: came(does, block, [self.link.number(), self.link.ranks()]), ..Moved::default() })
+        Ok(Moved {
+            bytes: bytes_received(does, block, [self.link.number(), self.link.ranks()]),
+            ..Moved::default()
+        })
     }
 }
 
 /// What operations put into the room of this rank: of those with a root it is one of so many.
-fn came(does: Does, block: &Block, [number, ranks]: [usize; 2]) -> u64 {
+fn bytes_received(does: Does, block: &Block, [number, ranks]: [usize; 2]) -> u64 {
     let operations = block.messages * u64::from(block.slices);
     let (number, ranks) = (number as u64, ranks as u64);
     let as_root = operations / ranks + u64::from(number < operations % ranks);

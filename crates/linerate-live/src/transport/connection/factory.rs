@@ -94,7 +94,7 @@ impl<C: Channel, const POLLS: bool> FactoryEnd<'_, C, POLLS> {
     }
 
     /// The next one, whoever made it.
-    fn taken(&self) -> io::Result<C> {
+    fn next_connection(&self) -> io::Result<C> {
         let begun = Instant::now();
         loop {
             if let Some(connection) = self.factory.accept()? {
@@ -143,7 +143,7 @@ impl<C: Channel, const POLLS: bool> ConnectionEnd for FactoryEnd<'_, C, POLLS> {
 
     /// A stranger may close early, say nothing, or say it byte by byte.
     fn accept(&mut self, greeting: &mut [u8]) -> io::Result<Option<C>> {
-        let connection = self.taken()?;
+        let connection = self.next_connection()?;
         let (begun, limit) = (Instant::now(), self.once());
         let mut filled = 0;
         while filled < greeting.len() && begun.elapsed() <= limit {

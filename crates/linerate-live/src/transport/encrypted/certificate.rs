@@ -34,7 +34,7 @@ const CIPHERS: [(&str, CipherSuite); 3] = [
 pub const DEFAULT: &str = CIPHERS[0].0;
 
 /// The cipher that a session is to have: its value of the knob.
-pub fn asked(spec: &Spec) -> &str {
+pub fn cipher_asked_for(spec: &Spec) -> &str {
     spec.value(CIPHER).unwrap_or(DEFAULT)
 }
 

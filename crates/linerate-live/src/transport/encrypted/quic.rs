@@ -9,7 +9,7 @@ mod config;
 mod link;
 mod machine;
 
-use super::certificate::{CIPHER, Identity, asked};
+use super::certificate::{CIPHER, Identity, cipher_asked_for};
 use crate::pattern::{Measured, Part};
 use crate::plan::Block;
 use crate::record::Granted;
@@ -100,7 +100,7 @@ impl Session for Connected {
         let Some(flow) = self.flows.first() else { return Vec::new() };
         let mut all = granted_buffers(&flow.port, &self.spec);
         // It was the only one that either end offered.
-        all.push(granted(&self.spec, CIPHER, asked(&self.spec)));
+        all.push(granted(&self.spec, CIPHER, cipher_asked_for(&self.spec)));
         all.extend(Faults::from_spec(&self.spec).granted(&self.spec));
         all
     }
@@ -117,13 +117,15 @@ impl Session for Connected {
         }
         let (count, faults) = (self.flows.len(), Faults::from_spec(&self.spec));
         let played = match (tasks, wait) {
-            ([task], Wait::Polling) => faults.play(alone::<true>(&mut self.flows, task), wait, blocks),
-            ([task], Wait::Sleeping) => faults.play(alone::<false>(&mut self.flows, task), wait, blocks),
-            (_, Wait::Polling) => faults.play(in_turns::<true>(&self.flows, tasks), wait, blocks),
-            (_, Wait::Sleeping) => faults.play(in_turns::<false>(&self.flows, tasks), wait, blocks),
+            ([task], Wait::Polling) => faults.play(parts_alone::<true>(&mut self.flows, task), wait, blocks),
+            ([task], Wait::Sleeping) => {
+                faults.play(parts_alone::<false>(&mut self.flows, task), wait, blocks)
+            }
+            (_, Wait::Polling) => faults.play(parts_in_turns::<true>(&self.flows, tasks), wait, blocks),
+            (_, Wait::Sleeping) => faults.play(parts_in_turns::<false>(&self.flows, tasks), wait, blocks),
         };
         let patience = self.spec.patience();
-        let played = played.and_then(|played| self.rest(patience).map(|()| played));
+        let played = played.and_then(|played| self.wait_for_rest(patience).map(|()| played));
         if played.is_err() {
             // The other end may sleep until it hears of it.
             self.flows.clear();
@@ -133,7 +135,10 @@ impl Session for Connected {
 }
 
 /// A thread for each connection.
-fn alone<'s, const POLLS: bool>(flows: &'s mut [Flow], task: &Task) -> Vec<Part<ExclusiveFlow<'s, POLLS>>> {
+fn parts_alone<'s, const POLLS: bool>(
+    flows: &'s mut [Flow],
+    task: &Task,
+) -> Vec<Part<ExclusiveFlow<'s, POLLS>>> {
     let flows = flows.iter_mut().enumerate();
     flows
         .map(|(at, flow)| Part { link: ExclusiveFlow::new(flow), does: task.does, cpu: task.cpu(at) })
@@ -141,23 +146,23 @@ fn alone<'s, const POLLS: bool>(flows: &'s mut [Flow], task: &Task) -> Vec<Part<
 }
 
 /// A thread for each task of each connection, which take turns.
-fn in_turns<'s, const POLLS: bool>(flows: &'s [Flow], tasks: &[Task]) -> Vec<Part<Shared<'s, POLLS>>> {
+fn parts_in_turns<'s, const POLLS: bool>(flows: &'s [Flow], tasks: &[Task]) -> Vec<Part<Shared<'s, POLLS>>> {
     let part = |task: &Task, (at, flow)| Part { link: Shared(flow), does: task.does, cpu: task.cpu(at) };
     tasks.iter().flat_map(|task| flows.iter().enumerate().map(move |flow| part(task, flow))).collect()
 }
 
 impl Connected {
     /// Goes on until the other end has done its part as well, and then until nothing is under way.
-    fn rest(&mut self, patience: Duration) -> Result<()> {
+    fn wait_for_rest(&mut self, patience: Duration) -> Result<()> {
         let gone = |e: io::Error| Error::peer("the other end", format!("QUIC: {e}"), "");
-        self.flows.iter_mut().try_for_each(Flow::tell).map_err(gone)?;
+        self.flows.iter_mut().try_for_each(Flow::tell_done).map_err(gone)?;
         let begun = Instant::now();
         let mut heard_at = None;
         loop {
             let mut heard = true;
             let mut quiet = true;
             for flow in &mut self.flows {
-                let (has_heard, is_quiet) = flow.rest().map_err(gone)?;
+                let (has_heard, is_quiet) = flow.drive_to_rest().map_err(gone)?;
                 (heard, quiet) = (heard && has_heard, quiet && is_quiet);
             }
             let since = heard.then(|| *heard_at.get_or_insert_with(Instant::now));

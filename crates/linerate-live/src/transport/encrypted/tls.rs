@@ -2,7 +2,7 @@
 //!
 //! The TCP connection presents the session's secret first, as every other; then the passive end is the server.
 
-use super::certificate::{CIPHER, Identity, NAME, asked, client, name_of};
+use super::certificate::{CIPHER, Identity, NAME, cipher_asked_for, client, name_of};
 use crate::pattern::{Driven, Link, Measured, Part, poll};
 use crate::plan::Block;
 use crate::record::Granted;
@@ -60,7 +60,7 @@ impl Pending for Binding {
                 Some(identity) => server(identity, &self.spec)?,
                 None => connecting(&self.spec, other.certificate()?)?,
             };
-            Flow::agreed(stream, state, self.spec.patience())
+            Flow::shake_hands(stream, state, self.spec.patience())
         });
         let flows = flows.collect::<Result<_>>()?;
         Ok(Box::new(Sealed { spec: self.spec, flows }))
@@ -68,14 +68,14 @@ impl Pending for Binding {
 }
 
 fn server(identity: &Identity, spec: &Spec) -> Result<Connection> {
-    let state = ServerConnection::new(Arc::new(identity.server(asked(spec))?));
+    let state = ServerConnection::new(Arc::new(identity.server(cipher_asked_for(spec))?));
     Ok(Connection::Server(state.map_err(|e| Error::unavailable(format!("TLS: {e}"), ""))?))
 }
 
 fn connecting(spec: &Spec, fingerprint: &str) -> Result<Connection> {
     let failed = |e: &dyn std::fmt::Display| Error::unavailable(format!("TLS: {e}"), "");
     let name = ServerName::try_from(NAME).map_err(|e| failed(&e))?;
-    let state = ClientConnection::new(Arc::new(client(asked(spec), fingerprint)?), name);
+    let state = ClientConnection::new(Arc::new(client(cipher_asked_for(spec), fingerprint)?), name);
     Ok(Connection::Client(state.map_err(|e| failed(&e))?))
 }
 
@@ -96,7 +96,7 @@ struct Flow {
 
 impl Flow {
     /// Shakes hands within the limit.
-    fn agreed(stream: TcpStream, state: Connection, limit: Duration) -> Result<Flow> {
+    fn shake_hands(stream: TcpStream, state: Connection, limit: Duration) -> Result<Flow> {
         let mut flow = Flow { stream, state, room: vec![0; ROOM].into(), left: 0..0 };
         let until = Instant::now() + limit;
         while flow.state.is_handshaking() {

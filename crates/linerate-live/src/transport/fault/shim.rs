@@ -158,7 +158,7 @@ impl Link for Shim<'_> {
         while moved < bytes.len() {
             moved += self.link.push(&bytes[moved..])?;
         }
-        self.slowdown.went(bytes.len());
+        self.slowdown.count_message(bytes.len());
         // All that a receiver says is the word to begin the next block.
         self.reader.begins();
         Ok(moved)

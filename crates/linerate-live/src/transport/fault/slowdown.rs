@@ -47,7 +47,7 @@ impl WarmUp {
     }
 
     /// One more went; after the last one, how long each takes.
-    fn went(&mut self) -> Option<f64> {
+    fn count_message(&mut self) -> Option<f64> {
         self.left = self.left.saturating_sub(1);
         let done = self.clocked.saturating_sub(self.left);
         if done > 0 && done.is_multiple_of(self.window) && self.filled < WINDOWS {
@@ -103,9 +103,9 @@ impl Slowdown {
 
     /// A whole message went.
     #[inline]
-    pub fn went(&mut self, len: usize) {
+    pub fn count_message(&mut self, len: usize) {
         let (Some(share), Some(warm_up)) = (self.share, &mut self.warm_up) else { return };
-        if let Some(each_ns) = warm_up.went() {
+        if let Some(each_ns) = warm_up.count_message() {
             self.paced = Some((len, each_ns * (1.0 + share)));
             self.warm_up = None;
         }
@@ -142,7 +142,7 @@ mod tests {
         for _ in 0..messages {
             slowdown.hold(8);
             spin_until(monotonic_ns() + MESSAGE_NS);
-            slowdown.went(8);
+            slowdown.count_message(8);
         }
         monotonic_ns() - begun
     }
@@ -167,7 +167,7 @@ mod tests {
         for does in [Does::Echoes, Does::Receives] {
             let mut slowdown = Slowdown::new(1000, does, &[block(10, 1, 1)]);
             slowdown.hold(8);
-            slowdown.went(8);
+            slowdown.count_message(8);
             assert!(slowdown.last_at.is_none() && slowdown.paced.is_none());
         }
     }

@@ -121,10 +121,15 @@ pub(super) fn of_kind(name: &str, program: &Path, around: &ProcessEnvironment) -
 }
 
 /// Those of a kind at one place: a file, or the folder that it was installed to.
-pub(super) fn at(name: &str, place: &Path, program: &Path, around: &ProcessEnvironment) -> Vec<Found> {
+pub(super) fn identify_all_at(
+    name: &str,
+    place: &Path,
+    program: &Path,
+    around: &ProcessEnvironment,
+) -> Vec<Found> {
     let kinds = LIBRARY_KINDS.iter().filter(|kind| kind.name == name);
     let all = kinds.flat_map(|kind| find::files_at(kind, place).into_iter().map(move |path| (kind, path)));
-    all.map(|(kind, path)| found((program, around), kind, path)).collect()
+    all.map(|(kind, path)| identify_at((program, around), kind, path)).collect()
 }
 
 /// Whether there is a file of a kind; nothing is loaded.
@@ -133,7 +138,7 @@ pub(super) fn is_there(name: &str, around: &ProcessEnvironment) -> bool {
 }
 
 fn all_of(here: (&Path, &ProcessEnvironment), kind: &'static LibraryKind) -> Vec<Found> {
-    find::files(kind, here.1).into_iter().map(|path| found(here, kind, path)).collect()
+    find::files(kind, here.1).into_iter().map(|path| identify_at(here, kind, path)).collect()
 }
 
 /// A command that does not take itself for a part of the job that this process may be in.
@@ -162,7 +167,7 @@ impl ProcessEnvironment {
     }
 }
 
-fn found(
+fn identify_at(
     (program, around): (&Path, &ProcessEnvironment),
     kind: &'static LibraryKind,
     path: PathBuf,

@@ -34,7 +34,7 @@ pub static MPI: LibraryTransport = LibraryTransport {
     launch,
     words,
     variables: settings::variables,
-    receive: receive::asked,
+    receive: receive::from_spec,
     granted: on_record,
     all: OnceLock::new(),
 };
@@ -54,6 +54,6 @@ fn thread_level(spec: &Spec) -> &str {
 }
 
 fn on_record(spec: &Spec) -> Vec<Granted> {
-    let how = receive::asked(spec).map(|how| granted(spec, RECEIVE, receive::name(how)));
+    let how = receive::from_spec(spec).map(|how| granted(spec, RECEIVE, receive::name(how)));
     how.into_iter().chain(settings::granted(spec)).collect()
 }

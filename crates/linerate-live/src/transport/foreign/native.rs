@@ -60,7 +60,7 @@ impl Native {
     }
 
     /// The first that can be loaded.
-    fn found(&self) -> Result<&'static Found> {
+    fn first_usable(&self) -> Result<&'static Found> {
         let program = this_program()?;
         let look = || library::of_kind(self.name, &program, &ProcessEnvironment::of_this_process());
         let all = self.all.get_or_init(look);
@@ -74,7 +74,7 @@ impl Native {
 
     /// Starts this end's rank, which tells its address.
     fn rank(&self, spec: &Spec) -> Result<RunningRank> {
-        let (entry, found) = (self.entry()?, self.found()?);
+        let (entry, found) = (self.entry()?, self.first_usable()?);
         let at = own_address(spec)?;
         let interface = at.map(|address| interface_of(address.into())).transpose()?;
         let home = RankListener::open()?;
@@ -150,7 +150,7 @@ impl Pending for End {
         let End { spec, mut own, meeting } = *self;
         let missing = || Error::peer("the other end", "made no connection", "");
         let stream = meeting.meet(other)?.pop().ok_or_else(missing)?;
-        let out_of_band = OutOfBand::over(stream);
+        let out_of_band = OutOfBand::from_stream(stream);
         let address = out_of_band.exchange(&own.address, spec.patience())?;
         let connect = Connect { address, first: !spec.passive };
         let gone = || is_on(&own.started).and_then(|()| out_of_band.check());

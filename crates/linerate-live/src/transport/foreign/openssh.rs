@@ -155,7 +155,7 @@ fn program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-fn found(name: &str) -> Result<PathBuf> {
+fn find_program(name: &str) -> Result<PathBuf> {
     program(name).ok_or_else(|| Error::unavailable(format!("no program `{name}`"), "see `linerate doctor`"))
 }
 
@@ -164,7 +164,7 @@ fn as_another() -> Result<Vec<String>> {
     if process::effective_user() != 0 {
         return Ok(Vec::new());
     }
-    let unshare = found("unshare")?.display().to_string();
+    let unshare = find_program("unshare")?.display().to_string();
     Ok(vec![unshare, "--user".into(), format!("--map-user={NOT_ROOT}"), format!("--map-group={NOT_ROOT}")])
 }
 
@@ -248,7 +248,7 @@ impl Serving {
     fn serve(&self, asks: TcpStream) -> Result<Started> {
         let folder = &self.keys.folder;
         let mut words = self.keys.before.clone();
-        words.push(found("sshd")?.display().to_string());
+        words.push(find_program("sshd")?.display().to_string());
         words.extend(["-i", "-e", "-f", "/dev/null"].map(String::from));
         for option in [
             format!("HostKey={}", folder.join("host").display()),
@@ -271,7 +271,7 @@ impl Serving {
         ] {
             words.extend(["-o".into(), option]);
         }
-        Started::by(&words, asks.into())
+        Started::from_words(&words, asks.into())
     }
 }
 
@@ -345,7 +345,7 @@ impl Asking {
         let (own, theirs) = UnixStream::pair().map_err(|e| Error::io("socketpair", "ssh", e))?;
         let port = daemon.address.port().to_string();
         let mut words: Vec<String> =
-            [&found("ssh")?.display().to_string(), "-F", "none", "-v", "-p", &port, "-i"]
+            [&find_program("ssh")?.display().to_string(), "-F", "none", "-v", "-p", &port, "-i"]
                 .map(String::from)
                 .into();
         words.push(key.path());
@@ -365,7 +365,7 @@ impl Asking {
         }
         words.extend(["-W".into(), format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port)]);
         words.extend(["-l".into(), daemon.user.clone(), "--".into(), daemon.address.ip().to_string()]);
-        let programs = Programs { started: vec![Started::by(&words, theirs.into())?], _keys: None };
+        let programs = Programs { started: vec![Started::from_words(&words, theirs.into())?], _keys: None };
         let tunnel = Tunnel { socket: own.into(), programs: Arc::new(programs) };
         let greeting = format!("{}{flow:08x}", daemon.secret);
         send_all(&tunnel, greeting.as_bytes()).map_err(|_| tunnel.failed())?;
@@ -391,7 +391,7 @@ struct Started {
 
 impl Started {
     /// A program of these words, which speaks over a socket. Who keeps it ends it with this process.
-    fn by(words: &[String], socket: OwnedFd) -> Result<Started> {
+    fn from_words(words: &[String], socket: OwnedFd) -> Result<Started> {
         let [program, words @ ..] = words else { return Err(Error::usage("no program", "")) };
         let (kept, log) = (SupervisedDaemon::expect()?, PrivateFile::from_bytes(&[])?);
         let fail = |e| Error::io("start", program.clone(), e);
@@ -464,7 +464,7 @@ impl Tunnel {
     }
 
     /// What the first program says that has found the other one: a stranger's sshd has not.
-    fn told<T>(&self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn find_in_log<T>(&self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
         let said = self.programs.started.iter().map(|started| started.log.text());
         said.filter(|said| FOUND.iter().any(|words| said.contains(words))).find_map(|said| of(&said))
     }
@@ -485,14 +485,14 @@ impl AsFd for Tunnel {
 
 impl Channel for Tunnel {
     fn granted(&self, spec: &Spec) -> Vec<Granted> {
-        self.told(cipher).map(|cipher| granted(spec, CIPHER, cipher)).into_iter().collect()
+        self.find_in_log(cipher).map(|cipher| granted(spec, CIPHER, cipher)).into_iter().collect()
     }
 
     fn endpoints(&self) -> Option<String> {
         let version = |said: &str| {
             Some(said.lines().find_map(|line| line.rsplit_once("software version "))?.1.to_owned())
         };
-        Some(format!("through {}", self.told(version).unwrap_or_else(|| "ssh".into())))
+        Some(format!("through {}", self.find_in_log(version).unwrap_or_else(|| "ssh".into())))
     }
 
     fn processes(&self) -> Vec<u32> {

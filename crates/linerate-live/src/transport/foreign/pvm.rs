@@ -62,11 +62,11 @@ impl Transport for Pvm {
             return Err(Error::unavailable("several flows between two tasks", "flows = [1]"));
         }
         // Before the other end waits for a task.
-        found()?;
+        first_usable()?;
         let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
-            let other = own_address(spec)?.map(here).transpose()?;
+            let other = own_address(spec)?.map(serve_this_host).transpose()?;
             let (held, elsewhere) = other.unzip();
             far = held;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
@@ -94,7 +94,7 @@ impl Far {
 }
 
 /// This host for a daemon on the other one: what its commands start is kept.
-fn here(address: Ipv4Addr) -> Result<(Far, Elsewhere)> {
+fn serve_this_host(address: Ipv4Addr) -> Result<(Far, Elsewhere)> {
     let kept = SupervisedDaemon::expect()?;
     let (start, variables) = (kept.shell()?, variables(kept.folder()));
     let shell = move |line: &str| {
@@ -103,25 +103,25 @@ fn here(address: Ipv4Addr) -> Result<(Far, Elsewhere)> {
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command
     };
-    let (served, elsewhere) = Elsewhere::here(all()?, address, Box::new(shell))?;
+    let (served, elsewhere) = Elsewhere::of_this_host(find_all()?, address, Box::new(shell))?;
     Ok((Far { kept, served }, elsewhere))
 }
 
 /// Every PVM of this host. Looked for once: each is loaded for it, and may hang.
-fn all() -> Result<&'static [Found]> {
+fn find_all() -> Result<&'static [Found]> {
     static ALL: OnceLock<Vec<Found>> = OnceLock::new();
     let program = this_program()?;
     Ok(ALL.get_or_init(|| library::of_kind(PVM.name(), &program, &ProcessEnvironment::of_this_process())))
 }
 
 /// The first that can be started.
-fn found() -> Result<&'static Found> {
+fn first_usable() -> Result<&'static Found> {
     let usable = |found: &&Found| found.identity.is_ok() && found.launcher.is_some();
     let missing = || {
         let hint = "put the folder of its pvmd into PATH; `linerate doctor` says what each lacks";
         Error::unavailable("no PVM that can be started", hint)
     };
-    all()?.iter().find(usable).ok_or_else(missing)
+    find_all()?.iter().find(usable).ok_or_else(missing)
 }
 
 /// An end whose task has not called yet.

@@ -102,7 +102,7 @@ struct Coming {
 impl Coming {
     /// What is still to come of it, where it goes.
     #[inline]
-    fn rest<'r>(&'r mut self, lent: &'r mut Lent<'_>) -> &'r mut [u8] {
+    fn unfilled<'r>(&'r mut self, lent: &'r mut Lent<'_>) -> &'r mut [u8] {
         let room = match &mut self.room {
             Room::None => return &mut [],
             Room::Asked(Place::Lent(at)) => lent.room(*at),
@@ -292,7 +292,7 @@ impl Engine {
         if matches!(coming.room, Room::None) {
             return Ok(false);
         }
-        let taken = self.ahead.take(coming.rest(lent));
+        let taken = self.ahead.take(coming.unfilled(lent));
         coming.filled += taken;
         if coming.filled < coming.header.len {
             return Ok(taken > 0);
@@ -334,7 +334,7 @@ impl Engine {
             Some(coming) => {
                 // Of a large message behind it, no more than the header is to be copied.
                 let is_large = next.unwrap_or(coming.header.len) >= LARGE;
-                let rest = coming.rest(lent);
+                let rest = coming.unfilled(lent);
                 let (room, spare) = (rest.len(), self.ahead.spare(is_large));
                 let mut parts = [IoSliceMut::new(rest), IoSliceMut::new(spare)];
                 let receive = if waits { socket::receive_parts_waiting } else { socket::receive_parts_now };

@@ -83,7 +83,7 @@ impl Shared {
         let mut outcome = Ok(());
         let moves = || {
             while outcome.is_ok() {
-                match interrupted(&mut engine) {
+                match progress_in_signal(&mut engine) {
                     Ok(true) => {}
                     Ok(false) => return,
                     Err(error) => outcome = Err(error),
@@ -173,7 +173,7 @@ fn step(engine: &mut Engine) -> io::Result<bool> {
 }
 
 /// The same in the middle of other work, where nothing may be allocated.
-fn interrupted(engine: &mut Engine) -> io::Result<bool> {
+fn progress_in_signal(engine: &mut Engine) -> io::Result<bool> {
     let pushed = engine.push::<&[u8]>(None)?;
     let pulled = engine.pull(&mut Lent::default(), Unexpected::Waits, false)?;
     engine.wake_in(Some(LUMP))?;

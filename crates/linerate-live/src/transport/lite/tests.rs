@@ -222,7 +222,7 @@ fn held_messages_beyond_the_bound_are_an_error() {
 }
 
 /// What a peer that is no layer, or an evil one, sends.
-fn told(bytes: &[u8]) -> (std::io::Error, Layer) {
+fn error_after_bytes(bytes: &[u8]) -> (std::io::Error, Layer) {
     let (mut near, far) = tcp();
     near.write_all(bytes).unwrap();
     near.shutdown(Shutdown::Write).unwrap();
@@ -233,20 +233,21 @@ fn told(bytes: &[u8]) -> (std::io::Error, Layer) {
 
 #[test]
 fn a_hostile_message_takes_no_memory() {
-    let (error, mut far) =
-        told(b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\nAccept: */*\r\n\r\n");
+    let (error, mut far) = error_after_bytes(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\nAccept: */*\r\n\r\n",
+    );
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert!(error.to_string().contains("begins no message"), "{error}");
     assert!(far.receive(TAG, &mut [0; 1]).unwrap_err().to_string().contains("begins no message"));
-    let (error, _) = told(&Header { tag: TAG, len: 1 << 40 }.to_wire());
+    let (error, _) = error_after_bytes(&Header { tag: TAG, len: 1 << 40 }.to_wire());
     assert!(error.to_string().contains("its receive has room for 100"), "{error}");
-    let (error, _) = told(&Header { tag: TAG + 1, len: 1 << 40 }.to_wire());
+    let (error, _) = error_after_bytes(&Header { tag: TAG + 1, len: 1 << 40 }.to_wire());
     assert!(error.to_string().contains("for which no receive is posted"), "{error}");
     let mut wire = Header { tag: TAG, len: 0 }.to_wire();
     wire[8..].fill(0xff);
-    assert_eq!(told(&wire).0.kind(), ErrorKind::InvalidData);
+    assert_eq!(error_after_bytes(&wire).0.kind(), ErrorKind::InvalidData);
     // It goes in the middle of a message.
-    assert_eq!(told(&Header { tag: TAG, len: 50 }.to_wire()).0.kind(), ErrorKind::UnexpectedEof);
+    assert_eq!(error_after_bytes(&Header { tag: TAG, len: 50 }.to_wire()).0.kind(), ErrorKind::UnexpectedEof);
 }
 
 #[test]

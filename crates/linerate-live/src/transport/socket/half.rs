@@ -176,14 +176,14 @@ impl<S: Out, R: In, const WAITS: bool> Link for Halves<S, R, WAITS> {
 type Open<T> = fn(&Setup) -> Result<T>;
 
 fn sender<S: Push>(setup: &Setup) -> Result<S> {
-    S::open(setup).map_err(|error| missing(SEND, S::NAME, error))
+    S::open(setup).map_err(|error| engine_missing(SEND, S::NAME, error))
 }
 
 fn receiver<R: Pull>(setup: &Setup) -> Result<R> {
-    R::open(setup).map_err(|error| missing(RECEIVE, R::NAME, error))
+    R::open(setup).map_err(|error| engine_missing(RECEIVE, R::NAME, error))
 }
 
-fn both<const WAITS: bool>(
+fn boxed_halves<const WAITS: bool>(
     send: impl Out + 'static,
     receive: impl In + 'static,
     setup: &Setup,
@@ -192,7 +192,7 @@ fn both<const WAITS: bool>(
 }
 
 /// Nothing else is used in its place.
-pub(super) fn missing(knob: &str, engine: &str, error: Error) -> Error {
+pub(super) fn engine_missing(knob: &str, engine: &str, error: Error) -> Error {
     match &error {
         Error::System(it) if it.is_refusal() => {
             let what = format!("{knob}={engine} is not to be had here: {it}: {}", it.source);
@@ -203,14 +203,14 @@ pub(super) fn missing(knob: &str, engine: &str, error: Error) -> Error {
 }
 
 /// The engines that were asked for.
-fn asked(spec: &Spec) -> (&str, &str) {
+fn engines_asked_for(spec: &Spec) -> (&str, &str) {
     let [send, receive] = table::defaults();
     (spec.value(SEND).unwrap_or(send), spec.value(RECEIVE).unwrap_or(receive))
 }
 
 /// Whether an engine is asked for that is not the usual one: it drives a thread a flow.
 pub fn is_chosen(spec: &Spec) -> bool {
-    let (send, receive) = asked(spec);
+    let (send, receive) = engines_asked_for(spec);
     [send, receive] != table::defaults()
 }
 
@@ -222,7 +222,7 @@ pub fn drive(
     wait: Wait,
     blocks: &[Block],
 ) -> Result<Option<Box<dyn Drive>>> {
-    let (send, receive) = asked(spec);
+    let (send, receive) = engines_asked_for(spec);
     if !is_chosen(spec) {
         return Ok(None);
     }
@@ -246,14 +246,14 @@ fn exchange(send: &str, receive: &str, wait: Wait, setup: &Setup) -> Result<Box<
     let send = (table::send(send, wait)?.half)(setup)?;
     let receive = (table::receive(receive, wait)?.half)(setup)?;
     Ok(match wait {
-        Wait::Sleeping => both::<true>(send, receive, setup),
-        Wait::Polling => both::<false>(send, receive, setup),
+        Wait::Sleeping => boxed_halves::<true>(send, receive, setup),
+        Wait::Polling => boxed_halves::<false>(send, receive, setup),
     })
 }
 
 /// The engines in force: a kernel that lacks one ends the session instead.
 pub fn granted_engines(spec: &Spec) -> [Granted; 2] {
-    let (send, receive) = asked(spec);
+    let (send, receive) = engines_asked_for(spec);
     [granted(spec, SEND, send), granted(spec, RECEIVE, receive)]
 }
 

@@ -84,7 +84,7 @@ impl Datagrams for Frames {
     }
 
     fn connect(&self, _beside: &TcpStream, name: &str) -> Result<()> {
-        let peer = told(name).ok_or_else(|| Error::peer("the other end", "told no address", ""))?;
+        let peer = parse_address(name).ok_or_else(|| Error::peer("the other end", "told no address", ""))?;
         let _ = self.peer.set(peer);
         Ok(())
     }
@@ -113,7 +113,7 @@ fn padded([a, b, c, d, e, f]: [u8; 6]) -> [u8; 8] {
 }
 
 /// The Ethernet address and the key in what the other end told.
-fn told(name: &str) -> Option<([u8; 6], u64)> {
+fn parse_address(name: &str) -> Option<([u8; 6], u64)> {
     let (address, key) = name.split_once(' ')?;
     if (address.len(), key.len()) != (12, 16) {
         return None;
@@ -123,7 +123,7 @@ fn told(name: &str) -> Option<([u8; 6], u64)> {
 }
 
 /// What a frame says: whether it is a nudge, and its message's tag. The kernel has looked at its type and key.
-fn parsed(frame: &[u8]) -> Option<(bool, [u8; STAMPED_BYTES])> {
+fn parse_frame(frame: &[u8]) -> Option<(bool, [u8; STAMPED_BYTES])> {
     let tag = frame.get(TAG..)?.first_chunk()?;
     match *frame.get(KIND)? {
         MESSAGE => Some((false, *tag)),
@@ -206,7 +206,7 @@ impl Frames {
                 continue;
             };
             let frame = &self.came[at];
-            match parsed(&frame.bytes[..frame.length]) {
+            match parse_frame(&frame.bytes[..frame.length]) {
                 Some((true, _)) => return Ok(Some(0)),
                 Some((false, tag)) => {
                     let kept = tag.len().min(room.len());
@@ -284,33 +284,33 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..80),
         ) {
             let is_whole = bytes.len() >= TAG + STAMPED_BYTES && bytes[KIND] <= NUDGE;
-            prop_assert_eq!(parsed(&bytes).is_some(), is_whole);
+            prop_assert_eq!(parse_frame(&bytes).is_some(), is_whole);
         }
 
         #[test]
         fn any_text_is_an_address_or_nothing(name in "[0-9a-f +]{0,40}") {
-            let _ = told(&name);
+            let _ = parse_address(&name);
         }
     }
 
     #[test]
     fn an_offer_is_an_address_and_a_key() {
         let [address, key] = [[2, 0, 0, 0, 0, 0xab], [0; 6]];
-        assert_eq!(told("0200000000ab 00000000000000ff"), Some((address, 255)));
-        assert_ne!(Some(key), told("0200000000ab 00000000000000ff").map(|(address, _)| address));
+        assert_eq!(parse_address("0200000000ab 00000000000000ff"), Some((address, 255)));
+        assert_ne!(Some(key), parse_address("0200000000ab 00000000000000ff").map(|(address, _)| address));
         for garbled in ["", " ", "0200000000ab", "0200000000ab ff", "+200000000ab 00000000000000fg", "a b"] {
-            assert_eq!(told(garbled), None, "{garbled}");
+            assert_eq!(parse_address(garbled), None, "{garbled}");
         }
     }
 
     #[test]
     fn short_and_unknown_frames_say_nothing() {
         let mut frame = [0; LEAST];
-        assert_eq!(parsed(&frame), Some((false, [0; STAMPED_BYTES])));
+        assert_eq!(parse_frame(&frame), Some((false, [0; STAMPED_BYTES])));
         frame[KIND] = NUDGE;
-        assert!(parsed(&frame).unwrap().0);
+        assert!(parse_frame(&frame).unwrap().0);
         frame[KIND] = 2;
-        assert_eq!(parsed(&frame), None);
-        assert!((0..TAG + STAMPED_BYTES).all(|length| parsed(&[0; LEAST][..length]).is_none()));
+        assert_eq!(parse_frame(&frame), None);
+        assert!((0..TAG + STAMPED_BYTES).all(|length| parse_frame(&[0; LEAST][..length]).is_none()));
     }
 }

@@ -1,7 +1,7 @@
 //! What both ends of a QUIC session are set to.
 
 use crate::transport::Spec;
-use crate::transport::encrypted::certificate::{Identity, asked, client};
+use crate::transport::encrypted::certificate::{Identity, cipher_asked_for, client};
 use crate::{Error, Result};
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{ClientConfig, EndpointConfig, ServerConfig, TransportConfig, VarInt};
@@ -35,7 +35,8 @@ fn initial() -> Result<Suite> {
 
 /// The end that connects, and takes the holder of this fingerprint's certificate only.
 pub fn connecting(spec: &Spec, fingerprint: &str) -> Result<ClientConfig> {
-    let sealed = QuicClientConfig::with_initial(Arc::new(client(asked(spec), fingerprint)?), initial()?);
+    let sealed =
+        QuicClientConfig::with_initial(Arc::new(client(cipher_asked_for(spec), fingerprint)?), initial()?);
     let mut config = ClientConfig::new(Arc::new(sealed.map_err(|e| failed(&e))?));
     config.transport_config(transport());
     Ok(config)
@@ -43,7 +44,8 @@ pub fn connecting(spec: &Spec, fingerprint: &str) -> Result<ClientConfig> {
 
 /// The end that serves.
 pub fn serving(spec: &Spec, identity: &Identity) -> Result<Arc<ServerConfig>> {
-    let sealed = QuicServerConfig::with_initial(Arc::new(identity.server(asked(spec))?), initial()?);
+    let sealed =
+        QuicServerConfig::with_initial(Arc::new(identity.server(cipher_asked_for(spec))?), initial()?);
     let mut config = ServerConfig::with_crypto(Arc::new(sealed.map_err(|e| failed(&e))?));
     config.transport_config(transport()).migration(false).max_incoming(1);
     Ok(Arc::new(config))

@@ -64,16 +64,16 @@ impl Flow {
     }
 
     /// Tells the other end that this one has done its part, and has it answer what it owes.
-    pub fn tell(&mut self) -> io::Result<()> {
+    pub fn tell_done(&mut self) -> io::Result<()> {
         let Flow { port, beside, machine, .. } = self;
         machine.get_mut().map_err(|_| poisoned())?.nudge(port)?;
         send_all(beside, DONE)
     }
 
     /// Drives it once; whether the other end has told the same, and whether all is quiet.
-    pub fn rest(&mut self) -> io::Result<(bool, bool)> {
+    pub fn drive_to_rest(&mut self) -> io::Result<(bool, bool)> {
         if !self.done {
-            self.done = heard(&self.beside)?;
+            self.done = has_heard_done(&self.beside)?;
         }
         let Flow { port, machine, done, .. } = self;
         let machine = machine.get_mut().map_err(|_| poisoned())?;
@@ -93,7 +93,7 @@ impl Flow {
         self.machine.get_mut().map_err(|_| poisoned())
     }
 
-    fn shared(&self) -> io::Result<MutexGuard<'_, Machine>> {
+    fn lock(&self) -> io::Result<MutexGuard<'_, Machine>> {
         self.machine.lock().map_err(|_| poisoned())
     }
 }
@@ -112,7 +112,7 @@ fn poisoned() -> io::Error {
 }
 
 /// Whether the other end has told that it is done; the end of the stream is an error.
-fn heard(beside: &TcpStream) -> io::Result<bool> {
+fn has_heard_done(beside: &TcpStream) -> io::Result<bool> {
     match socket::receive_now(beside, &mut [0])? {
         Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         came => Ok(came.is_some()),
@@ -147,7 +147,7 @@ impl<'s, const POLLS: bool> ExclusiveFlow<'s, POLLS> {
         // A stream that has said all it will say in this trial is looked at no more.
         let watched = (!*done).then_some(&*beside);
         if socket::wait_for(port, machine.is_held(), watched, sleep)? {
-            *done = heard(beside)?;
+            *done = has_heard_done(beside)?;
         }
         machine.drive(port)
     }
@@ -186,7 +186,7 @@ impl<'s, const POLLS: bool> ExclusiveFlow<'s, POLLS> {
             *asks += 1;
             if *asks >= ASKS_A_LOOK && !*done {
                 *asks = 0;
-                *done = heard(beside)?;
+                *done = has_heard_done(beside)?;
             }
             move_now(machine, port)
         })
@@ -229,7 +229,7 @@ impl<const POLLS: bool> Shared<'_, POLLS> {
         let nobody: Option<&TcpStream> = None;
         let begun = Instant::now();
         loop {
-            let mut machine = flow.shared()?;
+            let mut machine = flow.lock()?;
             let moved = move_now(&mut machine, &flow.port)?;
             if moved > 0 {
                 return Ok(moved);

@@ -113,7 +113,7 @@ pub struct Far {
 
 impl Far {
     /// This host, for a launcher that needs such daemons, where it needs any.
-    pub fn here(
+    pub fn of_this_host(
         all: &[Found],
         name: Option<&str>,
         needed: Option<&'static LaunchDaemons>,
@@ -126,7 +126,7 @@ impl Far {
             Some(daemons) => daemons.shell(launcher)?,
             None => Box::new(plain),
         };
-        let (served, elsewhere) = Elsewhere::here(all, address, shell)?;
+        let (served, elsewhere) = Elsewhere::of_this_host(all, address, shell)?;
         Ok((Far { daemons, served }, elsewhere))
     }
 

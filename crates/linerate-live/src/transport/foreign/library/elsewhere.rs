@@ -43,8 +43,8 @@ pub struct Placed {
 impl Elsewhere {
     /// This host with what was found on it, for a launcher on the other one: commands are served as long as the first
     /// answer lives, by a shell that is started so.
-    pub fn here(found: &[Found], address: Ipv4Addr, shell: Shell) -> Result<(Served, Elsewhere)> {
-        let (served, shell) = Served::at(address.into(), shell)?;
+    pub fn of_this_host(found: &[Found], address: Ipv4Addr, shell: Shell) -> Result<(Served, Elsewhere)> {
+        let (served, shell) = Served::listen(address.into(), shell)?;
         let program = this_program()?;
         let libraries = found.iter().filter_map(of_this_host).collect();
         Ok((served, Elsewhere { shell, program, libraries, interface: interface_of(address.into())? }))

@@ -28,15 +28,15 @@ const NOBODY: u8 = b'n';
 
 /// A rank's call home.
 pub fn call(home: &str) -> Result<UnixStream> {
-    said(home, HERE)
+    connect_with(home, HERE)
 }
 
 /// Says that no rank will come.
 pub fn forsake(home: &str) -> Result<()> {
-    said(home, NOBODY).map(drop)
+    connect_with(home, NOBODY).map(drop)
 }
 
-fn said(home: &str, word: u8) -> Result<UnixStream> {
+fn connect_with(home: &str, word: u8) -> Result<UnixStream> {
     let mut stream = local::connect(home)?;
     stream.write_all(&[word]).map_err(|e| Error::io("write", home, e))?;
     Ok(stream)
@@ -140,7 +140,7 @@ impl RankListener {
                 && let Some(process) = socket::own_peer(&stream)
             {
                 match first_word(&mut stream)? {
-                    HERE => return RankConnection::over(stream, process),
+                    HERE => return RankConnection::from_stream(stream, process),
                     _ => return Err(Error::hung_up("the other end", "started no rank")),
                 }
             }
@@ -169,7 +169,7 @@ pub struct RankConnection {
 }
 
 impl RankConnection {
-    fn over(stream: UnixStream, process: u32) -> Result<RankConnection> {
+    fn from_stream(stream: UnixStream, process: u32) -> Result<RankConnection> {
         let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
         let client = Client::new("a rank", copy()?, copy()?);
         Ok(RankConnection { process, client, stream, own: Process::open(process)? })

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(knob: &'static str, values: &[(&str, &str)]) -> Option<String> {
+    fn value_granted(knob: &'static str, values: &[(&str, &str)]) -> Option<String> {
         let names = ["tcp_limit", "sm_limit", "gone"].map(String::from).into();
         let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         granted(&ReportedKnob { knob, names }, &values)
@@ -107,13 +107,16 @@ mod tests {
     #[test]
     fn one_value_is_told_where_all_agree() {
         let knob = "mpi.eager-limit";
-        assert_eq!(of(knob, &[("tcp_limit", "8192"), ("sm_limit", "8192")]).as_deref(), Some("8 KiB"));
-        assert_eq!(of(knob, &[("sm_limit", "100")]).as_deref(), Some("100 B"));
-        let apart = of(knob, &[("tcp_limit", "65536"), ("sm_limit", "4096")]);
+        assert_eq!(
+            value_granted(knob, &[("tcp_limit", "8192"), ("sm_limit", "8192")]).as_deref(),
+            Some("8 KiB")
+        );
+        assert_eq!(value_granted(knob, &[("sm_limit", "100")]).as_deref(), Some("100 B"));
+        let apart = value_granted(knob, &[("tcp_limit", "65536"), ("sm_limit", "4096")]);
         assert_eq!(apart.as_deref(), Some("tcp_limit=64 KiB sm_limit=4 KiB"));
-        assert_eq!(of(knob, &[]), None);
-        assert_eq!(of("mpi.yield", &[("tcp_limit", "1")]).as_deref(), Some("on"));
-        assert_eq!(of("mpi.yield", &[("tcp_limit", "true")]).as_deref(), Some("true"));
+        assert_eq!(value_granted(knob, &[]), None);
+        assert_eq!(value_granted("mpi.yield", &[("tcp_limit", "1")]).as_deref(), Some("on"));
+        assert_eq!(value_granted("mpi.yield", &[("tcp_limit", "true")]).as_deref(), Some("true"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::launch::Launched;
 use super::launch_request::{LaunchRequest, RankSpec};
 use super::rank_report::{self, RankReport, ReportedKnob};
 use super::shell::{Access, Lent};
-use super::{Found, LOADS, ProcessEnvironment, at, is_there, of_kind, this_program};
+use super::{Found, LOADS, ProcessEnvironment, identify_all_at, is_there, of_kind, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
@@ -82,13 +82,13 @@ impl Transport for LibraryTransport {
             return Err(Error::unavailable(what, format!("flows = [{most}]")));
         }
         // Before the other end waits for a rank.
-        let all = self.all(spec)?;
+        let all = self.candidates(spec)?;
         let home = RankListener::open()?;
         let (mut far, mut offer) = (None, Offer::Nothing);
         if spec.passive {
             let asked = self.picks.and_then(|knob| spec.value(knob));
             let needed = asked.and_then(self.launch).and_then(|launch| launch.daemons.as_ref());
-            let here = |address| Far::here(&all, asked, needed, address);
+            let here = |address| Far::of_this_host(&all, asked, needed, address);
             let (held, elsewhere) = own_address(spec)?.map(here).transpose()?.unzip();
             far = held;
             offer = Offer::Home { name: home.name().into(), elsewhere: elsewhere.map(Box::new) };
@@ -115,13 +115,13 @@ impl LibraryTransport {
     }
 
     /// Those that this session may take.
-    fn all(&self, spec: &Spec) -> Result<Cow<'_, [Found]>> {
+    fn candidates(&self, spec: &Spec) -> Result<Cow<'_, [Found]>> {
         let program = this_program()?;
         let around = ProcessEnvironment::of_this_process();
         let Some(place) = self.at.and_then(|knob| spec.value(knob)) else {
             return Ok(Cow::Borrowed(self.all.get_or_init(|| of_kind(self.kind, &program, &around))));
         };
-        let there = at(self.kind, Path::new(place), &program, &around);
+        let there = identify_all_at(self.kind, Path::new(place), &program, &around);
         match there.as_slice() {
             [] => {
                 let hint = "it is a library's file, or the folder above its lib; `linerate doctor` lists those that there are";
@@ -144,7 +144,7 @@ impl LibraryTransport {
             }
             (Err(_), _) => false,
         };
-        let all = self.all(spec)?;
+        let all = self.candidates(spec)?;
         let names: Vec<&str> =
             all.iter().filter_map(|found| Some(found.identity.as_ref().ok()?.name.as_str())).collect();
         let hint = match names.is_empty() {

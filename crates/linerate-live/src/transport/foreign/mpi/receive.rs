@@ -13,7 +13,7 @@ const ALL: [Receive; MPI_RECEIVES.len()] =
     [Receive::Blocking, Receive::Posted, Receive::AnySource, Receive::Unexpected, Receive::Plain];
 
 /// What was asked for; the first one where nothing was.
-pub fn asked(spec: &Spec) -> Result<Receive> {
+pub fn from_spec(spec: &Spec) -> Result<Receive> {
     let Some(name) = spec.value(RECEIVE) else { return Ok(Receive::default()) };
     let at = MPI_RECEIVES.iter().position(|known| *known == name);
     let unknown = || Error::usage(format!("no receive is called `{name}`"), "see `linerate list knobs`");

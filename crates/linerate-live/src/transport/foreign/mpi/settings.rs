@@ -16,10 +16,10 @@ const ENVIRONMENT: &str = "mpi.environment";
 /// The variables of a session, by a maker's names for them. Those that were said as they are come last, and win.
 pub fn variables(spec: &Spec, maker: &str) -> Result<Vec<(String, String)>> {
     let mut variables = Vec::new();
-    for knob in asked(spec) {
+    for knob in knobs_asked_for(spec) {
         let Some(value) = spec.value(knob) else { continue };
         let entry = MPI_VARIABLES.iter().find(|entry| entry.knob == knob && entry.maker == maker);
-        let names = entry.map(|entry| entry.variables).ok_or_else(|| none(knob, maker))?;
+        let names = entry.map(|entry| entry.variables).ok_or_else(|| no_variable(knob, maker))?;
         variables.extend(names.iter().map(|name| ((*name).to_owned(), variable::value(value))));
     }
     for (name, value) in variable::assignments(spec.value(ENVIRONMENT)) {
@@ -54,12 +54,12 @@ pub fn granted(spec: &Spec) -> Option<Granted> {
     Some(Granted { knob: ENVIRONMENT.into(), asked, granted: None })
 }
 
-fn asked(spec: &Spec) -> impl Iterator<Item = &'static str> {
+fn knobs_asked_for(spec: &Spec) -> impl Iterator<Item = &'static str> {
     let has_variables = |name: &&str| MPI_VARIABLES.iter().any(|entry| entry.knob == *name);
     KNOBS.iter().map(|knob| knob.name).filter(has_variables).filter(|name| spec.value(name).is_some())
 }
 
-fn none(knob: &str, maker: &str) -> Error {
+fn no_variable(knob: &str, maker: &str) -> Error {
     let others = MPI_VARIABLES.iter().filter(|entry| entry.knob == knob).map(|entry| entry.maker);
     let others: Vec<&str> = others.collect();
     let hint = format!(

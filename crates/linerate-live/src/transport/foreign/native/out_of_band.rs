@@ -15,7 +15,7 @@ pub struct OutOfBand(TcpStream);
 
 impl OutOfBand {
     /// Over this connection, whose other side has shown that it belongs to the session.
-    pub fn over(stream: TcpStream) -> OutOfBand {
+    pub fn from_stream(stream: TcpStream) -> OutOfBand {
         OutOfBand(stream)
     }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn each_end_hears_the_others_address_and_end() {
-        let [one, other] = pair().map(OutOfBand::over);
+        let [one, other] = pair().map(OutOfBand::from_stream);
         let far = std::thread::spawn(move || (other.exchange(b"far away", PATIENCE).unwrap(), other));
         assert_eq!(one.exchange(b"near", PATIENCE).unwrap(), b"far away");
         let (near, other) = far.join().unwrap();
@@ -86,10 +86,10 @@ mod tests {
     fn an_address_of_any_length_is_none() {
         let [one, mut other] = pair();
         other.write_all(&u32::MAX.to_be_bytes()).unwrap();
-        let error = OutOfBand::over(one).exchange(b"near", PATIENCE).unwrap_err().to_string();
+        let error = OutOfBand::from_stream(one).exchange(b"near", PATIENCE).unwrap_err().to_string();
         assert!(error.contains("4294967295 B"), "{error}");
         let [one, other] = pair();
-        assert!(OutOfBand::over(one).exchange(&[0; LONGEST + 1], PATIENCE).is_err());
+        assert!(OutOfBand::from_stream(one).exchange(&[0; LONGEST + 1], PATIENCE).is_err());
         drop(other);
     }
 
@@ -98,9 +98,9 @@ mod tests {
         let [one, mut other] = pair();
         other.write_all(&[0, 0, 0, 9, 1]).unwrap();
         drop(other);
-        assert!(OutOfBand::over(one).exchange(b"near", PATIENCE).is_err());
+        assert!(OutOfBand::from_stream(one).exchange(b"near", PATIENCE).is_err());
         let [one, other] = pair();
-        assert!(OutOfBand::over(one).exchange(b"near", Duration::from_millis(50)).is_err());
+        assert!(OutOfBand::from_stream(one).exchange(b"near", Duration::from_millis(50)).is_err());
         drop(other);
     }
 }

@@ -1,7 +1,7 @@
 //! The virtual machine of a session, where the active end is: its first daemon, and its first task.
 
 use super::task::{self, About, Host, Starts, TaskRequest};
-use super::{ENCODING, ROUTE, found};
+use super::{ENCODING, ROUTE, first_usable};
 use crate::transport::Spec;
 use crate::transport::foreign::library::elsewhere::{Elsewhere, own_address};
 use crate::transport::foreign::library::home::{RankConnection, RankListener};
@@ -58,8 +58,8 @@ impl Machine {
         other: &str,
         elsewhere: Option<&Elsewhere>,
     ) -> Result<(RankConnection, About, Machine)> {
-        let found = found()?;
-        let asked = asked(spec, found, [home.name(), other], elsewhere)?;
+        let found = first_usable()?;
+        let asked = task_request(spec, found, [home.name(), other], elsewhere)?;
         // Until both tasks are there nobody else needs it.
         let lent = elsewhere.map(|elsewhere| Lent::to_own_user(&elsewhere.shell)).transpose()?;
         let kept = SupervisedDaemon::expect()?;
@@ -97,7 +97,7 @@ impl Machine {
 }
 
 /// What the first task is to do, and by it the other one.
-fn asked(
+fn task_request(
     spec: &Spec,
     found: &Found,
     [home, other]: [&str; 2],

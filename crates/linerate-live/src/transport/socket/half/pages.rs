@@ -4,7 +4,7 @@
 //! a message has the bytes of any other engine's, and lies where the block's buffer would.
 
 use super::plain::own;
-use super::ring::tell;
+use super::ring::count_zero_copies;
 use super::source::Source;
 use super::{Pull, Push, Setup};
 use crate::pattern::Kernel;
@@ -50,7 +50,7 @@ impl<const WAITS: bool> Push for SendFile<WAITS> {
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (at, len) = self.source.next(bytes.len());
         let sent = self.source.content().send::<WAITS>(&self.socket, at, len)?;
-        self.source.went(sent);
+        self.source.advance(sent);
         Ok(sent)
     }
 }
@@ -79,7 +79,7 @@ impl<const WAITS: bool> Push for SpliceOut<WAITS> {
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let place = self.source.next(bytes.len());
         let sent = self.passage.send::<WAITS>(&self.socket, self.source.content(), place)?;
-        self.source.went(sent);
+        self.source.advance(sent);
         Ok(sent)
     }
 }
@@ -99,7 +99,7 @@ impl<const WAITS: bool> Push for ZeroCopySend<WAITS> {
 
     fn open(setup: &Setup) -> Result<Self> {
         let (socket, source) = (own(setup.socket)?, Source::with_largest(setup.largest)?);
-        let zero_copy = ZeroCopy::on(&socket)?;
+        let zero_copy = ZeroCopy::enable(&socket)?;
         Ok(ZeroCopySend { socket, zero_copy, source, told: Usage::default(), patience: setup.patience })
     }
 
@@ -112,14 +112,14 @@ impl<const WAITS: bool> Push for ZeroCopySend<WAITS> {
         let (at, len) = self.source.next(bytes.len());
         let message = &self.source.content()[at..at + len];
         let sent = self.zero_copy.send::<WAITS>(&self.socket, message, self.patience)?;
-        self.source.went(sent);
+        self.source.advance(sent);
         Ok(sent)
     }
 
     fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         // A word that does not come is missing from the count of those that were heard.
         let _ = self.zero_copy.settle(&self.socket, self.patience);
-        tell(kernel, self.zero_copy.usage(), &mut self.told);
+        count_zero_copies(kernel, self.zero_copy.usage(), &mut self.told);
         Ok(())
     }
 }

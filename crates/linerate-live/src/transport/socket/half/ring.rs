@@ -66,20 +66,20 @@ impl<const WAITS: bool> Push for RingZeroCopy<WAITS> {
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (at, len) = self.source.next(bytes.len());
         let sent = self.ring.send_zero_copy::<WAITS>(&self.source.content()[at..at + len])?;
-        self.source.went(sent);
+        self.source.advance(sent);
         Ok(sent)
     }
 
     fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         // A word that does not come is missing from the count of those that were heard.
         let _ = self.ring.settle();
-        tell(kernel, self.ring.usage(), &mut self.told);
+        count_zero_copies(kernel, self.ring.usage(), &mut self.told);
         Ok(())
     }
 }
 
 /// What became of the sends without a copy since the last time.
-pub(super) fn tell(kernel: &mut Kernel, usage: Usage, told: &mut Usage) {
+pub(super) fn count_zero_copies(kernel: &mut Kernel, usage: Usage, told: &mut Usage) {
     let new = usage.since(*told);
     *told = usage;
     count(kernel, "zero-copy.sends", new.sends);

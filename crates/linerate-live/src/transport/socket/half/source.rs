@@ -102,7 +102,7 @@ impl<K: Backing> Source<K> {
 
     /// So many of them went.
     #[inline]
-    pub fn went(&mut self, bytes: usize) {
+    pub fn advance(&mut self, bytes: usize) {
         self.left -= bytes;
         self.at += bytes;
         if self.left == 0 {

@@ -6,7 +6,7 @@ use super::pages::{SendFile, SpliceOut, SpliceToNowhere, ZeroCopySend};
 use super::plain::{Coalescing, Discard, Read, WaitAll, Write};
 use super::ready::{ReadyToReceive, ReadyToSend};
 use super::ring::{RingReceive, RingSend, RingShots, RingZeroCopy};
-use super::{In, Open, Out, Pull, Push, both, receiver, sender};
+use super::{In, Open, Out, Pull, Push, boxed_halves, receiver, sender};
 use crate::pattern::Drive;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -23,49 +23,53 @@ pub struct Row<H: ?Sized + 'static> {
     pub half: Open<Box<H>>,
 }
 
-const fn out<S: Push, const WAITS: bool>() -> Row<dyn Out> {
+const fn sender_row<S: Push, const WAITS: bool>() -> Row<dyn Out> {
     Row {
         name: S::NAME,
         owns_memory: S::OWNS_MEMORY,
-        stream: |setup| Ok(both::<WAITS>(sender::<S>(setup)?, receiver::<Read<WAITS>>(setup)?, setup)),
+        stream: |setup| {
+            Ok(boxed_halves::<WAITS>(sender::<S>(setup)?, receiver::<Read<WAITS>>(setup)?, setup))
+        },
         half: |setup| Ok(Box::new(sender::<S>(setup)?)),
     }
 }
 
-const fn into<R: Pull, const WAITS: bool>() -> Row<dyn In> {
+const fn receiver_row<R: Pull, const WAITS: bool>() -> Row<dyn In> {
     Row {
         name: R::NAME,
         owns_memory: false,
-        stream: |setup| Ok(both::<WAITS>(sender::<Write<WAITS>>(setup)?, receiver::<R>(setup)?, setup)),
+        stream: |setup| {
+            Ok(boxed_halves::<WAITS>(sender::<Write<WAITS>>(setup)?, receiver::<R>(setup)?, setup))
+        },
         half: |setup| Ok(Box::new(receiver::<R>(setup)?)),
     }
 }
 
 const fn senders<const WAITS: bool>() -> [Row<dyn Out>; 7] {
     [
-        out::<Write<WAITS>, WAITS>(),
-        out::<ReadyToSend<WAITS>, WAITS>(),
-        out::<RingSend<WAITS>, WAITS>(),
-        out::<RingZeroCopy<WAITS>, WAITS>(),
-        out::<SendFile<WAITS>, WAITS>(),
-        out::<SpliceOut<WAITS>, WAITS>(),
-        out::<ZeroCopySend<WAITS>, WAITS>(),
+        sender_row::<Write<WAITS>, WAITS>(),
+        sender_row::<ReadyToSend<WAITS>, WAITS>(),
+        sender_row::<RingSend<WAITS>, WAITS>(),
+        sender_row::<RingZeroCopy<WAITS>, WAITS>(),
+        sender_row::<SendFile<WAITS>, WAITS>(),
+        sender_row::<SpliceOut<WAITS>, WAITS>(),
+        sender_row::<ZeroCopySend<WAITS>, WAITS>(),
     ]
 }
 
 const fn receivers<const WAITS: bool>() -> [Row<dyn In>; 11] {
     [
-        into::<Read<WAITS>, WAITS>(),
-        into::<WaitAll<WAITS>, WAITS>(),
-        into::<Coalescing<WAITS>, WAITS>(),
-        into::<LowWater<WAITS>, WAITS>(),
-        into::<ReadyToReceive<WAITS>, WAITS>(),
-        into::<RingReceive<WAITS>, WAITS>(),
-        into::<RingShots<WAITS>, WAITS>(),
-        into::<Discard<WAITS>, WAITS>(),
-        into::<DiscardLowWater<WAITS>, WAITS>(),
-        into::<SpliceToNowhere<WAITS>, WAITS>(),
-        into::<Mapped<WAITS>, WAITS>(),
+        receiver_row::<Read<WAITS>, WAITS>(),
+        receiver_row::<WaitAll<WAITS>, WAITS>(),
+        receiver_row::<Coalescing<WAITS>, WAITS>(),
+        receiver_row::<LowWater<WAITS>, WAITS>(),
+        receiver_row::<ReadyToReceive<WAITS>, WAITS>(),
+        receiver_row::<RingReceive<WAITS>, WAITS>(),
+        receiver_row::<RingShots<WAITS>, WAITS>(),
+        receiver_row::<Discard<WAITS>, WAITS>(),
+        receiver_row::<DiscardLowWater<WAITS>, WAITS>(),
+        receiver_row::<SpliceToNowhere<WAITS>, WAITS>(),
+        receiver_row::<Mapped<WAITS>, WAITS>(),
     ]
 }
 
@@ -80,15 +84,15 @@ pub fn defaults() -> [&'static str; 2] {
 
 /// What sends under this name.
 pub fn send(name: &str, wait: Wait) -> Result<&'static Row<dyn Out>> {
-    named(&SENDERS[usize::from(wait == Wait::Polling)], name)
+    row_named(&SENDERS[usize::from(wait == Wait::Polling)], name)
 }
 
 /// What receives under this name.
 pub fn receive(name: &str, wait: Wait) -> Result<&'static Row<dyn In>> {
-    named(&RECEIVERS[usize::from(wait == Wait::Polling)], name)
+    row_named(&RECEIVERS[usize::from(wait == Wait::Polling)], name)
 }
 
-fn named<H: ?Sized>(rows: &'static [Row<H>], name: &str) -> Result<&'static Row<H>> {
+fn row_named<H: ?Sized>(rows: &'static [Row<H>], name: &str) -> Result<&'static Row<H>> {
     let unknown = || Error::usage(format!("no engine is called `{name}`"), "see `linerate list knobs`");
     rows.iter().find(|row| row.name == name).ok_or_else(unknown)
 }

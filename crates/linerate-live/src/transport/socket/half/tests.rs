@@ -20,7 +20,7 @@ fn pair() -> (TcpStream, TcpStream) {
     (near, far)
 }
 
-fn opened(socket: &TcpStream, send: &str, receive: &str, wait: Wait) -> Box<dyn Drive> {
+fn open_halves(socket: &TcpStream, send: &str, receive: &str, wait: Wait) -> Box<dyn Drive> {
     let setup = Setup { socket, patience: LIMIT, largest: 64 };
     exchange(send, receive, wait, &setup).unwrap()
 }
@@ -48,7 +48,7 @@ fn every_way_to_send_sends_what_the_buffer_holds() {
             let (near, mut far) = pair();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    let mut link = opened(&near, send, "read", wait);
+                    let mut link = open_halves(&near, send, "read", wait);
                     for size in SIZES {
                         Link::begin(&mut *link, &block(*size, 5, Cache::Hot)).unwrap();
                         for _ in 0..5 {
@@ -78,13 +78,13 @@ fn a_cold_source_moves_on() {
     let mut source = source::Source::<Pages>::with_largest(1).unwrap();
     source.begin(&block(1000, 1, Cache::Cold)).unwrap();
     assert_eq!(source.next(1000), (0, 1000));
-    source.went(10);
+    source.advance(10);
     assert_eq!(source.next(990), (10, 990));
-    source.went(990);
+    source.advance(990);
     assert_eq!(source.next(1000), (1024, 1000));
     source.begin(&block(1000, 1, Cache::Hot)).unwrap();
     source.next(1000);
-    source.went(1000);
+    source.advance(1000);
     assert_eq!(source.next(1000), (0, 1000));
 }
 
@@ -95,7 +95,7 @@ fn every_way_to_receive_takes_only_its_bytes() {
     for receive in table::names()[1].iter() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             let (mut near, mut far) = pair();
-            let mut link = opened(&far, "write", receive, wait);
+            let mut link = open_halves(&far, "write", receive, wait);
             let fills =
                 ["read", "wait-all", "coalescing", "low-water", "epoll", "io-uring"].contains(receive);
             std::thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn the_end_is_an_error_for_everyone() {
     for receive in table::names()[1].iter() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             let (near, far) = pair();
-            let mut link = opened(&far, "write", receive, wait);
+            let mut link = open_halves(&far, "write", receive, wait);
             drop(near);
             let error = loop {
                 match link.pull(&mut [0; 8]) {
@@ -145,7 +145,7 @@ fn the_end_is_an_error_for_everyone() {
 fn what_the_kernel_says_is_told_once() {
     let (near, mut far) = pair();
     for (send, copied) in [("zero-copy", true), ("io-uring-zero-copy", true), ("write", false)] {
-        let mut link = opened(&near, send, "read", Wait::Sleeping);
+        let mut link = open_halves(&near, send, "read", Wait::Sleeping);
         Link::begin(&mut *link, &block(1000, 3, Cache::Hot)).unwrap();
         for _ in 0..3 {
             link.push(&[0; 1000]).unwrap();

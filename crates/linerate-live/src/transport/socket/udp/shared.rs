@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::pattern::{Kernel, Lossy, SILENCE, STAMPED_BYTES, poll};
 use crate::plan::Block;
-use crate::transport::socket::half::missing;
+use crate::transport::socket::half::engine_missing;
 use crate::transport::socket::lossy::Ends;
 use linerate_sys::batch::{Carried, Receiver, Sender, Sharing, can_segment, copy_head, receive_joined};
 use linerate_sys::socket;
@@ -30,7 +30,7 @@ impl<'s, const WAITS: bool> Shared<'s, WAITS> {
         let port = &ends.flow.port;
         if sharing == Sharing::Packets {
             let able = can_segment(port).and_then(|()| receive_joined(port));
-            able.map_err(|error| missing(super::ENGINE, "segments", error.into()))?;
+            able.map_err(|error| engine_missing(super::ENGINE, "segments", error.into()))?;
         }
         let (sender, receiver) = (Sender::new(port, sharing, 1)?, Receiver::new(sharing, 1)?);
         Ok(Shared { ends, sharing, sender, receiver, told: Carried::default() })

@@ -72,15 +72,15 @@ pub fn ask(access: &Access, command: Option<String>) -> Result<u8> {
     stream.write_all(&line).and_then(|()| stream.flush()).map_err(failed("write"))?;
     loop {
         match Said::read(&mut stream).map_err(failed("read"))? {
-            Said::Output(bytes) => say(std::io::stdout(), &bytes),
-            Said::Errors(bytes) => say(std::io::stderr(), &bytes),
+            Said::Output(bytes) => write_and_flush(std::io::stdout(), &bytes),
+            Said::Errors(bytes) => write_and_flush(std::io::stderr(), &bytes),
             Said::Ended(code) => return Ok(code),
         }
     }
 }
 
 /// The launcher may have stopped listening.
-fn say(mut to: impl Write, bytes: &[u8]) {
+fn write_and_flush(mut to: impl Write, bytes: &[u8]) {
     let _ = to.write_all(bytes).and_then(|()| to.flush());
 }
 

@@ -50,7 +50,7 @@ struct Keeper {
 
 impl Served {
     /// At a port of the kernel's choice; each command is run by a shell that is started so.
-    pub fn at(address: IpAddr, shell: Shell) -> Result<(Served, Access)> {
+    pub fn listen(address: IpAddr, shell: Shell) -> Result<(Served, Access)> {
         let failed = |e| Error::io("bind", address.to_string(), e);
         let listener = TcpListener::bind(SocketAddr::new(address, 0)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
