@@ -85,8 +85,15 @@ pub struct CpuTime {
     pub receiver: Option<f64>,
 }
 
-/// What tells layers apart.
-type Key<'r> = (usize, &'r str, bool, u32, &'r Pairs);
+/// What tells layers apart, in the order in which they are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'r> {
+    height: usize,
+    rung: &'r str,
+    both_ways: bool,
+    flows: u32,
+    pairs: &'r Pairs,
+}
 
 impl Layer {
     /// Whether a case belongs to this layer; long streams do.
@@ -152,7 +159,7 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
         Some(View::Ladder(rungs) | View::Comparison { rungs, .. }) => &rungs.ids[..],
         None => &[],
     };
-    let keys: BTreeSet<Key> = curves.iter().map(|curve| key(&curve.case)).collect();
+    let keys: BTreeSet<Key> = curves.iter().map(|curve| Key::of_case(&curve.case)).collect();
     let mut layers: Vec<Layer> = keys.into_iter().map(bare).collect();
     for layer in &mut layers {
         layer.ladder_bytes = nearest_stated(curves, layer.ladder_bytes);
@@ -171,7 +178,7 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
         let reason = Reason::new(ReasonKind::Unfinished, "no trial was completed", "");
         layers.push(Layer {
             unavailable: Some(NotMeasured { rung: rung.clone(), reason, ..NotMeasured::default() }),
-            ..bare((height(rung), rung, false, 1, &Pairs::default()))
+            ..bare(Key::of_one_flow(rung, false, &Pairs::default()))
         });
     }
     layers.sort_by_key(|layer| height(&layer.rung));
@@ -183,16 +190,22 @@ pub(super) fn of_suites(recording: &Recording) -> Vec<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     for case in recording.steps.iter().map(|step| &step.case).filter(|case| !case.is_of_ladder()) {
         if !layers.iter().any(|layer| layer.suite == case.id) {
-            layers.push(Layer { suite: case.id.clone(), ..bare(key(case)) });
+            layers.push(Layer { suite: case.id.clone(), ..bare(Key::of_case(case)) });
         }
     }
     layers.sort_by(|a, b| a.suite.cmp(&b.suite));
     layers
 }
 
-fn key(case: &Case) -> Key<'_> {
-    let both_ways = case.pattern == Pattern::Bidirectional;
-    (height(&case.rung), &case.rung, both_ways, case.flows, &case.pairs)
+impl<'r> Key<'r> {
+    fn of_case(case: &'r Case) -> Key<'r> {
+        let both_ways = case.pattern == Pattern::Bidirectional;
+        Key { flows: case.flows, ..Key::of_one_flow(&case.rung, both_ways, &case.pairs) }
+    }
+
+    fn of_one_flow(rung: &'r str, both_ways: bool, pairs: &'r Pairs) -> Key<'r> {
+        Key { height: height(rung), rung, both_ways, flows: 1, pairs }
+    }
 }
 
 /// Whether both ends of this rung are one thread, which never waits.
@@ -200,7 +213,8 @@ fn is_one_ended(id: &str) -> bool {
     Rung::named(id).is_some_and(|rung| rung.transport.ends == 1)
 }
 
-fn bare((_, id, both_ways, flows, pairs): Key) -> Layer {
+/// A layer without numbers.
+fn bare(Key { rung: id, both_ways, flows, pairs, .. }: Key) -> Layer {
     let known = Rung::named(id);
     let known_hosts = |hosts: HostGroup| Some(hosts).filter(|hosts| !hosts.is_empty());
     Layer {
@@ -390,7 +404,7 @@ fn leave_out(layers: &mut Vec<Layer>, unavailable: &NotMeasured) {
         let id = unavailable.rung.as_str();
         let both_ways = unavailable.pattern == Some(Pattern::Bidirectional);
         let pairs = unavailable.host.map_or_else(Pairs::default, |host| Pairs::single(host, host));
-        let layer = bare((height(id), id, both_ways, 1, &pairs));
+        let layer = bare(Key::of_one_flow(id, both_ways, &pairs));
         layers.push(Layer { unavailable: Some(unavailable.clone()), ..layer });
     }
 }

@@ -43,20 +43,17 @@ mod tests {
     use crate::record::{Flow, encode_histogram};
     use crate::vocabulary::{Does, Pattern};
 
-    fn trial(does: Does, roles: Vec<(u32, u16, Flow, Option<String>)>) -> Trial {
-        let role = |(pair, host, flow, histogram): (u32, u16, Flow, Option<String>)| RoleRecord {
-            host: HostId(host),
-            does,
-            flows: vec![flow],
-            histogram,
-            pair,
-            samples: Default::default(),
-        };
+    fn trial(does: Does, roles: Vec<RoleRecord>) -> Trial {
         let pattern = if does == Does::Pings { Pattern::PingPong } else { Pattern::Stream };
         let case = Case { rung: "network.tcp".into(), pattern, ..Case::default() };
         let block = Block { message_bytes: 100, messages: 1, slices: 10, ..Block::default() };
-        let roles = roles.into_iter().map(role).collect();
         Trial { step: 0, pass: 1, why: Default::default(), case, block, roles }
+    }
+
+    /// The role of the only flow of a pair, at the end that keeps time.
+    fn role(does: Does, pair: u32, host: u16, flow: Flow) -> RoleRecord {
+        let (histogram, samples) = (None, BTreeMap::new());
+        RoleRecord { host: HostId(host), does, flows: vec![flow], histogram, pair, samples }
     }
 
     #[test]
@@ -64,22 +61,23 @@ mod tests {
         let flow =
             |start_ns, slice| Flow { start_ns, slices_ns: vec![slice; 10], bytes: 1000, ..Flow::default() };
         // By 1000 ns, when the first one ends, 1000 B have come at b and 500 B at c.
+        let receiver = |pair, host, flow| role(Does::Receives, pair, host, flow);
         let out =
-            trial(Does::Receives, vec![(0, 1, flow(5_000_000, 100), None), (1, 2, flow(77, 200), None)]);
+            trial(Does::Receives, vec![receiver(0, 1, flow(5_000_000, 100)), receiver(1, 2, flow(77, 200))]);
         assert_eq!(throughput_bps(&out), Some(8e9 * 1500.0 / 1000.0));
         // Two at one host, one of which began 1000 ns later: they share a clock.
-        let fan_in = trial(Does::Receives, vec![(0, 0, flow(100, 200), None), (1, 0, flow(1100, 200), None)]);
+        let fan_in =
+            trial(Does::Receives, vec![receiver(0, 0, flow(100, 200)), receiver(1, 0, flow(1100, 200))]);
         assert_eq!(throughput_bps(&fan_in), Some(8e9 * 1500.0 / 2000.0));
     }
 
     #[test]
     fn clients_of_several_hosts_have_one_median() {
-        let samples = |ns: u64| encode_histogram(std::iter::repeat_n(ns, 100)).ok();
-        let flow = || Flow { duration_ns: 1, ..Flow::default() };
-        let hot = trial(
-            Does::Pings,
-            vec![(0, 1, flow(), samples(2000)), (1, 2, flow(), samples(4000)), (2, 3, flow(), samples(4000))],
-        );
+        let client = |pair, host, ns: u64| RoleRecord {
+            histogram: encode_histogram(std::iter::repeat_n(ns, 100)).ok(),
+            ..role(Does::Pings, pair, host, Flow { duration_ns: 1, ..Flow::default() })
+        };
+        let hot = trial(Does::Pings, vec![client(0, 1, 2000), client(1, 2, 4000), client(2, 3, 4000)]);
         let half = half_round_trip_ns(&hot).unwrap();
         assert!((half / 2000.0 - 1.0).abs() < 0.001, "{half}");
     }

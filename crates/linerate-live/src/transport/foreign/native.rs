@@ -19,7 +19,7 @@ mod settings;
 mod ucx;
 
 use super::library::elsewhere::{interface_of, own_address};
-use super::library::home::{Played, RankConnection, RankListener, Receive};
+use super::library::home::{Play, Played, RankConnection, RankListener};
 use super::library::started::{Started, Tie};
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
@@ -230,8 +230,8 @@ impl Session for Open {
         }
         let RunningRank { rank, started, .. } = &mut self.own;
         let gone = || is_on(started).and_then(|()| self.out_of_band.check());
-        let how = (task.does, task.cpu(0), wait, Receive::default());
-        let played = rank.play(how, blocks, self.limit, &gone);
+        let asked = Play::for_only_flow(task, wait, blocks);
+        let played = rank.play(&asked, self.limit, &gone);
         let played = played.map_err(|error| {
             // The other rank waits for one that will send nothing.
             self.out_of_band.cut();

@@ -13,7 +13,7 @@ mod machine;
 pub mod task;
 
 use super::library::elsewhere::{Elsewhere, own_address};
-use super::library::home::{self, Played, RankConnection, RankListener, Receive};
+use super::library::home::{self, Play, Played, RankConnection, RankListener};
 use super::library::shell::{Access, Served};
 use super::library::supervise::SupervisedDaemon;
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
@@ -214,8 +214,7 @@ impl Session for Open {
             ended.map_or(Ok(()), |how| Err(Error::died(how)))?;
             far.map_or(Ok(()), Far::check)
         };
-        let played =
-            self.rank.play((task.does, task.cpu(0), wait, Receive::default()), blocks, self.limit, &gone);
+        let played = self.rank.play(&Play::for_only_flow(task, wait, blocks), self.limit, &gone);
         if played.is_err()
             && let Some((_, Some(shell))) = machine
         {

@@ -4,6 +4,7 @@ use crate::control::{Call, Client};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::{Flow, Latencies};
+use crate::transport::Task;
 use crate::vocabulary::{Does, Sample, Wait};
 use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
@@ -73,6 +74,14 @@ pub struct Play {
     pub receive: Receive,
     /// The blocks, one after the other.
     pub blocks: Vec<Block>,
+}
+
+impl Play {
+    /// The only flow of a task, where a library has one way to receive.
+    pub fn for_only_flow(task: &Task, wait: Wait, blocks: &[Block]) -> Play {
+        let blocks = blocks.to_vec();
+        Play { does: task.does, cpu: task.cpu(0), wait, receive: Receive::default(), blocks }
+    }
 }
 
 /// What it measured of one block.
@@ -193,22 +202,17 @@ impl RankConnection {
     /// Has it play within the limit, as long as `gone` finds nothing wrong.
     pub fn play(
         &mut self,
-        how: (Does, Option<u32>, Wait, Receive),
-        blocks: &[Block],
+        asked: &Play,
         limit: Duration,
         gone: &dyn Fn() -> Result<()>,
     ) -> Result<Vec<Played>> {
-        let call = self.begin(how, blocks)?;
+        let call = self.begin(asked)?;
         self.finish(call, limit, gone)
     }
 
     /// Has it play, and does not wait.
-    pub fn begin(
-        &mut self,
-        (does, cpu, wait, receive): (Does, Option<u32>, Wait, Receive),
-        blocks: &[Block],
-    ) -> Result<Call<Vec<Played>>> {
-        self.client.begin("play", &Play { does, cpu, wait, receive, blocks: blocks.to_vec() })
+    pub fn begin(&mut self, asked: &Play) -> Result<Call<Vec<Played>>> {
+        self.client.begin("play", asked)
     }
 
     /// Waits for what it played.

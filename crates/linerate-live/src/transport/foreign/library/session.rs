@@ -6,7 +6,7 @@
 
 use super::daemons::Far;
 use super::elsewhere::{Elsewhere, interface_of, own_address};
-use super::home::{self, Played, RankConnection, RankListener, Receive};
+use super::home::{self, Play, Played, RankConnection, RankListener, Receive};
 use super::launch::Launched;
 use super::launch_request::{LaunchRequest, RankSpec};
 use super::rank_report::{self, RankReport, ReportedKnob};
@@ -386,7 +386,8 @@ impl Session for Open {
         }
         let receive = (self.own.receive)(&self.spec)?;
         let begin = |(flow, rank): (usize, &mut RankConnection)| {
-            rank.begin((task.does, task.cpu(flow), wait, receive), blocks)
+            let (does, cpu, blocks) = (task.does, task.cpu(flow), blocks.to_vec());
+            rank.begin(&Play { does, cpu, wait, receive, blocks })
         };
         let calls = self.ranks.iter_mut().enumerate().map(begin).collect::<Result<Vec<_>>>()?;
         let flows = self.ranks.iter_mut().zip(calls).map(|(rank, call)| {
