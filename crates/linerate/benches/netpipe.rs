@@ -168,7 +168,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Everything that a command said, once it has ended.
-fn said(command: &mut Command) -> Outcome<String> {
+fn output_text(command: &mut Command) -> Outcome<String> {
     let output = command.stdin(Stdio::null()).output()?;
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
@@ -182,13 +182,13 @@ fn said(command: &mut Command) -> Outcome<String> {
 fn by_open_mpi(program: &Path, words: &[String]) -> Outcome<String> {
     let mut command = Command::new("mpirun.openmpi");
     command.args(["--allow-run-as-root", "--bind-to", "none"]);
-    said(two_ranks(&mut command, &["-np", "1", "-H", "localhost:2"], program, words))
+    output_text(two_ranks(&mut command, &["-np", "1", "-H", "localhost:2"], program, words))
 }
 
 fn by_mpich(program: &Path, words: &[String]) -> Outcome<String> {
     let mut command = Command::new("mpiexec.mpich");
     command.args(["-bind-to", "none"]);
-    said(two_ranks(&mut command, &["-n", "1"], program, words))
+    output_text(two_ranks(&mut command, &["-n", "1"], program, words))
 }
 
 fn two_ranks<'c>(
@@ -214,7 +214,7 @@ fn by_lam(program: &Path, words: &[String]) -> Outcome<String> {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-user=1", "--map-group=1", "sh", "-c", line, "sh"]);
     let outcome =
-        said(command.arg(program).args(words).env("HOME", &home).env("LAM_MPI_SESSION_PREFIX", &home));
+        output_text(command.arg(program).args(words).env("HOME", &home).env("LAM_MPI_SESSION_PREFIX", &home));
     let _ = std::fs::remove_dir_all(&home);
     outcome
 }
@@ -243,7 +243,7 @@ fn by_pvm(program: &Path, words: &[String]) -> Outcome<String> {
     std::thread::sleep(std::time::Duration::from_millis(500));
     let mut first = Command::new("timeout");
     first.args(["60", "taskset", "-c", "0"]).arg(program).args(["-h", "localhost"]).args(words);
-    let outcome = said(first.env("PVM_TMP", &folder).env("PVM_ALLOW_ROOT", "1"));
+    let outcome = output_text(first.env("PVM_TMP", &folder).env("PVM_ALLOW_ROOT", "1"));
     drop((other, daemon));
     let _ = std::fs::remove_dir_all(&folder);
     outcome

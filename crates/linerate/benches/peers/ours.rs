@@ -262,14 +262,14 @@ impl Ours {
         let client = launch(&end(active, false), work.cpus[0])?;
         let Some(passive) = passive else {
             let ended = client.start()?.wait(limit)?;
-            return Ok((told(&ended)?, ended.cpu_ns));
+            return Ok((parse_timed(&ended)?, ended.cpu_ns));
         };
         let server = launch(&end(passive, true), work.cpus[1])?.start()?;
         let offer = server.first_line(Duration::from_secs(10))?;
         let client = client.and([offer]).start()?.wait(limit)?;
         let server = server.wait(Duration::from_secs(10))?;
         // Whichever of them failed knows why.
-        let (of_client, of_server) = (told(&client)?, told(&server)?);
+        let (of_client, of_server) = (parse_timed(&client)?, parse_timed(&server)?);
         let timed = if active.keeps_time() { of_client } else { of_server };
         Ok((timed, server.cpu_ns.zip(client.cpu_ns).map(|(server, client)| server + client)))
     }
@@ -298,7 +298,7 @@ fn block(work: &Work, cache: Cache, messages: f64, slices: u32) -> Block {
 }
 
 /// What an end told on its last line.
-fn told(ended: &Ended) -> Result<Vec<Timed>, String> {
+fn parse_timed(ended: &Ended) -> Result<Vec<Timed>, String> {
     if !ended.is_well {
         return Err(format!("ours: {}", last_line(&ended.errors)));
     }

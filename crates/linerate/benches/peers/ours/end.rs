@@ -134,7 +134,7 @@ mod tests {
         Flow { start_ns, slices_ns: slices_ns.to_vec(), bytes: 400, ..Flow::default() }
     }
 
-    fn of(flows: &[Flow], counted_s: Option<f64>) -> Timed {
+    fn timed_of(flows: &[Flow], counted_s: Option<f64>) -> Timed {
         let block = Block { messages: 10, slices: 4, ..Block::default() };
         summed(block, &flows.iter().collect::<Vec<_>>(), counted_s)
     }
@@ -142,16 +142,16 @@ mod tests {
     #[test]
     fn a_time_counts_what_came_in_it() {
         let slows_down = [flow(7, &[S, S, 2 * S, 4 * S])];
-        let timed = of(&slows_down, Some(3.0));
+        let timed = timed_of(&slows_down, Some(3.0));
         assert_eq!((timed.bytes, timed.messages, timed.seconds()), (250.0, 25.0, 3.0));
         assert_eq!((timed.all_bytes, timed.whole_s()), (400, 8.0));
-        assert_eq!(of(&slows_down, None).bytes, 400.0);
+        assert_eq!(timed_of(&slows_down, None).bytes, 400.0);
     }
 
     #[test]
     fn no_flow_is_counted_alone() {
         let unequal = [flow(0, &[S, S, S, S]), flow(S, &[S, S, 2 * S, 2 * S])];
-        let timed = of(&unequal, Some(100.0));
+        let timed = timed_of(&unequal, Some(100.0));
         assert_eq!((timed.seconds(), timed.bytes), (4.0, 400.0 + 250.0));
     }
 }

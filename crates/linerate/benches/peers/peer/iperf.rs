@@ -19,7 +19,7 @@ pub const IPERF: Peer = Peer {
 };
 
 /// What its server wrote, the sum of all flows last, and the CPU time of both.
-fn told(
+fn client_output(
     work: &Work,
     testbed: &Testbed,
     (server, client): (&[&str], &[&str]),
@@ -49,13 +49,13 @@ fn sum(text: &str) -> Result<Vec<f64>, String> {
 }
 
 fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let (text, cpu_ns) = told(work, testbed, (&[], &[]))?;
+    let (text, cpu_ns) = client_output(work, testbed, (&[], &[]))?;
     let [bytes, bps, ..] = sum(&text)?[..] else { return Err("its server printed no rate".into()) };
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let (text, _) = told(work, testbed, (&["-u"], &["-u", "-b", "100g"]))?;
+    let (text, _) = client_output(work, testbed, (&["-u"], &["-u", "-b", "100g"]))?;
     let [_, bps, ..] = sum(&text)?[..] else { return Err("its server printed no rate".into()) };
     let per_s = bps / 8.0 / work.bytes as f64;
     Ok(Outcome { per_s: Some(per_s), bps: Some(bps), cpu_ms_per_gb: None })

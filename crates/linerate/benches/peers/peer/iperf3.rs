@@ -44,7 +44,7 @@ fn plain_datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome,
 }
 
 /// What its client says in JSON, and the CPU time of both.
-fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
+fn client_json(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
     let port = testbed.port();
     let (at, bytes) = (port.to_string(), work.bytes.to_string());
     let (seconds, flows) = (work.seconds.to_string(), work.flows.to_string());
@@ -61,7 +61,7 @@ fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<
 
 fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, String> {
     let words = [&["-O", "1"], more].concat();
-    let (json, cpu_ns) = told(work, testbed, &words)?;
+    let (json, cpu_ns) = client_json(work, testbed, &words)?;
     let bps = json["end"]["sum_received"]["bits_per_second"].as_f64().ok_or("it told no received rate")?;
     let intervals = json["intervals"].as_array().into_iter().flatten();
     let bytes: f64 = intervals.filter_map(|interval| interval["sum"]["bytes"].as_f64()).sum();
@@ -71,7 +71,7 @@ fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, Stri
 /// Nothing is omitted: it would count what was lost before against what came after.
 fn datagrams(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, String> {
     let words = [&["-u", "-b", "0"], more].concat();
-    let (json, _) = told(work, testbed, &words)?;
+    let (json, _) = client_json(work, testbed, &words)?;
     // Versions differ in where the receiver's sum is; each has the lost ones in it.
     let received = &json["end"]["sum_received"];
     let sum = if received["packets"].is_number() { received } else { &json["end"]["sum"] };

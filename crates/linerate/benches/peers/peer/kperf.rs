@@ -44,7 +44,7 @@ fn server(cpu: u32, port: u16) -> Result<Running, String> {
 }
 
 /// What its client left.
-fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Ended, String> {
+fn ended_client(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Ended, String> {
     let ports = [testbed.port(), testbed.port()];
     let [from, to] = [server(work.cpus[0], ports[0])?, server(work.cpus[1], ports[1])?];
     let [source, target] = ports.map(|port| port.to_string());
@@ -64,7 +64,7 @@ fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, Stri
     // It reads 64 KiB at once, as it does unless it is told otherwise, or the message where that is larger.
     let read = work.bytes.max(64 << 10).to_string();
     let words = [&["--write-size", &bytes, "--read-size", &read, "--out-csv"], more].concat();
-    let client = told(work, testbed, &words)?;
+    let client = ended_client(work, testbed, &words)?;
     let received = last_line(&client.output).rsplit(',').next().and_then(|field| field.parse::<f64>().ok());
     let received = received.ok_or_else(|| last_line(&client.output).to_owned())?;
     Ok(Outcome { bps: Some(received * 1e9), ..Outcome::default() })
@@ -73,7 +73,7 @@ fn stream(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<Outcome, Stri
 /// The source's line: "kperf-client: 123456.7 RPS".
 fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
-    let client = told(work, testbed, &["--req-size", &bytes, "--resp-size", &bytes])?;
+    let client = ended_client(work, testbed, &["--req-size", &bytes, "--resp-size", &bytes])?;
     let lines = client.errors.lines().chain(client.output.lines());
     let mut rates = lines.filter_map(|line| line.trim_end().strip_suffix(" RPS"));
     let per_s = rates.next().and_then(|line| line.split_whitespace().last()?.parse().ok());

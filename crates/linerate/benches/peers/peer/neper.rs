@@ -31,7 +31,7 @@ const SAMPLE: &str = "0.25";
 const SAMPLED: Clocked = Clocked::after(0.25);
 
 /// What both ends left.
-fn told(
+fn ended_client(
     program: &str,
     work: &Work,
     testbed: &Testbed,
@@ -58,7 +58,7 @@ fn rate(ended: &Ended) -> Result<f64, String> {
 fn stream(work: &Work, testbed: &Testbed, server: &[&str]) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let both = ["-B", &bytes, "--no-cork"];
-    let ended = told("tcp_stream", work, testbed, (&both, server, &[]))?;
+    let ended = ended_client("tcp_stream", work, testbed, (&both, server, &[]))?;
     let bps = rate(&ended[0])? * 1e6;
     let carried = bps / 8.0 * f64::from(work.seconds);
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_of(&ended), carried))
@@ -66,7 +66,7 @@ fn stream(work: &Work, testbed: &Testbed, server: &[&str]) -> Result<Outcome, St
 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
-    let ended = told("udp_stream", work, testbed, (&["-B", &bytes], &[], &[]))?;
+    let ended = ended_client("udp_stream", work, testbed, (&["-B", &bytes], &[], &[]))?;
     let bps = rate(&ended[0])? * 1e6;
     Ok(Outcome { per_s: Some(bps / 8.0 / work.bytes as f64), bps: Some(bps), cpu_ms_per_gb: None })
 }
@@ -82,6 +82,6 @@ fn connections(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, Str
 fn transactions(program: &str, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let both = ["-Q", &bytes, "-R", &bytes, "--no-delay"];
-    let ended = told(program, work, testbed, (&both, &[], &[]))?;
+    let ended = ended_client(program, work, testbed, (&both, &[], &[]))?;
     Ok(Outcome { per_s: Some(rate(&ended[1])?), ..Outcome::default() })
 }

@@ -28,7 +28,12 @@ fn is_alone(work: &Work) -> bool {
 }
 
 /// What its client prints, and the CPU time of both.
-fn told(work: &Work, testbed: &Testbed, test: &str, more: &[&str]) -> Result<(String, Option<u64>), String> {
+fn client_output(
+    work: &Work,
+    testbed: &Testbed,
+    test: &str,
+    more: &[&str],
+) -> Result<(String, Option<u64>), String> {
     let port = testbed.port();
     let (at, seconds) = (port.to_string(), work.seconds.to_string());
     let server = Launch::new("netserver", work.cpus[1], ["-D", "-f", "-4", "-L", HERE, "-p", &at]);
@@ -44,7 +49,7 @@ fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> 
     let bytes = work.bytes.to_string();
     let what = "REMOTE_RECV_THROUGHPUT,REMOTE_BYTES_RECVD";
     let words = ["-m", &bytes, "-M", &bytes, "-k", what];
-    let (text, cpu_ns) = told(work, testbed, "TCP_STREAM", &words)?;
+    let (text, cpu_ns) = client_output(work, testbed, "TCP_STREAM", &words)?;
     let bps = number_after(&text, "REMOTE_RECV_THROUGHPUT=")? * 1e6;
     let bytes = number_after(&text, "REMOTE_BYTES_RECVD=")?;
     Ok(Outcome { bps: Some(bps), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
@@ -53,7 +58,7 @@ fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let bytes = work.bytes.to_string();
     let words = ["-m", &bytes, "-R", "1", "-k", "REMOTE_BYTES_RECVD,ELAPSED_TIME"];
-    let (text, _) = told(work, testbed, "UDP_STREAM", &words)?;
+    let (text, _) = client_output(work, testbed, "UDP_STREAM", &words)?;
     let received = number_after(&text, "REMOTE_BYTES_RECVD=")?;
     let per_s = received / work.bytes as f64 / number_after(&text, "ELAPSED_TIME=")?;
     Ok(Outcome { per_s: Some(per_s), bps: Some(per_s * work.bytes as f64 * 8.0), cpu_ms_per_gb: None })
@@ -65,6 +70,6 @@ fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String
 
 fn transactions(work: &Work, testbed: &Testbed, test: &str) -> Result<Outcome, String> {
     let sizes = format!("{0},{0}", work.bytes);
-    let (text, _) = told(work, testbed, test, &["-r", &sizes, "-D", "-k", "THROUGHPUT"])?;
+    let (text, _) = client_output(work, testbed, test, &["-r", &sizes, "-D", "-k", "THROUGHPUT"])?;
     Ok(Outcome { per_s: Some(number_after(&text, "THROUGHPUT=")?), ..Outcome::default() })
 }

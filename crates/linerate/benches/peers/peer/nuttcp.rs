@@ -19,7 +19,7 @@ pub const NUTTCP: Peer = Peer {
 };
 
 /// What its client prints, and the CPU time of both.
-fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(String, Option<u64>), String> {
+fn client_output(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(String, Option<u64>), String> {
     let (control, data) = (testbed.port(), testbed.port());
     let (at, to) = (format!("-P{control}"), format!("-p{data}"));
     let server = Launch::new("nuttcp", work.cpus[1], ["-S", "--nofork", &at]);
@@ -36,14 +36,14 @@ fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(String, Option
 }
 
 fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let (text, cpu_ns) = told(work, testbed, &[])?;
+    let (text, cpu_ns) = client_output(work, testbed, &[])?;
     let mbps = number_after(&text, "rate_Mbps=")?;
     let bytes = number_after(&text, "megabytes=")? * f64::from(1 << 20);
     Ok(Outcome { bps: Some(mbps * 1e6), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let (text, _) = told(work, testbed, &["-u", "-Ru"])?;
+    let (text, _) = client_output(work, testbed, &["-u", "-Ru"])?;
     let bps = number_after(&text, "rate_Mbps=")? * 1e6;
     Ok(Outcome { per_s: Some(bps / 8.0 / work.bytes as f64), bps: Some(bps), cpu_ms_per_gb: None })
 }

@@ -37,7 +37,7 @@ const UNITS: &[(&str, f64)] = &[
 ];
 
 /// A value of one of its tests.
-fn told(work: &Work, testbed: &Testbed, test: &str, value: &str) -> Result<f64, String> {
+fn client_value(work: &Work, testbed: &Testbed, test: &str, value: &str) -> Result<f64, String> {
     let port = testbed.port();
     let (at, bytes, seconds) = (port.to_string(), work.bytes.to_string(), work.seconds.to_string());
     let server = Launch::new("qperf", work.cpus[1], ["-lp", &at]);
@@ -54,17 +54,17 @@ fn told(work: &Work, testbed: &Testbed, test: &str, value: &str) -> Result<f64, 
 }
 
 fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let bytes_per_s = told(work, testbed, "tcp_bw", "bw")?;
+    let bytes_per_s = client_value(work, testbed, "tcp_bw", "bw")?;
     Ok(Outcome { bps: Some(8.0 * bytes_per_s), ..Outcome::default() })
 }
 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let bytes_per_s = told(work, testbed, "udp_bw", "recv_bw")?;
+    let bytes_per_s = client_value(work, testbed, "udp_bw", "recv_bw")?;
     let per_s = bytes_per_s / work.bytes as f64;
     Ok(Outcome { per_s: Some(per_s), bps: Some(8.0 * bytes_per_s), cpu_ms_per_gb: None })
 }
 
 fn round_trip(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let half_s = told(work, testbed, "tcp_lat", "latency")?;
+    let half_s = client_value(work, testbed, "tcp_lat", "latency")?;
     Ok(Outcome { per_s: Some(0.5 / half_s), ..Outcome::default() })
 }

@@ -41,7 +41,7 @@ fn script(work: &Work, flowops: &str) -> String {
 }
 
 /// Bytes and operations a second, between the first sample and the last one.
-fn told(work: &Work, testbed: &Testbed, flowops: &str) -> Result<[f64; 2], String> {
+fn client_totals(work: &Work, testbed: &Testbed, flowops: &str) -> Result<[f64; 2], String> {
     let port = testbed.port();
     let at = port.to_string();
     let path = std::env::temp_dir().join(format!("linerate-bench-peers-{}-{port}.xml", std::process::id()));
@@ -67,13 +67,13 @@ fn told(work: &Work, testbed: &Testbed, flowops: &str) -> Result<[f64; 2], Strin
 
 fn stream(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let flowop = format!("<flowop type=\"write\" options=\"size={}\"/>\n", work.bytes);
-    let [bytes, _] = told(work, testbed, &flowop)?;
+    let [bytes, _] = client_totals(work, testbed, &flowop)?;
     Ok(Outcome { bps: Some(8.0 * bytes), ..Outcome::default() })
 }
 
 /// A round trip is two operations: a write and a read.
 fn requests(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
     let each = |does: &str| format!("<flowop type=\"{does}\" options=\"size={}\"/>\n", work.bytes);
-    let [_, operations] = told(work, testbed, &(each("write") + &each("read")))?;
+    let [_, operations] = client_totals(work, testbed, &(each("write") + &each("read")))?;
     Ok(Outcome { per_s: Some(operations / 2.0), ..Outcome::default() })
 }

@@ -31,7 +31,7 @@ fn is_its_size(work: &Work) -> bool {
 }
 
 /// What its client says in JSON, and the CPU time of both.
-fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
+fn client_json(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<u64>), String> {
     let port = testbed.port();
     let (at, flows) = (port.to_string(), work.flows.to_string());
     let seconds = format!("{}s", work.seconds);
@@ -46,14 +46,14 @@ fn told(work: &Work, testbed: &Testbed, more: &[&str]) -> Result<(Value, Option<
 }
 
 fn stream(work: &Work, testbed: &Testbed, engine: &str) -> Result<Outcome, String> {
-    let (json, cpu_ns) = told(work, testbed, &[engine])?;
+    let (json, cpu_ns) = client_json(work, testbed, &[engine])?;
     let mbps = json["throughput_mbps"].as_f64().ok_or("it told no throughput")?;
     let bytes = json["bytes_total"].as_f64().ok_or("it told no bytes")?;
     Ok(Outcome { bps: Some(mbps * 1e6), ..Outcome::default() }.with_cpu(cpu_ns, bytes))
 }
 
 fn datagrams(_: &Found, work: &Work, testbed: &Testbed) -> Result<Outcome, String> {
-    let (json, _) = told(work, testbed, &["-u", "-b", "0"])?;
+    let (json, _) = client_json(work, testbed, &["-u", "-b", "0"])?;
     let received = json["udp_stats"]["packets_received"].as_f64().ok_or("it told no received packets")?;
     let seconds = json["duration_ms"].as_f64().ok_or("it told no duration")? / 1e3;
     let per_s = received / seconds;
