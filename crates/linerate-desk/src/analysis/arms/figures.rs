@@ -12,7 +12,6 @@ type Figures = BTreeMap<&'static str, f64>;
 
 /// A number of a block; what it means to change is the metric's.
 pub struct Watched {
-    /// Which one.
     pub metric: &'static Metric,
     of: fn(&Visits) -> Option<f64>,
 }

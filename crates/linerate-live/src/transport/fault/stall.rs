@@ -10,9 +10,7 @@ const EVERY_NS: u64 = 1_000_000_000;
 /// When an echoing end stalls: from each multiple of `every_ns` of its clock on, for so long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// How long.
     pub for_ns: u64,
-    /// How often.
     pub every_ns: u64,
 }
 

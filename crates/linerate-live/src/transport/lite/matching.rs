@@ -13,7 +13,6 @@ pub struct Posted<P> {
     pub tag: u32,
     /// The most bytes that it may have.
     pub room: usize,
-    /// Where it goes.
     pub place: P,
 }
 

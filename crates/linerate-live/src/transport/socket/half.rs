@@ -33,11 +33,9 @@ const RECEIVE: &str = "tcp.receive-engine";
 /// What a half is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'s> {
-    /// The connection.
     pub socket: &'s TcpStream,
     /// How long nothing may move.
     pub patience: Duration,
-    /// The largest message.
     pub largest: usize,
 }
 

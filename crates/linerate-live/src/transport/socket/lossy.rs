@@ -140,7 +140,6 @@ impl<P: Port> Session for Connected<P> {
 
 /// Both sockets of a flow.
 pub struct Ends<'s, P> {
-    /// The flow.
     pub flow: &'s mut Flow<P>,
     /// How long nothing may move.
     pub patience: Duration,
@@ -151,7 +150,6 @@ struct Polling<'s, P>(Ends<'s, P>);
 
 /// Sleeps in the kernel.
 pub struct Sleeping<'s, P, S> {
-    /// The sockets.
     pub ends: Ends<'s, P>,
     /// What ends a receiver's sleep.
     pub sleep: S,

@@ -63,13 +63,10 @@ pub enum Receive {
 /// What a rank plays.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Play {
-    /// What it does.
     pub does: Does,
     /// Its CPU; none leaves it to the scheduler.
     pub cpu: Option<u32>,
-    /// How it waits.
     pub wait: Wait,
-    /// How it receives.
     #[serde(default)]
     pub receive: Receive,
     /// The blocks, one after the other.
@@ -169,7 +166,6 @@ fn first_word(stream: &mut UnixStream) -> Result<u8> {
 
 /// A rank that has called. It ends when this is dropped.
 pub struct RankConnection {
-    /// Its process.
     pub process: u32,
     client: Client,
     stream: UnixStream,

@@ -33,7 +33,6 @@ impl RankReport {
 /// A knob of which a rank tells.
 #[derive(Debug, PartialEq)]
 pub struct ReportedKnob {
-    /// The knob.
     pub knob: &'static str,
     /// What the library calls what it stands for.
     pub names: Vec<String>,

@@ -13,13 +13,11 @@ use crate::{Error, Result};
 
 /// One way to send, or to receive.
 pub struct Row<H: ?Sized + 'static> {
-    /// Its name.
     pub name: &'static str,
     /// Whether it sends memory of its own.
     pub owns_memory: bool,
     /// The link of a stream, whose other direction is the usual one.
     pub stream: Open<Box<dyn Drive>>,
-    /// The half alone.
     pub half: Open<Box<H>>,
 }
 
