@@ -376,7 +376,7 @@ fn leave_out_case(layers: &mut Vec<Layer>, case: &Case, failed: &NotMeasured) {
     if let Some(layer) = layers.iter_mut().find(|layer| layer.owns(case)) {
         layer.not_measured.push(failed.clone());
     } else if case.arm == 0 && case.is_of_ladder() {
-        layers.push(Layer { unavailable: Some(failed.clone()), ..bare(key(case)) });
+        layers.push(Layer { unavailable: Some(failed.clone()), ..bare(Key::of_case(case)) });
     }
 }
 
