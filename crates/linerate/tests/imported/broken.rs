@@ -68,7 +68,7 @@ fn a_stream_that_breaks_off_keeps_its_parts() {
 #[test]
 fn half_a_document_keeps_its_whole_parts() {
     let text = String::from_utf8(file("iperf3-tcp.json")).unwrap();
-    let half = &text[..text.len() / 2];
+    let half = &text[..text.find("\"sum_sent\"").unwrap()];
     let told = told(half.as_bytes(), None).unwrap();
     let line = half.lines().count();
     assert!(told.doubts(&format!("breaks off at line {line}, ")), "{line}: {:?}", told.source.doubts);
@@ -136,7 +136,8 @@ fn a_bad_number_in_json_costs_that_number() {
     let (head, sum) = text.split_once("\"sum_received\"").unwrap();
     let at = sum.find("\"bits_per_second\":").unwrap() + "\"bits_per_second\":".len();
     let end = at + sum[at..].find([',', '\n']).unwrap();
-    for (evil, why) in [("-1", "is negative"), ("1e300", "beyond all measure"), ("\"fast\"", "is no number")]
+    for (evil, why) in
+        [("-1", "is negative"), ("1e300", "is beyond all measure"), ("\"fast\"", "is no number")]
     {
         let changed = format!("{head}\"sum_received\"{}{evil}{}", &sum[..at], &sum[end..]);
         let told = told(changed.as_bytes(), None).unwrap();

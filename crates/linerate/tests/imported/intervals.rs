@@ -50,6 +50,7 @@ fn an_interrupted_iperf3_gives_doubts_and_no_zeros() {
         gone.doubts("lines of the whole test are missing: its parts end at 0.5 s")
             && gone.doubts("Broken pipe")
     );
+    assert_eq!(rates(&gone, "TCP, parts", SENDS), [12.9e9], "the last part stands there twice");
     let json = Told::of("iperf3-interrupted.json");
     assert!(json.doubts("end.sum_received is 0") && json.doubts("iperf3 ended with an error: interrupt"));
     let zeros = json.rows.iter().filter(|row| row.quantity != Quantity::Retransmits && row.values == [0.0]);
@@ -98,7 +99,7 @@ fn iperf_2_tells_whose_bytes_and_what_came_back() {
 fn each_client_of_a_server_of_iperf_2_is_a_run() {
     let runs = each(&file("iperf2-server.txt"), None).unwrap();
     let totals: Vec<Vec<f64>> = runs.iter().map(|run| rates(run, "TCP", RECEIVES)).collect();
-    assert_eq!(totals, [vec![15.4e9], vec![29.5e9], vec![47.9e9]]);
+    assert_eq!(totals, [vec![15.4e9], vec![29.5e9], vec![47.9e9], vec![23.0e9]]);
     // A log of several runs, each on another port.
     let log = "20260101000000,10.0.0.1,40022,10.0.0.2,5001,3,0.0-10.0,1177026560,941621248\n\
                20260101010000,10.0.0.1,40023,10.0.0.2,5001,3,0.0-10.0,1177026560,941000000\n";

@@ -131,7 +131,9 @@ pub(super) fn totals(intervals: &[&Interval], shared: &Shared, end: Option<Does>
 pub(super) fn parts(intervals: &[&Interval], shared: &Shared, end: Option<Does>, draft: &mut Draft) {
     let sums: Vec<&Interval> = intervals.iter().copied().filter(|one| one.is_sum()).collect();
     let first = intervals.first().map(|one| one.id.clone());
-    let parts = if sums.is_empty() { intervals.to_vec() } else { sums };
+    let mut parts = if sums.is_empty() { intervals.to_vec() } else { sums };
+    // A run that broke off has its last part twice.
+    parts.dedup_by_key(|one| (one.id.clone(), one.from.to_bits(), one.to.to_bits()));
     if parts.is_empty() || parts[0].id != "SUM" && parts.iter().any(|one| Some(&one.id) != first.as_ref()) {
         return;
     }

@@ -241,7 +241,8 @@ fn slices(root: &Node, shared: &Shared, key: &str, back: bool) -> Vec<Imported> 
         let [from, to] = [sum.number("start"), sum.number("end")];
         end = end.or(sum.flag("sender").map(whose));
         let (Some(rate), Some(from), Some(to)) = (rate, from, to) else { continue };
-        if sum.flag("omitted") == Some(true) {
+        // A run that broke off has its last part twice.
+        if sum.flag("omitted") == Some(true) || at_s.last() == Some(&[from, to]) {
             continue;
         }
         rates.push(rate);

@@ -108,9 +108,11 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             let unit = value("throughput_units").map(|(_, unit)| unit);
             throughput((line, word), unit, is_stream, &shared, &mut draft);
         }
-        None => draft.doubt(
-            "the line of its throughput is missing: neper was stopped before its end, or it only sent",
-        ),
+        // The end that only sent knows what the other one read, in bits a second.
+        None => match value("remote_throughput").filter(|(_, word)| is_stream && *word != "0") {
+            Some((line, word)) => throughput((line, word), Some("bits/s"), true, &shared, &mut draft),
+            None => draft.doubt("the line of its throughput is missing: neper was stopped before its end"),
+        },
     }
     for line in &lines {
         let shared = Shared { line: Some(line.number), samples: transactions, ..shared.clone() };

@@ -56,7 +56,7 @@ const EDITIONS: [Edition; 4] = [
 ];
 
 /// The most pairs of processes whose rates NetPIPE 5 adds.
-const MOST_PAIRS: u32 = 4096;
+const MOST_PAIRS: f64 = 4096.0;
 
 pub(super) fn recognises(text: &str) -> bool {
     let mut rows = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).peekable();
@@ -81,7 +81,11 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     if rows.is_empty() {
         return Ok(draft);
     }
-    let fits = |edition: &&Edition| rows.iter().filter(|row| edition.pairs(row).is_some()).count();
+    let fits = |edition: &&Edition| {
+        let pairs = edition.pairs(&rows);
+        rows.iter().filter(|row| edition.fits(row, pairs)).count()
+    };
+    // Of two that fit alike the first of the table.
     let best = EDITIONS.iter().rev().max_by_key(fits).filter(|edition| fits(edition) > 0);
     let Some(edition) = best else {
         let line = rows.first().map_or(String::new(), |row| format!("line {}: ", row.line));
@@ -94,22 +98,15 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
         );
     };
     draft.version = Some(edition.name.into());
-    let mut several = None;
+    let pairs = edition.pairs(&rows);
     for row in &rows {
-        match edition.pairs(row) {
-            Some(pairs) => {
-                several = several.max(Some(pairs));
-                let read = edition.rows(row, pairs, &mut draft);
-                draft.keep(read);
-            }
-            None => {
-                let what = "its rate is not its size over its time in the units of the others";
-                draft.doubt(format!(
-                    "line {}: {what}{}, and left out",
-                    row.line,
-                    near(std::slice::from_ref(row))
-                ));
-            }
+        if edition.fits(row, pairs) {
+            let read = edition.rows(row, pairs, &mut draft);
+            draft.keep(read);
+        } else {
+            let (line, near) = (row.line, near(std::slice::from_ref(row)));
+            let what = "its rate is not its size over its time in the units of the others";
+            draft.doubt(format!("line {line}: {what}{near}, and left out"));
         }
     }
     draft.doubt(if edition.name == "3" {
@@ -119,7 +116,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
         "the file does not say what carried the bytes, nor whether NetPIPE ran with --stream (one way) or --bidir (both ways): \
          read as a ping-pong"
     });
-    if several > Some(1) {
+    if pairs > 1 {
         draft.doubt("its rates are those of several pairs of processes together");
     }
     draft.doubt("how many trials and repetitions a time is of is not in the file");
@@ -129,7 +126,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 /// A hint at a unit that no edition writes.
 fn near(rows: &[Row]) -> &'static str {
     let decimal = Edition { rate: (1e6, 6, ""), ..EDITIONS[0] };
-    if rows.iter().any(|row| decimal.pairs(row).is_some()) {
+    if rows.iter().any(|row| decimal.fits(row, 1)) {
         ", but of 10^6 bits: no NetPIPE 3 writes that"
     } else {
         ""
@@ -149,26 +146,31 @@ fn row(line: &Line, draft: &mut Draft) -> Option<Row> {
 }
 
 impl Edition {
-    /// How many pairs' rates make a line's rate its size over its time, as far as the digits go.
-    fn pairs(&self, row: &Row) -> Option<u32> {
+    /// How many pairs of processes add their rates: as many as most lines say.
+    fn pairs(&self, rows: &[Row]) -> u32 {
+        let of_row = |row: &Row| {
+            let (bits, rate, time) =
+                (8.0 * row.numbers[0], row.numbers[1], row.numbers[row.numbers.len() - 1]);
+            let pairs = (rate * self.rate.0 * time * self.time.0 / bits).round();
+            (1.0..=MOST_PAIRS).contains(&pairs).then_some(pairs as u32)
+        };
+        let mut pairs: Vec<u32> = rows.iter().filter_map(of_row).collect();
+        pairs.sort_unstable();
+        if self.name == "3" { 1 } else { pairs.get(pairs.len() / 2).copied().unwrap_or(1) }
+    }
+
+    /// Whether a line's rate is its size over its time, of so many pairs, as far as the digits go.
+    fn fits(&self, row: &Row, pairs: u32) -> bool {
         if row.numbers.len() != self.columns {
-            return None;
+            return false;
         }
         let (bits, rate, time) = (8.0 * row.numbers[0], row.numbers[1], row.numbers[self.columns - 1]);
         // Both columns are rounded; at a few microseconds the time has three digits.
         let half = |digits: i32| 0.5 * 10_f64.powi(-digits);
         let least = ((time - half(self.time.1)) * self.time.0).max(1e-12);
         let most = (time + half(self.time.1)) * self.time.0;
-        let within = |pairs: u32| {
-            let moved = bits * f64::from(pairs) / self.rate.0;
-            (moved / most - half(self.rate.1)..=moved / least + half(self.rate.1)).contains(&rate)
-        };
-        if self.name == "3" {
-            return within(1).then_some(1);
-        }
-        let pairs = (rate * self.rate.0 * time * self.time.0 / bits).round();
-        let pairs = if (1.0..=f64::from(MOST_PAIRS)).contains(&pairs) { pairs as u32 } else { 1 };
-        within(pairs).then_some(pairs)
+        let moved = bits * f64::from(pairs) / self.rate.0;
+        (moved / most - half(self.rate.1)..=moved / least + half(self.rate.1)).contains(&rate)
     }
 
     fn rows(&self, row: &Row, pairs: u32, draft: &mut Draft) -> Read<()> {

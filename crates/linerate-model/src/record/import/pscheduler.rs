@@ -126,15 +126,12 @@ fn round_trips(result: &Node, draft: &mut Draft) {
     if trips.is_empty() {
         return;
     }
-    let sizes: Vec<Option<u64>> = trips.iter().map(|trip| trip.whole("length")).collect();
+    // One that was lost has no length.
+    let sizes: Vec<u64> = trips.iter().filter_map(|trip| trip.whole("length")).collect();
     let shared = Shared {
         test: "rtt".into(),
         pattern: Some(Pattern::PingPong),
-        message_bytes: sizes
-            .first()
-            .copied()
-            .flatten()
-            .filter(|_| sizes.windows(2).all(|pair| pair[0] == pair[1])),
+        message_bytes: sizes.first().copied().filter(|_| sizes.windows(2).all(|pair| pair[0] == pair[1])),
         samples: result.whole("received"),
         ..Shared::default()
     };
