@@ -37,6 +37,16 @@ fn iperf3_s_text_tells_both_ends_and_the_parts() {
 }
 
 #[test]
+fn a_whole_line_of_an_early_iperf3_is_no_part() {
+    let text = "Connecting to host h, port 5201\n[ ID] Interval           Transfer     Bandwidth       Total Datagrams\n\
+                [  4]   0.00-1.00   sec   116 KBytes   950 Kbits/sec  14\n[  4]   1.00-2.00   sec   128 KBytes  1.05 Mbits/sec  16\n\
+                - - - -\n[  4]   0.00-2.00   sec   244 KBytes   999 Kbits/sec  0.022 ms  1/30 (3.3%)\n";
+    let told = told(text.as_bytes(), None).unwrap();
+    assert_eq!((rates(&told, "UDP, parts", SENDS).len(), rates(&told, "UDP", None)), (2, vec![999e3]));
+    assert_eq!(told.one(Quantity::Lost, Statistic::Total, RECEIVES).values, [1.0]);
+}
+
+#[test]
 fn an_interrupted_iperf3_gives_doubts_and_no_zeros() {
     let told = Told::of("iperf3-interrupted.txt");
     assert_eq!((rates(&told, "TCP", SENDS), rates(&told, "TCP", RECEIVES)), (vec![9.92e9], vec![]));

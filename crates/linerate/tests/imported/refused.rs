@@ -16,11 +16,21 @@ fn what_is_no_result_is_refused_with_its_reason() {
     let deep = format!("{{\"start\":{{}},\"end\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
     let wide = format!("{{\"start\":{{}},\"end\":[{}[]],\"bits_per_second\":1}}", "[],".repeat(300_000));
     let many = "{\"start\":{},\"end\":\"iperf \"}\n".repeat(1001);
-    let cases: [(&str, Option<&str>, &str); 11] = [
+    let cases: [(&str, Option<&str>, &str); 13] = [
         ("", None, "it is empty"),
         ("\u{0}\u{1}", None, "the output of no tool that is read here"),
         ("what I measured\n", None, "the output of no tool that is read here"),
         ("PING h (10.0.0.1) 56(84) bytes of data.\n", None, "what ping printed"),
+        (
+            "  0:   1 bytes  397 times -->  0.21 Mbps in  35.86 usec\n",
+            None,
+            "what NetPIPE prints, and not the file",
+        ),
+        (
+            "Interval  Throughput  Retransmits  Receiver Throughput\n",
+            None,
+            "what pScheduler prints for readers",
+        ),
         (&deep, Some("iperf3"), "recursion limit"),
         (&wide, Some("iperf3"), "arrays and objects"),
         (&many, None, "more than 1000 runs"),

@@ -60,8 +60,8 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
         return csv::read(run);
     }
     let mut draft = Draft::default();
-    let mut told = Told::default();
-    told.shared = Shared { test: "stream".into(), pattern: Some(Pattern::Stream), ..Shared::default() };
+    let shared = Shared { test: "stream".into(), pattern: Some(Pattern::Stream), ..Shared::default() };
+    let mut told = Told { shared, ..Told::default() };
     // A later run of a file has only its connections; who this is stands at the file's beginning.
     let head = Run { text: run.head, from: 0, line: 1, head: run.head };
     if let Some(first) =

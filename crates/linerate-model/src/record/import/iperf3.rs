@@ -138,9 +138,14 @@ fn whole(documents: Vec<Value>, draft: &mut Draft) -> Value {
     root.into()
 }
 
+/// A test of which nothing is said.
+fn unnamed() -> Shared {
+    Shared { test: "stream".into(), ..Shared::default() }
+}
+
 /// What is said of the test, for all rows.
 fn told(root: &Node, draft: &mut Draft) -> Shared {
-    let Some(start) = root.at("start") else { return Shared::default() };
+    let Some(start) = root.at("start") else { return unnamed() };
     draft.version = start.text("version").map(|version| version.trim_start_matches("iperf ").to_owned());
     draft.fact("system", start.text("system_info"));
     if let Some(seconds) = start.at("timestamp").and_then(|at| at.whole("timesecs")) {
@@ -161,7 +166,7 @@ fn told(root: &Node, draft: &mut Draft) -> Shared {
     ] {
         draft.fact(name, root.at("end").and_then(|end| end.text(key)));
     }
-    let Some(test) = start.at("test_start") else { return Shared::default() };
+    let Some(test) = start.at("test_start") else { return unnamed() };
     let protocol = test.text("protocol");
     for (name, key) in [("duration, s", "duration"), ("left out first, s", "omit")] {
         draft.fact(name, test.number(key).map(|number| number.to_string()));

@@ -68,7 +68,20 @@ const OWN: [Kind; 7] = [
 const NOT_READ: &str = "its output is not read; what is: linerate list tools";
 
 /// Tools that people have beside those that are read.
-const OTHERS: [Kind; 6] = [
+const OTHERS: [Kind; 8] = [
+    Kind {
+        is_it: |text| text.contains(" times -->") && text.contains(" in "),
+        what: "it is what NetPIPE prints, and not the file that it writes",
+        hint: "run NPtcp -h HOST -o FILE and import FILE",
+    },
+    Kind {
+        is_it: |text| {
+            text.contains("Throughput")
+                && (text.contains("Receiver Throughput") || text.contains("Current Window"))
+        },
+        what: "it is what pScheduler prints for readers",
+        hint: "run pscheduler task --format json throughput --dest HOST > FILE",
+    },
     Kind {
         is_it: |text| text.contains(" bytes of data.") && text.contains("PING "),
         what: "it is what ping printed",
@@ -108,7 +121,8 @@ fn first(text: &str) -> &str {
 
 /// Whether a line has the heads of a table of ours: dotted and underscored words with the names of our JSON.
 fn is_table(line: &str) -> bool {
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 11] = [
+        "ns.median",
         "throughput_bps",
         "half_round_trip_ns",
         "run.plan_hash",

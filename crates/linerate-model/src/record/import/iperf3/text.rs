@@ -5,6 +5,7 @@ use super::super::lines::{Line, lines};
 use super::super::row::{Shared, whole};
 use super::super::{Draft, Read, Run, refuse};
 use crate::vocabulary::{Does, Pattern};
+use std::collections::BTreeMap;
 
 /// How a run begins: at the client, and at the server.
 const BEGINS: [&str; 2] = ["Connecting to host ", "Accepted connection from "];
@@ -52,13 +53,17 @@ struct Told {
     reverse: bool,
     stopped: bool,
     wholes: Vec<Interval>,
+    /// Lines of the whole test that do not say whose they are, as of datagrams before 3.2.
+    unmarked: Vec<Interval>,
     slices: Vec<Interval>,
+    /// Where the last part of each stream ended.
+    last: BTreeMap<String, f64>,
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
-    let mut told = Told::default();
-    told.shared = Shared { test: "stream".into(), pattern: Some(Pattern::Stream), ..Shared::default() };
+    let shared = Shared { test: "stream".into(), pattern: Some(Pattern::Stream), ..Shared::default() };
+    let mut told = Told { shared, ..Told::default() };
     let mut is_servers = false;
     for line in lines(run)? {
         is_servers |= line.text == SERVERS;
@@ -97,7 +102,16 @@ impl Told {
             self.transport("udp");
         }
         let is_whole = ENDS.iter().any(|(word, _)| interval.rest.ends_with(word));
-        if is_whole { self.wholes.push(interval) } else { self.slices.push(interval) }
+        let last = self.last.get(&interval.id).copied().unwrap_or(0.0);
+        if is_whole {
+            self.wholes.push(interval);
+        } else if interval.from == 0.0 && last > 0.0 && interval.to >= last && interval.rest.contains(" ms ")
+        {
+            self.unmarked.push(interval);
+        } else {
+            self.last.insert(interval.id.clone(), interval.to);
+            self.slices.push(interval);
+        }
     }
 
     fn transport(&mut self, name: &str) {
@@ -146,7 +160,7 @@ impl Told {
     }
 
     fn rows(&self, draft: &mut Draft) {
-        if self.wholes.is_empty() && !self.slices.is_empty() {
+        if self.wholes.is_empty() && self.unmarked.is_empty() && !self.slices.is_empty() {
             let last = self.slices.iter().map(|one| one.to).fold(0.0, f64::max);
             draft.doubt(format!("the lines of the whole test are missing: its parts end at {last:.1} s"));
         }
@@ -176,6 +190,9 @@ impl Told {
             let end = if sends { Does::Sends } else { Does::Receives };
             parts(&slices, &shared, Some(end), draft);
         }
+        // The sender's bytes with the receiver's losses.
+        let unmarked: Vec<&Interval> = self.unmarked.iter().collect();
+        totals(&unmarked, &Shared { test: "UDP".into(), ..self.shared.clone() }, None, draft);
     }
 
     /// What one end says of the whole test.

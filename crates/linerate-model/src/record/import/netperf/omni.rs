@@ -144,10 +144,9 @@ fn table(lines: &[Line], draft: &mut Draft) -> Vec<Test> {
             if values.len() == heads.len() {
                 tests.push(heads.iter().cloned().zip(values).collect());
             } else {
-                let (count, names) = (values.len(), heads.len());
                 draft.doubt(format!(
-                    "line {} has {count} values for {names} names, and is left out",
-                    line.number
+                    "line {} is no line of its table, and left out: {}",
+                    line.number, line.text
                 ));
                 line.is_unread(draft);
             }
