@@ -107,7 +107,7 @@ fn with_number(text: &str, word: usize, evil: &str) -> String {
 }
 
 #[test]
-fn a_refused_file_leaves_nothing_behind_and_says_what_to_try() {
+fn a_refused_file_leaves_nothing_behind() {
     let desk = tempfile::tempdir().unwrap();
     std::fs::write(desk.path().join("notes.txt"), "what I measured\n").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
