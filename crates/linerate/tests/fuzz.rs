@@ -4,6 +4,7 @@
 //! no memory without bound: whatever comes is read or refused.
 
 mod ends;
+mod foreign;
 mod mutator;
 
 use linerate::plan::{Setting, Suite, Target};

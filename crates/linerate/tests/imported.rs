@@ -3,9 +3,13 @@
 //!
 //! The files are in `files/`; their names begin with the tool. All are of real runs.
 
+mod broken;
 mod compared;
 mod exported;
 mod fuzzed;
+mod intervals;
+mod made;
+mod others;
 mod read;
 mod refused;
 
@@ -25,7 +29,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 /// All files, by name.
-fn files() -> Vec<(String, Vec<u8>)> {
+pub fn files() -> Vec<(String, Vec<u8>)> {
     let names =
         std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -34,7 +38,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
 }
 
 /// The tool that a file is of.
-fn tool(name: &str) -> &str {
+pub fn tool(name: &str) -> &str {
     name.split(['-', '.']).next().unwrap()
 }
 
@@ -47,8 +51,17 @@ struct Told {
 
 /// Reads bytes, the tool told by them or named.
 fn told(bytes: &[u8], tool: Option<&str>) -> Result<Told, Refusal> {
+    Ok(each(bytes, tool)?.swap_remove(0))
+}
+
+/// Reads bytes that hold several runs, or one.
+fn each(bytes: &[u8], tool: Option<&str>) -> Result<Vec<Told>, Refusal> {
     let given = Given { file: "f".into(), tool: tool.map(String::from), ..Given::default() };
-    let mut events = import(bytes, &given)?.into_iter();
+    Ok(import(bytes, &given)?.into_iter().map(of_run).collect())
+}
+
+fn of_run(events: Vec<Event>) -> Told {
+    let mut events = events.into_iter();
     let Some(Event::Source(source)) = events.next() else { panic!("the first line is no source") };
     let (mut rows, mut original) = (Vec::new(), String::new());
     for event in events {
@@ -58,7 +71,7 @@ fn told(bytes: &[u8], tool: Option<&str>) -> Result<Told, Refusal> {
             other => panic!("{other:?}"),
         }
     }
-    Ok(Told { source, rows, original })
+    Told { source, rows, original }
 }
 
 impl Told {
@@ -84,6 +97,11 @@ impl Told {
     #[track_caller]
     fn value(&self, quantity: Quantity, statistic: Statistic, end: Option<Does>) -> f64 {
         self.one(quantity, statistic, end).values[0]
+    }
+
+    /// Whether a doubt says so.
+    fn doubts(&self, text: &str) -> bool {
+        self.source.doubts.iter().any(|doubt| doubt.contains(text))
     }
 
     /// The rows of a message size.

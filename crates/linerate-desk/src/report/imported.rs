@@ -106,7 +106,9 @@ pub(super) fn written(quantity: Quantity, value: f64) -> String {
             Nanoseconds(value).to_string()
         }
         Quantity::MessageRate | Quantity::TransactionRate => format!("{} /s", significant(value, 3)),
-        Quantity::LostShare | Quantity::CpuShare => percent(value),
+        Quantity::LostShare | Quantity::CpuShare | Quantity::Overlap | Quantity::IntervalWidth => {
+            percent(value)
+        }
         Quantity::Lost | Quantity::Retransmits if value.fract() == 0.0 => format!("{value:.0}"),
         Quantity::Lost | Quantity::Retransmits => significant(value, 3),
     }
@@ -130,9 +132,8 @@ pub(super) fn table(report: &ImportedReport) -> Vec<String> {
 /// How the tool measures, what is not known, and where the rest is.
 pub(super) fn notes(report: &ImportedReport, width: usize) -> Vec<String> {
     let mut notes: Vec<note::Note> = vec![(report.tool.clone(), format!("{}.", note::sentence(&report.how)))];
-    notes.extend(
-        report.doubts.iter().map(|doubt| ("not known".into(), format!("{}.", note::sentence(doubt)))),
-    );
+    notes
+        .extend(report.doubts.iter().map(|doubt| ("doubtful".into(), format!("{}.", note::sentence(doubt)))));
     if report.unread > 0 {
         let what = format!(
             "{} fields or lines of the file are in no row; the recording has the whole file.",

@@ -3,7 +3,7 @@
 use super::block::borderless;
 use super::shape::{LadderEntry, Report, WarningEntry};
 use crate::record::SpreadSource;
-use crate::vocabulary::WARNINGS;
+use crate::vocabulary::{TOOLS, WARNINGS};
 use comfy_table::{ColumnConstraint, Width};
 
 /// The most amounts that one note tells; the other forms have them all.
@@ -78,12 +78,13 @@ fn told(found: &[(String, &WarningEntry)], all: usize) -> String {
     said.join("; ")
 }
 
-/// The text with a capital letter first.
+/// The text with a capital letter first, unless it begins with what is written otherwise.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or(String::new(), |letter| {
-        // A hint that begins with what is typed keeps its letters.
-        let typed = text.starts_with(['-', '`']);
+        // A hint that begins with what is typed keeps its letters, and so does the name of a tool.
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let typed = text.starts_with(['-', '`']) || TOOLS.iter().any(|tool| tool.name == first);
         if typed { letter.to_string() } else { letter.to_uppercase().collect() }
     });
     first + letters.as_str()

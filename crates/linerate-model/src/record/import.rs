@@ -1,15 +1,23 @@
 //! Results of other tools to events: a file in, the lines of a recording out, or one reason why not.
 //!
-//! A file may come from anyone. Its length, its depth and the number of its rows are bounded before memory is set aside,
-//! a number that is negative, not finite or beyond all measure refuses the file, and what is not there is none.
+//! A file may come from anyone. Its length, its depth and the number of its rows are bounded before memory is set aside.
+//! A number that is negative, not finite or beyond all measure is no value and a doubt, like all that is missing: what is
+//! good of a file is not lost for what is bad. What is not there is none.
 
+mod encoding;
 mod imb;
+mod interval;
+mod iperf2;
 mod iperf3;
+mod json;
 mod lines;
+mod neper;
 mod netperf;
 mod netpipe;
-mod node;
+mod nuttcp;
 mod osu;
+mod own;
+mod pscheduler;
 mod qperf;
 mod row;
 mod sockperf;
@@ -22,13 +30,19 @@ use std::collections::BTreeMap;
 
 /// The longest file that is read.
 pub const LARGEST_FILE: usize = 16 << 20;
-/// The most rows that a file may have.
+/// The most runs of a tool that a file may have: each becomes a recording.
+const MOST_RUNS: usize = 1000;
+/// The most rows that a run may have.
 const MOST_ROWS: usize = 50_000;
 /// The most values that a row may have: a line of a recording has an end.
 const MOST_VALUES: usize = 12_000;
 /// The most notes of one kind that are kept beside the rows, and the longest of them; the file itself has them all.
 const MOST_NOTES: usize = 400;
 const LONGEST_NOTE: usize = 200;
+/// The most doubts that are told; of more only how many there are.
+const MOST_DOUBTS: usize = 20;
+/// How much of a file's beginning is looked at for what holds of all its runs.
+const HEAD_BYTES: usize = 64 << 10;
 /// The bytes of a part of the original; a byte of it may take six in JSON.
 const PART_BYTES: usize = 64 << 10;
 
@@ -64,7 +78,18 @@ pub struct Given {
     pub command: Vec<String>,
 }
 
-/// What a file says.
+/// The part of a file that one run of a tool wrote. The runs of a file one after the other are the file.
+struct Run<'t> {
+    text: &'t str,
+    /// Where it begins in the file.
+    from: usize,
+    /// The number of its first line in the file, from 1.
+    line: u64,
+    /// The beginning of the file, which may hold of all its runs.
+    head: &'t str,
+}
+
+/// What a run says.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Draft {
     version: Option<String>,
@@ -72,6 +97,8 @@ struct Draft {
     facts: BTreeMap<String, String>,
     unread: BTreeMap<String, String>,
     doubts: Vec<String>,
+    /// How many doubts there are beside those.
+    more: usize,
     rows: Vec<Imported>,
 }
 
@@ -89,17 +116,43 @@ impl Draft {
         }
     }
 
-    fn doubt(&mut self, what: impl Into<String>) {
-        let what = what.into();
-        if self.doubts.len() < MOST_NOTES && !self.doubts.contains(&what) {
-            self.doubts.push(short(&what));
+    fn doubt(&mut self, what: impl AsRef<str>) {
+        let what = short(what.as_ref());
+        if self.doubts.contains(&what) {
+            return;
         }
+        if self.doubts.len() < MOST_DOUBTS {
+            self.doubts.push(what);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// What was read; what cannot be is none, and a doubt.
+    fn keep<T>(&mut self, read: Read<T>) -> Option<T> {
+        read.map_err(|refusal| self.doubt(format!("{}, and left out", refusal.what))).ok()
+    }
+
+    /// A row, where it could be read.
+    fn add(&mut self, row: Read<Imported>) {
+        let row = self.keep(row);
+        self.rows.extend(row);
     }
 }
 
 /// At most so many characters of a text, none of which acts on a terminal or ends a line.
 fn short(text: &str) -> String {
-    text.chars().take(LONGEST_NOTE).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    start(text, LONGEST_NOTE)
+}
+
+fn start(text: &str, most: usize) -> String {
+    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// At most so many bytes of a text's beginning.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
 }
 
 /// Who reads the files of a tool.
@@ -107,31 +160,114 @@ struct Importer {
     tool: &'static str,
     /// Whether a text looks like one of that tool's.
     recognises: fn(&str) -> bool,
-    read: fn(&str) -> Read<Draft>,
+    /// Where runs begin in a text, beside the first.
+    runs: fn(&str) -> Vec<usize>,
+    read: fn(&Run) -> Read<Draft>,
+}
+
+/// Of a tool whose output does not tell where a run begins.
+fn one(_: &str) -> Vec<usize> {
+    Vec::new()
 }
 
 /// One a tool; the first that recognises a text reads it.
 const IMPORTERS: &[Importer] = &[
-    Importer { tool: "iperf3", recognises: iperf3::recognises, read: iperf3::read },
-    Importer { tool: "xfr", recognises: xfr::recognises, read: xfr::read },
-    Importer { tool: "sockperf", recognises: sockperf::recognises, read: sockperf::read },
-    Importer { tool: "osu", recognises: osu::recognises, read: osu::read },
-    Importer { tool: "imb", recognises: imb::recognises, read: imb::read },
-    Importer { tool: "qperf", recognises: qperf::recognises, read: qperf::read },
-    Importer { tool: "netperf", recognises: netperf::recognises, read: netperf::read },
-    Importer { tool: "netpipe", recognises: netpipe::recognises, read: netpipe::read },
+    Importer {
+        tool: "pscheduler",
+        recognises: pscheduler::recognises,
+        runs: json::starts,
+        read: pscheduler::read,
+    },
+    Importer { tool: "iperf3", recognises: iperf3::recognises, runs: iperf3::runs, read: iperf3::read },
+    Importer { tool: "xfr", recognises: xfr::recognises, runs: json::starts, read: xfr::read },
+    Importer { tool: "sockperf", recognises: sockperf::recognises, runs: one, read: sockperf::read },
+    Importer { tool: "osu", recognises: osu::recognises, runs: one, read: osu::read },
+    Importer { tool: "imb", recognises: imb::recognises, runs: one, read: imb::read },
+    Importer { tool: "neper", recognises: neper::recognises, runs: neper::runs, read: neper::read },
+    Importer { tool: "nuttcp", recognises: nuttcp::recognises, runs: nuttcp::runs, read: nuttcp::read },
+    Importer { tool: "iperf2", recognises: iperf2::recognises, runs: iperf2::runs, read: iperf2::read },
+    Importer { tool: "netperf", recognises: netperf::recognises, runs: one, read: netperf::read },
+    Importer { tool: "qperf", recognises: qperf::recognises, runs: one, read: qperf::read },
+    Importer { tool: "netpipe", recognises: netpipe::recognises, runs: one, read: netpipe::read },
 ];
 
-/// The lines of the recording of a file, but for the last one, which says how it ended.
-pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Event>, Refusal> {
-    let text = text(bytes)?;
-    let importer = importer(text, given.tool.as_deref())?;
-    let draft = (importer.read)(text)?;
+/// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
+pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
+    let decoded = encoding::decoded(bytes, &given.file)?;
+    let importer = importer(&decoded.text, given.tool.as_deref())?;
+    let runs = runs(&decoded.text, importer)?;
+    let tool = TOOLS.iter().find(|tool| tool.name == importer.tool);
+    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let (mut drafts, mut refusals) = (Vec::new(), Vec::new());
+    for (number, run) in (1..).zip(&runs) {
+        match draft(run, importer) {
+            Ok(draft) => drafts.push((number, run, draft)),
+            Err(refusal) => refusals.push((number, refusal)),
+        }
+    }
+    if drafts.is_empty() {
+        return Err(refusals.swap_remove(0).1);
+    }
+    // The text of a run that holds nothing stays with that of the one before it, so that nothing of the file is lost.
+    let mut begins: Vec<usize> = drafts.iter().map(|(_, run, _)| run.from).collect();
+    begins[0] = 0;
+    let ends = begins.iter().skip(1).copied().chain([decoded.text.len()]);
+    let ranges: Vec<(usize, usize)> = begins.iter().copied().zip(ends).collect();
+    let all = runs.len();
+    let mut lost = Some(refusals);
+    let recording = |((number, run, mut draft), (from, to)): ((usize, &Run, Draft), (usize, usize))| {
+        decoded.doubts.iter().for_each(|doubt| draft.doubt(doubt));
+        for (number, refusal) in lost.take().into_iter().flatten() {
+            draft.doubt(format!("run {number} of {all} in its file is left out: {}", refusal.what));
+        }
+        if all > 1 {
+            draft.fact("run", Some(format!("{number} of {all} in its file, from line {}", run.line)));
+        }
+        if draft.more > 0 {
+            draft.doubts.push(format!("{} more things of this kind are doubtful", draft.more));
+        }
+        let source = source(bytes.len(), sha256.clone(), given, importer.tool, tool, &draft);
+        events(source, draft, &decoded.text[from..to], tool)
+    };
+    Ok(drafts.into_iter().zip(ranges).map(recording).collect())
+}
+
+/// The tool whose output a file is, where one is recognised.
+pub fn tool_of(bytes: &[u8]) -> Option<&'static str> {
+    let decoded = encoding::decoded(bytes, "").ok()?;
+    IMPORTERS.iter().find(|importer| (importer.recognises)(&decoded.text)).map(|importer| importer.tool)
+}
+
+/// The runs that a text is made of.
+fn runs<'t>(text: &'t str, importer: &Importer) -> Read<Vec<Run<'t>>> {
+    let mut begins = (importer.runs)(text);
+    // What stands before the first is of the first.
+    if let Some(first) = begins.first_mut() {
+        *first = 0;
+    } else {
+        begins.push(0);
+    }
+    if begins.len() > MOST_RUNS {
+        return refuse(format!("it holds more than {MOST_RUNS} runs"), "cut it into several files");
+    }
+    let ends = begins.iter().skip(1).copied().chain([text.len()]);
+    let mut line = 1;
+    let run = |(from, to): (usize, usize)| {
+        let run = Run { text: &text[from..to], from, line, head: head(text, HEAD_BYTES) };
+        line += run.text.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        run
+    };
+    Ok(begins.iter().copied().zip(ends).map(run).collect())
+}
+
+/// What a run holds, which is something, and not more than a recording may.
+fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
+    let mut draft = (importer.read)(run)?;
+    complaints(&mut draft);
     if draft.rows.is_empty() {
-        return refuse(
-            format!("it holds no result of {} that is known here", importer.tool),
-            format!("see what is read: linerate explain {}", importer.tool),
-        );
+        let why = draft.doubts.first().map_or(String::new(), |doubt| format!(": {doubt}"));
+        let hint = TOOLS.iter().find(|tool| tool.name == importer.tool).map_or("", |tool| tool.again);
+        return refuse(format!("it holds no result of {} that is read here{why}", importer.tool), hint);
     }
     if draft.rows.len() > MOST_ROWS {
         return refuse(format!("it holds more than {MOST_ROWS} results"), "cut it into several files");
@@ -140,50 +276,84 @@ pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Event>, Refusal> {
         let what = format!("a test of it has more than {MOST_VALUES} parts");
         return refuse(what, "let the tool report less often");
     }
-    let tool = TOOLS.iter().find(|tool| tool.name == importer.tool);
-    let mut events = vec![Event::Source(source(bytes, given, importer.tool, tool, &draft))];
+    Ok(draft)
+}
+
+/// What a tool says that went wrong stands in lines that no row is made of.
+fn complaints(draft: &mut Draft) {
+    const WORDS: [&str; 12] = [
+        "error",
+        "fail",
+        "refused",
+        "unable",
+        "interrupt",
+        "timed out",
+        "abort",
+        "terminated",
+        "warning",
+        "killed",
+        "no messages",
+        "out of memory",
+    ];
+    let is_one = |(place, text): &(&String, &String)| {
+        let text = text.to_lowercase();
+        place.starts_with("line ") && WORDS.iter().any(|word| text.contains(word))
+    };
+    let said: Vec<String> =
+        draft.unread.iter().filter(is_one).map(|(place, text)| format!("{place} says: {text}")).collect();
+    let told = |draft: &Draft, place: &str| draft.doubts.iter().any(|doubt| doubt.starts_with(place));
+    for line in said {
+        let place = line.split(" says").next().unwrap_or_default();
+        if !told(draft, &format!("{place} ")) {
+            draft.doubt(line);
+        }
+    }
+}
+
+fn events(source: Source, draft: Draft, text: &str, tool: Option<&Tool>) -> Vec<Event> {
+    let mut events = vec![Event::Source(source)];
     let of_tool = tool.and_then(|tool| tool.transport);
     events.extend(draft.rows.into_iter().map(|row| {
         let transport = row.transport.or(of_tool.map(String::from));
         Event::Imported(Imported { transport, ..row })
     }));
-    events.extend(
-        parts(text).zip(0..).map(|(text, part)| Event::Original(Original { part, text: text.into() })),
-    );
-    Ok(events)
-}
-
-/// The text of a file, of a length that is read.
-fn text(bytes: &[u8]) -> Read<&str> {
-    if bytes.len() > LARGEST_FILE {
-        let most = LARGEST_FILE >> 20;
-        return refuse(
-            format!("it is longer than the {most} MiB that are read"),
-            "import the result of one run, not a log of many",
-        );
-    }
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return refuse("it is no text (UTF-8)", "where it is compressed, unpack it first");
-    };
-    if text.trim().is_empty() {
-        return refuse("it is empty", "see whether the tool ended well: it prints its results last");
-    }
-    Ok(text)
+    let parts = parts(text).zip(0..);
+    events.extend(parts.map(|(text, part)| Event::Original(Original { part, text: text.into() })));
+    events
 }
 
 /// The importer that was asked for, else the one that knows the text.
 fn importer(text: &str, tool: Option<&str>) -> Read<&'static Importer> {
-    let found = match tool {
-        Some(name) => IMPORTERS.iter().find(|importer| importer.tool == name),
-        None => IMPORTERS.iter().find(|importer| (importer.recognises)(text)),
-    };
+    if let Some(name) = tool {
+        let named = IMPORTERS.iter().find(|importer| importer.tool == name);
+        return named.map_or_else(
+            || refuse(format!("no tool that is read here is called {name}"), "linerate list tools"),
+            Ok,
+        );
+    }
+    own::refuse_known(text)?;
+    if let Some(importer) = IMPORTERS.iter().find(|importer| (importer.recognises)(text)) {
+        return Ok(importer);
+    }
+    own::refuse_others(text)?;
     let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.tool).collect();
-    let hint =
-        format!("name the tool with --tool ({}); `linerate list tools` tells what is read", names.join(", "));
-    found.map_or_else(|| refuse("it is of no tool that is known here", hint), Ok)
+    refuse(
+        "it looks like the output of no tool that is read here",
+        format!(
+            "name the tool with --tool ({}); `linerate list tools` tells how each is to be run",
+            names.join(", ")
+        ),
+    )
 }
 
-fn source(bytes: &[u8], given: &Given, name: &str, tool: Option<&Tool>, draft: &Draft) -> Source {
+fn source(
+    bytes: usize,
+    sha256: String,
+    given: &Given,
+    name: &str,
+    tool: Option<&Tool>,
+    draft: &Draft,
+) -> Source {
     Source {
         schema: SCHEMA.into(),
         linerate: given.version.clone(),
@@ -192,8 +362,8 @@ fn source(bytes: &[u8], given: &Given, name: &str, tool: Option<&Tool>, draft: &
         tool: name.into(),
         version: draft.version.as_deref().map(short),
         file: given.file.clone(),
-        bytes: bytes.len() as u64,
-        sha256: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        bytes: bytes as u64,
+        sha256,
         utc: draft.utc.clone(),
         how: tool.map_or(String::new(), |tool| tool.how.into()),
         facts: draft.facts.clone(),
@@ -206,8 +376,7 @@ fn source(bytes: &[u8], given: &Given, name: &str, tool: Option<&Tool>, draft: &
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = (0..=PART_BYTES.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-        let (part, after) = rest.split_at(end);
+        let (part, after) = rest.split_at(head(rest, PART_BYTES).len());
         rest = after;
         (!part.is_empty()).then_some(part)
     })

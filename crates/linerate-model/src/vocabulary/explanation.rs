@@ -332,7 +332,11 @@ fn suites() -> Vec<Explanation> {
 
 fn tools() -> Vec<Explanation> {
     let tool = |tool: &super::Tool| Explanation {
-        facts: vec![("reads", tool.files.to_owned()), ("how it measures", tool.how.to_owned())],
+        facts: vec![
+            ("reads", tool.files.to_owned()),
+            ("to run it", tool.again.to_owned()),
+            ("how it measures", tool.how.to_owned()),
+        ],
         ..explained(tool.name, tool.about, tool.source, &format!("linerate import FILE --tool {}", tool.name))
     };
     TOOLS.iter().map(tool).collect()

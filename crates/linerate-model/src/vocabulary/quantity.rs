@@ -30,6 +30,10 @@ pub enum Quantity {
     Retransmits,
     /// CPU time over wall time: 1 is one CPU, unless the tool says that it is all of them.
     CpuShare,
+    /// The share of an operation's time in which its caller could compute beside it.
+    Overlap,
+    /// How wide the interval of the throughput is that the tool gives, as a share of it.
+    IntervalWidth,
 }
 
 /// A quantity, in words.
@@ -58,6 +62,8 @@ pub const QUANTITIES: &[QuantityEntry] = &[
     entry(Quantity::LostShare, "lost share", "1", None),
     entry(Quantity::Retransmits, "retransmits", "1", None),
     entry(Quantity::CpuShare, "CPU", "1", None),
+    entry(Quantity::Overlap, "overlap", "1", Some(true)),
+    entry(Quantity::IntervalWidth, "interval width", "1", None),
 ];
 
 const fn entry(

@@ -256,12 +256,12 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
-/// Reads the results of another tool into recordings, one a file, which `linerate report` and `linerate compare` take
+/// Reads the results of another tool into recordings, one a run, which `linerate report` and `linerate compare` take
 /// beside those of linerate. Each number keeps what it is: whose bytes, mean or least, its unit converted. What is not
 /// in the file is not made up; the whole file is kept in the recording.
 #[derive(Debug, clap::Args)]
 pub struct Import {
-    /// What the tool wrote: one run a file; `-` is standard input.
+    /// What the tool wrote: a run a file, or several in one; `-` is standard input.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// The tool that wrote it [default: told by the content]; `linerate list tools` says what is read of each.

@@ -31,17 +31,25 @@ pub fn main(args: &Import) -> Result<ExitCode> {
             what: refusal.what,
             hint: refusal.hint,
         };
-        recordings.push((path, import(&bytes(path)?, &given).map_err(refused)?));
+        let runs = import(&bytes(path)?, &given).map_err(refused)?;
+        let count = runs.len();
+        recordings.extend((1..).zip(runs).map(|(number, events)| (path, (number, count), events)));
     }
     create_folder(&args.output)?;
-    for (path, events) in recordings {
-        let written = write(&args.output, &stem(path, &events), &events)?;
+    for (path, run, events) in recordings {
+        let written = write(&args.output, &stem(path, run, &events), &events)?;
         for doubt in doubts(&events) {
-            warn(&format!("{}: {doubt}", path.display()));
+            warn(&format!("{}: {doubt}", place(path, run)));
         }
         print(&format!("{}\n", written.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file, and which of several runs in it.
+fn place(path: &Path, (number, count): (usize, usize)) -> String {
+    let path = path.display();
+    if count > 1 { format!("{path}, run {number} of {count}") } else { path.to_string() }
 }
 
 /// A file's bytes, or those of standard input; one more than is read of the longest.
@@ -67,8 +75,8 @@ fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// `iperf3-before-1`: the tool, and the name of its file.
-fn stem(path: &Path, events: &[Event]) -> String {
+/// `iperf3-before-1`: the tool, the name of its file, and the number of several runs in it.
+fn stem(path: &Path, (number, count): (usize, usize), events: &[Event]) -> String {
     let tool = events.iter().find_map(|event| match event {
         Event::Source(source) => Some(source.tool.as_str()),
         _ => None,
@@ -77,11 +85,12 @@ fn stem(path: &Path, events: &[Event]) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let stem: String = stem.chars().map(plain).take(100).collect();
     let tool = tool.unwrap_or("imported");
-    match stem.as_str() {
+    let named = match stem.as_str() {
         "" | "-" => tool.into(),
         stem if stem.starts_with(tool) => stem.into(),
         stem => format!("{tool}-{stem}"),
-    }
+    };
+    if count > 1 { format!("{named}-{number}") } else { named }
 }
 
 fn doubts(events: &[Event]) -> &[String] {

@@ -3,12 +3,13 @@
 use super::args::Report;
 use super::watch::warn;
 use super::{print, write};
+use crate::record::import::{LARGEST_FILE, tool_of};
 use crate::record::{Recording, read};
 use crate::report::{FORMATS, Format, Page, Rendered, Sheet};
 use crate::{Error, Result};
 use linerate_sys::whole_file;
 use std::fs::File;
-use std::io::{BufReader, IsTerminal};
+use std::io::{BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,12 +93,26 @@ pub fn write_page(recording: &Recording, path: &Path) -> Option<PathBuf> {
 pub fn read_recording(path: &Path) -> Result<Recording> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|e| Error::io("open", &name, e))?;
-    let unreadable = |e: crate::record::Unreadable| Error::Record { file: name.clone(), what: e.to_string() };
+    let unreadable = |e: crate::record::Unreadable| {
+        of_another_tool(path, &name).unwrap_or(Error::Record { file: name.clone(), what: e.to_string() })
+    };
     let (recording, bad) = read(BufReader::new(file)).map_err(unreadable)?;
     for line in &bad {
         warn(&format!("{name}: line {}: {}", line.line, line.why));
     }
     Ok(recording)
+}
+
+/// What to say of a file that is no recording because another tool wrote it.
+fn of_another_tool(path: &Path, name: &str) -> Option<Error> {
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let tool = tool_of(&bytes)?;
+    Some(Error::Import {
+        file: name.into(),
+        what: format!("it is no recording: it looks like what {tool} wrote"),
+        hint: format!("make a recording of it: linerate import {name}"),
+    })
 }
 
 /// The report in the form with this name; files one after the other.

@@ -11,18 +11,28 @@ const LONGEST: usize = 1 << 16;
 /// What one input may take at most: it is a hang, not a slow machine, that this finds.
 const HANG: Duration = Duration::from_secs(60);
 
-fn number(name: &str, otherwise: u64) -> u64 {
+/// A number of the environment.
+pub fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
 /// Feeds damaged inputs until the time is over; a panic is told with the seed and the input.
-pub fn fuzz(target: &str, valid: &[&[u8]], mut feed: impl FnMut(&[u8])) {
+pub fn fuzz(target: &str, valid: &[&[u8]], feed: impl FnMut(&[u8])) {
+    let until = Instant::now() + Duration::from_secs(number("FUZZ_SECONDS", 2));
+    run(target, valid, |_| Instant::now() < until, feed);
+}
+
+/// Feeds so many damaged inputs.
+pub fn some(target: &str, valid: &[&[u8]], inputs: u64, feed: impl FnMut(&[u8])) {
+    run(target, valid, |fed| fed < inputs, feed);
+}
+
+fn run(target: &str, valid: &[&[u8]], goes_on: impl Fn(u64) -> bool, mut feed: impl FnMut(&[u8])) {
     let seed = number("FUZZ_SEED", rand::random::<u32>().into());
     println!("{target}: FUZZ_SEED={seed}");
     let mut chance = ChaCha8Rng::seed_from_u64(seed);
-    let until = Instant::now() + Duration::from_secs(number("FUZZ_SECONDS", 2));
     let mut inputs = 0;
-    while inputs == 0 || Instant::now() < until {
+    while inputs == 0 || goes_on(inputs) {
         let input = damaged(valid, &mut chance);
         let begun = Instant::now();
         let fed = catch_unwind(AssertUnwindSafe(|| feed(&input)));

@@ -41,7 +41,7 @@ fn one(title: &str, imported: &ImportedReport) -> Markup {
             }
         }
         @if !imported.doubts.is_empty() {
-            ul { @for doubt in &imported.doubts { li { "Not known: " (doubt) "." } } }
+            ul { @for doubt in &imported.doubts { li { "Doubtful: " (doubt) "." } } }
         }
         p { "Read from " code { (imported.file) } ", SHA-256 " code { (imported.sha256) } ". The recording has the whole file." }
     }

@@ -1,10 +1,14 @@
-//! iperf3: the JSON of one run, of its client or its server.
+//! iperf3: the JSON of a run, of its client or its server, the events of `--json-stream`, and in [`text`] what it prints
+//! for readers.
 
-use super::node::{Document, Node};
+mod text;
+
+use super::json::{Document, Node, documents, starts};
 use super::row::{Shared, row};
-use super::{Draft, Read, refuse};
+use super::{Draft, Read, Run, head, refuse};
 use crate::record::Imported;
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
+use serde_json::{Map, Value};
 
 /// The sums at the end, whose they are where the file does not say, and whether they are of the way back.
 const SUMS: [(&str, Option<Does>, bool); 5] = [
@@ -16,28 +20,74 @@ const SUMS: [(&str, Option<Does>, bool); 5] = [
     ("sum", None, false),
 ];
 
-pub(super) fn recognises(text: &str) -> bool {
-    text.trim_start().starts_with('{') && text.contains("\"start\"") && text.contains("\"end\"") && {
-        text.contains("\"bits_per_second\"") || text.contains("\"iperf ")
-    }
+/// How a line of `--json-stream` begins.
+const EVENT: &str = "{\"event\"";
+
+fn is_json(text: &str) -> bool {
+    let has = |part: &str| text.contains(part);
+    let has_end = has("\"end\"") && (has("\"bits_per_second\"") || has("\"iperf "));
+    text.lines().any(|line| line.trim_start().starts_with('{')) && has("\"start\"") && (has_end || has(EVENT))
 }
 
-pub(super) fn read(text: &str) -> Read<Draft> {
-    let document = Document::read(text)?;
-    let root = document.root();
+pub(super) fn recognises(text: &str) -> bool {
+    is_json(text) || text::recognises(text)
+}
+
+/// A document is a run, and so are the events from one start to the next.
+pub(super) fn runs(text: &str) -> Vec<usize> {
+    if !is_json(text) {
+        return text::runs(text);
+    }
+    let (mut runs, mut cookie) = (Vec::new(), None);
+    for at in starts(text) {
+        let rest = &text[at..];
+        let is_event = rest.starts_with(EVENT);
+        let is_start =
+            is_event && rest[EVENT.len()..].trim_start_matches([':', ' ']).starts_with("\"start\"");
+        // With --json-stream-full-output the whole document follows the events of its own run.
+        let again = !is_event && cookie.is_some() && cookie == named(rest);
+        if runs.is_empty() || is_start || !(is_event || again) {
+            runs.push(at);
+        }
+        if is_start {
+            cookie = named(rest);
+        }
+    }
+    runs
+}
+
+/// What names a run, near the beginning of a document.
+fn named(text: &str) -> Option<&str> {
+    let (_, rest) = head(text, 4096).split_once("\"cookie\"")?;
+    rest.split('"').nth(1)
+}
+
+pub(super) fn read(run: &Run) -> Read<Draft> {
+    if !is_json(run.text) && !run.text.trim_start().starts_with('{') {
+        return text::read(run);
+    }
     let mut draft = Draft::default();
+    let document = Document::new(whole(documents(run, &mut draft)?, &mut draft));
+    let root = document.root();
     let error = root.text("error");
-    let shared = told(&root, &mut draft)?;
+    let shared = told(&root, &mut draft);
     if let Some(end) = root.at("end") {
         // Of datagrams some versions say it twice: the sum is the sender's bytes with the receiver's losses.
         let is_told = end.at("sum_received").is_some();
         for sum in SUMS.into_iter().filter(|(key, ..)| !(is_told && *key == "sum")) {
-            draft.rows.extend(of_sum(&end, sum, &shared)?);
+            // The end that was not asked any more has counts of 0.
+            let is_blank = |sum: &Node| error.is_some() && sum.number("bytes") == Some(0.0);
+            if end.at(sum.0).is_some_and(|sum| is_blank(&sum)) {
+                draft.doubt(format!("the other end's count is missing: end.{} is 0", sum.0));
+                continue;
+            }
+            of_sum(&end, sum, &shared, &mut draft);
         }
-        draft.rows.extend(cpu(&root, &end, &shared)?);
+        cpu(&root, &end, &shared, error.is_some(), &mut draft);
     }
-    draft.rows.extend(slices(&root, &shared, "sum", false)?);
-    draft.rows.extend(slices(&root, &shared, "sum_bidir_reverse", true)?);
+    let has_sums = !draft.rows.is_empty();
+    draft.rows.extend(slices(&root, &shared, "sum", false));
+    draft.rows.extend(slices(&root, &shared, "sum_bidir_reverse", true));
     match error {
         Some(error) if draft.rows.is_empty() => {
             return refuse(
@@ -48,16 +98,57 @@ pub(super) fn read(text: &str) -> Read<Draft> {
         Some(error) => draft.doubt(format!("iperf3 ended with an error: {error}")),
         None => (),
     }
+    if !has_sums && !draft.rows.is_empty() {
+        draft.doubt(unfinished(&root, &draft));
+    }
     document.unread(&mut draft);
     Ok(draft)
 }
 
+/// What is missing of a run that has no sums.
+fn unfinished(root: &Node, draft: &Draft) -> String {
+    let seconds = root.at("start").and_then(|start| start.at("test_start")?.number("duration"));
+    let of = seconds.map_or(String::new(), |seconds| format!(" of {seconds}"));
+    let last = draft.rows.iter().filter_map(|row| row.at_s.last()).map(|[_, to]| *to).fold(0.0, f64::max);
+    format!("the sums over the whole test are missing: its parts end at {last:.1}{of} s")
+}
+
+/// One document of several: that of all events, unless the whole one follows them.
+fn whole(documents: Vec<Value>, draft: &mut Draft) -> Value {
+    let is_event = |value: &Value| value.get("event").is_some_and(Value::is_string);
+    if let Some(whole) = documents.iter().position(|value| !is_event(value)) {
+        return documents.into_iter().nth(whole).unwrap_or_default();
+    }
+    let mut root = Map::new();
+    let mut intervals = Vec::new();
+    let mut has_end = false;
+    for mut document in documents {
+        let name = document["event"].as_str().unwrap_or_default().to_owned();
+        let data = document["data"].take();
+        has_end |= name == "end";
+        match name.as_str() {
+            "interval" => intervals.push(data),
+            _ => drop(root.entry(name).or_insert(data)),
+        }
+    }
+    root.insert("intervals".into(), intervals.into());
+    if !has_end {
+        draft.doubt("the event of its end is missing: iperf3 was stopped, or its output cut");
+    }
+    root.into()
+}
+
+/// A test of which nothing is said.
+fn unnamed() -> Shared {
+    Shared { test: "stream".into(), ..Shared::default() }
+}
+
 /// What is said of the test, for all rows.
-fn told(root: &Node, draft: &mut Draft) -> Read<Shared> {
-    let Some(start) = root.at("start") else { return Ok(Shared::default()) };
+fn told(root: &Node, draft: &mut Draft) -> Shared {
+    let Some(start) = root.at("start") else { return unnamed() };
     draft.version = start.text("version").map(|version| version.trim_start_matches("iperf ").to_owned());
     draft.fact("system", start.text("system_info"));
-    if let Some(seconds) = start.at("timestamp").map(|at| at.whole("timesecs")).transpose()?.flatten() {
+    if let Some(seconds) = start.at("timestamp").and_then(|at| at.whole("timesecs")) {
         draft.utc = i64::try_from(seconds)
             .ok()
             .and_then(|seconds| Some(jiff::Timestamp::from_second(seconds).ok()?.to_string()));
@@ -75,101 +166,95 @@ fn told(root: &Node, draft: &mut Draft) -> Read<Shared> {
     ] {
         draft.fact(name, root.at("end").and_then(|end| end.text(key)));
     }
-    let Some(test) = start.at("test_start") else { return Ok(Shared::default()) };
+    let Some(test) = start.at("test_start") else { return unnamed() };
     let protocol = test.text("protocol");
     for (name, key) in [("duration, s", "duration"), ("left out first, s", "omit")] {
-        draft.fact(name, test.number(key)?.map(|number| number.to_string()));
+        draft.fact(name, test.number(key).map(|number| number.to_string()));
     }
     draft.fact("reverse", test.flag("reverse").map(|flag| flag.to_string()));
     let both = test.flag("bidir").unwrap_or(false);
-    Ok(Shared {
+    Shared {
         test: protocol.clone().unwrap_or_else(|| "stream".into()),
         transport: protocol.map(|protocol| protocol.to_lowercase()),
         pattern: Some(if both { Pattern::Bidirectional } else { Pattern::Stream }),
-        message_bytes: test.whole("blksize")?,
-        flows: test.whole("num_streams")?.and_then(|flows| u32::try_from(flows).ok()),
+        message_bytes: test.whole("blksize"),
+        flows: test.whole("num_streams").and_then(|flows| u32::try_from(flows).ok()),
         ..Shared::default()
-    })
+    }
 }
 
 /// The numbers of one sum at the end.
-fn of_sum(
-    end: &Node,
-    (key, usual, back): (&str, Option<Does>, bool),
-    shared: &Shared,
-) -> Read<Vec<Imported>> {
-    let Some(sum) = end.at(key) else { return Ok(Vec::new()) };
+fn of_sum(end: &Node, (key, usual, back): (&str, Option<Does>, bool), shared: &Shared, draft: &mut Draft) {
+    let Some(sum) = end.at(key) else { return };
     let whose = usual.or(sum.flag("sender").map(whose));
-    let shared = named(shared, back);
-    let place = |field: &str| format!("{}.{field}", sum.place());
-    let mut rows = Vec::new();
-    let mut add = |field: &str, what, scale: f64, end, samples: Option<u64>| -> Read<()> {
-        if let Some(value) = sum.number(field)? {
-            let row = shared.row(what, (value, scale), (end, &place(field)))?;
-            rows.push(Imported { samples: samples.or(row.samples), ..row });
+    let shared = both_ways(shared, back);
+    let packets = sum.whole("packets");
+    let mut add = |field: &str, what, scale: f64, end, samples: Option<u64>| {
+        if let Some(value) = sum.number(field) {
+            let row = shared.row(what, (value, scale), (end, &format!("{}.{field}", sum.place())));
+            draft.add(row.map(|row| Imported { samples: samples.or(row.samples), ..row }));
         }
-        Ok(())
     };
-    let packets = sum.whole("packets")?;
     let receives = Some(Does::Receives);
-    add("bits_per_second", (Quantity::Throughput, Statistic::Mean), 1.0, whose, None)?;
-    add("retransmits", (Quantity::Retransmits, Statistic::Total), 1.0, Some(Does::Sends), None)?;
+    add("bits_per_second", (Quantity::Throughput, Statistic::Mean), 1.0, whose, None);
+    add("retransmits", (Quantity::Retransmits, Statistic::Total), 1.0, Some(Does::Sends), None);
     // A receiver's own figures stand in the sender's sum too, where they are 0.
     if packets.is_some() && whose != Some(Does::Sends) || key == "sum" {
-        add("jitter_ms", (Quantity::Jitter, Statistic::Mean), 1e6, receives, packets)?;
-        add("lost_packets", (Quantity::Lost, Statistic::Total), 1.0, receives, packets)?;
-        add("lost_percent", (Quantity::LostShare, Statistic::Mean), 0.01, receives, packets)?;
+        add("jitter_ms", (Quantity::Jitter, Statistic::Mean), 1e6, receives, packets);
+        add("lost_packets", (Quantity::Lost, Statistic::Total), 1.0, receives, packets);
+        add("lost_percent", (Quantity::LostShare, Statistic::Mean), 0.01, receives, packets);
     }
-    Ok(rows)
 }
 
 fn whose(sender: bool) -> Does {
     if sender { Does::Sends } else { Does::Receives }
 }
 
-fn named(shared: &Shared, back: bool) -> Shared {
+fn both_ways(shared: &Shared, back: bool) -> Shared {
     let test = if back { format!("{}, back", shared.test) } else { shared.test.clone() };
     Shared { test, ..shared.clone() }
 }
 
 /// CPU time of both processes: `host` is the one that wrote the file.
-fn cpu(root: &Node, end: &Node, shared: &Shared) -> Read<Vec<Imported>> {
-    let Some(cpu) = end.at("cpu_utilization_percent") else { return Ok(Vec::new()) };
+fn cpu(root: &Node, end: &Node, shared: &Shared, has_error: bool, draft: &mut Draft) {
+    let Some(cpu) = end.at("cpu_utilization_percent") else { return };
     let start = root.at("start");
     let is_server = start.as_ref().is_some_and(|start| start.at("accepted_connection").is_some());
     let test = start.as_ref().and_then(|start| start.at("test_start"));
     let reverse = test.as_ref().and_then(|test| test.flag("reverse"));
     let both = test.as_ref().and_then(|test| test.flag("bidir")).unwrap_or(false);
-    let mut rows = Vec::new();
     for (field, is_remote) in [("host_total", false), ("remote_total", true)] {
-        let Some(value) = cpu.number(field)? else { continue };
+        let Some(value) = cpu.number(field) else { continue };
+        if has_error && is_remote && value == 0.0 {
+            continue;
+        }
         // The client sends unless it was told the reverse.
         let end = reverse.filter(|_| !both).map(|reverse| whose((is_server == is_remote) != reverse));
         let place = format!("{}.{field}", cpu.place());
-        rows.push(shared.row((Quantity::CpuShare, Statistic::Mean), (value, 0.01), (end, &place))?);
+        draft.add(shared.row((Quantity::CpuShare, Statistic::Mean), (value, 0.01), (end, &place)));
     }
-    Ok(rows)
 }
 
 /// The rates of the parts of the test; what was left out at its beginning is no part.
-fn slices(root: &Node, shared: &Shared, key: &str, back: bool) -> Read<Vec<Imported>> {
+fn slices(root: &Node, shared: &Shared, key: &str, back: bool) -> Vec<Imported> {
     let (mut rates, mut again, mut at_s) = (Vec::new(), Vec::new(), Vec::new());
     let mut end = None;
     for slice in root.items("intervals") {
         let Some(sum) = slice.at(key) else { continue };
-        let rate = sum.number("bits_per_second")?;
-        let retransmits = sum.number("retransmits")?;
-        let [from, to] = [sum.number("start")?, sum.number("end")?];
+        let rate = sum.number("bits_per_second");
+        let retransmits = sum.number("retransmits");
+        let [from, to] = [sum.number("start"), sum.number("end")];
         end = end.or(sum.flag("sender").map(whose));
         let (Some(rate), Some(from), Some(to)) = (rate, from, to) else { continue };
-        if sum.flag("omitted") == Some(true) {
+        // A run that broke off has its last part twice.
+        if sum.flag("omitted") == Some(true) || at_s.last() == Some(&[from, to]) {
             continue;
         }
         rates.push(rate);
         again.extend(retransmits);
         at_s.push([from, to]);
     }
-    let shared = named(shared, back);
+    let shared = both_ways(shared, back);
     let made = |quantity, statistic, values: Vec<f64>, end, field: &str| Imported {
         transport: shared.transport.clone(),
         pattern: shared.pattern,
@@ -193,5 +278,5 @@ fn slices(root: &Node, shared: &Shared, key: &str, back: bool) -> Read<Vec<Impor
             rows.push(made(Quantity::Retransmits, Statistic::Total, again, Some(Does::Sends), "retransmits"));
         }
     }
-    Ok(rows)
+    rows
 }

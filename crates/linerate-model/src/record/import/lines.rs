@@ -1,10 +1,10 @@
 //! Text, line by line: where a number stands, and what nobody read.
 
 use super::row::number;
-use super::{Draft, Read, refuse};
+use super::{Draft, Read, Run, refuse};
 
 /// Far more than any tool prints in a line.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 64 << 10;
 /// Far more than any tool prints.
 const MOST: usize = 200_000;
 
@@ -16,9 +16,9 @@ pub(super) struct Line {
 }
 
 /// The lines that are not blank, without colours.
-pub(super) fn lines(text: &str) -> Read<Vec<Line>> {
-    let all =
-        (1..).zip(text.lines()).map(|(number, text)| Line { number, text: plain(text).trim().to_owned() });
+pub(super) fn lines(run: &Run) -> Read<Vec<Line>> {
+    let all = (run.line..).zip(run.text.lines());
+    let all = all.map(|(number, text)| Line { number, text: plain(text).trim().to_owned() });
     let kept: Vec<Line> = all.filter(|line| !line.text.is_empty()).take(MOST + 1).collect();
     if kept.len() > MOST {
         return refuse(
@@ -61,6 +61,11 @@ impl Line {
     /// One of its words as a number.
     pub fn number(&self, word: &str) -> Read<f64> {
         number(word, &format!("line {}", self.number))
+    }
+
+    /// The number that follows a text in it, where there is one.
+    pub fn find(&self, text: &str, draft: &mut Draft) -> Option<f64> {
+        draft.keep(self.after(text)).flatten()
     }
 
     /// The word that follows a text in it, as a number; none where the text is not in it.

@@ -4,7 +4,7 @@ mod omni;
 
 use super::lines::{Line, lines};
 use super::row::{Shared, row, sound, whole};
-use super::{Draft, Read, refuse};
+use super::{Draft, Read, Run, refuse};
 use crate::record::Imported;
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 
@@ -26,11 +26,11 @@ pub(super) fn recognises(text: &str) -> bool {
     text.lines().any(|line| line.contains(BANNER)) || omni::recognises(text)
 }
 
-pub(super) fn read(text: &str) -> Read<Draft> {
-    let lines = lines(text)?;
+pub(super) fn read(run: &Run) -> Read<Draft> {
+    let lines = lines(run)?;
     let mut draft = Draft::default();
-    if omni::recognises(text) {
-        omni::read(text, &lines, &mut draft)?;
+    if omni::recognises(run.text) {
+        omni::read(&lines, &mut draft);
         return Ok(draft);
     }
     if !lines.iter().any(|line| line.text.contains(BANNER)) {
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Read<Draft> {
     }
     for test in lines.chunk_by(|_, next| !next.text.contains(BANNER)) {
         match test {
-            [banner, rest @ ..] if banner.text.contains(BANNER) => table(banner, rest, &mut draft)?,
+            [banner, rest @ ..] if banner.text.contains(BANNER) => table(banner, rest, &mut draft),
             other => other.iter().for_each(|line| line.is_unread(&mut draft)),
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> Read<Draft> {
 }
 
 /// One test: its banner, the names of its columns, its numbers.
-fn table(banner: &Line, lines: &[Line], draft: &mut Draft) -> Read<()> {
+fn table(banner: &Line, lines: &[Line], draft: &mut Draft) {
     let shared = told(banner, draft);
     let (heads, rest): (Vec<&Line>, Vec<&Line>) =
         lines.iter().partition(|line| !line.is_row() && !line.text.starts_with("Interim"));
@@ -57,17 +57,46 @@ fn table(banner: &Line, lines: &[Line], draft: &mut Draft) -> Read<()> {
         rest.into_iter().partition(|line| line.text.starts_with("Interim"));
     let words = heads.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(" ");
     let scale = unit(&words.replace(" /", "/"));
-    if words.contains("WARNING") {
-        draft.doubt("netperf says itself that its confidence was not reached, or warns of something else: see the file");
+    for line in &heads {
+        confidence(line, &shared, draft);
     }
     match rows.as_slice() {
-        [] => draft.doubt(format!("line {}: this test has no result", banner.number)),
+        [] => {
+            draft.doubt(format!("line {}: this test has no result", banner.number));
+            heads.iter().for_each(|line| line.is_unread(draft));
+        }
         [first, rest @ ..] => {
-            numbers(first, rest, &shared, scale, draft)?;
+            let read = numbers(first, rest, &shared, scale, draft);
+            if draft.keep(read).is_none() {
+                first.is_unread(draft);
+            }
         }
     }
-    draft.rows.extend(interim(&parts, &shared, scale)?);
-    Ok(())
+    interim(&parts, &shared, scale, draft);
+}
+
+/// What netperf says where it did not reach the confidence that was asked for.
+fn confidence(line: &Line, shared: &Shared, draft: &mut Draft) {
+    if line.text.contains("Desired confidence was not achieved") {
+        draft.doubt("netperf did not reach the confidence that it was asked for");
+    } else if line.text.starts_with("!!!")
+        && line.text.contains("Throughput")
+        && let Some((_, width)) = line.text.rsplit_once(':')
+    {
+        if let Some(percent) = draft.keep(line.number(width.trim().trim_end_matches('%'))) {
+            let shared = Shared { line: Some(line.number), ..shared.clone() };
+            reached(percent, &shared, "Confidence intervals: Throughput", draft);
+        }
+    } else if line.text.contains("WARNING") && !line.text.starts_with("!!!") {
+        draft.doubt(format!("line {} warns: {}", line.number, line.text));
+    }
+}
+
+/// The width of the interval of the throughput, in per cent of it.
+fn reached(percent: f64, shared: &Shared, field: &str, draft: &mut Draft) {
+    let what = (Quantity::IntervalWidth, Statistic::Mean);
+    draft.add(shared.row(what, (percent, 0.01), (None, field)));
+    draft.doubt(format!("the interval of its throughput is {percent} % of it wide"));
 }
 
 /// What a banner tells.
@@ -144,7 +173,9 @@ fn numbers(first: &Line, rest: &[&Line], shared: &Shared, scale: Option<f64>, dr
     if words.len() > used {
         first.is_unread(draft);
     }
-    rest.iter().for_each(|line| line.is_unread(draft));
+    // Of datagrams the receiver's line was read.
+    let read = usize::from(used == 6 && shared.pattern == Some(Pattern::Stream));
+    rest.iter().skip(read).for_each(|line| line.is_unread(draft));
     Ok(())
 }
 
@@ -173,28 +204,33 @@ fn datagrams(line: &Line, shared: &Shared, (sent, scale): (f64, f64), draft: &mu
 }
 
 /// What `-D` prints while the test runs: `Interim result: 35344.39 10^6bits/s over 1.002 seconds ending at 1559.219`.
-fn interim(lines: &[&Line], shared: &Shared, scale: Option<f64>) -> Read<Vec<Imported>> {
+fn interim(lines: &[&Line], shared: &Shared, scale: Option<f64>, draft: &mut Draft) {
     let (mut rates, mut at_s, mut origin) = (Vec::new(), Vec::new(), None);
     let transactions = shared.pattern != Some(Pattern::Stream);
-    let Some(scale) = scale.or(transactions.then_some(1.0)) else { return Ok(Vec::new()) };
     for line in lines {
-        let (rate, seconds, end) =
-            (line.after("Interim result:")?, line.after(" over ")?, line.after("ending at ")?);
-        let (Some(rate), Some(seconds), Some(end)) = (rate, seconds, end) else { continue };
+        // A test that was stopped has no table that says the unit; its parts do.
+        let Some(scale) = scale.or(transactions.then_some(1.0)).or(unit(&line.text)) else { continue };
+        let mut find = |mark: &str| line.find(mark, draft);
+        let found = (find("Interim result:"), find(" over "), find("ending at "));
+        let (Some(rate), Some(seconds), Some(end)) = found else { continue };
         let origin = *origin.get_or_insert(end - seconds);
         let from = (end - seconds - origin).max(0.0);
-        rates.push(sound(rate * scale, "an interim result")?);
-        at_s.push([from, sound(end - origin, "the time of an interim result")?]);
+        let read = sound(rate * scale, "an interim result")
+            .and_then(|rate| Ok((rate, sound(end - origin, "the time of an interim result")?)));
+        if let Some((rate, to)) = draft.keep(read) {
+            rates.push(rate);
+            at_s.push([from, to]);
+        }
     }
     if rates.is_empty() {
-        return Ok(Vec::new());
+        return;
     }
     let quantity = if transactions { Quantity::TransactionRate } else { Quantity::Throughput };
     let test = format!("{}, parts", shared.test);
-    Ok(vec![Imported {
+    draft.rows.push(Imported {
         transport: shared.transport.clone(),
         pattern: shared.pattern,
         at_s,
         ..row(&test, quantity, Statistic::Mean, rates, "Interim result")
-    }])
+    });
 }

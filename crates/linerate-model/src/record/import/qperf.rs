@@ -2,7 +2,7 @@
 
 use super::lines::{Line, lines};
 use super::row::{Shared, whole};
-use super::{Draft, Read, refuse};
+use super::{Draft, Read, Run, refuse};
 use crate::record::Imported;
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 
@@ -30,13 +30,13 @@ pub(super) fn recognises(text: &str) -> bool {
         })
 }
 
-pub(super) fn read(text: &str) -> Read<Draft> {
+pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
-    let lines = lines(text)?;
+    let lines = lines(run)?;
     for test in lines.chunk_by(|_, next| !next.text.ends_with(':')) {
         match test {
             [head, rest @ ..] if head.text.ends_with(':') => {
-                read_test(head.text.trim_end_matches(':'), rest, &mut draft)?
+                read_test(head.text.trim_end_matches(':'), rest, &mut draft);
             }
             other => other.iter().for_each(|line| line.is_unread(&mut draft)),
         }
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Read<Draft> {
     Ok(draft)
 }
 
-fn read_test(name: &str, lines: &[Line], draft: &mut Draft) -> Read<()> {
+fn read_test(name: &str, lines: &[Line], draft: &mut Draft) {
     let pair = |line: &Line| {
         line.text.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
     };
@@ -57,7 +57,7 @@ fn read_test(name: &str, lines: &[Line], draft: &mut Draft) -> Read<()> {
             draft.fact(&key, Some(value));
         }
         draft.version = draft.facts.get("loc_qperf").cloned();
-        return Ok(());
+        return;
     }
     let mut shared = Shared {
         test: name.into(),
@@ -74,7 +74,8 @@ fn read_test(name: &str, lines: &[Line], draft: &mut Draft) -> Read<()> {
         if let Some((key, value)) = pair(line)
             && key == "msg_size"
         {
-            shared.message_bytes = Some(whole(size(line, &value)?, &format!("line {}", line.number))?);
+            let size = size(line, &value).and_then(|size| whole(size, &format!("line {}", line.number)));
+            shared.message_bytes = draft.keep(size);
         }
     }
     for line in lines {
@@ -85,13 +86,12 @@ fn read_test(name: &str, lines: &[Line], draft: &mut Draft) -> Read<()> {
         match known {
             Some(((field, quantity, end), value)) => {
                 let shared = Shared { line: Some(line.number), ..shared.clone() };
-                draft.rows.push(one(line, &value, &shared, (*quantity, *end, field))?);
+                draft.add(one(line, &value, &shared, (*quantity, *end, field)));
             }
             None if pair(line).is_some_and(|(key, _)| key == "msg_size") => (),
             None => line.is_unread(draft),
         }
     }
-    Ok(())
 }
 
 fn one(

@@ -2,7 +2,7 @@
 
 use super::lines::{Line, lines};
 use super::row::{Shared, whole};
-use super::{Draft, Read};
+use super::{Draft, Read, Run};
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 
 /// The bits of its Mbit.
@@ -12,10 +12,10 @@ pub(super) fn recognises(text: &str) -> bool {
     text.contains("sockperf: ") && (text.contains("Summary: ") || text.contains("avg-lat"))
 }
 
-pub(super) fn read(text: &str) -> Read<Draft> {
-    let lines = lines(text)?;
+pub(super) fn read(run: &Run) -> Read<Draft> {
+    let lines = lines(run)?;
     let mut draft = Draft::default();
-    let shared = told(&lines, &mut draft)?;
+    let shared = told(&lines, &mut draft);
     let is_whole = lines
         .iter()
         .any(|line| line.text.contains("avg-rtt=") || line.text.contains("Summary: Round trip is"));
@@ -23,8 +23,8 @@ pub(super) fn read(text: &str) -> Read<Draft> {
     for line in &lines {
         let shared = Shared { line: Some(line.number), ..shared.clone() };
         let before = draft.rows.len();
-        times(line, time, &shared, &mut draft)?;
-        rates(line, &shared, &mut draft)?;
+        times(line, time, &shared, &mut draft);
+        rates(line, &shared, &mut draft);
         if draft.rows.len() == before && !line.text.contains("Server No") {
             line.is_unread(&mut draft);
         }
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Read<Draft> {
 }
 
 /// What is said of the test, for all rows.
-fn told(lines: &[Line], draft: &mut Draft) -> Read<Shared> {
+fn told(lines: &[Line], draft: &mut Draft) -> Shared {
     let mut shared = Shared { test: "latency".into(), ..Shared::default() };
     for line in lines {
         let text = &line.text;
@@ -50,23 +50,24 @@ fn told(lines: &[Line], draft: &mut Draft) -> Read<Shared> {
             draft.fact("server", rest.split_whitespace().next().map(String::from));
             shared.transport = rest.rsplit_once('#').map(|(_, name)| name.trim().to_lowercase());
         }
-        if let Some(count) = line.after("; ReceivedMessages=")? {
-            shared.samples = Some(whole(count, &format!("line {}", line.number))?);
+        let place = format!("line {}", line.number);
+        if let Some(count) = line.find("; ReceivedMessages=", draft) {
+            shared.samples = draft.keep(whole(count, &place));
         }
-        if let Some(bytes) = line.after("msg-size=")?
-            && text.contains("using msg-size=")
+        if text.contains("using msg-size=")
+            && let Some(bytes) = line.find("msg-size=", draft)
         {
-            shared.message_bytes = Some(whole(bytes, &format!("line {}", line.number))?);
+            shared.message_bytes = draft.keep(whole(bytes, &place));
         }
         if text.contains("Summary: BandWidth is") || text.contains("Summary: Message Rate is") {
             (shared.test, shared.pattern) = ("throughput".into(), Some(Pattern::Stream));
         }
     }
-    Ok(shared)
+    shared
 }
 
 /// Times in microseconds.
-fn times(line: &Line, time: Quantity, shared: &Shared, draft: &mut Draft) -> Read<()> {
+fn times(line: &Line, time: Quantity, shared: &Shared, draft: &mut Draft) {
     const TIMES: [(&str, Statistic); 5] = [
         ("Summary: Latency is ", Statistic::Mean),
         ("Summary: Round trip is ", Statistic::Mean),
@@ -74,45 +75,38 @@ fn times(line: &Line, time: Quantity, shared: &Shared, draft: &mut Draft) -> Rea
         ("<MAX> observation =", Statistic::Greatest),
         ("<MIN> observation =", Statistic::Least),
     ];
+    let pings = Some(Does::Pings);
     for (text, statistic) in TIMES {
-        if let Some(value) = line.after(text)? {
+        if let Some(value) = line.find(text, draft) {
             let field = text.trim_matches(|c: char| "(= ".contains(c));
-            draft.rows.push(shared.row((time, statistic), (value, 1e3), (Some(Does::Pings), field))?);
+            draft.add(shared.row((time, statistic), (value, 1e3), (pings, field)));
         }
     }
     if let Some((_, rest)) = line.text.split_once("---> percentile ")
         && let Some((percent, value)) = rest.split_once('=')
+        && let Some(percent) = draft.keep(line.number(percent.trim()))
+        && let Some(value) = draft.keep(line.number(value.trim()))
     {
-        let (percent, value) = (line.number(percent.trim())?, line.number(value.trim())?);
-        let what = (time, Statistic::Percentile(percent));
-        draft.rows.push(shared.row(
-            what,
-            (value, 1e3),
-            (Some(Does::Pings), &format!("percentile {percent}")),
-        )?);
+        let field = format!("percentile {percent}");
+        draft.add(shared.row((time, Statistic::Percentile(percent)), (value, 1e3), (pings, &field)));
     }
-    if let Some(value) = line.after("# dropped messages =")? {
+    if let Some(value) = line.find("# dropped messages =", draft) {
         let what = (Quantity::Lost, Statistic::Total);
-        draft.rows.push(shared.row(what, (value, 1.0), (Some(Does::Pings), "dropped messages"))?);
+        draft.add(shared.row(what, (value, 1.0), (pings, "dropped messages")));
     }
-    Ok(())
 }
 
 /// Of the throughput test: what the sender sent.
-fn rates(line: &Line, shared: &Shared, draft: &mut Draft) -> Read<()> {
-    if let Some(value) = line.after("Summary: Message Rate is ")? {
+fn rates(line: &Line, shared: &Shared, draft: &mut Draft) {
+    let sends = Some(Does::Sends);
+    if let Some(value) = line.find("Summary: Message Rate is ", draft) {
         let what = (Quantity::MessageRate, Statistic::Mean);
-        draft.rows.push(shared.row(what, (value, 1.0), (Some(Does::Sends), "Message Rate"))?);
+        draft.add(shared.row(what, (value, 1.0), (sends, "Message Rate")));
     }
     if line.text.contains("Summary: BandWidth is ")
-        && let Some(value) = line.after("MBps (")?
+        && let Some(value) = line.find("MBps (", draft)
     {
         let what = (Quantity::Throughput, Statistic::Mean);
-        draft.rows.push(shared.row(
-            what,
-            (value, MBIT),
-            (Some(Does::Sends), "BandWidth, Mbps of 2^20 bits"),
-        )?);
+        draft.add(shared.row(what, (value, MBIT), (sends, "BandWidth, Mbps of 2^20 bits")));
     }
-    Ok(())
 }

@@ -1,0 +1,157 @@
+//! Files that linerate wrote itself, and those of tools whose output is not read: what they are, and what to do.
+
+use super::{Read, head, refuse};
+use crate::record::SCHEMA;
+
+/// A kind of file that is not imported.
+struct Kind {
+    is_it: fn(&str) -> bool,
+    what: &'static str,
+    hint: &'static str,
+}
+
+/// Where a file says what it is.
+const HEAD: usize = 4096;
+
+const OF_ITS_RECORDING: &str = "give the recording that it was made of, a .jsonl: linerate report RECORDING, linerate compare RECORDING OTHER";
+
+/// What this program writes.
+const OWN: [Kind; 7] = [
+    Kind {
+        is_it: |text| {
+            first(text).starts_with("{\"event\":")
+                && first(text).contains(&format!("\"schema\":\"{SCHEMA}\""))
+        },
+        what: "it is a recording of linerate, and needs no import",
+        hint: "look at it with linerate report FILE, or linerate compare FILE OTHER",
+    },
+    Kind {
+        is_it: |text| {
+            text.trim_start().starts_with('{')
+                && ["\"linerate.report/", "\"linerate.compare/"]
+                    .iter()
+                    .any(|schema| head(text, HEAD).contains(schema))
+        },
+        what: "it is the JSON of linerate",
+        hint: OF_ITS_RECORDING,
+    },
+    Kind {
+        is_it: |text| text.contains("\"title\": \"linerate ") || text.contains("\"title\":\"linerate "),
+        what: "it is a run of linerate in iperf3's form",
+        hint: OF_ITS_RECORDING,
+    },
+    Kind {
+        is_it: |text| {
+            head(text, HEAD).trim_start().to_lowercase().starts_with("<!doctype html")
+                && head(text, HEAD).contains("linerate")
+        },
+        what: "it is a page of linerate",
+        hint: OF_ITS_RECORDING,
+    },
+    Kind {
+        is_it: |text| first(text).starts_with("# TYPE linerate_"),
+        what: "it is the OpenMetrics text of linerate",
+        hint: OF_ITS_RECORDING,
+    },
+    Kind { is_it: |text| is_table(first(text)), what: "it is a table of linerate", hint: OF_ITS_RECORDING },
+    Kind {
+        is_it: |text| {
+            text.lines()
+                .any(|line| line.trim_start().starts_with("rung ") && line.contains("half round trip"))
+                || text.contains("  rung  ") && text.contains("half round trip")
+        },
+        what: "it is a report of linerate as text",
+        hint: OF_ITS_RECORDING,
+    },
+];
+
+const NOT_READ: &str = "its output is not read; what is: linerate list tools";
+
+/// Tools that people have beside those that are read.
+const OTHERS: [Kind; 8] = [
+    Kind {
+        is_it: |text| text.contains(" times -->") && text.contains(" in "),
+        what: "it is what NetPIPE prints, and not the file that it writes",
+        hint: "run NPtcp -h HOST -o FILE and import FILE",
+    },
+    Kind {
+        is_it: |text| {
+            text.contains("Throughput")
+                && (text.contains("Receiver Throughput") || text.contains("Current Window"))
+        },
+        what: "it is what pScheduler prints for readers",
+        hint: "run pscheduler task --format json throughput --dest HOST > FILE",
+    },
+    Kind {
+        is_it: |text| text.contains(" bytes of data.") && text.contains("PING "),
+        what: "it is what ping printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("#bytes") && text.contains("BW average["),
+        what: "it is what a bandwidth test of perftest printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("#bytes") && text.contains("t_typical["),
+        what: "it is what a latency test of perftest printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("# nThread") && text.contains("busbw"),
+        what: "it is what nccl-tests printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("Txn1") && text.contains("Txn2"),
+        what: "it is what uperf printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.trim_start().starts_with("<ntttcp"),
+        what: "it is what ntttcp wrote",
+        hint: NOT_READ,
+    },
+];
+
+/// The first line.
+fn first(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// Whether a line has the heads of a table of ours: dotted and underscored words with the names of our JSON.
+fn is_table(line: &str) -> bool {
+    const NAMES: [&str; 11] = [
+        "ns.median",
+        "throughput_bps",
+        "half_round_trip_ns",
+        "run.plan_hash",
+        "summary.alpha_ns",
+        "relative_residual",
+        "disturbed",
+        "autocorrelation",
+        "ideal_ns",
+        "latency_bytes",
+        "steady_bps",
+    ];
+    const WHOLE: [&str; 4] = [
+        "direction,exchanges,host,id,message_bytes,wait",
+        "cpu_model,cpus,host,kernel,machine,reached",
+        "pattern,wait,at_s,ratio",
+        "code,detail,evidence.hosts,hint,text",
+    ];
+    let is_heads = line.contains(',') && !line.contains(' ');
+    is_heads && (WHOLE.contains(&line) || NAMES.iter().any(|name| line.contains(name)))
+}
+
+/// Refuses what is known to be no result that is imported.
+pub(super) fn refuse_known(text: &str) -> Read<()> {
+    let known = OWN.iter().find(|kind| (kind.is_it)(text));
+    known.map_or(Ok(()), |kind| refuse(kind.what, kind.hint))
+}
+
+/// Refuses what another tool wrote that is not read.
+pub(super) fn refuse_others(text: &str) -> Read<()> {
+    let known = OTHERS.iter().find(|kind| (kind.is_it)(text));
+    known.map_or(Ok(()), |kind| refuse(kind.what, kind.hint))
+}
