@@ -13,6 +13,7 @@ mod coverage;
 mod entries;
 mod extra;
 mod fit;
+mod knob;
 mod ladder;
 mod launch;
 mod network_path;
@@ -28,8 +29,8 @@ mod wanted;
 
 pub use arms::Arms;
 pub use entries::Entry;
+pub use knob::unusable_knob;
 pub use passes::Passes;
-pub use placement::unusable_cpus;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};
