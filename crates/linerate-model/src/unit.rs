@@ -134,7 +134,8 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> (f64, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, percent, signed_percent, significant, supported_digits};
+    use super::{BitRate, Bytes, Nanoseconds, ParseError, Share};
+    use super::{counted, percent, signed_percent, significant, supported_digits, within};
 
     #[test]
     fn significant_digits_survive_the_magnitude() {
@@ -178,6 +179,36 @@ mod tests {
         ];
         for (value, half_width, digits) in cases {
             assert_eq!(supported_digits(value, half_width), digits, "{value} {half_width:?}");
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_passed_is_told() {
+        let told = |text: &str| within(text.parse(), Bytes(8), Bytes(1 << 20), |size| size).unwrap_err();
+        assert_eq!(told("2MiB"), "it is more than 1 MiB");
+        assert_eq!(told("7"), "it is less than 8 B");
+        assert_eq!(told("much"), "it has no number");
+    }
+
+    /// Whether what was printed with three digits is read as the same.
+    fn is_same(value: f64, read: Result<f64, ParseError>) -> bool {
+        read.is_ok_and(|read| (read - value).abs() <= 0.0051 * value.abs())
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_printed_can_be_read(exponent in -1.0..13.0f64) {
+            let value = 10f64.powf(exponent);
+            let rate = BitRate(value).to_string();
+            proptest::prop_assert!(is_same(value, rate.parse().map(|rate: BitRate| rate.0)), "{}", rate);
+            let time = Nanoseconds(value).to_string();
+            proptest::prop_assert!(is_same(value, time.parse().map(|time: Nanoseconds| time.0)), "{}", time);
+            let size = Bytes(value as u64);
+            proptest::prop_assert_eq!(size.to_string().parse(), Ok(size));
+            let share = value / 1e13;
+            let printed = format!("±{}", percent(share));
+            let read = printed.parse::<Share>();
+            proptest::prop_assert!(read.is_ok_and(|read| (read.0 - share).abs() <= 0.051 * share), "{}", printed);
         }
     }
 }

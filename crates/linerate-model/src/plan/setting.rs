@@ -278,7 +278,33 @@ mod tests {
         assert!(setting.applies_to("network.tcp") && !setting.applies_to("in-host.tcp"));
     }
 
+    /// A value of a knob as it is printed, that far from its least to its greatest one.
+    fn printed(kind: KnobKind, share: f64) -> String {
+        let at = |least: f64, most: f64| least * (most / least).powf(share);
+        match kind {
+            KnobKind::Bytes(least, most) => {
+                Bytes((at(least as f64, most as f64).round() as u64).clamp(least, most)).to_string()
+            }
+            KnobKind::Duration => Nanoseconds(at(1.0, 0.99 * LONGEST_NS)).rounded(3),
+            KnobKind::Rate => BitRate(at(1.01 * RATES[0], 0.99 * RATES[1])).rounded(3),
+            KnobKind::Count(least, most) => (least + (f64::from(most - least) * share) as u32).to_string(),
+            KnobKind::Switch => ["on", "off"][(2.0 * share) as usize].into(),
+            KnobKind::Name => "reno".into(),
+            KnobKind::OneOf(words) => words[(words.len() as f64 * share) as usize].into(),
+            KnobKind::Variables => "A=1 B=2".into(),
+            KnobKind::Path => "/opt/mpi".into(),
+            KnobKind::Placement => "0,2/1,3".into(),
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn what_is_printed_of_a_knob_can_be_set(knob in 0..KNOBS.len(), share in 0.0..1.0f64) {
+            let (knob, value) = (&KNOBS[knob], printed(KNOBS[knob].kind, share));
+            let read = format!("{}={value}", knob.name).parse::<Setting>();
+            proptest::prop_assert!(read.is_ok(), "{}={}: {:?}", knob.name, value, read);
+        }
+
         #[test]
         fn whatever_is_read_is_printed_and_read_again(
             knob in 0..KNOBS.len(), rung in "(network:|in-host.tcp:)?", value in "[a-z0-9.,/KMib]{0,12}",

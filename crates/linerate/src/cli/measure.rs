@@ -35,6 +35,9 @@ pub fn measure(
     let ended = perform(plan, args, &stop, &mut run, &schedule);
     let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
+    if ended.is_err() {
+        run.remove_if_empty();
+    }
     run.watcher.ended()?;
     Ok((run, ended))
 }
