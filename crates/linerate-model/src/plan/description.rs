@@ -45,11 +45,14 @@ impl Topology {
             (Topology::default(), Some(preset(first)?.keys), rest)
         };
         let mut of_pairs = Vec::new();
-        let of_preset = preset.into_iter().flat_map(|keys| keys.split(',')).map(|part| (part, false));
-        let said = keys.into_iter().flat_map(|keys| keys.split(',')).map(|part| (part, true));
+        let key_and_value = |part| pair_or_none(part).ok_or_else(|| lacks_value(part));
+        let said = keys.into_iter().flat_map(|keys| keys.split(','));
+        // First of all: a comma in a number makes two parts of it, of which the first is none that was meant.
+        let said = said.map(|part| Ok((part, key_and_value(part)?, true))).collect::<Result<Vec<_>, _>>()?;
+        let of_preset = preset.into_iter().flat_map(|keys| keys.split(','));
+        let of_preset = of_preset.filter_map(|part| Some((part, pair_or_none(part)?, false)));
         let mut seen = BTreeSet::new();
-        for (part, by_hand) in of_preset.chain(said) {
-            let (key, value) = part.split_once('=').ok_or_else(|| lacks_value(part))?;
+        for (part, (key, value), by_hand) in of_preset.chain(said) {
             // What a preset says may be said anew, and a lab may have several faults.
             if by_hand && key != FAULT && !seen.insert(key) {
                 let what = format!("lab: {key} is said twice, the second time as {part}");
@@ -183,6 +186,11 @@ impl Topology {
             ),
         ]
     }
+}
+
+/// `KEY=VALUE`.
+fn pair_or_none(part: &str) -> Option<(&str, &str)> {
+    part.split_once('=')
 }
 
 /// The lab of a file.
