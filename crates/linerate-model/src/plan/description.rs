@@ -48,7 +48,9 @@ impl Topology {
         let key_and_value = |part| pair_or_none(part).ok_or_else(|| lacks_value(part));
         let said = keys.into_iter().flat_map(|keys| keys.split(','));
         // First of all: a comma in a number makes two parts of it, of which the first is none that was meant.
-        let said = said.map(|part| Ok((part, key_and_value(part)?, true))).collect::<Result<Vec<_>, TargetError>>()?;
+        let said = said
+            .map(|part| Ok((part, key_and_value(part)?, true)))
+            .collect::<Result<Vec<_>, TargetError>>()?;
         let of_preset = preset.into_iter().flat_map(|keys| keys.split(','));
         let of_preset = of_preset.filter_map(|part| Some((part, pair_or_none(part)?, false)));
         let mut seen = BTreeSet::new();
