@@ -14,6 +14,7 @@ mod entries;
 mod extra;
 mod failure;
 mod fit;
+mod knob;
 mod ladder;
 mod launch;
 mod network_path;
@@ -29,8 +30,8 @@ mod wanted;
 
 pub use arms::Arms;
 pub use entries::Entry;
+pub use knob::unusable_knob;
 pub use passes::Passes;
-pub use placement::unusable_cpus;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};

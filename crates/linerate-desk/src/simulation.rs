@@ -197,6 +197,7 @@ fn host(id: HostId) -> HostFacts {
         version: env!("CARGO_PKG_VERSION").into(),
         lacks: Vec::new(),
         unobserved: Vec::new(),
+        refused: Vec::new(),
         environment: Environment { host, ..Environment::default() },
     }
 }

@@ -12,9 +12,11 @@ mod local;
 mod offer;
 mod socket;
 mod spec;
+mod tried;
 
 pub use offer::{Address, Offer};
 pub use spec::Spec;
+pub use tried::refused;
 
 use crate::pattern::{Driven, Measured, Part};
 use crate::plan::Block;

@@ -40,7 +40,7 @@ pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
-pub use setting::{is_prefix, rungs_and_groups};
+pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{

@@ -29,7 +29,7 @@ pub use event::{
 };
 pub use host_delta::{HostDelta, InterfaceDelta};
 pub use imported::{Imported, Original, Source};
-pub use lack::{Lack, Unobserved};
+pub use lack::{KnobRefused, Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};

@@ -146,6 +146,6 @@ fn hint(plan: Option<&Plan>, layer: &Layer, bound: &Bound) -> Option<String> {
     let knob = Knob::named(name)?;
     match set {
         Some(setting) => Some(format!("Try without --set {setting}.")),
-        None => (knob.kind == KnobKind::Bytes).then(|| format!("Try --set {name}=16MiB.")),
+        None => matches!(knob.kind, KnobKind::Bytes(..)).then(|| format!("Try --set {name}=16MiB.")),
     }
 }

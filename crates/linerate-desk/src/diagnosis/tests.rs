@@ -346,6 +346,22 @@ fn wide_intervals_and_early_ends_are_named() {
 }
 
 #[test]
+fn a_pass_beyond_the_plan_is_told_as_one() {
+    let mut recording = quiet();
+    recording.end = None;
+    let told = |recording: &Recording| {
+        let (_, diagnosis) = of(recording);
+        let finding = diagnosis.findings.iter().find(|finding| finding.code == "interrupted").unwrap();
+        finding.detail.clone()
+    };
+    assert_eq!(told(&recording), "cut off in pass 10 of 10");
+    recording.header.as_mut().unwrap().plan.profile.passes = 7;
+    assert_eq!(told(&recording), "cut off in pass 10, after the 7 that were planned");
+    recording.steps.clear();
+    assert_eq!(told(&recording), "cut off before the first pass");
+}
+
+#[test]
 fn a_fault_put_in_by_hand_is_said_first() {
     let mut recording = quiet();
     recording.header.as_mut().unwrap().plan.settings.push("shim.copies=2".parse().unwrap());

@@ -7,7 +7,7 @@ use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arm
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf, StepRecord};
 use crate::statistic::CONFIDENCE;
-use crate::vocabulary::{Place, Rung, Wait};
+use crate::vocabulary::{Family, Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             unexplained_ns_per_byte: diagnosis.rests_ns_per_byte.get(index).copied().flatten(),
             warnings: warnings(Some(index)),
             between_run: between_run(recording, layer),
-            ..entry(analysis, layer)
+            ..entry(recording, analysis, layer)
         }
     });
     let profile = recording.plan().map(|plan| &plan.profile);
@@ -140,7 +140,7 @@ fn host(host: &HostFacts) -> HostEntry {
     }
 }
 
-fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
+fn entry(recording: &Recording, analysis: &Analysis, layer: &Layer) -> LadderEntry {
     let rung = Rung::named(&layer.rung);
     let engine = layer.wait.map(|wait| match wait {
         Wait::Polling => "polling",
@@ -148,7 +148,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
     });
     LadderEntry {
         id: layer.rung.clone(),
-        title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
+        title: rung.map_or(layer.rung.clone(), |rung| title(recording, rung)),
         below: layer.below.map(String::from),
         below_host: layer.below_host,
         host: layer.host(),
@@ -176,6 +176,14 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         not_measured: layer.not_measured.clone(),
         warnings: Vec::new(),
     }
+}
+
+/// The rung's title. Where the hosts have no IPv4 address, a rung of either family goes over IPv6, and says so.
+fn title(recording: &Recording, rung: &Rung) -> String {
+    let goes = rung.place == Place::Network && rung.transport.crosses_hosts && rung.family == Family::V4;
+    let is_v6 = |host: &HostFacts| host.address.as_deref().is_some_and(|address| address.contains(':'));
+    let over_v6 = goes && recording.hosts.iter().any(is_v6);
+    if over_v6 { format!("{}, IPv6", rung.title) } else { rung.title.into() }
 }
 
 fn between_run(recording: &Recording, layer: &Layer) -> BetweenRun {

@@ -9,7 +9,7 @@ use crate::analysis::{
     FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict,
 };
 use crate::plan;
-use crate::unit::{Bytes, percent, signed_percent, significant};
+use crate::unit::{Bytes, counted, percent, signed_percent, significant};
 use crate::vocabulary::Pattern;
 use comfy_table::CellAlignment;
 use schemars::JsonSchema;
@@ -46,8 +46,9 @@ pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
     lines.push(String::new());
     lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
     let runs = format!(
-        "A: {} runs, B: {} runs; ± is how far a run's own interval reaches.",
-        compared.a_runs, compared.b_runs
+        "A: {}, B: {}; ± is how far a run's own interval reaches.",
+        counted(compared.a_runs, "run"),
+        counted(compared.b_runs, "run")
     );
     lines.extend([String::new(), runs]);
     let differ =
@@ -61,6 +62,10 @@ pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
         lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn is(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 /// The answer in one sentence.
@@ -81,10 +86,11 @@ fn sentence(compared: &RunsCompared) -> String {
     let margin = percent(compared.margin);
     match (of(Verdict::Different), of(Verdict::Same)) {
         (0, same) if same == numbers => {
-            format!("A and B are the same within {margin}: {numbers} of {numbers} numbers.")
+            format!("A and B are the same within {margin}: {numbers} of {}.", counted(numbers, "number"))
         }
         (0, same) => format!(
-            "Cannot tell: no number is proved different, and {same} of {numbers} are proved the same within {margin}."
+            "Cannot tell: no number is proved different, and {same} of {numbers} {} proved the same within {margin}.",
+            is(same)
         ),
         (different, same) => {
             let largest = lines.iter().filter(|line| line.verdict == Verdict::Different);
@@ -99,7 +105,9 @@ fn sentence(compared: &RunsCompared) -> String {
                 )
             });
             format!(
-                "A and B differ in {different} of {numbers} numbers, and {same} are the same within {margin}{told}."
+                "A and B differ in {different} of {}, and {same} {} the same within {margin}{told}.",
+                counted(numbers, "number"),
+                is(same)
             )
         }
     }

@@ -11,7 +11,7 @@ use super::shape::{
 };
 use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
 use crate::statistic::Estimate;
-use crate::unit::{BitRate, Nanoseconds, percent, significant};
+use crate::unit::{BitRate, Nanoseconds, counted, percent, significant};
 
 /// The JSON form of what a suite gave.
 pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteReport {
@@ -67,12 +67,21 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let figures: Vec<&SuiteFigureEntry> = suites.iter().flat_map(|suite| &suite.figures).collect();
     let empty = figures.iter().filter(|figure| figure.series.is_empty()).count();
     let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-    let mut told = format!("{}: {} of {} figures", names.join(", "), figures.len() - empty, figures.len());
+    let tables: usize = suites.iter().map(|suite| suite.tables.len()).sum();
+    let mut said = Vec::new();
+    if !figures.is_empty() {
+        said.push(format!("{} of {}", figures.len() - empty, counted(figures.len(), "figure")));
+    }
+    if tables > 0 {
+        said.push(counted(tables, "table"));
+    }
+    let mut told = format!("{}: {}", names.join(", "), said.join(" and "));
     let all = claims().count();
     if all > 0 {
         let yes = count(Holds::Yes);
         let hold = if yes == 1 { "holds" } else { "hold" };
-        told += &format!("; of {all} conclusions {yes} {hold} here");
+        let before = if said.is_empty() { "" } else { "; " };
+        told += &format!("{before}of {} {yes} {hold} here", counted(all, "conclusion"));
         let others = [
             (Holds::No, "does not", "do not"),
             (Holds::CannotTell, "cannot be told", "cannot be told"),

@@ -16,6 +16,7 @@ use super::{Schedule, blocks, failure, roles};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
+use crate::unit::counted;
 use crate::vocabulary::{Pattern, Wait};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -280,7 +281,7 @@ impl Schedule for Arms {
 
     fn announcement(&self) -> String {
         let candidates = self.plan.arms.len().saturating_sub(2);
-        let noun = if candidates == 1 { "candidate" } else { "candidates" };
+        let candidates = counted(candidates, "candidate");
         let rung = self.plan.view.rungs().first().map_or("", String::as_str);
         let blocks = self.comparison.blocks;
         let longer = |ns: u64| (ns as f64 / 1e9).round();
@@ -292,7 +293,7 @@ impl Schedule for Arms {
             false => String::new(),
         };
         format!(
-            "{rung}: base, {candidates} {noun}, 2 controls in {blocks} blocks{most}, \
+            "{rung}: base, {candidates}, 2 controls in {blocks} blocks{most}, \
              {CONFIRMATION_BLOCKS} more to confirm a gain"
         )
     }
@@ -309,12 +310,14 @@ impl Schedule for Arms {
 
     /// The least p of n blocks is 2 in 2 to the n; Holm multiplies it by the number of candidates.
     fn note(&self) -> Option<String> {
-        let candidates = self.plan.arms.len().saturating_sub(2).max(1) as f64;
+        let count = self.plan.arms.len().saturating_sub(2).max(1);
+        let candidates = count as f64;
         let looks = if self.comparison.extend { 2 } else { 1 };
         let level = ALPHA / f64::from(looks);
         let needed = (2.0 * candidates / level).log2().floor() as u32 + 1;
         (self.comparison.blocks * looks < needed).then(|| {
-            format!("{candidates} candidates need {needed} blocks before one can be proved different")
+            let (candidates, need) = (counted(count, "candidate"), if count == 1 { "needs" } else { "need" });
+            format!("{candidates} {need} {needed} blocks before one can be proved different")
         })
     }
 }

@@ -18,7 +18,7 @@ use super::{beside, blocks};
 use crate::analysis::{Vanishing, vanishing};
 use crate::plan::{HostPair, Plan, Step, View, Why};
 use crate::record::{NotMeasured, Recording};
-use crate::unit::Nanoseconds;
+use crate::unit::{Nanoseconds, counted};
 use crate::vocabulary::{Place, RUNGS};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -349,15 +349,16 @@ impl Schedule for Passes {
     }
 
     fn announcement(&self) -> String {
-        let passes = self.passes;
+        let passes = counted(self.passes, "pass");
         match &self.plan.view {
             View::Suites(suites) => {
                 let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-                format!("{}: {} cases, {passes} passes", names.join(", "), self.entries.len())
+                format!("{}: {}, {passes}", names.join(", "), counted(self.entries.len(), "case"))
             }
             View::Ladder(rungs) | View::Comparison { rungs, .. } => {
                 let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());
-                format!("{rungs} rungs, {sizes} sizes, {passes} passes, then what is unsure")
+                let (rungs, sizes) = (counted(rungs, "rung"), counted(sizes, "size"));
+                format!("{rungs}, {sizes}, {passes}, then what is unsure")
             }
         }
     }

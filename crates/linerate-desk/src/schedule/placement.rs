@@ -32,26 +32,6 @@ pub fn ends(plan: &Plan, recording: &Recording, case: &Case) -> Ends {
     }
 }
 
-/// What is wrong with CPUs that the plan asks for and a host has not, and what to try; none where each has all.
-pub fn unusable_cpus(plan: &Plan, recording: &Recording) -> Option<(String, String)> {
-    let asked = plan.settings.iter().chain(plan.arms.iter().flat_map(|arm| &arm.settings));
-    let asked = asked.filter(|setting| setting.knob == "cpu.placement");
-    let host = |nth: usize| recording.hosts.get(nth).or(recording.hosts.last());
-    asked.filter_map(|setting| Some((setting, setting.value.parse().ok()?))).find_map(
-        |(setting, placement)| {
-            let Placement::Pinned(first, second) = placement else { return None };
-            [first, second].iter().enumerate().find_map(|(nth, cpus)| {
-                let host = host(nth)?;
-                let missing = cpus.iter().find(|cpu| !host.cpus.contains(cpu))?;
-                let what =
-                    format!("cpu.placement={}: host {} may not use CPU {missing}", setting.value, host.host);
-                let has: Vec<String> = host.cpus.iter().map(ToString::to_string).collect();
-                Some((what, format!("it has {}", has.join(", "))))
-            })
-        },
-    )
-}
-
 fn own(recording: &Recording, case: &Case, sends: bool) -> Vec<u32> {
     // Hosts that play the same part are taken for alike.
     let pair = case.pairs.first();

@@ -1,10 +1,11 @@
 //! Why a case, or some of its sizes, cannot be measured truly on these hosts, and what to try.
 
+use super::knob;
 use super::placement::{ends, share_machine};
 use super::wanted::Wanted;
 use crate::plan::{Carrier, Case, Plan, Target};
 use crate::record::{HostFacts, Lack, Reason, Recording};
-use crate::unit::{BitRate, Bytes};
+use crate::unit::{BitRate, Bytes, counted};
 use crate::vocabulary::ReasonKind::{Lacking, Unable, Untrue};
 use crate::vocabulary::{ELEMENT_BYTES, Family, Pattern, Place, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ const CPUS_WITH_WIRE: usize = 3;
 pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wanted) -> Option<Reason> {
     uncarried(rung.transport, one)
         .or_else(|| waits_otherwise(plan, rung, &one.case))
+        .or_else(|| knob::of_case(plan, recording, rung, one.case.arm))
         .or_else(|| refused(plan, recording, rung, &one.case))
         .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
 }
@@ -190,7 +192,7 @@ fn lacks_cpus(recording: &Recording, case: &Case) -> Option<Reason> {
     let cpus: usize = machines.iter().map(|(_, cpus)| cpus.len()).sum();
     let ends = 2 * case.pairs.len() * case.flows as usize;
     (case.wait == Wait::Polling && ends > cpus.max(2)).then(|| {
-        let why = format!("polling needs a CPU for each end: {ends} ends, {cpus} CPUs");
+        let why = format!("polling needs a CPU for each end: {ends} ends, {}", counted(cpus, "CPU"));
         Reason::new(Untrue, why, "let them wait: wait = \"sleeping\"")
     })
 }

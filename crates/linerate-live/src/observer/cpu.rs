@@ -138,7 +138,8 @@ fn caches() -> Value {
     let cache = |name: String| {
         let read = |what| text(&format!("{root}/{name}/{what}"));
         let sharing = numbers(&read("shared_cpu_list")?).len();
-        Some(json!(format!("L{} {} {}, of {sharing} CPUs", read("level")?, read("type")?, read("size")?)))
+        let sharing = crate::unit::counted(sharing, "CPU");
+        Some(json!(format!("L{} {} {}, of {sharing}", read("level")?, read("type")?, read("size")?)))
     };
     let caches: Vec<Value> =
         entries(&root).into_iter().filter(|name| name.starts_with("index")).filter_map(cache).collect();

@@ -5,8 +5,8 @@
 //! for the other end of a connection that will not speak again.
 
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, JoinRequest, Joined, OfferRequest, PROTOCOL, PartAnswer,
-    TrialAnswer, TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, OfferRequest, PROTOCOL,
+    PartAnswer, TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
@@ -114,7 +114,7 @@ impl Agent {
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
         self.check()?;
         match method {
-            "hello" => answer(self.hello()),
+            "hello" => answer(self.hello(&read(params)?)),
             "offer" => {
                 let request: OfferRequest = read(params)?;
                 self.relay::<Value>(request.worker, method, &request)
@@ -149,7 +149,7 @@ impl Agent {
         }
     }
 
-    fn hello(&self) -> Hello {
+    fn hello(&self, request: &HelloRequest) -> Hello {
         Hello {
             protocol: PROTOCOL.into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -159,6 +159,7 @@ impl Agent {
             reached_from: self.reached.map(|(_, from)| from),
             lacks: transport::lacking(),
             unobserved: observer::unobserved(),
+            refused: transport::refused(&request.settings),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             environment: observer::environment(),
         }

@@ -1,6 +1,6 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
-use super::protocol::{Hello, PROTOCOL};
+use super::protocol::{Hello, HelloRequest, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
@@ -172,7 +172,8 @@ impl Started {
 fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<Host>> {
     let mut clients: Vec<_> = started.iter_mut().map(|started| &mut started.client).collect();
     let calls = clients.iter_mut().enumerate();
-    let calls = calls.map(|(place, client)| Ok((place, client.begin("hello", &())?)));
+    let request = HelloRequest { settings: plan.to_try() };
+    let calls = calls.map(|(place, client)| Ok((place, client.begin("hello", &request)?)));
     let calls = calls.collect::<Result<_>>()?;
     let hellos: Vec<Hello> = gather(&mut clients, calls, HELLO, check)?;
     for (started, hello) in started.iter().zip(&hellos) {
@@ -212,6 +213,7 @@ fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
         version: hello.version,
         lacks: hello.lacks,
         unobserved: hello.unobserved,
+        refused: hello.refused,
         environment: hello.environment,
     };
     Host { facts, address, address6, client: started.client, agent: started.agent }

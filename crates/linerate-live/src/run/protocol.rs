@@ -1,7 +1,9 @@
 //! What the controller asks of agents, and agents of their workers.
 
 use crate::plan::{Block, Setting};
-use crate::record::{Environment, Flow, Granted, HostDelta, Lack, Series, SocketRecord, Unobserved};
+use crate::record::{
+    Environment, Flow, Granted, HostDelta, KnobRefused, Lack, Series, SocketRecord, Unobserved,
+};
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Sample, Wait};
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,13 @@ use std::net::IpAddr;
 
 /// The version of these messages: both ends must be of the same program.
 pub const PROTOCOL: &str = concat!("linerate.control/1 ", env!("CARGO_PKG_VERSION"));
+
+/// Say what this host is.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct HelloRequest {
+    /// The values of knobs that the run will ask for: the host tries them.
+    pub settings: Vec<Setting>,
+}
 
 /// What an agent says of itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,6 +42,9 @@ pub struct Hello {
     /// The observers that watch nothing here, for want of a privilege.
     #[serde(default)]
     pub unobserved: Vec<Unobserved>,
+    /// The values that it would not grant, of those that it was asked for.
+    #[serde(default)]
+    pub refused: Vec<KnobRefused>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

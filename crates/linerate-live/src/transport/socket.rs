@@ -6,7 +6,7 @@
 
 mod coalescing;
 pub mod datagram;
-mod half;
+pub mod half;
 mod kernel_stream;
 mod lossy;
 pub mod mptcp;

@@ -28,8 +28,9 @@ const REMEDIES: &[Remedy] = &[
         kinds: &[NotFound],
         hint: "see whether the name is right: a run prints that of its recording in its last line",
     },
+    Remedy { calls: &["import"], kinds: &[NotFound], hint: "see whether the name is right: ls" },
     Remedy {
-        calls: &["mkdir", "open", "read", "write", "rename", "stat"],
+        calls: &["mkdir", "import", "open", "read", "write", "rename", "stat"],
         kinds: &[PermissionDenied, ReadOnlyFilesystem, NotFound, NotADirectory, AlreadyExists],
         hint: "see who may use it: ls -ld; or name another place, as with --output DIR",
     },
@@ -77,6 +78,7 @@ mod tests {
         let cases = [
             ("start", 2, "--ssh"),
             ("open", 2, "last line"),
+            ("import", 2, "ls"),
             ("mkdir", 2, "--output"),
             ("mkdir", 13, "ls -ld"),
             ("open", 30, "--output"),

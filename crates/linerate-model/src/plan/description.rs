@@ -8,14 +8,18 @@ use super::switching::SWITCHINGS;
 use super::target::TargetError;
 use super::topology::{Topology, WIRES, WireKind};
 use super::word::word;
-use crate::unit::Bytes;
+use crate::unit::{Bytes, ParseError, count, within};
 use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, did_you_mean};
+use std::collections::BTreeSet;
 
 /// The most switches in a row.
 pub(super) const MOST_HOPS: u32 = 16;
 
 /// Keys that a file of the lab says itself.
 const OF_FILE: &[&str] = &["hosts", "hops", "switch"];
+
+/// The key that may be said several times.
+const FAULT: &str = "fault";
 
 /// What is said of one direction between two hosts, before the lab's own shape is whole.
 type OfPair<'t> = ((u32, u32), &'t str, &'t str);
@@ -41,8 +45,21 @@ impl Topology {
             (Topology::default(), Some(preset(first)?.keys), rest)
         };
         let mut of_pairs = Vec::new();
-        for part in preset.into_iter().chain(keys).flat_map(|keys| keys.split(',')) {
-            let (key, value) = part.split_once('=').ok_or_else(|| lacks_value(part))?;
+        let key_and_value = |part| pair_or_none(part).ok_or_else(|| lacks_value(part));
+        let said = keys.into_iter().flat_map(|keys| keys.split(','));
+        // First of all: a comma in a number makes two parts of it, of which the first is none that was meant.
+        let said = said
+            .map(|part| Ok((part, key_and_value(part)?, true)))
+            .collect::<Result<Vec<_>, TargetError>>()?;
+        let of_preset = preset.into_iter().flat_map(|keys| keys.split(','));
+        let of_preset = of_preset.filter_map(|part| Some((part, pair_or_none(part)?, false)));
+        let mut seen = BTreeSet::new();
+        for (part, (key, value), by_hand) in of_preset.chain(said) {
+            // What a preset says may be said anew, and a lab may have several faults.
+            if by_hand && key != FAULT && !seen.insert(key) {
+                let what = format!("lab: {key} is said twice, the second time as {part}");
+                return Err(TargetError::new(what, "say it once"));
+            }
             match key.split_once('.') {
                 Some((pair, name)) => of_pairs.push((pair_of(pair)?, name, value)),
                 None => topology.set(key, value)?,
@@ -54,21 +71,26 @@ impl Topology {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let bad = || {
-            let what = format!("lab:{key}={value}: not {}", wanted(key));
+        let refused = |why: String| {
+            let colon = if why.is_empty() { "" } else { ": " };
+            let what = format!("lab:{key}={value}: not {}{colon}{why}", wanted(key));
             TargetError::new(what, "try lab:hosts=2,mtu=9000,rate=1Gb/s")
         };
+        let bad = || refused(String::new());
         if self.network.is_some() && OF_FILE.contains(&key) {
             let what = format!("lab: {key} is said by the file");
             return Err(TargetError::new(what, format!("leave out {key}=, or change the file")));
         }
         match key {
-            "hosts" => self.hosts = in_range(value, 2, MOST_HOSTS).ok_or_else(bad)?,
-            "mtu" => self.mtu = in_range(value, *MTUS.start(), *MTUS.end()).ok_or_else(bad)?,
-            "hops" => self.hops = Some(in_range(value, 0, MOST_HOPS).ok_or_else(bad)?),
+            "hosts" => self.hosts = in_range(count(value), 2, MOST_HOSTS).map_err(refused)?,
+            "mtu" => {
+                let bytes = value.parse::<Bytes>().map(|bytes| bytes.0);
+                self.mtu = in_range(bytes, *MTUS.start(), *MTUS.end()).map_err(refused)?;
+            }
+            "hops" => self.hops = Some(in_range(count(value), 0, MOST_HOPS).map_err(refused)?),
             "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
             "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
-            "fault" => self.faults.push(value.parse()?),
+            FAULT => self.faults.push(value.parse()?),
             _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value))?,
         }
         Ok(())
@@ -168,6 +190,11 @@ impl Topology {
     }
 }
 
+/// `KEY=VALUE`.
+fn pair_or_none(part: &str) -> Option<(&str, &str)> {
+    part.split_once('=')
+}
+
 /// The lab of a file.
 fn of_file(name: &str, open: Open) -> Result<Topology, TargetError> {
     let described = network::read(name, &open(name)?)?;
@@ -208,8 +235,9 @@ fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
             let hint = did_you_mean(known.iter().copied(), key, &format!("it knows {}", known.join(", ")));
             TargetError::new(format!("{who} knows no `{key}`"), hint)
         }
-        Wrong::Value(wanted) => {
-            let what = format!("lab:{pair}{key}={value}: not {wanted}");
+        Wrong::Value(wanted, why) => {
+            let colon = if why.is_empty() { "" } else { ": " };
+            let what = format!("lab:{pair}{key}={value}: not {wanted}{colon}{why}");
             TargetError::new(what, "try lab:rate=1Gb/s,delay=5ms,loss=0.1%")
         }
     }
@@ -217,7 +245,14 @@ fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
 
 fn lacks_value(part: &str) -> TargetError {
     let what = format!("`{part}` in the lab's description has no `=`");
-    TargetError::new(what, "try lab:mtu=9000,rate=1Gb/s")
+    // A comma ends a key, so it cannot stand in a number.
+    let is_number = part.starts_with(|c: char| c.is_ascii_digit());
+    let hint = if is_number {
+        "numbers are written without commas: mtu=9000"
+    } else {
+        "try lab:mtu=9000,rate=1Gb/s"
+    };
+    TargetError::new(what, hint)
 }
 
 /// The network with this name.
@@ -233,9 +268,9 @@ fn preset(name: &str) -> Result<&'static Preset, TargetError> {
     })
 }
 
-fn in_range(text: &str, low: u32, high: u32) -> Option<u32> {
-    let value = text.parse::<Bytes>().ok()?.0;
-    u32::try_from(value).ok().filter(|value| (low..=high).contains(value))
+fn in_range(read: Result<u64, ParseError>, low: u32, high: u32) -> Result<u32, String> {
+    // It lies between two of these.
+    within(read, low.into(), high.into(), |value| value).map(|value| value as u32)
 }
 
 #[cfg(test)]
@@ -270,6 +305,29 @@ mod tests {
         ] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_is_said_once_and_a_limit_is_told() {
+        for (text, part) in [
+            ("rate=1Gb/s,rate=2Gb/s", "rate is said twice, the second time as rate=2Gb/s"),
+            ("metro,loss=1%,loss=2%", "loss is said twice"),
+            ("a-b.loss=1%,a-b.loss=2%", "a-b.loss is said twice"),
+            ("loss=100%", "at most 50%: it is more than 50 %"),
+            ("rate=1mb/s", "1Mb/s is bits a second, 1MB/s bytes a second"),
+            ("rate=1TB/s", "more than 400 Gb/s"),
+            ("delay=5", "it lacks its unit"),
+            ("hosts=1,000", "without commas"),
+            ("hosts=2KiB", "without `KiB`"),
+            ("mtu=70000", "more than 65535"),
+            ("queue=-1", "below zero"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");
+        }
+        assert!(read("metro,loss=1%").is_ok() && read("loss=1%,a-b.loss=2%").is_ok());
+        let rate = |text| read(text).unwrap().shape.rate;
+        assert_eq!(rate("rate=1MB/s"), rate("rate=8Mb/s"));
     }
 
     #[test]

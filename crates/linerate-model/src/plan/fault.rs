@@ -5,10 +5,9 @@ mod shape;
 
 pub(super) use check::check;
 
-use super::shape::share;
 use super::target::TargetError;
 use super::{Setting, Topology};
-use crate::unit::{BitRate, Bytes, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds, Share, count, within};
 use crate::vocabulary::{FAULTS, FaultEntry, FaultKind, FaultSite, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,13 +65,13 @@ impl Fault {
 
     /// The share that is its value; none where that is none.
     pub fn share(&self) -> Option<f64> {
-        share(&self.value, 1.0)
+        self.parsed::<Share>().map(|share| share.0)
     }
 
     /// The CPU that is taken, and how much of it; none of a fault that takes none.
     pub fn cpu(&self) -> Option<(u32, f64)> {
         let is_cpu = self.entry().is_some_and(|entry| entry.kind == FaultKind::Cpu);
-        is_cpu.then(|| cpu(&self.value)).flatten()
+        is_cpu.then(|| cpu(&self.value).ok()).flatten()
     }
 }
 
@@ -107,10 +106,11 @@ impl FromStr for Fault {
             TargetError::new(format!("no fault is called `{name}`"), hint)
         })?;
         let value = value.unwrap_or(entry.default);
-        if !is_value(entry.kind, value) {
+        if let Err(why) = check_value(entry.kind, value) {
             let given = if value.is_empty() { name.to_owned() } else { format!("{name}={value}") };
+            let why = if why.is_empty() { why } else { format!("{why}; ") };
             let hint = format!("`linerate explain {name}` tells more");
-            return Err(TargetError::new(format!("`{given}`: it takes {}", wanted(entry.kind)), hint));
+            return Err(TargetError::new(format!("`{given}`: {why}it takes {}", wanted(entry.kind)), hint));
         }
         if let Some(only) = only {
             check::scope(entry, only)?;
@@ -119,23 +119,33 @@ impl FromStr for Fault {
     }
 }
 
-fn is_value(kind: FaultKind, value: &str) -> bool {
+/// Why a value cannot be taken; empty where that is plain to see.
+fn check_value(kind: FaultKind, value: &str) -> Result<(), String> {
     match kind {
-        FaultKind::Plain => value.is_empty(),
+        FaultKind::Plain if value.is_empty() => Ok(()),
+        FaultKind::Plain => Err(String::new()),
         FaultKind::Bytes(least, most) => {
-            value.parse::<Bytes>().is_ok_and(|bytes| (least..=most).contains(&bytes.0))
+            within(value.parse(), Bytes(least), Bytes(most), |size| size).map(drop)
         }
         FaultKind::Duration(least, most) => {
-            value.parse::<Nanoseconds>().is_ok_and(|time| (least..=most).contains(&time.0))
+            let [least, most] = [least, most].map(Nanoseconds);
+            within(value.parse(), least, most, |time| time.rounded(1)).map(drop)
         }
         FaultKind::Rate(least, most) => {
-            value.parse::<BitRate>().is_ok_and(|rate| (least..=most).contains(&rate.0))
+            let [least, most] = [least, most].map(BitRate);
+            within(value.parse(), least, most, |rate| rate.rounded(1)).map(drop)
         }
-        FaultKind::Share(most) => share(value, most).is_some_and(|share| share > 0.0),
-        FaultKind::Count(least, most) => {
-            value.parse::<u64>().is_ok_and(|count| (least..=most).contains(&count))
-        }
-        FaultKind::Cpu => cpu(value).is_some(),
+        FaultKind::Share(most) => some_share(value, most).map(drop),
+        FaultKind::Count(least, most) => within(count(value), least, most, |count| count).map(drop),
+        FaultKind::Cpu => cpu(value).map(drop),
+    }
+}
+
+/// A share above nothing.
+fn some_share(text: &str, most: f64) -> Result<f64, String> {
+    match within(text.parse(), Share(0.0), Share(most), |share| share)?.0 {
+        0.0 => Err("it is nothing".into()),
+        share => Ok(share),
     }
 }
 
@@ -157,11 +167,14 @@ fn wanted(kind: FaultKind) -> String {
     }
 }
 
+/// The numbers of CPUs.
+const MOST_CPU: u64 = 1023;
+
 /// `0`, or `0/50%` for half of it.
-fn cpu(text: &str) -> Option<(u32, f64)> {
+fn cpu(text: &str) -> Result<(u32, f64), String> {
     let (number, part) = text.split_once('/').unwrap_or((text, "100%"));
-    let number = number.parse().ok().filter(|number| *number < 1024)?;
-    Some((number, share(part, 1.0).filter(|share| *share > 0.0)?))
+    let number = within(count(number), 0, MOST_CPU, |number| number)?;
+    Ok((number as u32, some_share(part, 1.0)?))
 }
 
 impl fmt::Display for Fault {
@@ -193,6 +206,7 @@ mod tests {
             assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
         }
         assert_eq!("loss".parse::<Fault>().unwrap().to_string(), "loss=1%");
+        assert_eq!("slow-disk=200MB/s".parse::<Fault>().unwrap().parsed(), Some(BitRate(1.6e9)));
         assert_eq!("cpu-hog=1/50%".parse::<Fault>().unwrap().cpu(), Some((1, 0.5)));
     }
 
@@ -219,6 +233,11 @@ mod tests {
             ("sack-off=on", "no value"),
             ("small-buffers=1", "4 KiB to 64 MiB"),
             ("policer=1Tb/s", "1 Mb/s to 400 Gb/s"),
+            ("slow-disk=200MB", "200Mb/s is bits a second, 200MB/s bytes a second"),
+            ("slow-disk=600MB/s", "more than 4 Gb/s"),
+            ("jitter=5", "lacks its unit"),
+            ("firewall-rules=1,000", "without `,`"),
+            ("cpu-hog=4000", "more than 1023"),
             ("delay=6s", "to 5 s"),
             ("firewall-rules=0", "from 1 to 20000"),
             ("cpu-hog=0/101%", "0/50%"),

@@ -4,7 +4,7 @@ use super::pair::{MOST_HOSTS, host_name, host_number};
 use super::shape::{KEYS, Shape, Wrong};
 use super::switching::{SWITCHINGS, Switching};
 use super::target::TargetError;
-use super::word::word;
+use super::word::{misread, word};
 use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,14 +101,6 @@ pub(super) fn read(name: &str, text: &str) -> Result<Described, TargetError> {
     }
     let file: File = toml::from_str(text).map_err(|error| wrong((misread(&error, text), HINT.into())))?;
     described(name, &file).map_err(wrong)
-}
-
-/// Why a text is no such file, and in which line.
-fn misread(error: &toml::de::Error, text: &str) -> String {
-    let before = error.span().and_then(|span| text.get(..span.start));
-    let line = before.map(|before| 1 + before.matches('\n').count());
-    let message = error.message().trim_end().replace('\n', ", ");
-    line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}"))
 }
 
 /// What is wrong, and what to try.
@@ -215,7 +207,10 @@ fn shape(keys: &BTreeMap<String, toml::Value>) -> Result<Shape, Fault> {
                 let otherwise = format!("it knows between, from, to, {}", known.join(", "));
                 (format!("it knows no `{}`", shown(key)), did_you_mean(known, key, &otherwise))
             }
-            Wrong::Value(wanted) => (format!("{key} = {:?}: not {wanted}", shown(&text)), HINT.into()),
+            Wrong::Value(wanted, why) => {
+                let colon = if why.is_empty() { "" } else { ": " };
+                (format!("{key} = {:?}: not {wanted}{colon}{why}", shown(&text)), HINT.into())
+            }
         })?;
     }
     Ok(shape)

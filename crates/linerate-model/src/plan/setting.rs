@@ -1,7 +1,8 @@
 //! A knob that the user set: `[RUNG:]KNOB=VALUE`.
 
-use crate::unit::{BitRate, Bytes, Nanoseconds};
-use crate::vocabulary::{KNOBS, Knob, KnobKind, RUNGS, did_you_mean};
+use super::Plan;
+use crate::unit::{BitRate, Bytes, Nanoseconds, count, within};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, LONGEST_NS, RATES, RUNGS, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -83,9 +84,10 @@ impl FromStr for Setting {
                 did_you_mean(KNOBS.iter().map(|knob| knob.name), name, "`linerate list knobs` shows them");
             fail(format!("no knob is called `{name}`"), hint)
         })?;
-        if !is_value(knob, value) {
+        if let Err(why) = check(knob, value) {
+            let why = if why.is_empty() { why } else { format!("{why}; ") };
             return Err(fail(
-                format!("`{name}={value}`: it takes {}", wanted(knob.kind)),
+                format!("`{name}={}`: {why}it takes {}", shown(value), wanted(knob.kind)),
                 format!("`linerate explain {name}` tells more"),
             ));
         }
@@ -93,24 +95,79 @@ impl FromStr for Setting {
     }
 }
 
-fn is_value(knob: &Knob, value: &str) -> bool {
+/// Why a value cannot be taken; empty where that is plain to see.
+fn check(knob: &Knob, value: &str) -> Result<(), String> {
+    let plain = |is_value: bool| if is_value { Ok(()) } else { Err(String::new()) };
     match knob.kind {
-        KnobKind::Bytes => {
-            value.parse::<Bytes>().is_ok_and(|bytes| bytes.0 > 0 && bytes.0 <= i32::MAX as u64)
+        KnobKind::Bytes(least, most) => {
+            within(value.parse(), Bytes(least), Bytes(most), |size| size).map(drop)
         }
-        KnobKind::Duration => value.parse::<Nanoseconds>().is_ok_and(|time| time.0 <= 1e9),
-        KnobKind::Rate => value.parse::<BitRate>().is_ok_and(|rate| (1e3..=1e12).contains(&rate.0)),
-        KnobKind::Count(least, most) => value.parse().is_ok_and(|count| (least..=most).contains(&count)),
-        KnobKind::Switch => value == "on" || value == "off",
+        KnobKind::Duration => {
+            let [least, most] = [0.0, LONGEST_NS].map(Nanoseconds);
+            within(value.parse(), least, most, |time| time.rounded(1)).map(drop)
+        }
+        KnobKind::Rate => {
+            let [least, most] = RATES.map(BitRate);
+            within(value.parse(), least, most, |rate| rate.rounded(1)).map(drop)
+        }
+        KnobKind::Count(least, most) => {
+            within(count(value), u64::from(least), u64::from(most), |count| count).map(drop)
+        }
+        KnobKind::Switch => plain(value == "on" || value == "off"),
         KnobKind::Name => {
             let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            (1..16).contains(&value.len()) && value.chars().all(legal)
+            plain((1..16).contains(&value.len()) && value.chars().all(legal))
         }
-        KnobKind::OneOf(words) => words.contains(&value),
-        KnobKind::Variables => value.split_ascii_whitespace().all(is_variable) && !value.trim().is_empty(),
-        KnobKind::Path => value.starts_with('/') && value.len() <= PATH_MAX && !value.contains('\0'),
-        KnobKind::Placement => value.parse::<Placement>().is_ok(),
+        KnobKind::OneOf(words) => plain(words.contains(&value)),
+        KnobKind::Variables => {
+            let words: Vec<&str> = value.split_ascii_whitespace().collect();
+            plain(!words.is_empty() && words.iter().all(|word| is_variable(word)))?;
+            let names: Vec<_> = words.iter().filter_map(|word| word.split_once('=')).collect();
+            let twice =
+                (1..names.len()).find(|at| names[..*at].iter().any(|(name, _)| *name == names[*at].0));
+            twice.map_or(Ok(()), |at| Err(format!("{} is said twice", names[at].0)))
+        }
+        KnobKind::Path => plain(value.starts_with('/') && value.len() <= PATH_MAX && !value.contains('\0')),
+        KnobKind::Placement => plain(value.parse::<Placement>().is_ok()),
     }
+}
+
+/// So much of a value as a message needs.
+fn shown(value: &str) -> String {
+    const MOST: usize = 80;
+    let more = if value.chars().nth(MOST).is_some() { "…" } else { "" };
+    value.chars().take(MOST).chain(more.chars()).collect()
+}
+
+impl Plan {
+    /// Everything that it sets, for all of its cases or for some.
+    pub fn all_settings(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.iter().chain(self.arms.iter().flat_map(|arm| &arm.settings))
+    }
+
+    /// What its hosts are to try before anything is measured, each value once.
+    pub fn to_try(&self) -> Vec<Setting> {
+        let is_tried =
+            |setting: &&Setting| Knob::named(&setting.knob).is_some_and(|knob| knob.had.is_tried());
+        let mut asked: Vec<Setting> =
+            self.all_settings().filter(is_tried).map(|one| Setting { rung: None, ..one.clone() }).collect();
+        asked.sort_by(|a, b| (&a.knob, &a.value).cmp(&(&b.knob, &b.value)));
+        asked.dedup();
+        asked
+    }
+}
+
+/// The first knob that is set twice for the same rungs: what the first value was for nobody would know.
+pub fn said_twice(settings: &[Setting]) -> Option<SettingError> {
+    let same = |a: &Setting, b: &Setting| (&a.knob, &a.rung) == (&b.knob, &b.rung);
+    let twice = (1..settings.len()).find_map(|at| {
+        let first = settings[..at].iter().find(|one| same(one, &settings[at]))?;
+        Some((first, &settings[at]))
+    });
+    twice.map(|(first, second)| SettingError {
+        what: format!("{} is set twice: {first} and {second}", second.knob),
+        hint: "say it once; each value in a run of its own, or linerate ab --set KNOB=VALUE,VALUE".into(),
+    })
 }
 
 /// `NAME=VALUE`.
@@ -121,9 +178,17 @@ fn is_variable(text: &str) -> bool {
 
 fn wanted(kind: KnobKind) -> String {
     match kind {
-        KnobKind::Bytes => "a size (try 256KiB)".into(),
-        KnobKind::Duration => "a duration of at most 1s (try 5us)".into(),
-        KnobKind::Rate => "a rate from 1kb/s to 1Tb/s (try 100Mb/s)".into(),
+        KnobKind::Bytes(least, most) => {
+            let example = if most < 64 << 10 { "1000" } else { "256KiB" };
+            format!("a size of {} to {} (try {example})", Bytes(least), Bytes(most))
+        }
+        KnobKind::Duration => {
+            format!("a time of at most {} (try 5us)", Nanoseconds(LONGEST_NS).rounded(1))
+        }
+        KnobKind::Rate => {
+            let [least, most] = RATES.map(|rate| BitRate(rate).rounded(1));
+            format!("a rate of {least} to {most} (try 100Mb/s)")
+        }
         KnobKind::Count(least, most) => format!("a whole number from {least} to {most}"),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name".into(),
@@ -181,6 +246,17 @@ mod tests {
             ("cpu.placement=0", "a placement"),
             ("net.tcp:tcp.no-delay=on", "linerate list"),
             ("tcp.mss", "no `=`"),
+            ("socket.send-buffer=2GiB", "more than 1 GiB; it takes a size of 1 B to 1 GiB"),
+            ("socket.send-buffer=-5KiB", "below zero"),
+            ("socket.send-buffer=1gb", "1GB by thousands, 1GiB by 1024"),
+            ("socket.send-buffer=1Gb/s", "it is a rate"),
+            ("tcp.mss=40000", "more than 32767 B"),
+            ("tcp.pacing-rate=1GB", "1Gb/s is bits a second, 1GB/s bytes a second"),
+            ("tcp.pacing-rate=2Tb/s", "more than 1 Tb/s"),
+            ("shim.spin=2s", "more than 1 s"),
+            ("shim.copies=1,000", "without `,`"),
+            ("socket.dscp=64", "more than 63"),
+            ("mpi.environment=A=1 A=2", "A is said twice"),
         ];
         for (text, part) in cases {
             let error = text.parse::<Setting>().unwrap_err();
@@ -189,12 +265,46 @@ mod tests {
     }
 
     #[test]
+    fn a_knob_is_set_once_for_the_same_rungs() {
+        let read = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Setting>>();
+        let twice = said_twice(&read(&["tcp.mss=536", "tcp.no-delay=on", "tcp.mss=900"])).unwrap();
+        assert_eq!(twice.what, "tcp.mss is set twice: tcp.mss=536 and tcp.mss=900");
+        assert_eq!(said_twice(&read(&["tcp.mss=536", "network:tcp.mss=900"])), None);
+    }
+
+    #[test]
     fn a_scope_is_a_whole_dotted_part() {
         let setting: Setting = "network:tcp.no-delay=on".parse().unwrap();
         assert!(setting.applies_to("network.tcp") && !setting.applies_to("in-host.tcp"));
     }
 
+    /// A value of a knob as it is printed, that far from its least to its greatest one.
+    fn printed(kind: KnobKind, share: f64) -> String {
+        let at = |least: f64, most: f64| least * (most / least).powf(share);
+        match kind {
+            KnobKind::Bytes(least, most) => {
+                Bytes((at(least as f64, most as f64).round() as u64).clamp(least, most)).to_string()
+            }
+            KnobKind::Duration => Nanoseconds(at(1.0, 0.99 * LONGEST_NS)).rounded(3),
+            KnobKind::Rate => BitRate(at(1.01 * RATES[0], 0.99 * RATES[1])).rounded(3),
+            KnobKind::Count(least, most) => (least + (f64::from(most - least) * share) as u32).to_string(),
+            KnobKind::Switch => ["on", "off"][(2.0 * share) as usize].into(),
+            KnobKind::Name => "reno".into(),
+            KnobKind::OneOf(words) => words[(words.len() as f64 * share) as usize].into(),
+            KnobKind::Variables => "A=1 B=2".into(),
+            KnobKind::Path => "/opt/mpi".into(),
+            KnobKind::Placement => "0,2/1,3".into(),
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn what_is_printed_of_a_knob_can_be_set(knob in 0..KNOBS.len(), share in 0.0..1.0f64) {
+            let (knob, value) = (&KNOBS[knob], printed(KNOBS[knob].kind, share));
+            let read = format!("{}={value}", knob.name).parse::<Setting>();
+            proptest::prop_assert!(read.is_ok(), "{}={}: {:?}", knob.name, value, read);
+        }
+
         #[test]
         fn whatever_is_read_is_printed_and_read_again(
             knob in 0..KNOBS.len(), rung in "(network:|in-host.tcp:)?", value in "[a-z0-9.,/KMib]{0,12}",

@@ -1,6 +1,6 @@
 //! What a link does to what crosses it, in one direction: rate, delay, loss and the rest, by name.
 
-use crate::unit::{BitRate, Bytes, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::LAB_KEYS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,11 +43,14 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
+/// Whether a key was set; else why not, empty where that is plain to see.
+type Set = Result<(), String>;
+
 /// One key of a lab's description that is a part of its links' shape.
 pub(super) struct Key {
     /// As it is written.
     pub name: &'static str,
-    set: fn(&mut Shape, &str) -> Option<()>,
+    set: fn(&mut Shape, &str) -> Set,
     /// Its value as it is written; none where it is not set.
     pub show: fn(&Shape) -> Option<String>,
 }
@@ -57,8 +60,8 @@ pub(super) struct Key {
 pub(super) enum Wrong {
     /// No key has this name.
     Key,
-    /// The value is not what is wanted.
-    Value(&'static str),
+    /// The value is not what is wanted: that, and why.
+    Value(&'static str, String),
 }
 
 /// How long a queue lasts where nothing is said, and the least bytes that it holds.
@@ -76,8 +79,8 @@ macro_rules! share {
         Key {
             name: $name,
             set: |shape, text| {
-                shape.$field = share(text, MOST)?;
-                Some(())
+                shape.$field = within(text.parse(), Share(0.0), Share(MOST), |share| share)?.0;
+                Ok(())
             },
             show: |shape| (shape.$field > 0.0).then(|| shape.$field.to_string()),
         }
@@ -89,10 +92,9 @@ macro_rules! time {
         Key {
             name: $name,
             set: |shape, text| {
-                // No time at all is the same in every unit.
-                let time = if text == "0" { Some(Nanoseconds(0.0)) } else { text.parse().ok() };
-                shape.$field = time.filter(|time| time.0 <= LONGEST_DELAY_NS)?.0;
-                Some(())
+                let [least, most] = [0.0, LONGEST_DELAY_NS].map(Nanoseconds);
+                shape.$field = within(text.parse(), least, most, |time| time.rounded(1))?.0;
+                Ok(())
             },
             show: |shape| (shape.$field > 0.0).then(|| format!("{}ns", shape.$field)),
         }
@@ -104,8 +106,9 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rate",
         set: |shape, text| {
-            shape.rate = Some(rate(text)?);
-            Some(())
+            let [least, most] = [1e6, 4e11].map(BitRate);
+            shape.rate = Some(within(text.parse(), least, most, |rate| rate.rounded(1))?);
+            Ok(())
         },
         show: |shape| Some(format!("{}b/s", shape.rate?.0)),
     },
@@ -115,8 +118,9 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "burst",
         set: |shape, text| {
-            shape.burst = text.parse().ok().filter(|burst| (1.0..=1000.0).contains(burst))?;
-            Some(())
+            // A mean need not be whole.
+            shape.burst = within(mean(text), 1.0, 1000.0, |burst| burst)?;
+            Ok(())
         },
         show: |shape| (shape.burst > 0.0).then(|| shape.burst.to_string()),
     },
@@ -125,9 +129,9 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "queue",
         set: |shape, text| {
-            let bytes = text.parse::<Bytes>().ok()?.0;
-            shape.queue_bytes = Some(bytes).filter(|bytes| (2 << 10..=4 << 30).contains(bytes));
-            shape.queue_bytes.map(drop)
+            let [least, most] = [2 << 10, 4 << 30].map(Bytes);
+            shape.queue_bytes = Some(within(text.parse(), least, most, |size| size)?.0);
+            Ok(())
         },
         show: |shape| Some(shape.queue_bytes?.to_string()),
     },
@@ -138,24 +142,17 @@ pub(super) fn wanted(name: &str) -> &'static str {
     LAB_KEYS.iter().find(|key| key.name == name).map_or("", |key| key.value)
 }
 
-/// `2%` or `0.02`, up to `most`.
-pub(super) fn share(text: &str, most: f64) -> Option<f64> {
-    let share = match text.strip_suffix('%') {
-        Some(number) => number.parse::<f64>().ok()? / 100.0,
-        None => text.parse().ok()?,
-    };
-    (0.0..=most).contains(&share).then_some(share)
-}
-
-fn rate(text: &str) -> Option<BitRate> {
-    text.parse().ok().filter(|rate: &BitRate| (1e6..=4e11).contains(&rate.0))
+/// A mean of a count.
+fn mean(text: &str) -> Result<f64, ParseError> {
+    // A plain number is written as a share of one is.
+    text.parse::<Share>().map(|number| number.0).map_err(|error| ParseError { wanted: "a number", ..error })
 }
 
 impl Shape {
     /// Sets one key.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
         let key = KEYS.iter().find(|key| key.name == name).ok_or(Wrong::Key)?;
-        (key.set)(self, value).ok_or_else(|| Wrong::Value(wanted(name)))
+        (key.set)(self, value).map_err(|why| Wrong::Value(wanted(name), why))
     }
 
     /// The keys that are set, as they are written.
@@ -238,10 +235,21 @@ mod tests {
 
     #[test]
     fn what_no_link_does_is_refused() {
-        for (name, value) in [("loss", "51%"), ("rate", "1"), ("queue", "1"), ("delay", "6s"), ("burst", "0")]
-        {
+        for (name, value) in [
+            ("loss", "51%"),
+            ("rate", "1"),
+            ("rate", "1GB"),
+            ("queue", "1"),
+            ("queue", "1Gb/s"),
+            ("delay", "6s"),
+            ("delay", "nan"),
+            ("burst", "0"),
+        ] {
             let wrong = Shape::default().set(name, value).unwrap_err();
-            assert!(matches!(wrong, Wrong::Value(wanted) if !wanted.is_empty()), "{name}={value}");
+            assert!(
+                matches!(&wrong, Wrong::Value(wanted, why) if !wanted.is_empty() && !why.is_empty()),
+                "{name}={value}"
+            );
         }
         assert_eq!(Shape::default().set("delai", "1ms"), Err(Wrong::Key));
     }

@@ -12,6 +12,7 @@ pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, Level};
 pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
+use super::word::misread;
 use super::{Arm, Setting};
 use crate::vocabulary::{Pattern, SUITES, Wait, did_you_mean};
 use schemars::JsonSchema;
@@ -216,7 +217,10 @@ impl Suite {
             return Err(SuiteError::new(what, "a plan file has at most 256 KiB"));
         }
         let read = toml::from_str::<Suite>(text);
-        let suite = read.map_err(|error| SuiteError::new(error.to_string().trim_end(), ""))?;
+        let mut suite = read.map_err(|error| SuiteError::new(misread(&error, text), PLAN_HINT))?;
+        if suite.figures.is_empty() && suite.tables.is_empty() && suite.claims.is_empty() {
+            suite.figures = suite.cases.iter().map(SuiteFigure::of_case).collect();
+        }
         suite.check()?;
         Ok(suite)
     }
@@ -262,7 +266,25 @@ impl Suite {
     }
 }
 
+/// What helps against a plan that cannot be read.
+const PLAN_HINT: &str = "docs/guides/plans.md tells how a plan is written";
+
 impl SuiteFigure {
+    /// The figure of a case that no other figure shows.
+    fn of_case(case: &SuiteCase) -> SuiteFigure {
+        SuiteFigure {
+            id: case.id.clone(),
+            title: case.id.clone(),
+            cases: vec![case.id.clone()],
+            x: Factor::Size,
+            y: case.pattern.entry().shows.into(),
+            also: Vec::new(),
+            only: BTreeMap::new(),
+            caption: String::new(),
+            published: None,
+        }
+    }
+
     /// Every number that it shows, that along y first.
     pub fn measures(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.y).chain(&self.also).map(String::as_str)

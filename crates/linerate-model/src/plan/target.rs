@@ -5,6 +5,7 @@ use super::{Open, Topology, World};
 use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::{fmt, str::FromStr};
 
 /// The hosts of a run.
@@ -100,10 +101,14 @@ fn not_a_target(text: &str) -> TargetError {
 fn world(text: &str) -> Result<World, TargetError> {
     let hint = "try simulated:noise=2%,step=64KiB/3ms";
     let mut world = World::quiet();
+    let mut seen = BTreeSet::new();
     for pair in text.split(',') {
         let (key, value) = pair
             .split_once('=')
             .ok_or_else(|| TargetError::new(format!("`{pair}` in the simulation has no `=`"), hint))?;
+        if !seen.insert(key) {
+            return Err(TargetError::new(format!("simulated: {key} is said twice"), "say it once"));
+        }
         world.set(key, value).map_err(|what| TargetError::new(what, hint))?;
     }
     Ok(world)
@@ -219,6 +224,9 @@ mod tests {
             ("ftp://a", "a target is"),
             ("simulated:noise=much", "such as 2%"),
             ("simulated:noises=1%", "autocorrelation"),
+            ("simulated:noise=1%,noise=2%", "said twice"),
+            ("simulated:noise=95%", "more than 90 %"),
+            ("simulated:step=64kb/3ms", "64kB by thousands, 64KiB by 1024"),
         ];
         for (text, part) in cases {
             let error = text.parse::<Target>().unwrap_err();

@@ -3,7 +3,7 @@
 //! Time is virtual, so a whole run takes as long as its analysis. What goes in must come out: this is
 //! how schedules and analyses are tested, and how a reader sees what a report says about known causes.
 
-use crate::unit::{Bytes, Nanoseconds};
+use crate::unit::{Bytes, Nanoseconds, Share, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -49,7 +49,7 @@ fn is_none(bytes: &u64) -> bool {
 struct Key {
     name: &'static str,
     wanted: &'static str,
-    set: fn(&mut World, &str) -> Option<()>,
+    set: fn(&mut World, &str) -> Result<(), String>,
     show: fn(&World) -> String,
 }
 
@@ -60,10 +60,10 @@ macro_rules! share {
     ($name:literal, $field:ident) => {
         Key {
             name: $name,
-            wanted: "a share such as 2%",
+            wanted: "a share such as 2%, at most 90%",
             set: |world, text| {
-                world.$field = percent(text)?;
-                Some(())
+                world.$field = within(text.parse(), Share(0.0), Share(MOST), |share| share)?.0;
+                Ok(())
             },
             show: |world| world.$field.to_string(),
         }
@@ -83,10 +83,10 @@ const KEYS: &[Key] = &[
         name: "step",
         wanted: "a size and a time such as 64KiB/3ms",
         set: |world, text| {
-            let (at, time) = text.split_once('/')?;
-            world.step_at = at.parse::<Bytes>().ok()?.0;
-            world.step_ns = time.parse::<Nanoseconds>().ok().filter(|time| time.0 <= 1e9)?.0;
-            Some(())
+            let (at, time) = text.split_once('/').ok_or("it has no `/`")?;
+            world.step_at = size(at)?;
+            world.step_ns = time_up_to(1e9, time)?;
+            Ok(())
         },
         show: |world| format!("{}/{}ns", world.step_at, world.step_ns),
     },
@@ -94,8 +94,8 @@ const KEYS: &[Key] = &[
         name: "knee",
         wanted: "a size such as 512KiB",
         set: |world, text| {
-            world.knee_at = text.parse::<Bytes>().ok()?.0;
-            Some(())
+            world.knee_at = size(text)?;
+            Ok(())
         },
         show: |world| world.knee_at.to_string(),
     },
@@ -103,8 +103,8 @@ const KEYS: &[Key] = &[
         name: "delay",
         wanted: "a time such as 10ms, at most 5s",
         set: |world, text| {
-            world.delay_ns = text.parse::<Nanoseconds>().ok().filter(|time| time.0 <= 5e9)?.0;
-            Some(())
+            world.delay_ns = time_up_to(5e9, text)?;
+            Ok(())
         },
         show: |world| format!("{}ns", world.delay_ns),
     },
@@ -119,13 +119,13 @@ const KEYS: &[Key] = &[
     },
 ];
 
-/// `2%` or `0.02`, up to nine tenths.
-fn percent(text: &str) -> Option<f64> {
-    let share = match text.strip_suffix('%') {
-        Some(number) => number.parse::<f64>().ok()? / 100.0,
-        None => text.parse().ok()?,
-    };
-    (0.0..=MOST).contains(&share).then_some(share)
+fn size(text: &str) -> Result<u64, String> {
+    text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| error.why)
+}
+
+fn time_up_to(most_ns: f64, text: &str) -> Result<f64, String> {
+    let [least, most] = [0.0, most_ns].map(Nanoseconds);
+    within(text.parse(), least, most, |time| time.rounded(1)).map(|time| time.0)
 }
 
 impl World {
@@ -140,7 +140,10 @@ impl World {
             let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
             format!("a simulated machine knows no `{name}`; it knows {}", known.join(", "))
         })?;
-        (key.set)(self, value).ok_or_else(|| format!("simulated:{name}={value}: not {}", key.wanted))
+        (key.set)(self, value).map_err(|why| {
+            let colon = if why.is_empty() { "" } else { ": " };
+            format!("simulated:{name}={value}: not {}{colon}{why}", key.wanted)
+        })
     }
 }
 

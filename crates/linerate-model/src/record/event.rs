@@ -2,7 +2,8 @@
 
 use super::tally::Tally;
 use super::{
-    Calibration, Environment, HostDelta, Imported, Lack, NotMeasured, Original, Source, Unobserved, WireAudit,
+    Calibration, Environment, HostDelta, Imported, KnobRefused, Lack, NotMeasured, Original, Source,
+    Unobserved, WireAudit,
 };
 use crate::plan::{Beside, Block, Case, HostId, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Sample};
@@ -99,6 +100,9 @@ pub struct HostFacts {
     /// The observers that watch nothing there, for want of a privilege.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unobserved: Vec<Unobserved>,
+    /// The values of knobs that were asked for and that it would not grant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<KnobRefused>,
     /// All that could be read about the host.
     pub environment: Environment,
 }

@@ -18,7 +18,7 @@ impl Granted {
         let (Some(asked), Some(got)) = (&self.asked, &self.granted) else { return true };
         let kind = Knob::named(&self.knob).map(|knob| knob.kind);
         match kind {
-            Some(KnobKind::Bytes) => match (asked.parse::<Bytes>(), got.parse::<Bytes>()) {
+            Some(KnobKind::Bytes(..)) => match (asked.parse::<Bytes>(), got.parse::<Bytes>()) {
                 (Ok(asked), Ok(got)) => is_size_granted(&self.knob, asked.0, got.0),
                 _ => asked == got,
             },

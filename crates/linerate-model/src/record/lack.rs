@@ -33,3 +33,16 @@ pub struct Unobserved {
     /// What to try; empty where nothing helps.
     pub hint: String,
 }
+
+/// A value of a knob that a host would not grant, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KnobRefused {
+    /// The knob.
+    pub knob: String,
+    /// The value that was asked for.
+    pub value: String,
+    /// Why.
+    pub why: String,
+    /// What the host has in its place, or what to try; empty where nothing helps.
+    pub hint: String,
+}

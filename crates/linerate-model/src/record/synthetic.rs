@@ -213,6 +213,7 @@ fn host(host: HostId) -> HostFacts {
         version: "0.1.0".into(),
         lacks: Vec::new(),
         unobserved: Vec::new(),
+        refused: Vec::new(),
         environment: Environment::default(),
     }
 }

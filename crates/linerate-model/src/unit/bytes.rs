@@ -1,6 +1,7 @@
 //! A size in bytes: binary units out, both kinds in.
 
-use super::{ParseError, split};
+use super::ParseError;
+use super::grammar::{Dimension, read};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -11,31 +12,25 @@ use std::{fmt, str::FromStr};
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-const UNITS: [(&str, u64); 9] = [
-    ("", 1),
-    ("b", 1),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-];
+/// Beyond, not every whole number has a floating-point one.
+const MOST: f64 = (1u64 << 53) as f64;
 
 impl FromStr for Bytes {
     type Err = ParseError;
 
+    /// What is written in larger units may have been rounded, as in a report, and is the nearest whole number.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let error = || ParseError { found: text.into(), wanted: "a size (try 64KiB, 1MB or 1500)" };
-        let (number, unit) = split(text).ok_or_else(error)?;
-        let unit = unit.to_ascii_lowercase();
-        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
-        let bytes = number * *factor as f64;
-        if bytes.fract() != 0.0 || bytes > (1u64 << 53) as f64 {
-            return Err(error());
+        let bytes = read(text, Dimension::Size)?;
+        let fail = |why: &str| Err(ParseError::new(text, "a size", why.into()));
+        if bytes > MOST {
+            return fail("it is too large");
         }
-        Ok(Bytes(bytes as u64))
+        let in_bytes =
+            text.trim_end().trim_end_matches('B').ends_with(|c: char| c.is_ascii_digit() || c == ' ');
+        if bytes.fract() != 0.0 && in_bytes {
+            return fail("bytes are whole");
+        }
+        Ok(Bytes(bytes.round() as u64))
     }
 }
 
@@ -57,7 +52,13 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_printed() {
-        let cases = [("64KiB", 65536, "64 KiB"), ("1500", 1500, "1500 B"), ("1 MB", 1_000_000, "1000000 B")];
+        let cases = [
+            ("64KiB", 65536, "64 KiB"),
+            ("1500", 1500, "1500 B"),
+            ("1 MB", 1_000_000, "1000000 B"),
+            ("1.25 GiB", 5 << 28, "1280 MiB"),
+            ("0.1KiB", 102, "102 B"),
+        ];
         for (text, bytes, printed) in cases {
             assert_eq!(text.parse(), Ok(Bytes(bytes)));
             assert_eq!(Bytes(bytes).to_string(), printed);
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_size_is_refused() {
-        for text in ["", "KiB", "1.5", "-1", "10 parsecs", "1Gb/s", "99999999TiB"] {
+        for text in ["", "KiB", "1.5", "-1", "10 parsecs", "1Gb/s", "99999999TiB", "1.5 B", "64b", "64kb"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }

@@ -1,6 +1,7 @@
 //! A duration in nanoseconds.
 
-use super::{ParseError, scaled, significant, split};
+use super::grammar::{Dimension, read};
+use super::{ParseError, scaled, significant};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -8,9 +9,6 @@ use std::{fmt, str::FromStr, time::Duration};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Nanoseconds(pub f64);
-
-const UNITS: [(&str, f64); 6] =
-    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)];
 
 impl From<Nanoseconds> for Duration {
     fn from(value: Nanoseconds) -> Duration {
@@ -22,11 +20,7 @@ impl FromStr for Nanoseconds {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let error = || ParseError { found: text.into(), wanted: "a duration (try 10ms, 2.5min or 30s)" };
-        let (number, unit) = split(text).ok_or_else(error)?;
-        let unit = if unit == "m" { "min" } else { unit };
-        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
-        Ok(Nanoseconds(number * factor))
+        read(text, Dimension::Time).map(Nanoseconds)
     }
 }
 

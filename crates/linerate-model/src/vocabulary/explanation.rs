@@ -221,9 +221,11 @@ fn knobs() -> Vec<Explanation> {
 
 fn value(kind: KnobKind) -> String {
     match kind {
-        KnobKind::Bytes => "a size: 256KiB".into(),
-        KnobKind::Duration => "a duration: 5us".into(),
-        KnobKind::Rate => "a rate: 100Mb/s".into(),
+        KnobKind::Bytes(least, most) => {
+            format!("a size of {} to {}: 256KiB", crate::unit::Bytes(least), crate::unit::Bytes(most))
+        }
+        KnobKind::Duration => "a time of at most 1 s: 5us".into(),
+        KnobKind::Rate => "a rate of 1 kb/s to 1 Tb/s: 100Mb/s".into(),
         KnobKind::Count(least, most) => format!("a whole number from {least} to {most}"),
         KnobKind::Switch => "on or off".into(),
         KnobKind::Name => "a name that the kernel knows".into(),

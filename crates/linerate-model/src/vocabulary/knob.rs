@@ -3,14 +3,16 @@
 mod fault;
 mod message;
 
+use crate::unit::Nanoseconds;
+
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnobKind {
-    /// A size: `256KiB`.
-    Bytes,
-    /// A duration: `5us`.
+    /// A size, at least this and at most that: `256KiB`.
+    Bytes(u64, u64),
+    /// A duration of at most [`LONGEST_NS`]: `5us`.
     Duration,
-    /// A rate: `100Mb/s`.
+    /// A rate, within [`RATES`]: `100Mb/s`.
     Rate,
     /// A whole number, at least this and at most that.
     Count(u32, u32),
@@ -28,6 +30,36 @@ pub enum KnobKind {
     Placement,
 }
 
+/// The longest duration of a knob.
+pub const LONGEST_NS: f64 = 1e9;
+/// The least and the greatest rate of a knob, in bits a second.
+pub const RATES: [f64; 2] = [1e3, 1e12];
+/// The kernel counts a buffer in an int, and doubles it (socket(7), SO_SNDBUF).
+const MOST_BUFFER: u64 = 1 << 30;
+/// What TCP_MAXSEG takes: TCP_MIN_MSS and MAX_TCP_WINDOW, include/net/tcp.h.
+const SEGMENTS: KnobKind = KnobKind::Bytes(88, 32_767);
+const BUFFER: KnobKind = KnobKind::Bytes(1, MOST_BUFFER);
+
+/// How it is known, before anything is measured, whether a host has a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Had {
+    /// Every host has every value, or nothing but a session tells.
+    Always,
+    /// The host says which CPUs it has.
+    Cpus,
+    /// The host tries the value: what it has not ends the run before it begins, and leaves a case of a plan out.
+    Tried,
+    /// The same, but a plan goes on with what is granted in its place, which its report tells.
+    Clipped,
+}
+
+impl Had {
+    /// Whether hosts try the values.
+    pub fn is_tried(self) -> bool {
+        matches!(self, Had::Tried | Had::Clipped)
+    }
+}
+
 /// One setting.
 #[derive(Debug)]
 pub struct Knob {
@@ -41,6 +73,8 @@ pub struct Knob {
     pub default: &'static str,
     /// The values with which it plants no fault, of a knob that plants one; none of others.
     pub harmless: Option<&'static [&'static str]>,
+    /// How it is known whether a host has a value.
+    pub had: Had,
     /// One line for `linerate list`.
     pub about: &'static str,
     /// Where its meaning is defined.
@@ -57,8 +91,14 @@ impl Knob {
 
     /// Whether it plants a fault with this value.
     pub fn plants_fault(&self, value: &str) -> bool {
-        self.harmless.is_some_and(|harmless| !harmless.contains(&value))
+        // Nothing is nothing in every unit.
+        let same = |known: &&&str| **known == value || is_no_time(known) && is_no_time(value);
+        self.harmless.is_some_and(|harmless| harmless.iter().find(same).is_none())
     }
+}
+
+fn is_no_time(text: &str) -> bool {
+    text.parse() == Ok(Nanoseconds(0.0))
 }
 
 const TCP: &[&str] = &["tcp", "tls", "lite"];
@@ -130,20 +170,22 @@ const UDP_ENGINES: &[&str] = &["plain", "coalescing", "batch", "segments"];
 pub const KNOBS: &[Knob] = &[
     Knob {
         name: "socket.send-buffer",
-        kind: KnobKind::Bytes,
+        kind: BUFFER,
         transports: SOCKETS,
         default: "the kernel's autotuning",
         harmless: None,
+        had: Had::Clipped,
         about: "SO_SNDBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
         source: "socket(7), SO_SNDBUF",
         hint: "try 256KiB and 4MiB against the default; below the product of rate and delay it binds",
     },
     Knob {
         name: "socket.receive-buffer",
-        kind: KnobKind::Bytes,
+        kind: BUFFER,
         transports: SOCKETS,
         default: "the kernel's autotuning",
         harmless: None,
+        had: Had::Clipped,
         about: "SO_RCVBUF; fixes the buffer and switches autotuning off (the kernel doubles what is asked)",
         source: "socket(7), SO_RCVBUF",
         hint: "try 256KiB and 4MiB against the default; it bounds the window, of which about half is payload",
@@ -154,6 +196,7 @@ pub const KNOBS: &[Knob] = &[
         transports: PATHS,
         default: "cubic in the lab, the host's own elsewhere",
         harmless: None,
+        had: Had::Tried,
         about: "TCP_CONGESTION of every test socket",
         source: "tcp(7), TCP_CONGESTION",
         hint: "cubic for short paths; bbr needs the fq queue; `sysctl net.ipv4.tcp_available_congestion_control` lists them",
@@ -164,16 +207,18 @@ pub const KNOBS: &[Knob] = &[
         transports: PATHS,
         default: "on",
         harmless: None,
+        had: Had::Always,
         about: "TCP_NODELAY: send small messages at once (off is Nagle's algorithm)",
         source: "tcp(7), TCP_NODELAY; RFC 896",
         hint: "off shows what Nagle's algorithm costs small messages",
     },
     Knob {
         name: "tcp.mss",
-        kind: KnobKind::Bytes,
+        kind: SEGMENTS,
         transports: TCP,
         default: "from the MTU",
         harmless: None,
+        had: Had::Always,
         about: "TCP_MAXSEG: the largest segment that is offered to the peer",
         source: "tcp(7), TCP_MAXSEG; RFC 9293 section 3.7.1",
         hint: "a small one shows what a packet costs; a large one needs the MTU",
@@ -184,6 +229,7 @@ pub const KNOBS: &[Knob] = &[
         transports: TCP,
         default: "unlimited",
         harmless: None,
+        had: Had::Always,
         about: "SO_MAX_PACING_RATE: each flow sends no faster than this, its packets spread evenly",
         source: "socket(7), SO_MAX_PACING_RATE; tc-fq(8)",
         hint: "a little below what the narrowest link of the path carries; a sender that bursts loses packets in its queue",
@@ -194,6 +240,7 @@ pub const KNOBS: &[Knob] = &[
         transports: TCP,
         default: "of the kernel's choice",
         harmless: None,
+        had: Had::Always,
         about: "the port of the connecting end's first flow; each further flow has the next one",
         source: "bind(2); RFC 2992 (paths of equal cost are chosen by a hash of addresses and ports)",
         hint: "with linerate ab: equal settings that differ by the port alone differ by the path",
@@ -204,6 +251,7 @@ pub const KNOBS: &[Knob] = &[
         transports: PLAIN_TCP,
         default: "write",
         harmless: None,
+        had: Had::Tried,
         about: "how a sender's bytes reach the kernel: one send(2) a message, or what saves the copy or the call",
         source: "send(2), epoll(7), io_uring(7), sendfile(2), splice(2); Documentation/networking/msg_zerocopy.rst",
         hint: "linerate ab --set tcp.send-engine=sendfile,splice shows what the sender's copy costs",
@@ -214,6 +262,7 @@ pub const KNOBS: &[Knob] = &[
         transports: PLAIN_TCP,
         default: "read",
         harmless: None,
+        had: Had::Tried,
         about: "how a receiver's bytes leave the kernel: recv(2), or what saves the copy, the call or the wait",
         source: "recv(2), nanosleep(2), socket(7), epoll(7), io_uring(7), tcp(7), splice(2); linux/tcp.h, TCP_ZEROCOPY_RECEIVE",
         hint: "linerate ab --set tcp.receive-engine=coalescing,discard shows what wake-ups and the receiver's copy cost",
@@ -224,6 +273,7 @@ pub const KNOBS: &[Knob] = &[
         transports: UDP,
         default: "plain",
         harmless: None,
+        had: Had::Tried,
         about: "how datagrams reach the kernel and leave it: one a call, the same with a receiver that a timer wakes, 64 a call, or cut and joined by the kernel",
         source: "nanosleep(2); sendmmsg(2), recvmmsg(2); udp(7), UDP_SEGMENT and UDP_GRO",
         hint: "linerate ab --set udp.engine=batch,segments shows what a packet's way through the stack costs, plain,coalescing what wake-ups do",
@@ -234,6 +284,7 @@ pub const KNOBS: &[Knob] = &[
         transports: BOUND,
         default: "the one that the route names",
         harmless: None,
+        had: Had::Tried,
         about: "SO_BINDTODEVICE: the interface that every test socket is bound to",
         source: "socket(7), SO_BINDTODEVICE",
         hint: "where several interfaces reach the peer, each in its turn; both ends need one of this name",
@@ -244,6 +295,7 @@ pub const KNOBS: &[Knob] = &[
         transports: INTERNET,
         default: "0",
         harmless: None,
+        had: Had::Always,
         about: "IP_TOS and IPV6_TCLASS: the differentiated services code point of every packet",
         source: "RFC 2474; RFC 4594; ip(7), IP_TOS",
         hint: "46 is expedited forwarding, 8 is background; networks that do not know it pass it on or clear it",
@@ -254,6 +306,7 @@ pub const KNOBS: &[Knob] = &[
         transports: SEALED,
         default: "aes-128-gcm, which every implementation must have",
         harmless: None,
+        had: Had::Always,
         about: "the cipher of TLS 1.3 and QUIC; both ends offer this one alone",
         source: "RFC 8446, appendix B.4; RFC 9001, section 5.3",
         hint: "aes-128-gcm where the CPU has AES instructions, chacha20-poly1305 where it has none",
@@ -270,16 +323,18 @@ pub const KNOBS: &[Knob] = &[
         transports: &["openssh"],
         default: "OpenSSH's own first choice",
         harmless: None,
+        had: Had::Tried,
         about: "the cipher of ssh (-c): the client offers this one alone",
         source: "ssh_config(5), Ciphers; RFC 5647; RFC 4344",
         hint: "aes-128-gcm where the CPU has AES instructions",
     },
     Knob {
         name: "pipe.capacity",
-        kind: KnobKind::Bytes,
+        kind: BUFFER,
         transports: &["pipe"],
         default: "64 KiB, the kernel's own",
         harmless: None,
+        had: Had::Clipped,
         about: "F_SETPIPE_SZ: what each pipe holds (rounded up to pages; an ordinary user gets 1 MiB at most)",
         source: "fcntl(2), F_SETPIPE_SZ; pipe(7)",
         hint: "1MiB: fewer wake-ups where messages are large",
@@ -290,6 +345,7 @@ pub const KNOBS: &[Knob] = &[
         transports: &[],
         default: "one CPU for each end",
         harmless: None,
+        had: Had::Cpus,
         about: "the CPUs of the two ends, `0/1`; `queue` is where the kernel receives each flow's packets; `none` leaves it to the scheduler",
         source: "sched_setaffinity(2); SO_INCOMING_CPU, socket(7)",
         hint: "two CPUs that share a cache, two that do not, and one for both; queue where the adapter has several",
@@ -323,16 +379,18 @@ pub const KNOBS: &[Knob] = &[
         transports: CARRIED,
         default: "auto: hot below the size of L2, cold from there on; ping-pong is hot",
         harmless: None,
+        had: Had::Always,
         about: "whether a message comes from one buffer or from a walk through 64 MiB",
         source: "NetPIPE's cache-invalidate mode",
         hint: "hot and cold in two runs: the difference is what memory costs",
     },
     Knob {
         name: "stream.read-size",
-        kind: KnobKind::Bytes,
+        kind: KnobKind::Bytes(1, 64 << 20),
         transports: STREAMED,
         default: "64 KiB, or the message where that is larger",
         harmless: None,
+        had: Had::Always,
         about: "the most that a stream's receiver asks for in one call, 64 MiB at most",
         source: "recv(2); NTTCP's buffer size, which holds for both of its ends",
         hint: "the message's own size and 2MiB: a receiver that takes less often lets the sender wake it less often",
@@ -343,6 +401,7 @@ pub const KNOBS: &[Knob] = &[
         transports: STREAMED,
         default: "random: bytes that no compressor can shrink",
         harmless: None,
+        had: Had::Always,
         about: "what a stream's sender sends: written memory, or the kernel's one page of zeros again and again; not for engines with memory of their own",
         source: "qperf, whose sender never writes its buffer; iperf3 --repeating-payload",
         hint: "zeros: a sender whose source always lies in the nearest cache, and what a compressing path makes of it",
@@ -353,6 +412,7 @@ pub const KNOBS: &[Knob] = &[
         transports: MULTIPLEXING,
         default: "cpu: where there are more flows than CPUs, a thread a CPU serves them all",
         harmless: None,
+        had: Had::Always,
         about: "whether many flows are served by a thread a CPU, or by a thread each",
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",

@@ -70,7 +70,7 @@ pub const LAB_KEYS: &[LabKey] = &[
     },
     LabKey {
         name: "loss",
-        value: "a share such as 1%",
+        value: "a share such as 1%, at most 50%",
         default: "0",
         of_link: true,
         about: "the share of packets that is lost: of segments, not of the kernel's super-packets",
@@ -86,7 +86,7 @@ pub const LAB_KEYS: &[LabKey] = &[
     },
     LabKey {
         name: "reorder",
-        value: "a share such as 1%",
+        value: "a share such as 1%, at most 50%",
         default: "0",
         of_link: true,
         about: "the share of packets that later ones overtake, where the link is busy",
@@ -94,7 +94,7 @@ pub const LAB_KEYS: &[LabKey] = &[
     },
     LabKey {
         name: "duplicate",
-        value: "a share such as 1%",
+        value: "a share such as 1%, at most 50%",
         default: "0",
         of_link: true,
         about: "the share of packets that come twice",

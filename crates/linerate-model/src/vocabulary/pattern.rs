@@ -174,6 +174,8 @@ pub struct PatternEntry {
     pub has_rate: bool,
     /// What all ranks of a message library do together, where they do.
     pub collective: Option<Collective>,
+    /// The number of a figure of it, where a plan names none.
+    pub shows: &'static str,
 }
 
 const STREAM: PatternEntry = PatternEntry {
@@ -189,6 +191,7 @@ const STREAM: PatternEntry = PatternEntry {
     search: None,
     has_rate: true,
     collective: None,
+    shows: "throughput",
 };
 
 const PING_PONG: PatternEntry = PatternEntry {
@@ -201,6 +204,7 @@ const PING_PONG: PatternEntry = PatternEntry {
     alone: None,
     is_exchange: true,
     has_rate: false,
+    shows: "half-round-trip",
     ..STREAM
 };
 
@@ -226,6 +230,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Exchanges]; 2],
         needs: &[Need::Crossing, Need::Datagrams],
         has_rate: true,
+        shows: "exchange-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -246,6 +251,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Requests], &[Does::Echoes]],
         needs: &[Need::Ahead, Need::Datagrams],
         has_rate: true,
+        shows: "response-time.p50",
         ..PING_PONG
     },
     PatternEntry {
@@ -257,6 +263,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         needs: &[Need::Calls],
         connects_anew: true,
         has_rate: true,
+        shows: "connect-time.p50",
         ..PING_PONG
     },
     PatternEntry {
@@ -266,6 +273,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         source: "W. Lawry, C. Wilson, A. B. Maccabe, R. Brightwell: COMB, IEEE Cluster 2002; OSU Micro-Benchmarks",
         ends: [&[Does::Overlaps]; 2],
         needs: &[Need::CrossingAtWork],
+        shows: "overlap",
         ..PING_PONG
     },
     PatternEntry {
@@ -278,6 +286,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 3, longest_part_ns: 1_000_000_000 }),
         has_rate: false,
+        shows: "ip-capacity",
         ..STREAM
     },
     PatternEntry {
@@ -290,6 +299,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         alone: None,
         search: Some(Search { least_bytes: 16, least_parts: 16, longest_part_ns: u64::MAX }),
         has_rate: false,
+        shows: "zero-loss-rate",
         ..STREAM
     },
     PatternEntry {
@@ -300,6 +310,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Broadcasts]; 2],
         needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 1, adds: false, synchronizes: false }),
+        shows: "collective-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -310,6 +321,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Reduces]; 2],
         needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 1, adds: true, synchronizes: false }),
+        shows: "collective-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -320,6 +332,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::ReducesAll]; 2],
         needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 2, adds: true, synchronizes: true }),
+        shows: "collective-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -330,6 +343,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::ExchangesAll]; 2],
         needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |ranks| 2 * ranks * ranks, adds: false, synchronizes: true }),
+        shows: "collective-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -340,6 +354,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Meets]; 2],
         needs: &[Need::Ranks],
         collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
+        shows: "collective-time",
         ..PING_PONG
     },
     PatternEntry {
@@ -350,6 +365,7 @@ pub const PATTERNS: &[PatternEntry] = &[
         ends: [&[Does::Delivers], &[Does::Acknowledges]],
         needs: &[Need::Messages],
         has_rate: true,
+        shows: "delivery-time",
         ..PING_PONG
     },
 ];

@@ -119,7 +119,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "the kernel granted another value than the one asked for",
         rule: "the value that is read back is not the one asked for; a buffer may be doubled",
         source: "socket(7), tcp(7)",
-        hint: "raise the kernel's limit (net.core.rmem_max, wmem_max, tcp_allowed_congestion_control)",
+        hint: "`linerate explain` with the knob's name says what its values depend on; run again with the value that was granted",
     },
     Warning {
         code: "super-packets",

@@ -4,7 +4,7 @@ use super::args::Ab;
 use super::measure::{finished, measure, why_nothing};
 use super::recorder::Recorder;
 use super::report::{columns, render};
-use super::run::{rungs, settings, two_hosts};
+use super::run::{once, rungs, settings, two_hosts};
 use super::watch::lines;
 use super::{print, settle, verdict_code};
 use crate::analysis::{Verdict, compare_arms, has_failed};
@@ -81,6 +81,8 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
         }
         arms.push(arm);
     }
+    arms.iter().try_for_each(|arm| once("--set", &arm.settings))?;
+    once("--base", &args.base)?;
     arms.extend(Arm::controls().map_err(|e: SettingError| Error::usage(e.what, e.hint))?);
     if let Some(setting) = args.base.iter().find(|setting| setting.knob == SLOWDOWN) {
         let what = format!("--base {setting}: the positive control is made of it");

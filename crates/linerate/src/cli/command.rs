@@ -42,7 +42,68 @@ pub fn path(command: &Command, line: &[OsString]) -> Vec<String> {
     names
 }
 
+/// The line with `--budget -5s` as `--budget=-5s`: what begins with a dash and is no option's name is a value that its
+/// option refuses in its own words. A command that is handed on is left as it is.
+pub fn with_values(command: &Command, line: Vec<OsString>) -> Vec<OsString> {
+    let sub = at(command, &path(command, &line)).unwrap_or(command);
+    if sub.get_arguments().any(clap::Arg::is_trailing_var_arg_set) {
+        return line;
+    }
+    let takes_value = |word: &str| {
+        let long = |arg: &&clap::Arg| arg.get_long().is_some() && arg.get_long() == word.strip_prefix("--");
+        sub.get_arguments().find(long).is_some_and(|arg| arg.get_action().takes_values())
+    };
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in line {
+        let option = joined.last().and_then(|last| last.to_str()).filter(|last| takes_value(last));
+        match (option, word.to_str()) {
+            (Some(option), Some(value)) if is_negative(value) => {
+                let whole = OsString::from(format!("{option}={value}"));
+                joined.pop();
+                joined.push(whole);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
+}
+
+/// `-5s`, `-.5`, `-inf`: below zero, whatever its unit.
+fn is_negative(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix('-') else { return false };
+    let small = rest.to_ascii_lowercase();
+    small.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        || ["inf", "infinity", "nan"].contains(&&*small)
+}
+
 /// The command at the end of a path.
 pub fn at<'c>(command: &'c Command, path: &[String]) -> Option<&'c Command> {
     path.iter().try_fold(command, |at, name| at.find_subcommand(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_below_zero_is_no_option() {
+        let joined = |line: &[&str]| {
+            let line = line.iter().map(OsString::from).collect();
+            with_values(&command(), line)
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            joined(&["linerate", "run", "lab", "--budget", "-5s", "--quiet", "--passes", "-1"]),
+            ["linerate", "run", "lab", "--budget=-5s", "--quiet", "--passes=-1"]
+        );
+        for line in [
+            &["linerate", "run", "lab", "--profile", "--quiet"][..],
+            &["linerate", "run", "lab", "--quiet", "-5"],
+            &["linerate", "lab", "exec", "a", "tail", "--lines", "-5"],
+        ] {
+            assert_eq!(joined(line), line);
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod page;
 mod settings;
 
 use super::args::{CommandLine, Config};
-use super::{command, print};
+use super::{command, complain, print, tell};
 use crate::Result;
 use crate::record::Defaults;
 use clap::Command;
@@ -18,6 +18,10 @@ use std::process::ExitCode;
 
 /// Commands that take nothing from the file: they must work, or tell, where it is broken.
 const WITHOUT: &[&str] = &["config", "completions", "man"];
+
+/// Commands that do what the file says to hosts: they stop where it is broken. All others show what is there already,
+/// and work without it.
+const MEASURING: &[&[&str]] = &[&["run"], &["ab"], &["calibrate"], &["lab", "up"]];
 
 /// Prints the place of the file and what it sets, or an example of one.
 pub fn main(args: &Config) -> Result<ExitCode> {
@@ -58,10 +62,19 @@ pub fn in_force(command: &Command, given: Vec<OsString>) -> Result<(Vec<OsString
     let Some(place) = file::place() else {
         return alone(given);
     };
-    let Some(text) = place.read()? else {
-        return alone(given);
+    let read = place
+        .read()
+        .and_then(|text| text.map(|text| Settings::read(&place.name(), &text, command)).transpose());
+    let settings = match read {
+        Ok(Some(settings)) => settings,
+        Ok(None) => return alone(given),
+        Err(error) if MEASURING.iter().any(|known| *known == path) => return Err(error),
+        Err(error) => {
+            complain(&super::chain(&error));
+            tell("the file of defaults is left out here: `linerate config` tells more");
+            return alone(given);
+        }
     };
-    let settings = Settings::read(&place.name(), &text, command)?;
     let entries = settings.for_command(command, &path);
     let left = settings::without_given(command, &path, &matches, entries);
     let arguments: Vec<String> = left.into_iter().flat_map(Entry::arguments).collect();

@@ -193,6 +193,7 @@ fn this_host() -> CalibratedHost {
         version: String::new(),
         lacks: Vec::new(),
         unobserved: Vec::new(),
+        refused: Vec::new(),
         environment: environment(),
     })
 }

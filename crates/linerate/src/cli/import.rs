@@ -60,7 +60,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes)
     } else {
-        let file = File::open(path).map_err(|e| Error::io("open", &name, e))?;
+        let file = File::open(path).map_err(|e| Error::io("import", &name, e))?;
         file.take(most).read_to_end(&mut bytes)
     };
     read.map_err(|e| Error::io("read", &name, e))?;

@@ -9,7 +9,7 @@ use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, NotMeasured, Recording};
 use crate::run::{HostAccess, Runner, this_program};
-use crate::schedule::{Schedule, unusable_cpus};
+use crate::schedule::{Schedule, unusable_knob};
 use crate::simulation::Simulation;
 use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
@@ -36,6 +36,9 @@ pub fn measure(
     let ended = perform(plan, args, &stop, &mut run, &schedule);
     let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
+    if ended.is_err() {
+        run.remove_if_empty();
+    }
     run.watcher.ended()?;
     Ok((run, ended))
 }
@@ -66,7 +69,7 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     let mut performer = Performer::start(plan, args, &wanted, run.watcher.as_mut())?;
     performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
     state::recall(plan, args, run)?;
-    if let Some((what, hint)) = unusable_cpus(plan, &run.recording) {
+    if let Some((what, hint)) = unusable_knob(plan, &run.recording) {
         return Err(Error::usage(what, hint));
     }
     let mut schedule = choose(plan, &run.recording);

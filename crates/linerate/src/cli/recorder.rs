@@ -64,6 +64,17 @@ impl Recorder {
     }
 }
 
+impl Recorder {
+    /// A run that failed before its first step leaves no file: there is nothing in it to be read. One that tells why it
+    /// could not measure stays.
+    pub fn remove_if_empty(&self) {
+        if self.recording.steps.is_empty() && self.recording.unavailable.is_empty() {
+            // Where it cannot be removed it is a file too many, and the error of the run is more urgent.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Makes the folder of recordings, or says at once why there can be none.
 pub fn create_folder(folder: &Path) -> Result<()> {
     if folder.exists() && !folder.is_dir() {

@@ -7,7 +7,7 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{print, settle};
-use crate::plan::{HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, sizes};
+use crate::plan::{HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, said_twice, sizes};
 use crate::report::text;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{RUNGS, Rung};
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 /// Measures, prints the report, and says how it ended.
 pub fn main(args: &Run) -> Result<ExitCode> {
     let set: Vec<Setting> = args.set.iter().chain(&args.mpi).cloned().collect();
+    once("--set", &set)?;
     let mut plan = plan(&args.hosts, &set, &args.profile, args.budget)?;
     if !args.sizes.is_empty() {
         plan.profile.sizes = sizes::stated_and(&args.sizes);
@@ -61,6 +62,11 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
         seed: args.seed.unwrap_or_else(rand::random),
         budget_ns,
     })
+}
+
+/// No knob is set twice by the same option.
+pub fn once(option: &str, set: &[Setting]) -> Result<()> {
+    said_twice(set).map_or(Ok(()), |twice| Err(Error::usage(format!("{option}: {}", twice.what), twice.hint)))
 }
 
 /// A ladder stands between two hosts. Where one was given both kinds of address, its peer sends to the IPv4 one: IPv6

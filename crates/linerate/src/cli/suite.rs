@@ -10,10 +10,14 @@ use std::path::Path;
 /// A plan file's suite.
 pub fn of_file(path: &Path) -> Result<Suite> {
     let object = path.display().to_string();
-    let file = File::open(path).map_err(|e| Error::io("open", object.clone(), e))?;
+    let failed = |error: std::io::Error| {
+        let hint =
+            "a plan is a file of one's own, in TOML: docs/guides/plans.md; those of papers are --suite NAME";
+        Error::usage(format!("--plan {object}: {error}"), hint)
+    };
     let mut text = String::new();
-    let read = file.take(LONGEST_PLAN as u64 + 1).read_to_string(&mut text);
-    read.map_err(|e| Error::io("read", object.clone(), e))?;
+    let file = File::open(path).map_err(failed)?;
+    file.take(LONGEST_PLAN as u64 + 1).read_to_string(&mut text).map_err(failed)?;
     Suite::read(&text).map_err(|error| Error::usage(format!("{object}: {}", error.what), error.hint))
 }
 

@@ -6,7 +6,7 @@ use crate::plan::{
     HostId, LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
     rungs_and_groups,
 };
-use crate::unit::{Bytes, Nanoseconds};
+use crate::unit::{self, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
@@ -177,11 +177,23 @@ pub fn tools() -> PossibleValuesParser {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().into()
 }
 
+/// What is said of a value that cannot be taken.
+fn refused(text: &str, wanted: &str, why: &str, hint: impl Into<String>) -> Unfit {
+    let colon = if why.is_empty() { "" } else { ": " };
+    let found: String = text.chars().take(MOST_SHOWN).collect();
+    Unfit { what: format!("`{found}` is not {wanted}{colon}{why}"), hint: hint.into() }
+}
+
+/// So many characters of a value are shown.
+const MOST_SHOWN: usize = 80;
+
 /// A whole number within bounds.
 pub fn count(low: u32, high: u32) -> impl Fn(&str) -> Read<u32> + Clone + Send + Sync + 'static {
-    move |text| match text.parse() {
-        Ok(number) if (low..=high).contains(&number) => Ok(number),
-        _ => unfit(format!("`{text}` is not a whole number from {low} to {high}"), format!("try {low}")),
+    move |text| {
+        let number = within(unit::count(text), low.into(), high.into(), |count| count);
+        let wanted = format!("a whole number from {low} to {high}");
+        // It lies between two of these.
+        number.map(|number| number as u32).map_err(|why| refused(text, &wanted, &why, format!("try {low}")))
     }
 }
 
@@ -190,39 +202,37 @@ pub fn blocks() -> impl Fn(&str) -> Read<u32> + Clone + Send + Sync + 'static {
     count(LEAST_BLOCKS, 1000)
 }
 
-/// Any whole number.
+/// Any whole number: all of its digits count.
 pub fn seed(text: &str) -> Read<u64> {
-    let wrong = |_| Unfit { what: format!("`{text}` is not a whole number"), hint: "try 1".into() };
-    text.parse().map_err(wrong)
+    let why = || unit::count(text).err().map_or(String::new(), |error: ParseError| error.why);
+    text.parse().map_err(|_| refused(text, "a whole number", &why(), "try 1"))
 }
 
 /// `64`, `1KiB`: a message size in bytes.
 pub fn message_size(text: &str) -> Read<u64> {
-    match text.parse::<Bytes>() {
-        Ok(Bytes(bytes)) if (1..=LONGEST_MESSAGE).contains(&bytes) => Ok(bytes),
-        _ => {
-            unfit(format!("`{text}` is no message size from 1 B to {}", Bytes(LONGEST_MESSAGE)), "try 64KiB")
-        }
-    }
+    let [least, most] = [1, LONGEST_MESSAGE].map(Bytes);
+    let size = within(text.parse(), least, most, |size| size);
+    let wanted = format!("a message size from {least} to {most}");
+    size.map(|size| size.0).map_err(|why| refused(text, &wanted, &why, "try 64KiB"))
 }
 
 /// `1%` or `0.01`, at least 1 % and at most one half.
 pub fn share(text: &str) -> Read<f64> {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let share = match text.strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(text),
-    };
-    let share = share.filter(|share| (0.01..=0.5).contains(share));
-    share.map_or_else(|| unfit(format!("`{text}` is not a share from 1% to 50%"), "try 2%"), Ok)
+    let share = within(text.parse(), Share(0.01), Share(0.5), |share| share);
+    share.map(|share| share.0).map_err(|why| refused(text, "a share from 1% to 50%", &why, "try 2%"))
 }
+
+/// The longest budget: a week is more than any plan takes.
+const LONGEST_NS: f64 = 168.0 * 3600e9;
 
 /// A time of at least a second.
 pub fn budget(text: &str) -> Read<u64> {
-    match text.parse::<Nanoseconds>() {
-        Ok(time) if time.0 < 1e9 => unfit("a budget below 1s measures nothing", "try 60s"),
+    let [least, most] = [1e9, LONGEST_NS].map(Nanoseconds);
+    match within(text.parse(), least, most, |time| {
+        if time == most { "168 h" } else { "1 s, which measures nothing" }
+    }) {
         Ok(time) => Ok(time.0 as u64),
-        Err(_) => unfit(format!("`{text}` is not a time"), "try 60s or 10min"),
+        Err(why) => Err(refused(text, "a time from 1s to 168h", &why, "try 60s or 10min")),
     }
 }
 

@@ -143,3 +143,17 @@ fn an_error_in_the_file_is_told_with_its_line() {
     let missing = desk.command(PROGRAM).arg("config").env("LINERATE_CONFIG", "nosuch").output().unwrap();
     assert_eq!(missing.status.code(), Some(2), "{}", String::from_utf8_lossy(&missing.stderr));
 }
+
+#[test]
+fn what_only_shows_works_beside_a_broken_file() {
+    let desk = Desk::new();
+    desk.write(FILE, "[run]\nprofil = 'quick'\n");
+    for line in [&["list", "suites"][..], &["explain", "throughput"], &["lab", "list"]] {
+        let output = desk.linerate(line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line:?}: {said}");
+        assert!(said.contains("config.toml:2: ") && said.contains("is left out here"), "{line:?}: {said}");
+    }
+    let output = desk.linerate(&["run", "simulated"]);
+    assert_eq!(output.status.code(), Some(2), "what measures stops");
+}

@@ -7,7 +7,7 @@ use crate::diagnosis::planted::faults;
 use crate::record::NotMeasured;
 use crate::record::StepRecord;
 use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
-use crate::unit::{BitRate, significant};
+use crate::unit::{BitRate, counted, significant};
 use crate::vocabulary::{Pattern, Wait};
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn retransmits(layer: &Layer, steps: &[&StepRecord]) -> Option<Found> {
         return None;
     }
     let detail = match segments {
-        0 => format!("{again} segments"),
+        0 => counted(again, "segment"),
         _ => format!("{again} of {segments} segments ({})", percent(again as f64 / segments as f64)),
     };
     Some(("retransmits", detail, json!({ "retransmitted": again, "segments": segments })))

@@ -38,7 +38,13 @@ fn interrupted(context: &Context) -> Option<Finding> {
         None => ("cut off", None),
     };
     let why = why.map_or(String::new(), |why| format!(" ({why})"));
-    let detail = format!("{reason} in pass {passes} of {planned}{why}");
+    // Passes beyond those that were planned are for what was unsure.
+    let place = match passes {
+        0 => "before the first pass".to_owned(),
+        _ if passes > planned => format!("in pass {passes}, after the {planned} that were planned"),
+        _ => format!("in pass {passes} of {planned}"),
+    };
+    let detail = format!("{reason} {place}{why}");
     Some(Finding::new(
         "interrupted",
         None,

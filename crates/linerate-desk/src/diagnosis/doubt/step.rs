@@ -86,7 +86,7 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         tolerated: 0.0,
         measure: |_, _, step| step.hosts.iter().map(|host| host.reassembly_failures as f64).reduce(f64::max),
         worst: "failures",
-        say: |failures| format!("{} failures", count(failures)),
+        say: |failures| format!("{} failure{}", count(failures), if failures == 1.0 { "" } else { "s" }),
     },
     Check {
         code: "softnet-drops",
@@ -94,7 +94,7 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         tolerated: 0.0,
         measure: |_, _, step| step.hosts.iter().map(|host| host.softnet_dropped as f64).reduce(f64::max),
         worst: "dropped_packets",
-        say: |packets| format!("{} packets", count(packets)),
+        say: |packets| format!("{} packet{}", count(packets), if packets == 1.0 { "" } else { "s" }),
     },
     Check {
         code: "queue-drops",
@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
             step.hosts.iter().map(|host| host.counted("queue.", ".drops") as f64).reduce(f64::max)
         },
         worst: "dropped_packets",
-        say: |packets| format!("{} packets", count(packets)),
+        say: |packets| format!("{} packet{}", count(packets), if packets == 1.0 { "" } else { "s" }),
     },
     Check {
         code: "wire-drops",
@@ -112,7 +112,7 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         tolerated: 0.0,
         measure: |_, _, step| step.wire.as_ref().map(|wire| (wire.unread + wire.refused) as f64),
         worst: "dropped_packets",
-        say: |packets| format!("{} packets", count(packets)),
+        say: |packets| format!("{} packet{}", count(packets), if packets == 1.0 { "" } else { "s" }),
     },
     Check {
         code: "timer-slack",

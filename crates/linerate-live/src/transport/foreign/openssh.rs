@@ -25,15 +25,17 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The transport.
 pub const SSH: Ssh = Ssh;
 
-/// The knob, and its values as OpenSSH calls them.
-const CIPHER: &str = "ssh.cipher";
+/// The knob of the cipher.
+pub const CIPHER: &str = "ssh.cipher";
+
+/// Its values, and what OpenSSH calls them.
 const CIPHERS: [(&str, &str); 5] = [
     ("chacha20-poly1305", "chacha20-poly1305@openssh.com"),
     ("aes-128-gcm", "aes128-gcm@openssh.com"),
@@ -146,6 +148,14 @@ impl Transport for Ssh {
         let offer = Offer::Daemon(Box::new(serving.daemon.clone()));
         Ok((Box::new(serving), offer))
     }
+}
+
+/// The ciphers that the ssh of this host has, by the names of the knob; none where it does not tell.
+pub fn ciphers() -> Option<Vec<&'static str>> {
+    let told = Command::new(program("ssh")?).args(["-Q", "cipher"]).stdin(Stdio::null()).output().ok()?;
+    let told = String::from_utf8(told.stdout).ok().filter(|_| told.status.success())?;
+    let is_told = |name: &str| told.lines().any(|line| line.trim() == name);
+    Some(CIPHERS.iter().filter(|(_, name)| is_told(name)).map(|(name, _)| *name).collect())
 }
 
 /// The file of a program.

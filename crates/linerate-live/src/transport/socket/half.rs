@@ -24,11 +24,13 @@ use crate::transport::{Spec, granted};
 use crate::vocabulary::{Content, Does, Wait};
 use crate::{Error, Result};
 use std::io;
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
-const SEND: &str = "tcp.send-engine";
-const RECEIVE: &str = "tcp.receive-engine";
+/// The knob of what sends.
+pub const SEND: &str = "tcp.send-engine";
+/// The knob of what receives.
+pub const RECEIVE: &str = "tcp.receive-engine";
 
 /// What a half is made of.
 #[derive(Debug, Clone, Copy)]
@@ -197,6 +199,20 @@ pub(super) fn engine_missing(knob: &str, engine: &str, error: Error) -> Error {
             Error::unavailable(what, format!("leave {knob} out, or see `linerate explain {knob}`"))
         }
         _ => error,
+    }
+}
+
+/// Whether this host has an engine of one of the two knobs: it is readied over a connection within the host.
+pub fn probe(knob: &str, engine: &str) -> Result<()> {
+    let fail = |call| move |e| Error::io(call, "a connection within the host", e);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(fail("bind"))?;
+    let address = listener.local_addr().map_err(fail("getsockname"))?;
+    let socket = TcpStream::connect(address).map_err(fail("connect"))?;
+    let _other = listener.accept().map_err(fail("accept"))?;
+    let setup = Setup { socket: &socket, patience: Duration::from_secs(1), largest: 1 << 16 };
+    match knob {
+        SEND => (table::send(engine, Wait::Sleeping)?.half)(&setup).map(drop),
+        _ => (table::receive(engine, Wait::Sleeping)?.half)(&setup).map(drop),
     }
 }
 

@@ -17,7 +17,7 @@ use linerate_sys::batch::Sharing;
 use linerate_sys::{bound, socket};
 use shared::Shared;
 use std::io;
-use std::net::{TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 /// The transport.
@@ -104,15 +104,25 @@ impl Port for UdpSocket {
     }
 }
 
-const ENGINE: &str = "udp.engine";
+/// The knob of how datagrams reach the kernel.
+pub const ENGINE: &str = "udp.engine";
 
 /// Every engine; the first is the usual one.
 const ENGINES: &[(&str, Play<UdpSocket>)] = &[
     ("plain", plain),
     ("coalescing", play_coalescing),
     ("batch", |session, task, wait, blocks| play_shared(session, task, wait, blocks, Sharing::Calls)),
-    ("segments", |session, task, wait, blocks| play_shared(session, task, wait, blocks, Sharing::Packets)),
+    (SEGMENTS, |session, task, wait, blocks| play_shared(session, task, wait, blocks, Sharing::Packets)),
 ];
+
+/// Whether this host has an engine.
+pub fn probe(engine: &str) -> Result<()> {
+    let port = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|e| Error::io("bind", "UDP socket", e))?;
+    if engine == SEGMENTS { shared::can_share_packets(&port) } else { Ok(()) }
+}
+
+/// The engine whose packets hold many datagrams.
+const SEGMENTS: &str = "segments";
 
 /// The engine that was asked for.
 fn engine(spec: &Spec) -> &str {

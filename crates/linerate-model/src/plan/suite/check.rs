@@ -2,9 +2,9 @@
 
 use super::expand::pace;
 use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
-use crate::plan::Setting;
 use crate::plan::sizes::LONGEST_MESSAGE;
-use crate::unit::{Bytes, Nanoseconds};
+use crate::plan::{Setting, SettingError, said_twice};
+use crate::unit::{Bytes, Nanoseconds, within};
 use crate::vocabulary::{Metric, RUNGS, did_you_mean};
 use std::collections::BTreeMap;
 
@@ -197,12 +197,12 @@ fn check_case(case: &SuiteCase) -> Checked {
     if case.rung.is_empty() || case.sizes.is_empty() {
         return fail("it needs a rung and sizes".into(), "rung = \"network.tcp\", sizes = \"ladder\"");
     }
-    let size = |text: &&String| {
-        *text != "ladder"
-            && !text.parse::<Bytes>().is_ok_and(|bytes| (1..=LONGEST_MESSAGE).contains(&bytes.0))
-    };
-    if let Some(text) = case.sizes.iter().chain(case.load.iter().map(|load| &load.size)).find(size) {
-        return fail(format!("`{text}` is no message size"), "from 1 B to 1 GiB, or \"ladder\"");
+    let sizes = case.sizes.iter().chain(case.load.iter().map(|load| &load.size));
+    for text in sizes.filter(|text| *text != "ladder") {
+        let [least, most] = [1, LONGEST_MESSAGE].map(Bytes);
+        if let Err(why) = within(text.parse(), least, most, |size| size) {
+            return fail(format!("`{text}` is no message size: {why}"), "from 1 B to 1 GiB, or \"ladder\"");
+        }
     }
     let flows = case.flows.iter().chain(&case.clients).chain(case.load.iter().map(|load| &load.flows));
     if let Some(flows) = flows.into_iter().find(|flows| !(1..=MOST_FLOWS).contains(*flows)) {
@@ -211,10 +211,11 @@ fn check_case(case: &SuiteCase) -> Checked {
     if let Some(text) = case.pace.iter().find(|text| pace(text, 1).is_none()) {
         return fail(format!("`{text}` is no pace"), "closed, 1000/s, poisson 1000/s or 100Mb/s");
     }
-    let long =
-        |text: &&String| !text.parse::<Nanoseconds>().is_ok_and(|time| (1e3..=LONGEST_NS).contains(&time.0));
-    if let Some(text) = case.trial.as_ref().filter(long) {
-        return fail(format!("a trial of `{text}`"), "from 1us to 1000s");
+    if let Some(text) = &case.trial {
+        let [least, most] = [1e3, LONGEST_NS].map(Nanoseconds);
+        if let Err(why) = within(text.parse(), least, most, |time| time.rounded(1)) {
+            return fail(format!("a trial of `{text}`: {why}"), "from 1us to 1000s");
+        }
     }
     check_settings(case)
 }
@@ -223,9 +224,19 @@ fn check_settings(case: &SuiteCase) -> Checked {
     let of_vary =
         case.vary.iter().flat_map(|(knob, values)| values.iter().map(move |value| format!("{knob}={value}")));
     let of_ladder = case.ladder.iter().flat_map(|rise| rise.set.clone());
+    let wrong =
+        |error: SettingError| SuiteError::new(format!("case `{}`: {}", case.id, error.what), error.hint);
     for text in of_vary.chain(of_ladder) {
-        if let Err(error) = text.parse::<Setting>() {
-            return Err(SuiteError::new(format!("case `{}`: {}", case.id, error.what), error.hint));
+        text.parse::<Setting>().map_err(wrong)?;
+    }
+    for rise in &case.ladder {
+        let set: Vec<Setting> = rise.set.iter().filter_map(|text| text.parse().ok()).collect();
+        said_twice(&set).map_or(Ok(()), |error| Err(wrong(error)))?;
+    }
+    for (knob, values) in &case.vary {
+        if let Some(twice) = (1..values.len()).find(|at| values[..*at].contains(&values[*at])) {
+            let what = format!("case `{}`: {knob} is varied to {} twice", case.id, values[twice]);
+            return Err(SuiteError::new(what, "say it once"));
         }
     }
     if !case.vary.is_empty() && !case.ladder.is_empty() {
@@ -242,12 +253,24 @@ fn check_settings(case: &SuiteCase) -> Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::PATTERNS;
 
     const GOOD: &str =
         "name = \"mine\"\n[[case]]\nid = \"one\"\nrung = \"network.tcp\"\nsizes = [\"64KiB\"]\n";
 
     fn read(more: &str) -> Result<Suite, SuiteError> {
         Suite::read(&format!("{GOOD}{more}"))
+    }
+
+    #[test]
+    fn a_plan_without_a_figure_shows_each_of_its_cases() {
+        for pattern in PATTERNS {
+            let suite = read(&format!("pattern = \"{}\"", pattern.name)).unwrap();
+            let shown: Vec<_> = suite.figures.iter().map(|figure| (&*figure.id, &*figure.y)).collect();
+            assert_eq!(shown, [("one", pattern.shows)], "{}", pattern.name);
+        }
+        let own = "[[claim]]\nsays = \"s\"\ny = \"throughput\"\nabove = 1.0\nof = { case = \"one\" }";
+        assert_eq!(read(own).map(|suite| suite.figures), Ok(Vec::new()), "it shows something");
     }
 
     #[test]
@@ -260,7 +283,13 @@ mod tests {
             ("flows = [1001]", "case `one`: 1001 connections"),
             ("clients = [2000]", "case `one`: 2000 connections"),
             ("pace = \"fast\"", "case `one`: `fast` is no pace"),
-            ("trial = \"1h\"", "case `one`: a trial of `1h`"),
+            ("trial = \"1h\"", "case `one`: a trial of `1h`: it is more than 1000 s"),
+            ("pace = \"1GB\"", "case `one`: `1GB` is no pace"),
+            ("[case.vary]\n\"tcp.mss\" = [\"536\", \"536\"]", "tcp.mss is varied to 536 twice"),
+            (
+                "[[case.ladder]]\nname = \"n\"\nset = [\"tcp.mss=536\", \"tcp.mss=900\"]",
+                "tcp.mss is set twice",
+            ),
             ("load = { rung = \"network.tpc\" }", "case `one`: no rung is called `network.tpc`"),
             ("[case.vary]\n\"tcp.mss\" = [\"big\"]", "case `one`: `tcp.mss=big`"),
             ("colour = 1", "unknown field `colour`"),

@@ -2,7 +2,7 @@
 
 use super::{Load, Roles, Suite, SuiteCase};
 use crate::plan::{Case, HostId, HostPair, Pace, Pairs, Plan};
-use crate::unit::{BitRate, Bytes, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds, per_second};
 use crate::vocabulary::{Pattern, Place, Rung, Wait};
 
 /// One case, and what a trial of it takes.
@@ -174,7 +174,7 @@ pub(super) fn pace(text: &str, size: u64) -> Option<(Pace, bool)> {
     if let Ok(rate) = rate.parse::<BitRate>() {
         return Some((pace(8e9 * size as f64 / rate.0), true));
     }
-    let each: f64 = rate.strip_suffix("/s")?.trim().parse().ok()?;
+    let each = per_second(rate).ok()?;
     (each > 0.0 && each <= 1e9).then(|| (pace(1e9 / each), false))
 }
 

@@ -1,9 +1,12 @@
 //! Knobs that plant a known fault, to see that it is found where it is, and what shapes such a fault.
 
-use super::{Knob, KnobKind, SHIMMED, TCP};
+use super::{Had, Knob, KnobKind, SHIMMED, TCP};
+
+/// The largest message that can be asked for.
+const LONGEST_MESSAGE: u64 = 1 << 30;
 
 /// No time at all, as it may be written.
-const NO_TIME: &[&str] = &["0", "0ns", "0us", "0ms", "0s"];
+const NO_TIME: &[&str] = &["0ns"];
 
 /// `shim.spin`.
 pub const SHIM_SPIN: Knob = Knob {
@@ -12,6 +15,7 @@ pub const SHIM_SPIN: Knob = Knob {
     transports: SHIMMED,
     default: "0ns",
     harmless: Some(NO_TIME),
+    had: Had::Always,
     about: "a known fault: the sender wastes this time before each message",
     source: "the program's own sender",
     hint: "1us: the rung's constant must grow by as much",
@@ -24,6 +28,7 @@ pub const SHIM_COPIES: Knob = Knob {
     transports: SHIMMED,
     default: "0",
     harmless: Some(&["0"]),
+    had: Had::Always,
     about: "a known fault: the sender copies each message this many times before it goes",
     source: "the program's own sender",
     hint: "1: the rung's time a byte must grow by one memory copy",
@@ -36,6 +41,7 @@ pub const SHIM_STALL: Knob = Knob {
     transports: SHIMMED,
     default: "0ns",
     harmless: Some(NO_TIME),
+    had: Had::Always,
     about: "a known fault: the echoing end answers nothing for this long, once in each shim.stall-every",
     source: "the program's own echo",
     hint: "100ms: requests at a set rate must show it in their 99th percentile, a ping-pong hides it",
@@ -48,6 +54,7 @@ pub const SHIM_STALL_EVERY: Knob = Knob {
     transports: SHIMMED,
     default: "1s",
     harmless: None,
+    had: Had::Always,
     about: "how often the echoing end stalls, where shim.stall is set",
     source: "the program's own echo",
     hint: "the share of requests that a stall meets is shim.stall over this",
@@ -60,6 +67,7 @@ pub const SHIM_READ_RATE: Knob = Knob {
     transports: SHIMMED,
     default: "none: as fast as it can",
     harmless: Some(&[]),
+    had: Had::Always,
     about: "a known fault: the receiver of a stream waits before it reads on, so that it takes no more",
     source: "the program's own receiver",
     hint: "100Mb/s: the stream has this rate, and the sender waits for a closed window",
@@ -72,6 +80,7 @@ pub const RELAY_DELAY: Knob = Knob {
     transports: TCP,
     default: "0ns: no relay",
     harmless: Some(NO_TIME),
+    had: Had::Always,
     about: "a known fault: a relay between the ends holds each message of relay.threshold or more this long",
     source: "the program's own relay",
     hint: "3ms with relay.threshold=100000: a break is found at 100000 B",
@@ -80,10 +89,11 @@ pub const RELAY_DELAY: Knob = Knob {
 /// `relay.threshold`.
 pub const RELAY_THRESHOLD: Knob = Knob {
     name: "relay.threshold",
-    kind: KnobKind::Bytes,
+    kind: KnobKind::Bytes(1, LONGEST_MESSAGE),
     transports: TCP,
     default: "1 B: every message",
     harmless: None,
+    had: Had::Always,
     about: "the message size from which relay.delay holds",
     source: "the program's own relay",
     hint: "any size: the break is found to the byte",
@@ -92,10 +102,11 @@ pub const RELAY_THRESHOLD: Knob = Knob {
 /// `relay.below`.
 pub const RELAY_BELOW: Knob = Knob {
     name: "relay.below",
-    kind: KnobKind::Bytes,
+    kind: KnobKind::Bytes(1, LONGEST_MESSAGE),
     transports: TCP,
     default: "none: relay.threshold says which messages wait",
     harmless: None,
+    had: Had::Always,
     about: "relay.delay holds what the passive end sends in smaller messages than this, and nothing else: it waits until more has come",
     source: "the program's own relay; RFC 896",
     hint: "1448 with relay.delay=40ms: what Nagle's algorithm does against delayed acknowledgements",
@@ -108,6 +119,7 @@ pub const SHIM_SLOWDOWN: Knob = Knob {
     transports: SHIMMED,
     default: "0",
     harmless: Some(&["0"]),
+    had: Had::Always,
     about: "a known fault: messages take this many per cent longer than they would",
     source: "the program's own sender",
     hint: "10: what a comparison must find",
@@ -120,6 +132,7 @@ pub const SHIM_OVERCLAIM: Knob = Knob {
     transports: SHIMMED,
     default: "1",
     harmless: Some(&["1"]),
+    had: Had::Always,
     about: "a known fault: the sender reports this many times the bytes it sent",
     source: "the program's own sender",
     hint: "2: the throughput must not change, and byte-mismatch must be given",

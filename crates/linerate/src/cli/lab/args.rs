@@ -2,6 +2,7 @@
 
 use crate::cli::fault::faults;
 use crate::cli::lab_file;
+use crate::cli::value::{Read, Unfit};
 use crate::lab::is_name;
 use crate::plan::{Fault, Target, Topology, is_lab_file};
 use crate::vocabulary::{PRESETS, did_you_mean};
@@ -138,25 +139,26 @@ pub struct Down {
     pub format: String,
 }
 
-fn topology(text: &str) -> Result<Topology, String> {
+fn topology(text: &str) -> Read<Topology> {
     let first = text.split(',').next().unwrap_or_default();
     let is_named = PRESETS.iter().any(|preset| preset.name == first) || is_lab_file(first);
     let is_bare = (is_named || text.contains('=')) && !text.starts_with("lab:") && !text.contains("://");
     let text = if is_bare { format!("lab:{text}") } else { text.to_owned() };
     match Target::read(&text, &lab_file::text) {
         Ok(Target::Lab(topology)) => Ok(topology),
-        Err(error) if text.starts_with("lab:") => Err(format!("{}\n  hint: {}", error.what, error.hint)),
+        Err(error) if text.starts_with("lab:") => Err(Unfit { what: error.what, hint: error.hint }),
         _ => {
             let otherwise = "try rate=1Gb/s,mtu=9000; --name gives a lab its name";
             let hint = did_you_mean(PRESETS.iter().map(|preset| preset.name), &text, otherwise);
-            Err(format!("`{text}` is no lab\n  hint: {hint}"))
+            Err(Unfit { what: format!("`{text}` is no lab"), hint })
         }
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
+fn name(text: &str) -> Read<String> {
     let hint = "letters, digits, dashes and underscores, at most 32, such as slow-2";
-    is_name(text).then(|| text.to_owned()).ok_or_else(|| hint.to_owned())
+    let unfit = || Unfit { what: format!("`{text}` is no name of a lab"), hint: hint.into() };
+    is_name(text).then(|| text.to_owned()).ok_or_else(unfit)
 }
 
 #[cfg(test)]
@@ -170,11 +172,11 @@ mod tests {
         let shape = Shape { rate: Some(BitRate(1e9)), ..Shape::default() };
         let slow = Topology { shape, ..Topology::default() };
         for text in ["lab:rate=1Gb/s", "rate=1Gb/s"] {
-            assert_eq!(topology(text), Ok(slow.clone()), "{text}");
+            assert_eq!(topology(text).unwrap(), slow, "{text}");
         }
-        assert_eq!(topology("lab"), Ok(Topology::default()));
-        assert_eq!(topology("metro,mtu=1500"), topology("lab:metro,mtu=1500"));
-        assert_eq!(topology("metro").map(|metro| metro.mtu), Ok(9000));
+        assert_eq!(topology("lab").unwrap(), Topology::default());
+        assert_eq!(topology("metro,mtu=1500").unwrap(), topology("lab:metro,mtu=1500").unwrap());
+        assert_eq!(topology("metro").unwrap().mtu, 9000);
         for (text, part) in [
             ("mtu=12", "576"),
             ("lab:speed=1", "it knows hosts, mtu"),
@@ -183,9 +185,10 @@ mod tests {
             ("./no-such.toml", "cannot read ./no-such.toml"),
             ("ssh://b", "no lab"),
             ("ssh://b?x=1", "no lab"),
+            ("rate=1mb/s", "1Mb/s is bits a second, 1MB/s bytes a second"),
         ] {
             let error = topology(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");
         }
     }
 }

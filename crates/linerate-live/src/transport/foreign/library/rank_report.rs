@@ -85,7 +85,7 @@ fn as_knob(kind: Option<KnobKind>, value: &str) -> String {
     match (kind, value) {
         (Some(KnobKind::Switch), "0") => "off".into(),
         (Some(KnobKind::Switch), "1") => "on".into(),
-        (Some(KnobKind::Bytes), _) => {
+        (Some(KnobKind::Bytes(..)), _) => {
             value.parse::<Bytes>().map_or_else(|_| value.into(), |it| it.to_string())
         }
         _ => value.into(),

@@ -118,7 +118,7 @@ mod tests {
         for entry in MPI_VARIABLES {
             let knob = Knob::named(entry.knob).expect(entry.knob);
             assert_eq!(knob.transports, ["mpi"]);
-            let is_plain = matches!(knob.kind, KnobKind::Bytes | KnobKind::Switch | KnobKind::OneOf(_));
+            let is_plain = matches!(knob.kind, KnobKind::Bytes(..) | KnobKind::Switch | KnobKind::OneOf(_));
             assert!(is_plain, "{}", knob.name);
             assert!(MPI_MAKERS.iter().any(|maker| maker.name == entry.maker), "{}", entry.maker);
             assert!(!entry.variables.is_empty());

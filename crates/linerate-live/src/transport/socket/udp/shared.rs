@@ -14,6 +14,12 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::Duration;
 
+/// Whether the kernel cuts and joins packets of this socket; it joins them from here on.
+pub fn can_share_packets(port: &UdpSocket) -> Result<()> {
+    let able = can_segment(port).and_then(|()| receive_joined(port));
+    able.map_err(|error| missing(super::ENGINE, super::SEGMENTS, error.into()))
+}
+
 /// A flow whose datagrams share calls or packets.
 pub struct Shared<'s, const WAITS: bool> {
     ends: Ends<'s, UdpSocket>,
@@ -29,8 +35,7 @@ impl<'s, const WAITS: bool> Shared<'s, WAITS> {
     pub fn new(ends: Ends<'s, UdpSocket>, sharing: Sharing) -> Result<Self> {
         let port = &ends.flow.port;
         if sharing == Sharing::Packets {
-            let able = can_segment(port).and_then(|()| receive_joined(port));
-            able.map_err(|error| engine_missing(super::ENGINE, "segments", error.into()))?;
+            can_share_packets(port)?;
         }
         let (sender, receiver) = (Sender::new(port, sharing, 1)?, Receiver::new(sharing, 1)?);
         Ok(Shared { ends, sharing, sender, receiver, told: Carried::default() })

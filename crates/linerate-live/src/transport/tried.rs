@@ -1,0 +1,208 @@
+//! Whether this host has the values that a run will ask of its knobs: each is tried on a socket, a pipe or a program of
+//! its own, before anything is measured.
+
+use super::foreign::openssh;
+use super::socket::{half, udp};
+use crate::plan::Setting;
+use crate::record::{Granted, KnobRefused};
+use crate::unit::Bytes;
+use crate::vocabulary::{Knob, KnobKind};
+use crate::{Error, Result};
+use linerate_sys::pipe::NewPipes;
+use linerate_sys::{bound, link, probe, socket};
+use std::net::{Ipv4Addr, UdpSocket};
+
+/// Why a value is not to be had: what the host does about it, and what it has or what to try.
+type Refusal = (String, String);
+
+/// Tries one value. What cannot be tried here is not refused: its session tells.
+type Try = fn(&str) -> Option<Refusal>;
+
+/// Every knob whose values are tried.
+const TRIES: &[(&str, Try)] = &[
+    ("tcp.congestion-control", congestion_control),
+    (SEND_BUFFER, |value| buffer(SEND_BUFFER, "net.core.wmem_max", value)),
+    (RECEIVE_BUFFER, |value| buffer(RECEIVE_BUFFER, "net.core.rmem_max", value)),
+    (half::SEND, |value| engine(half::SEND, value, &|engine| half::probe(half::SEND, engine))),
+    (half::RECEIVE, |value| engine(half::RECEIVE, value, &|engine| half::probe(half::RECEIVE, engine))),
+    (udp::ENGINE, |value| engine(udp::ENGINE, value, &udp::probe)),
+    ("socket.interface", interface),
+    ("pipe.capacity", pipe),
+    (openssh::CIPHER, cipher),
+];
+
+const SEND_BUFFER: &str = "socket.send-buffer";
+const RECEIVE_BUFFER: &str = "socket.receive-buffer";
+
+/// Those of these values that this host would not grant.
+pub fn refused(settings: &[Setting]) -> Vec<KnobRefused> {
+    let try_one = |setting: &Setting| {
+        let (_, try_it) = TRIES.iter().find(|(knob, _)| *knob == setting.knob)?;
+        let (why, hint) = try_it(&setting.value)?;
+        Some(KnobRefused { knob: setting.knob.clone(), value: setting.value.clone(), why, hint })
+    };
+    settings.iter().filter_map(try_one).collect()
+}
+
+fn congestion_control(name: &str) -> Option<Refusal> {
+    let error = probe::congestion_control(name).err()?;
+    let list = |which: &str| {
+        let names = std::fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
+        names.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(", ")
+    };
+    Some(match error.source.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            let hint = format!(
+                "it lets this user have {}; for others: sysctl net.ipv4.tcp_allowed_congestion_control",
+                list("allowed")
+            );
+            ("lets only root have it".into(), hint)
+        }
+        _ => {
+            let hint = format!("it has {}; modprobe tcp_{name} may bring it there", list("available"));
+            ("its kernel has no such congestion control".into(), hint)
+        }
+    })
+}
+
+fn buffer(knob: &str, limit: &str, value: &str) -> Option<Refusal> {
+    let asked = value.parse::<Bytes>().ok()?;
+    let on = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    let size = Some(asked.0 as usize);
+    let sends = knob == SEND_BUFFER;
+    socket::set_buffers(&on, size.filter(|_| sends), size.filter(|_| !sends));
+    let (send, receive) = socket::buffers(&on).ok()?;
+    let got = if sends { send } else { receive };
+    if is_granted(knob, value, got) {
+        return None;
+    }
+    // The kernel doubles what it grants, and has a least size that it does not double.
+    Some(match got as u64 / 2 < asked.0 {
+        true => {
+            let most = Bytes(got as u64 / 2);
+            let hint = format!("take at most {most}, or there as root: sysctl {limit}={}", asked.0);
+            (format!("its kernel grants at most {most}"), hint)
+        }
+        false => (format!("its kernel grants at least {}", Bytes(got as u64)), "take more".into()),
+    })
+}
+
+fn is_granted(knob: &str, asked: &str, got: usize) -> bool {
+    let granted = Granted { knob: knob.into(), asked: Some(asked.into()), granted: Some(got.to_string()) };
+    granted.is_as_asked()
+}
+
+/// An engine, and where it is missing those that are there.
+fn engine(knob: &str, name: &str, probe: &dyn Fn(&str) -> Result<()>) -> Option<Refusal> {
+    // Any other failure is none of the engine's.
+    let Err(Error::Unavailable { what, .. }) = probe(name) else { return None };
+    let why = what.strip_prefix(&format!("{knob}={name} is not to be had here: ")).unwrap_or(&what);
+    let known = match Knob::named(knob).map(|knob| knob.kind) {
+        Some(KnobKind::OneOf(names)) => names,
+        _ => &[],
+    };
+    let there: Vec<&str> = known.iter().copied().filter(|name| probe(name).is_ok()).collect();
+    Some((format!("its kernel does not allow it: {why}"), format!("it has {}", there.join(", "))))
+}
+
+fn interface(name: &str) -> Option<Refusal> {
+    let error = bound::udp_at((Ipv4Addr::UNSPECIFIED, 0).into(), name).err()?;
+    if error.call != bound::BIND_TO_DEVICE {
+        return None;
+    }
+    Some(match error.source.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            ("lets nobody but root bind a socket to an interface".into(), "run as root there".into())
+        }
+        _ => {
+            let names: Vec<String> =
+                link::links().unwrap_or_default().into_iter().map(|link| link.name).collect();
+            (
+                "has no such interface".into(),
+                format!("it has {}; both ends need one of this name", names.join(", ")),
+            )
+        }
+    })
+}
+
+fn pipe(value: &str) -> Option<Refusal> {
+    let asked = value.parse::<Bytes>().ok()?.0 as usize;
+    let got = NewPipes::create(Some(asked)).ok()?.here().capacity().ok()?;
+    // More than was asked is a whole number of pages.
+    (got < asked).then(|| {
+        let hint =
+            format!("an ordinary user gets what fs.pipe-max-size says: sysctl fs.pipe-max-size={asked}");
+        (format!("its kernel does not grant so much, and leaves {}", Bytes(got as u64)), hint)
+    })
+}
+
+fn cipher(name: &str) -> Option<Refusal> {
+    let there = openssh::ciphers()?;
+    let is_there = there.iter().any(|known| *known == name);
+    (!is_there).then(|| ("its ssh has no such cipher".into(), format!("it has {}", there.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::KNOBS;
+    use std::collections::BTreeSet;
+
+    fn of(text: &str) -> Option<KnobRefused> {
+        refused(&[text.parse().unwrap()]).pop()
+    }
+
+    #[test]
+    fn every_knob_that_is_to_be_tried_has_its_try() {
+        let tried: BTreeSet<&str> = TRIES.iter().map(|(knob, _)| *knob).collect();
+        let wanted: BTreeSet<&str> =
+            KNOBS.iter().filter(|knob| knob.had.is_tried()).map(|knob| knob.name).collect();
+        assert_eq!(tried, wanted);
+    }
+
+    #[test]
+    fn what_every_host_has_is_not_refused() {
+        for text in [
+            "tcp.congestion-control=reno",
+            "socket.send-buffer=64KiB",
+            "socket.receive-buffer=64KiB",
+            "tcp.send-engine=write",
+            "tcp.receive-engine=wait-all",
+            "udp.engine=plain",
+            "socket.interface=lo",
+            "pipe.capacity=64KiB",
+            "tcp.mss=536",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_host_has_is_refused_with_what_there_is() {
+        for (text, why, hint) in [
+            ("tcp.congestion-control=none-such", "no such congestion control", "reno"),
+            ("socket.send-buffer=1GiB", "at most", "net.core.wmem_max=1073741824"),
+            ("socket.receive-buffer=1GiB", "at most", "net.core.rmem_max=1073741824"),
+            ("socket.receive-buffer=1", "at least", "more"),
+            ("socket.interface=none-such", "no such interface", "lo"),
+        ] {
+            let refused = of(text).unwrap_or_else(|| panic!("{text} is granted"));
+            assert!(refused.why.contains(why) && refused.hint.contains(hint), "{text}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_the_kernel_refuses_is_told_beside_the_others() {
+        let probe = |name: &str| match name {
+            "plain" => Ok(()),
+            "batch" => Err(Error::usage("none of the engine's", "")),
+            name => Err(Error::unavailable(format!("udp.engine={name} is not to be had here: ENOSYS"), "")),
+        };
+        let (why, hint) = engine("udp.engine", "segments", &probe).unwrap();
+        assert_eq!((&*why, &*hint), ("its kernel does not allow it: ENOSYS", "it has plain"));
+        assert_eq!(
+            (engine("udp.engine", "plain", &probe), engine("udp.engine", "batch", &probe)),
+            (None, None)
+        );
+    }
+}
