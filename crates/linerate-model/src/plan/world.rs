@@ -112,8 +112,8 @@ const KEYS: &[Key] = &[
         name: "swallow",
         wanted: "a size such as 1400",
         set: |world, text| {
-            world.swallows_above = text.parse::<Bytes>().ok()?.0;
-            Some(())
+            world.swallows_above = size(text)?;
+            Ok(())
         },
         show: |world| world.swallows_above.to_string(),
     },

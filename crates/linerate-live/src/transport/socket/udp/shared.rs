@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Whether the kernel cuts and joins packets of this socket; it joins them from here on.
 pub fn can_share_packets(port: &UdpSocket) -> Result<()> {
     let able = can_segment(port).and_then(|()| receive_joined(port));
-    able.map_err(|error| missing(super::ENGINE, super::SEGMENTS, error.into()))
+    able.map_err(|error| engine_missing(super::ENGINE, super::SEGMENTS, error.into()))
 }
 
 /// A flow whose datagrams share calls or packets.
