@@ -5,6 +5,7 @@ mod estimate;
 mod generator;
 mod grant;
 mod placement;
+mod quota;
 mod run;
 mod stability;
 mod step;
@@ -141,7 +142,8 @@ fn mtus(recording: &Recording, layers: &[Layer]) -> Vec<Option<u64>> {
 
 fn all(context: &Context<'_>, bounds: &[Vec<Bound>]) -> Vec<Finding> {
     let seen = seen(context);
-    let mut findings = Vec::new();
+    // What it explains is not told as something else.
+    let mut findings: Vec<Finding> = quota::finding(context).into_iter().collect();
     for (layer, seen) in seen.iter().enumerate() {
         let trials =
             trial::CHECKS.iter().filter_map(|check| check.run(context, layer, "trials", &seen.trials));

@@ -66,7 +66,10 @@ impl Failure {
     pub fn into_error(self, who: &str) -> Error {
         let hint = self.data.unwrap_or_default();
         match (self.origin, self.code) {
-            (FailureOrigin::Death, _) => Error::died(format!("{who}: {}", self.message)),
+            (FailureOrigin::Death, code) => {
+                Error::Died { what: format!("{who}: {}", self.message), limit: (code == 3).then_some(hint) }
+            }
+            (FailureOrigin::Limit, _) => Error::Limit { what: format!("{who}: {}", self.message), hint },
             (FailureOrigin::Follows, _) => Error::hung_up(who, self.message),
             (FailureOrigin::Own, 2) => Error::usage(self.message, hint),
             (FailureOrigin::Own, 3) => Error::unavailable(self.message, hint),

@@ -4,6 +4,7 @@
 use super::message::{Answer, Failure, Request};
 use super::read_line;
 use crate::{Error, Result};
+use linerate_sys::thread;
 use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,13 +19,16 @@ where
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
     while let Some(request) = read_request(&mut reader)? {
-        let (writer, handle) = (writer.clone(), handle.clone());
-        std::thread::spawn(move || {
+        let (to, handle, id) = (writer.clone(), handle.clone(), request.id);
+        let started = thread::start("request", move || {
             let answer = answered(request, |method, params| handle(method, params));
-            if let Ok(mut writer) = writer.lock() {
+            if let Ok(mut writer) = to.lock() {
                 write(&mut *writer, &answer);
             }
         });
+        if let (Err(error), Ok(mut writer)) = (started, writer.lock()) {
+            write(&mut *writer, &answer(id, Err(error.into())));
+        }
     }
     Ok(())
 }
@@ -39,12 +43,12 @@ pub fn serve_in_turn(
 ) -> Result<()> {
     let (asked, requests) = channel();
     let (tell, how) = channel();
-    std::thread::spawn(move || {
+    thread::start("requests", move || {
         // Whoever waits for requests may be gone by now.
         let _ = tell.send(read_all(&mut reader, &asked));
         drop(asked);
         ended();
-    });
+    })?;
     for request in requests {
         write(&mut writer, &answered(request, &mut handle));
     }
@@ -101,7 +105,7 @@ mod tests {
     fn pair(handle: impl Fn(&str, Value) -> Result<Value> + Send + Sync + 'static) -> Client {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || serve(BufReader::new(theirs.try_clone().unwrap()), theirs, handle));
-        Client::new("the test", ours.try_clone().unwrap(), ours)
+        Client::new("the test", ours.try_clone().unwrap(), ours).unwrap()
     }
 
     #[test]
@@ -139,7 +143,8 @@ mod tests {
                 tell.send(()).unwrap()
             })
         });
-        let mut client = Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap());
+        let mut client =
+            Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap()).unwrap();
         assert_eq!(client.call::<u32>("x", &1, LIMIT, &|| Ok(())).unwrap(), 1);
         let _under_way = client.begin::<u32>("x", &2).unwrap();
         ours.shutdown(std::net::Shutdown::Both).unwrap();
