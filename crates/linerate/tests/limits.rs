@@ -45,9 +45,9 @@ fn is_met(limit: &str, output: &Output, parts: &[&str]) -> bool {
 
 /// Limits of a process: the flag of `ulimit`, rising values of which the first is too low, and what is said.
 const OF_A_PROCESS: &[(&str, &[u32], &str)] = &[
-    ("-n", &[4, 6, 8, 11, 16, 24, 40, 80], "the limit is"),
-    ("-f", &[0, 6], "KiB a file"),
-    ("-v", &[60_000, 75_000, 100_000, 200_000], "address space|memory"),
+    ("-n", &[4, 6, 9, 16, 40], "the limit is"),
+    ("-f", &[0], "KiB a file"),
+    ("-v", &[60_000, 75_000], "address space|memory"),
     ("-s", &[200], "KiB of stack"),
     ("-t", &[1], "s of CPU time"),
 ];
@@ -78,7 +78,7 @@ fn a_limit_of_a_user_is_told_to_an_ordinary_one() {
         nobody::runs_them_too(&["--exact", part, "limits::a_limit_of_a_process_is_told"], &[]);
         return;
     }
-    let met = [1, 4, 9, 14, 20].map(|value| {
+    let met = [1, 4, 9, 14].map(|value| {
         let limit = format!("ulimit -u {value}");
         let (output, _folder) = run_after(&limit, RUN);
         is_met(&limit, &output, &["processes and threads of a user", "ulimit -u"])
@@ -132,17 +132,13 @@ fn a_limit_of_a_control_group_is_told() {
         );
     };
     let mut met = Vec::new();
-    for most in [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 26] {
+    for most in [3, 4, 5, 7, 8, 9, 13, 16, 20] {
         assert!(group.set("pids.max", &most.to_string()));
         let (output, _folder) = run_after(&group.enter(), RUN);
         let parts = [&format!("the limit is {most} processes and threads"), "pids.max", &group.name()];
         met.push(is_met(&format!("pids.max {most}"), &output, &parts));
     }
     assert!(met[..6].iter().all(|met| *met), "{met:?}");
-    // What no group holds back is not held back.
-    assert!(group.set("pids.max", "max"));
-    let (output, _folder) = run_after(&group.enter(), RUN);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn set_quota(group: &Group) -> bool {
@@ -157,8 +153,7 @@ fn a_quota_of_cpu_time_is_told_and_no_other_process() {
             "SKIP: limits::a_quota_of_cpu_time_is_told_and_no_other_process: no control group can be made here"
         );
     };
-    let run =
-        "run lab --only in-host.tcp --sizes 64,1MiB --profile quick --passes 1 --budget 4s --quiet --no-page";
+    let run = "run lab --only in-host.tcp --sizes 64,1MiB --profile quick --passes 1 --quiet --no-page";
     let (output, folder) = run_after(&group.enter(), run);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let told = report(&recording(folder.path()));
@@ -176,7 +171,9 @@ fn a_closed_stream_ends_nothing_by_a_panic() {
     let folder = TempDir::new().unwrap();
     let program = nobody::program();
     for closed in [">&-", "2>&-", ">/dev/full", "2>/dev/full", "<&- >&- 2>&-"] {
-        for what in ["list", "lab list", "run simulated --only memory.copy --no-page --passes 1", "explain nonsense"] {
+        for what in
+            ["list", "lab list", "run simulated --only memory.copy --no-page --passes 1", "explain nonsense"]
+        {
             let output = if what.starts_with("run") {
                 format!("--output {}", folder.path().display())
             } else {

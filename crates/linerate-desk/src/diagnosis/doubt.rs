@@ -55,6 +55,8 @@ struct Context<'r> {
     drifts: &'r [Drift],
     ladder_bytes: u64,
     latency_bytes: u64,
+    /// Whether a quota of CPU time held the hosts back throughout.
+    is_throttled: bool,
     /// The MTU under each layer.
     mtus: Vec<Option<u64>>,
 }
@@ -118,7 +120,9 @@ fn percent(share: f64) -> String {
 pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
     let Analysis { ladder_bytes, latency_bytes, layers, curves, drifts, .. } = analysis;
     let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
-    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    let is_throttled = quota::is_throttled_throughout(recording);
+    let context =
+        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
     all(&context, bounds)
 }
 
@@ -130,7 +134,9 @@ pub(super) fn of_suites(recording: &Recording, analysis: &Analysis) -> Vec<Findi
     }
     let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
     let (curves, drifts) = (&[], &[]);
-    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    let is_throttled = quota::is_throttled_throughout(recording);
+    let context =
+        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
     let found = all(&context, &vec![Vec::new(); layers.len()]);
     // What concerns the whole run is told already.
     found.into_iter().filter(|finding| finding.layer.is_some() || finding.code == "shared-cpus").collect()

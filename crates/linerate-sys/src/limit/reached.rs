@@ -228,14 +228,40 @@ fn memory(host: &Host<'_>) -> Option<Reached> {
 
 fn of_group(group: &Group, file: &str, value: &str, what: &str) -> Reached {
     let owner = group.owner().map_or(String::new(), |owner| format!(", which is {owner}"));
-    let path = group.directory.join(file);
     Reached {
         what: format!(
             "the limit is {value} {what}, set by {file} of the control group {}{owner}",
             group.name
         ),
-        hint: format!("raise it where it was set, or as root: echo max > {}", path.display()),
+        hint: group_hint(group, file),
     }
+}
+
+/// How who made a group raises its limit: the beginning of the owner, and what is typed for processes and for memory.
+const BY_OWNER: &[(&str, [&str; 2])] = &[
+    (
+        "the systemd unit ",
+        ["systemctl set-property {} TasksMax=infinity", "systemctl set-property {} MemoryMax=infinity"],
+    ),
+    (
+        "the Docker container ",
+        ["docker update --pids-limit -1 {}", "docker update --memory 8g --memory-swap -1 {}"],
+    ),
+    ("the Podman container ", ["podman update --pids-limit -1 {}", "podman update --memory 8g {}"]),
+    ("the Kubernetes ", ["podPidsLimit of the kubelet", "limits.memory of the container"]),
+    ("the Slurm job ", ["who runs the cluster can", "sbatch --mem"]),
+];
+
+fn group_hint(group: &Group, file: &str) -> String {
+    let (owner, is_memory) = (group.owner().unwrap_or_default(), file.starts_with("memory"));
+    let by_owner = BY_OWNER.iter().find_map(|(begin, hints)| {
+        let named = owner.strip_prefix(begin)?;
+        Some(hints[usize::from(is_memory)].replace("{}", named))
+    });
+    // Version 1 has a number for it where memory is meant.
+    let none = if file == "memory.limit_in_bytes" { "-1" } else { "max" };
+    let by_file = || format!("as root: echo {none} > {}", group.directory.join(file).display());
+    format!("raise it: {}", by_owner.unwrap_or_else(by_file))
 }
 
 #[cfg(test)]

@@ -3,13 +3,28 @@
 use super::{Context, Finding};
 use crate::diagnosis::facts::{fact, host};
 use crate::plan::HostId;
-use crate::record::{HostDelta, StepRecord};
+use crate::record::{HostDelta, Recording, StepRecord};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Whether a quota stopped processes during this step.
 pub(super) fn is_throttled(step: &StepRecord) -> bool {
     step.hosts.iter().any(|host| host.counted("quota.", ".throttled") > 0)
+}
+
+/// From this share of the periods on the quota is behind whatever kept threads off their CPUs: it acts at the edges of steps,
+/// too, where no counter tells.
+const THROUGHOUT: f64 = 0.1;
+
+/// Whether a quota stopped processes of a host in many of the periods in which they ran.
+pub(super) fn is_throttled_throughout(recording: &Recording) -> bool {
+    let mut hosts: BTreeMap<HostId, [u64; 2]> = BTreeMap::new();
+    for delta in recording.steps.iter().flat_map(|step| &step.hosts) {
+        let [throttled, periods] = hosts.entry(delta.host).or_default();
+        *throttled = throttled.saturating_add(delta.counted("quota.", ".throttled"));
+        *periods = periods.saturating_add(delta.counted("quota.", ".periods"));
+    }
+    hosts.values().any(|[throttled, periods]| *throttled as f64 > THROUGHOUT * *periods as f64)
 }
 
 /// What the group with the most of them counted in all steps.

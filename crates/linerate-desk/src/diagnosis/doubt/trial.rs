@@ -109,6 +109,9 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
 
 /// Whether the quota of a host put threads off their CPUs: then nobody else need have.
 fn is_throttled(context: &Context, trial: &Trial) -> bool {
+    if context.is_throttled {
+        return true;
+    }
     // Steps are recorded in their order.
     let at = context.recording.steps.binary_search_by_key(&trial.step, |step| step.step);
     at.is_ok_and(|at| quota::is_throttled(&context.recording.steps[at]))

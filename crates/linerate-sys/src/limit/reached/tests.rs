@@ -1,3 +1,5 @@
+//! Failed calls on made-up hosts: which limit is told.
+
 use super::*;
 use std::io;
 
@@ -35,6 +37,7 @@ fn a_limit_is_told_with_its_value_and_who_set_it() {
     let only = |wanted: Resource| move |resource| (resource == wanted).then_some(2048);
     let full = said("start", libc::EAGAIN, "3", &none).unwrap();
     assert!(full.contains("is 3 processes") && full.contains("unit build.service"), "{full}");
+    assert!(full.contains("systemctl set-property build.service TasksMax="), "{full}");
     let cases = [
         ("pthread_create", libc::EAGAIN, Resource::Nproc, "2048 processes and threads of a user"),
         ("pthread_create", libc::EAGAIN, Resource::As, "2 KiB of address space"),
