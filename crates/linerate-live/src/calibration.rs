@@ -80,11 +80,11 @@ pub fn calibrate(cpus: &[u32], settings: &[Setting]) -> Result<HostCalibration> 
 /// Runs something in a new thread on one CPU; a new thread has its own timer slack.
 fn pinned<T: Send>(cpu: Option<u32>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
-        let thread = scope.spawn(move || {
+        let thread = thread::start_within(scope, "calibration", move || {
             cpu.map_or(Ok(()), |cpu| thread::pin(&[cpu]))?;
             work()
         });
-        thread
+        thread?
             .join()
             .unwrap_or_else(|_| Err(Error::peer("a calibrating thread", "panicked", "please report it")))
     })

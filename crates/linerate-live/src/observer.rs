@@ -21,6 +21,7 @@ mod host;
 mod interface;
 mod privilege;
 mod queue;
+mod quota;
 pub mod reassembly;
 mod sampler;
 mod snapshot;

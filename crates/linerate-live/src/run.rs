@@ -76,7 +76,8 @@ impl<'r> Runner<'r> {
         let ended = self.played(step, &mut events);
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
-            Ok(()) | Err(Error::Interrupted) => ended,
+            Ok(()) => ended,
+            Err(error) if error.ends_the_run() => Err(error),
             Err(error) => {
                 self.end_failed(step, step_sessions(step), &error)?;
                 let at_ns = self.elapsed_ns();

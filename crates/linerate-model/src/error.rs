@@ -2,6 +2,8 @@
 
 mod remedy;
 
+use linerate_sys::child::Ended;
+use linerate_sys::limit::{Reached, reached};
 use serde::{Deserialize, Serialize};
 
 /// What went wrong.
@@ -19,6 +21,14 @@ pub enum Error {
     #[error("{what}")]
     Unavailable {
         /// What is missing.
+        what: String,
+        /// What to try.
+        hint: String,
+    },
+    /// A host does not allow as much as is needed: a call met a limit of it.
+    #[error("{what}")]
+    Limit {
+        /// What was tried, which limit was met, its value, and who set it.
         what: String,
         /// What to try.
         hint: String,
@@ -46,6 +56,8 @@ pub enum Error {
     Died {
         /// Which one, and how.
         what: String,
+        /// What to try against the limit that ended it, where one did.
+        limit: Option<String>,
     },
     /// It failed while messages of one size were on their way.
     #[error("{error} (with messages of {message_bytes} B)")]
@@ -57,7 +69,7 @@ pub enum Error {
     },
     /// A system call failed.
     #[error(transparent)]
-    System(#[from] linerate_sys::Error),
+    System(linerate_sys::Error),
     /// A recording cannot be used.
     #[error("{file}: {what}")]
     Record {
@@ -81,6 +93,22 @@ pub enum Error {
     Interrupted,
 }
 
+impl From<linerate_sys::Error> for Error {
+    /// Which limit a call has met is looked up here, in the process and at the moment in which it did.
+    fn from(error: linerate_sys::Error) -> Self {
+        match reached(&error) {
+            Some(limit) => Error::from_limit(&error, limit),
+            None => Error::System(error),
+        }
+    }
+}
+
+/// The kernel's answer in its words, without its number.
+fn in_words(answer: &std::io::Error) -> String {
+    let text = answer.to_string();
+    text.split_once(" (os error ").map_or(text.clone(), |(words, _)| words.to_owned())
+}
+
 /// How near a failure is to the cause of those that came with it, the nearest last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -90,6 +118,8 @@ pub enum FailureOrigin {
     /// It may be the cause.
     #[default]
     Own,
+    /// A limit of a host was met: what fails beside it may fail for it.
+    Limit,
     /// A process ended: whatever else fails then, fails for it.
     Death,
 }
@@ -114,13 +144,22 @@ impl Error {
     }
 
     /// The end of a process that should go on.
-    pub fn died(what: impl Into<String>) -> Self {
-        Error::Died { what: what.into() }
+    pub fn died(ended: impl Into<Ended>) -> Self {
+        let Ended { how, limit } = ended.into();
+        match limit {
+            Some(limit) => Error::Died { what: format!("{how}; {}", limit.what), limit: Some(limit.hint) },
+            None => Error::Died { what: how, limit: None },
+        }
     }
 
     /// A connection that the other end closed.
     pub fn hung_up(who: impl Into<String>, what: impl Into<String>) -> Self {
         Error::HungUp { who: who.into(), what: what.into() }
+    }
+
+    /// Whether nothing else need be tried: the user has had enough, or every further step would meet the same limit.
+    pub fn ends_the_run(&self) -> bool {
+        matches!(self.cause(), Error::Interrupted | Error::Limit { .. })
     }
 
     /// Says of which size the messages were.
@@ -150,13 +189,20 @@ impl Error {
             Error::AtSize { error, .. } => error.origin(),
             Error::Died { .. } => FailureOrigin::Death,
             Error::HungUp { .. } => FailureOrigin::Follows,
+            Error::Limit { .. } => FailureOrigin::Limit,
             _ => FailureOrigin::Own,
         }
     }
 
     /// A failed call of the standard library, with what it was applied to.
     pub fn io(call: &'static str, object: impl Into<String>, source: std::io::Error) -> Self {
-        Error::System(linerate_sys::Error::new(call, object, source))
+        linerate_sys::Error::new(call, object, source).into()
+    }
+
+    /// What a host does not allow in full: it was tried, and met a limit.
+    fn from_limit(error: &linerate_sys::Error, limit: Reached) -> Self {
+        let what = format!("{error}: {}; {}", in_words(&error.source), limit.what);
+        Error::Limit { what, hint: limit.hint }
     }
 
     /// Says during what it happened.
@@ -166,7 +212,7 @@ impl Error {
                 Error::Peer { who, what: format!("{what} (during {activity})"), hint }
             }
             Error::HungUp { who, what } => Error::HungUp { who, what: format!("{what} (during {activity})") },
-            Error::Died { what } => Error::Died { what: format!("{what} (during {activity})") },
+            Error::Died { what, limit } => Error::Died { what: format!("{what} (during {activity})"), limit },
             Error::AtSize { message_bytes, error } => error.during(activity).at_size(message_bytes),
             other => other,
         }
@@ -176,7 +222,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Usage { .. } => 2,
-            Error::Unavailable { .. } => 3,
+            Error::Unavailable { .. } | Error::Limit { .. } | Error::Died { limit: Some(_), .. } => 3,
             Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } => 4,
             Error::AtSize { error, .. } => error.exit_code(),
             Error::System(_) => 5,
@@ -190,6 +236,8 @@ impl Error {
         match self {
             Error::Usage { hint, .. }
             | Error::Unavailable { hint, .. }
+            | Error::Limit { hint, .. }
+            | Error::Died { limit: Some(hint), .. }
             | Error::Peer { hint, .. }
             | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),

@@ -1,5 +1,6 @@
 //! A process that this one started and is responsible for: whether it goes on, how it ended, and its end.
 
+use crate::limit::{self, Reached};
 use crate::process::{Process, Signal};
 use crate::{Error, Result};
 use rustix::process::{Pid, kill_process_group};
@@ -14,6 +15,27 @@ const VERDICT: Duration = Duration::from_secs(1);
 /// With the last handle it is waited for: whoever made it talk drops that first.
 #[derive(Debug, Clone)]
 pub struct ChildProcess(Arc<Handle>);
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Its role, number and status.
+    pub how: String,
+    /// The limit that ended it, where that can be told.
+    pub limit: Option<Reached>,
+}
+
+impl From<String> for Ended {
+    fn from(how: String) -> Ended {
+        Ended { how, limit: None }
+    }
+}
+
+impl From<&str> for Ended {
+    fn from(how: &str) -> Ended {
+        how.to_owned().into()
+    }
+}
 
 #[derive(Debug)]
 struct Handle {
@@ -86,9 +108,10 @@ impl ChildProcess {
     }
 
     /// How it ended, once nobody answers for it any more; none where it goes on.
-    pub fn verdict(&self) -> Option<String> {
+    pub fn verdict(&self) -> Option<Ended> {
         let status = self.status()?;
-        Some(format!("{}, process {}, ended with {status}", self.0.role, self.pid()))
+        let how = format!("{}, process {}, ended with {status}", self.0.role, self.pid());
+        Some(Ended { how, limit: limit::of_end(status) })
     }
 }
 
@@ -117,13 +140,13 @@ mod tests {
     #[test]
     fn how_a_process_ended_is_told_once_it_has() {
         let killed = shell("kill -9 $$");
-        let said = killed.verdict().unwrap();
+        let said = killed.verdict().unwrap().how;
         assert!(said.contains(&format!("the shell, process {}", killed.pid())), "{said}");
         assert!(said.contains("signal: 9"), "{said}");
         assert!(killed.has_ended());
         // Again: the status is kept.
-        assert_eq!(killed.verdict(), Some(said));
-        assert!(shell("exit 7").verdict().unwrap().ends_with("exit status: 7"));
+        assert_eq!(killed.verdict().unwrap().how, said);
+        assert!(shell("exit 7").verdict().unwrap().how.ends_with("exit status: 7"));
     }
 
     #[test]

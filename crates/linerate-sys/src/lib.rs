@@ -4,10 +4,12 @@
 //! use from anywhere, and an error carries the call and its object. Nothing here knows what a
 //! benchmark is.
 
+pub mod allocation;
 pub mod batch;
 pub mod bound;
 pub mod child;
 pub mod clock;
+pub mod control_group;
 pub mod cpu_time;
 mod error;
 pub mod ethtool;

@@ -1,4 +1,8 @@
-//! What a process may have of something (getrlimit(2)).
+//! What a process may have of something (getrlimit(2), cgroups(7)), and which of these limits a failed call has met.
+
+mod reached;
+
+pub use reached::{Reached, address_space, of_end, reached, stack_bytes};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -1,15 +1,14 @@
 //! Whether this kernel, these privileges and this CPU allow something: tried, on a thread or socket that
 //! is thrown away.
 
-use crate::{Error, Result};
+use crate::{Error, Result, thread};
 use socket2::{Domain, Protocol, Socket, Type};
-use std::thread;
 
 /// Runs a probe on a thread of its own, so that what it changes ends with it.
 fn on_a_thread<T: Send + 'static>(probe: fn() -> Result<T>) -> Result<T> {
-    let spawned = thread::Builder::new().name("probe".into()).spawn(probe);
-    let thread = spawned.map_err(|e| Error::new("pthread_create", "a probe", e))?;
-    thread.join().unwrap_or_else(|_| Err(Error::new("pthread_join", "a probe", std::io::ErrorKind::Other)))
+    thread::start("probe", probe)?
+        .join()
+        .unwrap_or_else(|_| Err(Error::new("pthread_join", "a probe", std::io::ErrorKind::Other)))
 }
 
 /// The timer slack of a new thread, and the one that it has after asking for 1 ns.

@@ -1,7 +1,9 @@
-//! The calling thread: its CPU, its priority, its timers and what the scheduler did to it.
+//! Threads: how they are started; of the calling one its CPU, its priority, its timers and what the scheduler did to it.
 
 use crate::{Error, Result};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::sync::OnceLock;
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle, scope};
 use std::{fs, io};
 
 /// What the scheduler did to a thread.
@@ -15,6 +17,55 @@ pub struct Scheduling {
     pub voluntary_switches: u64,
     /// Switches because another thread was given the CPU.
     pub involuntary_switches: u64,
+}
+
+/// Starts a thread; the standard library's own call panics where the host allows no more of them.
+pub fn start<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>> {
+    Builder::new().name(name.into()).spawn(work).map_err(|e| not_started(name, e))
+}
+
+/// The same within a scope.
+pub fn start_within<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    Builder::new().name(name.into()).spawn_scoped(scope, work).map_err(|e| not_started(name, e))
+}
+
+/// What became of each of several threads: what it gave, or its panic.
+pub type Joined<T> = Vec<std::thread::Result<T>>;
+
+/// Does all of this at once, a thread each, and waits for it. Where one of the threads cannot be started nothing is done:
+/// the others might wait for it.
+pub fn together<T: Send>(
+    name: &str,
+    works: impl IntoIterator<Item = impl FnOnce() -> T + Send>,
+) -> Result<Joined<T>> {
+    let all_started: OnceLock<bool> = OnceLock::new();
+    scope(|scope| {
+        let mut threads = Vec::new();
+        for work in works {
+            let may_begin = || *all_started.wait();
+            match start_within(scope, name, move || may_begin().then(work)) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    let _ = all_started.set(false);
+                    return Err(error);
+                }
+            }
+        }
+        let _ = all_started.set(true);
+        let lost = || -> Box<dyn std::any::Any + Send> { Box::new("it did not begin") };
+        Ok(threads.into_iter().map(|thread| thread.join().and_then(|done| done.ok_or_else(lost))).collect())
+    })
+}
+
+fn not_started(name: &str, error: io::Error) -> Error {
+    Error::new("pthread_create", format!("{name} thread"), error)
 }
 
 /// The CPUs that the calling thread may use, ascending.

@@ -14,6 +14,7 @@ mod heading;
 mod import;
 mod lab;
 mod lab_file;
+mod last_words;
 mod list;
 mod man;
 mod measure;
@@ -46,6 +47,10 @@ use std::process::ExitCode;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    last_words::prepare();
+    if let Err(error) = last_words::look_at_stack() {
+        return failed(&error);
+    }
     if let Some(code) = as_remote_shell() {
         return code;
     }

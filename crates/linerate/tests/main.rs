@@ -23,6 +23,7 @@ mod lab_commands;
 mod ladder;
 mod lam;
 mod libraries;
+mod limits;
 mod lite;
 mod mpi;
 mod native;

@@ -8,6 +8,7 @@
 //! | [`tables`] | each transport has one implementer, and nothing else asks for its name |
 //! | [`summary`] | what `./test` counts, forgives and tells |
 //! | [`left_behind`] | a test that leaves something running |
+//! | [`panics`] | nothing panics where a host refuses something |
 //! | [`pages`] | links resolve, no machine's paths, dependencies and expected skips are listed |
 
 mod circles;
@@ -15,6 +16,7 @@ mod imports;
 mod layout;
 mod left_behind;
 mod pages;
+mod panics;
 mod source;
 mod summary;
 mod tables;

@@ -6,6 +6,7 @@ mod failure;
 mod generator;
 mod grant;
 mod placement;
+mod quota;
 mod run;
 mod stability;
 mod step;
@@ -55,6 +56,8 @@ struct Context<'r> {
     drifts: &'r [Drift],
     ladder_bytes: u64,
     latency_bytes: u64,
+    /// Whether a quota of CPU time held the hosts back throughout.
+    is_throttled: bool,
     /// The MTU under each layer.
     mtus: Vec<Option<u64>>,
 }
@@ -118,7 +121,9 @@ fn percent(share: f64) -> String {
 pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
     let Analysis { ladder_bytes, latency_bytes, layers, curves, drifts, .. } = analysis;
     let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
-    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    let is_throttled = quota::is_throttled_throughout(recording);
+    let context =
+        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
     all(&context, bounds)
 }
 
@@ -130,7 +135,9 @@ pub(super) fn of_suites(recording: &Recording, analysis: &Analysis) -> Vec<Findi
     }
     let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
     let (curves, drifts) = (&[], &[]);
-    let context = Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, mtus };
+    let is_throttled = quota::is_throttled_throughout(recording);
+    let context =
+        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
     let found = all(&context, &vec![Vec::new(); layers.len()]);
     // What concerns the whole run is told already.
     found.into_iter().filter(|finding| finding.layer.is_some() || finding.code == "shared-cpus").collect()
@@ -142,7 +149,8 @@ fn mtus(recording: &Recording, layers: &[Layer]) -> Vec<Option<u64>> {
 
 fn all(context: &Context<'_>, bounds: &[Vec<Bound>]) -> Vec<Finding> {
     let seen = seen(context);
-    let mut findings = Vec::new();
+    // What it explains is not told as something else.
+    let mut findings: Vec<Finding> = quota::finding(context).into_iter().collect();
     for (layer, seen) in seen.iter().enumerate() {
         let trials =
             trial::CHECKS.iter().filter_map(|check| check.run(context, layer, "trials", &seen.trials));

@@ -11,6 +11,8 @@ use crate::vocabulary::{Knob, KnobKind, Place, RUNGS};
 
 /// The finding that may explain a rate which no bound explains.
 const DISTURBANCE: &str = "foreign-cpu";
+/// The finding that explains more than any bound.
+const THROTTLED: &str = "throttled";
 
 /// How much more several flows must carry before it is worth a word.
 const WORTH_SAYING: f64 = 1.1;
@@ -37,7 +39,14 @@ pub(super) fn sentence(
     let faults = all_faults(recording.plan(), &layer.rung);
     let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
     let hint = binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound));
-    [Some(told), next_told(layer, &bounds[top]), hint].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let throttled = findings.iter().find(|one| one.code == THROTTLED);
+    let throttled =
+        throttled.map(|finding| format!("A quota of CPU time holds these hosts back: {}.", finding.detail));
+    [throttled, Some(told), next_told(layer, &bounds[top]), hint]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The highest layer with a throughput, of the chain if any of it was measured; one flow and one way

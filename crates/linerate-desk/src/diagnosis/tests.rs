@@ -368,3 +368,49 @@ fn a_fault_put_in_by_hand_is_said_first() {
     let (_, diagnosis) = of(&recording);
     assert!(diagnosis.sentence.starts_with("With shim.copies=2 put in by hand: "), "{}", diagnosis.sentence);
 }
+
+/// A host of a quota that stopped it in 4 of 5 periods of each step.
+fn throttled(recording: &mut Recording) {
+    let told = "0.3 CPUs, set by cpu.max of the control group /a.slice/x.service, which is the systemd unit x.service";
+    let quotas = serde_json::json!(["2 CPUs, set by cpu.max of the control group /a.slice", told]);
+    recording.hosts[0].environment.host.insert("cgroup.quotas".into(), quotas);
+    for step in &mut recording.steps {
+        for (name, value) in [("periods", 5), ("throttled", 4)] {
+            step.hosts[0].counters.insert(format!("quota./a.slice/x.service.{name}"), value);
+            step.hosts[0].counters.insert(format!("quota./a.slice.{name}"), value - 4);
+        }
+    }
+}
+
+#[test]
+fn a_quota_is_told_by_name_and_not_as_another_process() {
+    let delayed = |recording: &mut Recording| {
+        for flow in
+            recording.trials.iter_mut().flat_map(|trial| &mut trial.roles).flat_map(|role| &mut role.flows)
+        {
+            (flow.run_delay_ns, flow.involuntary_switches) = (Some(flow.duration_ns / 2), 9);
+        }
+    };
+    let mut recording = quiet();
+    delayed(&mut recording);
+    let codes = |recording: &Recording| {
+        of(recording).1.findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    assert!(codes(&recording).contains(&"foreign-cpu"));
+    throttled(&mut recording);
+    let (_, diagnosis) = of(&recording);
+    let found = codes(&recording);
+    assert_eq!(found[0], "throttled");
+    assert!(!found.contains(&"foreign-cpu") && !found.contains(&"preempted"), "{found:?}");
+    let detail = &diagnosis.findings[0].detail;
+    let steps = recording.steps.len();
+    assert!(detail.starts_with(&format!("host a in {} of {} periods", 4 * steps, 5 * steps)), "{detail}");
+    assert!(detail.contains("0.3 CPUs") && detail.ends_with("unit x.service"), "{detail}");
+    assert!(diagnosis.sentence.contains("0.3 CPUs"), "{}", diagnosis.sentence);
+    // The nearest one in which it does not hold: a quota that was never used up.
+    let mut free = quiet();
+    throttled(&mut free);
+    let counters = free.steps.iter_mut().flat_map(|step| &mut step.hosts).map(|host| &mut host.counters);
+    counters.for_each(|counters| counters.retain(|name, _| !name.ends_with(".throttled")));
+    assert!(!codes(&free).contains(&"throttled"));
+}

@@ -18,6 +18,7 @@ const BOLD: &str = "\x1b[1m";
 
 /// What may be behind blocks that scatter; other notes are about the ladder.
 const DISTURBANCES: &[&str] = &[
+    "throttled",
     "foreign-cpu",
     "steal",
     "migrated",

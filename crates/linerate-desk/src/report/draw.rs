@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use resvg::{tiny_skia, usvg};
 use rquickjs::{Context, Function, Object, Runtime};
 use std::sync::Arc;
+use std::thread::Builder;
 
 /// The chart library, and what turns a figure into its options.
 pub(super) const LIBRARY: &str = include_str!("../../assets/echarts.min.js");
@@ -31,10 +32,17 @@ pub fn svg(figures: &[Figure]) -> Result<Vec<String>> {
     let answers = std::thread::scope(|scope| {
         // Dealt out in turn: figures that take long stand side by side.
         let part = |first: usize| figures.iter().skip(first).step_by(engines);
-        let started: Vec<_> = (0..engines).map(|first| scope.spawn(move || drawn(part(first)))).collect();
-        started.into_iter().map(|engine| engine.join()).collect::<Vec<_>>()
+        let beside = |first| Builder::new().spawn_scoped(scope, move || drawn(part(first))).ok();
+        let started: Vec<_> = (1..engines).map(beside).collect();
+        let own = std::iter::once(drawn(part(0)));
+        // What no thread could be had for is drawn here.
+        let rest = started.into_iter().zip(1..).map(|(engine, first)| match engine {
+            Some(engine) => engine.join().unwrap_or_else(|_| Err(broken("its engine ended"))),
+            None => drawn(part(first)),
+        });
+        own.chain(rest).collect::<Vec<_>>()
     });
-    let parts = answers.into_iter().map(|answer| answer.unwrap_or_else(|_| Err(broken("its engine ended"))));
+    let parts = answers.into_iter();
     let mut parts = parts.map(|part| Ok(part?.into_iter())).collect::<Result<Vec<_>>>()?;
     Ok((0..figures.len()).filter_map(|place| parts[place % engines].next()).collect())
 }
@@ -81,6 +89,10 @@ pub fn png(svg: &str) -> Result<Vec<u8>> {
 }
 
 fn broken(why: &str) -> Error {
+    if why.contains("out of memory") {
+        let hint = "allow more memory: free -m shows what there is, `ulimit -v` what a process may have";
+        return Error::unavailable("a figure could not be drawn: there is no memory for it", hint);
+    }
     Error::unavailable(
         format!("a figure could not be drawn: {why}"),
         "this is a defect of linerate: please report it",

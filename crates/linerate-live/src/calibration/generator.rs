@@ -131,7 +131,7 @@ fn discarded(
     let of = |index: usize| cpus.get(index % cpus.len().max(1)).copied();
     let task = [Task { does: Does::Sends, cpus: of(0).into_iter().collect() }];
     std::thread::scope(|scope| {
-        let discarding = scope.spawn(|| discard(socket, wait, of(1), blocks));
+        let discarding = thread::start_within(scope, "discard", || discard(socket, wait, of(1), blocks))?;
         let measured = sender.trial(&task, wait, blocks);
         let panicked = |_| Err(Error::peer("a discarding thread", "panicked", "please report it"));
         let discarded = discarding.join().unwrap_or_else(panicked);
@@ -154,7 +154,7 @@ fn open(transport: &str, settings: &[Setting]) -> Result<[Box<dyn Session>; 2]> 
     let (passive, offer) = transport.offer(&spec(true))?;
     let (active, _) = transport.offer(&spec(false))?;
     std::thread::scope(|scope| {
-        let active = scope.spawn(|| active.join(&offer));
+        let active = thread::start_within(scope, "join", || active.join(&offer))?;
         let passive = passive.join(&Offer::Nothing);
         let panicked = |_| Err(Error::peer("a joining thread", "panicked", "please report it"));
         Ok([passive?, active.join().unwrap_or_else(panicked)?])

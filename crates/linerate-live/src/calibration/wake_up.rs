@@ -1,10 +1,11 @@
 //! What it takes to wake a sleeping thread: half a round trip of two threads that wake each other.
 
-use super::{Found, ROUNDS, pinned};
+use super::{Found, ROUNDS};
 use crate::pattern::Awake;
 use crate::vocabulary::{WAKE_UP_ASLEEP, WAKE_UP_AWAKE, WAKE_UP_SAME};
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
+use linerate_sys::thread;
 use linerate_sys::wake::EventCounter;
 
 /// Round trips that are timed at once: some of 120 µs each where CPUs sleep deeply.
@@ -33,31 +34,32 @@ pub(super) fn calibrate(cpus: &[u32], found: &mut Found) -> Result<()> {
 fn between(first: u32, second: u32) -> Result<Vec<f64>> {
     let (there, back) = (EventCounter::new()?, EventCounter::new()?);
     let all = TRIPS * (ROUNDS as u32 + 1);
-    std::thread::scope(|scope| {
-        let echo = scope.spawn(|| {
-            pinned(Some(second), || {
-                for _ in 0..all {
-                    there.wait()?;
-                    back.signal()?;
-                }
-                Ok(())
-            })
-        });
-        let half_ns = pinned(Some(first), || {
-            let round = || -> Result<f64> {
-                let begun = monotonic_ns();
-                for _ in 0..TRIPS {
-                    there.signal()?;
-                    back.wait()?;
-                }
-                Ok((monotonic_ns() - begun) as f64 / f64::from(2 * TRIPS))
-            };
-            round()?;
-            (0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()
-        });
-        let echoed = echo.join().unwrap_or_else(|_| Err(Error::peer("an echoing thread", "panicked", "")));
-        echoed.and(half_ns)
-    })
+    let echo = || {
+        thread::pin(&[second])?;
+        for _ in 0..all {
+            there.wait()?;
+            back.signal()?;
+        }
+        Ok(Vec::new())
+    };
+    let asks = || {
+        thread::pin(&[first])?;
+        let round = || -> Result<f64> {
+            let begun = monotonic_ns();
+            for _ in 0..TRIPS {
+                there.signal()?;
+                back.wait()?;
+            }
+            Ok((monotonic_ns() - begun) as f64 / f64::from(2 * TRIPS))
+        };
+        round()?;
+        (0..ROUNDS).map(|_| round()).collect()
+    };
+    let ends: [&(dyn Fn() -> Result<Vec<f64>> + Sync); 2] = [&echo, &asks];
+    let rounds = thread::together("wake-up", ends)?;
+    let panicked = |_| Err(Error::peer("a calibrating thread", "panicked", "please report it"));
+    let rounds = rounds.into_iter().map(|end| end.unwrap_or_else(panicked)).collect::<Result<Vec<_>>>()?;
+    Ok(rounds.concat())
 }
 
 #[cfg(test)]

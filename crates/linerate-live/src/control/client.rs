@@ -7,6 +7,8 @@ use super::message::{Answer, Request};
 use super::read_line;
 use crate::FailureOrigin;
 use crate::{Error, Result};
+use linerate_sys::child::Ended;
+use linerate_sys::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
 /// Says which process at the other end ended, and how, where it is one of ours.
-type PostMortem = Box<dyn Fn() -> Option<String> + Send>;
+type PostMortem = Box<dyn Fn() -> Option<Ended> + Send>;
 
 /// A connection to a server.
 pub struct Client {
@@ -71,9 +73,9 @@ impl Client {
         who: impl Into<String>,
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
-    ) -> Client {
+    ) -> Result<Client> {
         let (tell, answers) = channel();
-        std::thread::spawn(move || {
+        thread::start("answers", move || {
             let mut reader = BufReader::new(reader);
             // The channel closes with this thread: at the end of the stream, or when nobody listens.
             while let Ok(Some(line)) = read_line(&mut reader) {
@@ -86,13 +88,13 @@ impl Client {
                     break;
                 }
             }
-        });
+        })?;
         let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
-        Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None }
+        Ok(Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None })
     }
 
     /// The same, with who knows what became of the process at the other end.
-    pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<String> + Send + 'static) -> Client {
+    pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<Ended> + Send + 'static) -> Client {
         Client { post_mortem: Some(Box::new(post_mortem)), ..self }
     }
 
@@ -161,7 +163,7 @@ impl Client {
 
     fn gone(&self) -> Error {
         let how = self.post_mortem.as_ref().and_then(|ask| ask());
-        Error::died(how.unwrap_or_else(|| format!("{}: ended its connection", self.who)))
+        Error::died(how.unwrap_or_else(|| format!("{}: ended its connection", self.who).into()))
     }
 
     fn silent(&self, limit: Duration) -> Error {
@@ -229,7 +231,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let serve = move || serve(BufReader::new(theirs.try_clone().unwrap()), theirs, move |_, _| handle());
         std::thread::spawn(serve);
-        Client::new(who, ours.try_clone().unwrap(), ours)
+        Client::new(who, ours.try_clone().unwrap(), ours).unwrap()
     }
 
     /// Reads the request, and is gone.
@@ -237,6 +239,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || read_line(&mut BufReader::new(theirs)));
         Client::new(who, ours.try_clone().unwrap(), ours)
+            .unwrap()
             .with_post_mortem(|| Some("its process 7 ended with signal: 9".into()))
     }
 

@@ -76,7 +76,10 @@ impl Failure {
             None => (who, self.message.clone()),
         };
         let error = match (self.origin, self.code) {
-            (FailureOrigin::Death, _) => Error::died(format!("{who}: {message}")),
+            (FailureOrigin::Death, code) => {
+                Error::Died { what: format!("{who}: {message}"), limit: (code == 3).then_some(hint) }
+            }
+            (FailureOrigin::Limit, _) => Error::Limit { what: format!("{who}: {message}"), hint },
             (FailureOrigin::Follows, _) => Error::hung_up(who, message),
             (FailureOrigin::Own, 2) => Error::usage(message, hint),
             (FailureOrigin::Own, 3) => Error::unavailable(message, hint),

@@ -4,6 +4,7 @@
 use super::message::{Answer, Failure, Request};
 use super::read_line;
 use crate::{Error, Result};
+use linerate_sys::thread;
 use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,18 +19,21 @@ where
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
     while let Some(request) = read_request(&mut reader)? {
-        if request.id.is_none() {
+        let Some(id) = request.id else {
             // It takes no time, and is over before the next request begins.
             answered(request, |method, params| handle(method, params));
             continue;
-        }
-        let (writer, handle) = (writer.clone(), handle.clone());
-        std::thread::spawn(move || {
+        };
+        let (to, handle) = (writer.clone(), handle.clone());
+        let started = thread::start("request", move || {
             let answer = answered(request, |method, params| handle(method, params));
-            if let (Some(answer), Ok(mut writer)) = (answer, writer.lock()) {
+            if let (Some(answer), Ok(mut writer)) = (answer, to.lock()) {
                 write(&mut *writer, &answer);
             }
         });
+        if let (Err(error), Ok(mut writer)) = (started, writer.lock()) {
+            write(&mut *writer, &answer(id, Err(error.into())));
+        }
     }
     Ok(())
 }
@@ -44,12 +48,12 @@ pub fn serve_in_turn(
 ) -> Result<()> {
     let (asked, requests) = channel();
     let (tell, how) = channel();
-    std::thread::spawn(move || {
+    thread::start("requests", move || {
         // Whoever waits for requests may be gone by now.
         let _ = tell.send(read_all(&mut reader, &asked));
         drop(asked);
         ended();
-    });
+    })?;
     for request in requests {
         if let Some(answer) = answered(request, &mut handle) {
             write(&mut writer, &answer);
@@ -108,7 +112,7 @@ mod tests {
     fn pair(handle: impl Fn(&str, Value) -> Result<Value> + Send + Sync + 'static) -> Client {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || serve(BufReader::new(theirs.try_clone().unwrap()), theirs, handle));
-        Client::new("the test", ours.try_clone().unwrap(), ours)
+        Client::new("the test", ours.try_clone().unwrap(), ours).unwrap()
     }
 
     #[test]
@@ -146,7 +150,8 @@ mod tests {
                 tell.send(()).unwrap()
             })
         });
-        let mut client = Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap());
+        let mut client =
+            Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap()).unwrap();
         assert_eq!(client.call::<u32>("x", &1, LIMIT, &|| Ok(())).unwrap(), 1);
         let _under_way = client.begin::<u32>("x", &2).unwrap();
         ours.shutdown(std::net::Shutdown::Both).unwrap();

@@ -88,7 +88,7 @@ pub fn start(order: &Order, program: &Path) -> Result<Entry> {
     command.env_remove(journal::VARIABLE);
     command.stdin(there).stdout(Stdio::null()).stderr(Stdio::null());
     spawn::leave_session(&mut command);
-    let mut child = command.spawn().map_err(|e| Error::io("spawn", program.display().to_string(), e))?;
+    let mut child = command.spawn().map_err(|e| Error::io("start", program.display().to_string(), e))?;
     // The command holds the other end of the socket, which must close when the child's does.
     drop(command);
     let (message, _) = request::exchange(&here, order)?;

@@ -3,6 +3,7 @@
 use super::confinement::{container, cpu_limit, memory_limit, throttled};
 use super::cpu;
 use super::fact::{Fact, Facts, Source, chosen, read, shortened, text};
+use super::quota::quotas;
 use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
 use linerate_sys::{cpu_time, probe};
 use serde_json::{Value, json};
@@ -56,6 +57,7 @@ const FACTS: &[Fact] = &[
     ("virtual.hypervisor_type", File("/sys/hypervisor/type")),
     ("virtual.container", Call(container)),
     ("cgroup.cpus", Call(cpu_limit)),
+    ("cgroup.quotas", Call(quotas)),
     ("cgroup.throttled", Call(throttled)),
     ("cgroup.memory_bytes", Call(memory_limit)),
 ];

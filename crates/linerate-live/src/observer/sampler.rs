@@ -12,11 +12,11 @@ use crate::record::{HostDelta, InterfaceDelta, Series};
 use crate::vocabulary::metric::sampled::{self, SampledMetric};
 use crate::{Error, Result};
 use Shape::{Grown, PerSecond, ShareOfTime, Value};
-use linerate_sys::clock;
 use linerate_sys::tcp_info::{ROOM, tcp_info_into};
+use linerate_sys::{clock, thread};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A running sampler.
@@ -87,9 +87,8 @@ impl Sampler {
         tracks: impl FnOnce(usize) -> Vec<T> + Send + 'static,
     ) -> Result<Sampler> {
         let (stop, stopped) = channel();
-        let builder = thread::Builder::new().name("sampler".into());
-        let thread = builder.spawn(move || run(tracks(room), every.max(SHORTEST), room, &stopped));
-        Ok(Sampler { stop, thread: thread.map_err(|e| Error::io("pthread_create", "sampler", e))? })
+        let sampled = move || run(tracks(room), every.max(SHORTEST), room, &stopped);
+        Ok(Sampler { stop, thread: thread::start("sampler", sampled)? })
     }
 }
 

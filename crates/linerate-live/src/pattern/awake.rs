@@ -38,7 +38,7 @@ impl Awake {
     fn spinner(&self, cpu: u32) -> Option<()> {
         let ((tell, told), (allow, allowed)) = (channel(), channel());
         let stop = self.stop.clone();
-        std::thread::Builder::new().spawn(move || spin(cpu, &stop, &tell, &allowed)).ok()?;
+        thread::start("awake", move || spin(cpu, &stop, &tell, &allowed)).ok()?;
         thread::run_when_idle(told.recv().ok()?).ok()?;
         allow.send(()).ok()
     }

@@ -6,7 +6,7 @@ use super::{Awake, Link, Walk};
 use crate::plan::Block;
 use crate::vocabulary::{Does, Wait};
 use crate::{Error, Result};
-use linerate_sys::clock;
+use linerate_sys::{clock, thread};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,19 +24,16 @@ pub fn run_beside<L: Link + Send>(
     let awake = (wait == Wait::Sleeping).then(|| Awake::keep(&cpus)).flatten();
     let block = Block { message_bytes, messages: 1, slices: 1, ..Block::default() };
     let kept_awake = awake.is_some();
-    let answers: Vec<Result<Measured>> = std::thread::scope(|scope| {
-        let run = |part: Part<L>| {
-            measured(part, &block, kept_awake, |link, does, walk| match does {
-                Does::Sends => send(link, &block, walk, done),
-                Does::Receives => receive(link, walk, done),
-                _ => Err(io::ErrorKind::Unsupported.into()),
-            })
-        };
-        let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || run(part))).collect();
-        let panicked = || Err(Error::peer("a loading thread", "panicked", "please report it"));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
-    });
-    answers.into_iter().collect()
+    let run = |part: Part<L>| {
+        measured(part, &block, kept_awake, |link, does, walk| match does {
+            Does::Sends => send(link, &block, walk, done),
+            Does::Receives => receive(link, walk, done),
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        })
+    };
+    let answers = thread::together("load", parts.into_iter().map(|part| || run(part)))?;
+    let panicked = |_| Err(Error::peer("a loading thread", "panicked", "please report it"));
+    answers.into_iter().map(|answer| answer.unwrap_or_else(panicked)).collect()
 }
 
 /// Sends until it is done, or nobody receives any more.

@@ -59,11 +59,9 @@ pub fn play<'s, L: Loops + 's>(
 
 fn play_any(parts: Vec<Any<'_>>, wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Measured>>> {
     let stage = Stage::for_parts(&parts, wait, blocks);
-    let answers: Vec<Option<Vec<Measured>>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(|| stage.play(part))).collect();
-        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
-    });
-    let measured: Option<Vec<_>> = answers.into_iter().collect();
+    let played = parts.into_iter().map(|part| || stage.play(part));
+    let answers = thread::together("flow", played)?;
+    let measured: Option<Vec<_>> = answers.into_iter().map(|played| played.ok().flatten()).collect();
     measured.ok_or_else(|| stage.failure())
 }
 

@@ -275,7 +275,7 @@ fn welcome(listener: &UnixListener, secret: &str, worker: &ChildProcess) -> Resu
         let reader = stream.try_clone().map_err(|e| Error::io("dup", "worker", e))?;
         if let Some(reader) = presented(reader, secret) {
             let witness = worker.clone();
-            return Ok(Client::new("worker", reader, stream).with_post_mortem(move || witness.verdict()));
+            return Ok(Client::new("worker", reader, stream)?.with_post_mortem(move || witness.verdict()));
         }
     }
 }

@@ -158,7 +158,7 @@ impl Started {
             return Err(Error::peer(id.to_string(), "has no standard streams", ""));
         };
         let witness = agent.clone();
-        let client = Client::new(who, output, input).with_post_mortem(move || witness.verdict());
+        let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
         Ok(Started { id, reached, client, agent, address: None, address6: None })
     }
 

@@ -41,7 +41,7 @@ impl Runner<'_> {
 
     /// A part of a step failed: the others go on without it, where there are others.
     pub(super) fn leave(&mut self, step: &Step, nth: u32, error: Error, came: &mut Vec<Event>) -> Result<()> {
-        if outcomes(step).len() < 2 || matches!(error, Error::Interrupted) {
+        if outcomes(step).len() < 2 || error.ends_the_run() {
             return Err(error);
         }
         let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);

@@ -15,15 +15,14 @@ use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
 use crate::{Error, Result};
-use linerate_sys::local;
+use linerate_sys::{local, thread};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// The environment variable that carries the secret, so that no process listing shows it.
@@ -88,11 +87,7 @@ impl Worker {
         drop(self.idle.wait_timeout_while(lock(&self.busy)?, CLOSING, in_trial));
         let closed: Vec<_> = lock(&self.open)?.extract_if(|name, _| !request.spares(name)).collect();
         // All at once: one may wait for its other end, which another worker lets go in an order of its own.
-        std::thread::scope(|scope| {
-            for (_, session) in closed {
-                scope.spawn(move || drop(session));
-            }
-        });
+        thread::together("close", closed.into_iter().map(|(_, session)| move || drop(session)))?;
         Ok(())
     }
 
@@ -141,35 +136,36 @@ fn play_all(
         pattern::lead(request.lead_ns);
         return Ok(vec![play(session.as_mut(), part, request.sample_ns, &AtomicBool::new(false))?]);
     }
-    let done = AtomicBool::new(false);
-    let answers: Vec<Result<PartAnswer>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = sessions
-            .iter_mut()
-            .map(|(session, part)| {
-                let (part, done) = (*part, &done);
-                let thread = scope.spawn(move || {
-                    if !part.beside {
-                        pattern::lead(request.lead_ns);
-                    }
-                    play(session.as_mut(), part, request.sample_ns, done)
-                });
-                (part.beside, thread)
-            })
-            .collect();
-        let panicked = || Err(Error::peer("a session", "panicked", "please report it"));
-        let (beside, timed): (Vec<_>, Vec<_>) = threads.into_iter().partition(|(beside, _)| *beside);
-        let join = |threads: Vec<(bool, ScopedJoinHandle<'_, Result<PartAnswer>>)>| {
-            let joined = threads.into_iter().map(|(_, thread)| thread.join().unwrap_or_else(|_| panicked()));
-            joined.collect::<Vec<_>>()
-        };
-        let mut answers = join(timed);
-        if !answers.is_empty() {
-            done.store(true, Ordering::Relaxed);
+    let (done, timed) = (AtomicBool::new(false), sessions.iter().filter(|(_, part)| !part.beside).count());
+    let left = AtomicUsize::new(timed);
+    let works = sessions.iter_mut().map(|(session, part)| {
+        let (part, done, left) = (*part, &done, &left);
+        move || {
+            if part.beside {
+                return play(session.as_mut(), part, request.sample_ns, done);
+            }
+            let _timed = Timed { left, done };
+            pattern::lead(request.lead_ns);
+            play(session.as_mut(), part, request.sample_ns, done)
         }
-        answers.extend(join(beside));
-        answers
     });
-    answers.into_iter().collect()
+    let panicked = |_| Err(Error::peer("a session", "panicked", "please report it"));
+    let answers = thread::together("session", works)?.into_iter();
+    answers.map(|answer| answer.unwrap_or_else(panicked)).collect()
+}
+
+/// One that is timed: with the last of them, however it ends, what runs beside them is done.
+struct Timed<'t> {
+    left: &'t AtomicUsize,
+    done: &'t AtomicBool,
+}
+
+impl Drop for Timed<'_> {
+    fn drop(&mut self) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.done.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Plays one session; what ran beside the others hangs up last, whatever came of it.

@@ -47,6 +47,15 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         hint: "linerate explain queue-drops",
     },
     ObserverEntry {
+        name: "cpu-quotas",
+        about: "in how many periods a control group around the host's processes had used up its CPU time, and they were stopped",
+        needs: "control groups with a quota of CPU time",
+        privilege: None,
+        cost: "two readings of cpu.stat of each such group, before a step's first block and after its last",
+        source: "cgroups(7), cpu.stat; Documentation/scheduler/sched-bwc.rst",
+        hint: "linerate explain throttled",
+    },
+    ObserverEntry {
         name: "host-counters",
         about: "CPU time, context switches, interfaces, receive queues and the counters of TCP and IP",
         needs: "nothing",

@@ -45,6 +45,13 @@ impl Warning {
 /// Every kind of warning.
 pub const WARNINGS: &[Warning] = &[
     Warning {
+        code: "throttled",
+        meaning: "a quota of CPU time stopped the measuring processes",
+        rule: "any period of a step in which a control group around a host's processes had used up its quota",
+        source: "nr_periods and nr_throttled of cpu.stat, cgroups(7)",
+        hint: "raise the quota where it was set (systemctl set-property UNIT CPUQuota=, docker run --cpus, limits.cpu of a Kubernetes container), or measure outside of it: rates and latencies are those of the quota",
+    },
+    Warning {
         code: "foreign-cpu",
         meaning: "another process used a measured CPU during some trials",
         rule: "a thread could have run and another one did for more than 5 % of a trial; or more than 5 % of a machine's CPU time in a step was not ours",

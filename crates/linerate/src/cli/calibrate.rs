@@ -96,7 +96,7 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     let wanted = || stop.wanted();
     let mut watcher = args.hosts.watching.start(&stop)?;
     watcher.announce("calibrating the hosts");
-    traces::begin().iter().for_each(|told| watcher.warned(told));
+    traces::begin()?.iter().for_each(|told| watcher.warned(told));
     let means = HostAccess { program: this_program()?, ssh: args.hosts.ssh.clone() };
     Runner::start(&plan, &means, &wanted)?.calibrate()
 }

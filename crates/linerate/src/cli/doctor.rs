@@ -56,7 +56,7 @@ fn lab_checks() -> Result<Vec<Check>> {
         matters: matters.into(),
         hint: hint.into(),
     };
-    traces::begin().iter().for_each(|told| warn(told));
+    traces::begin()?.iter().for_each(|told| warn(told));
     let abilities = match lab::probe(&this_program()?) {
         Ok(abilities) => abilities,
         Err(error) => {

@@ -101,7 +101,7 @@ impl<'r> Performer<'r> {
                 return Ok(Performer::Simulated(Box::new(simulation)));
             }
         });
-        traces::begin().iter().for_each(|told| watcher.warned(told));
+        traces::begin()?.iter().for_each(|told| watcher.warned(told));
         let means = HostAccess { program: this_program()?, ssh: args.ssh.clone() };
         Ok(Performer::Hosts(Box::new(Runner::start(plan, &means, stop)?)))
     }

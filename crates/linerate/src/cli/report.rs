@@ -83,7 +83,8 @@ pub fn write_page(recording: &Recording, path: &Path) -> Option<PathBuf> {
     match render(recording, "html", columns()).and_then(put) {
         Ok(()) => Some(page),
         Err(error) => {
-            warn(&format!("there is no page of this run: {}", super::chain(&error)));
+            let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
+            warn(&format!("there is no page of this run: {}{hint}", super::chain(&error)));
             None
         }
     }

@@ -7,6 +7,7 @@ use crate::run::{agent, this_program, worker};
 use crate::transport::foreign::library::{self, boot, supervise};
 use crate::transport::foreign::{mpi, native, pvm, shmem, tcgmsg};
 use clap::Subcommand;
+use linerate_sys::allocation;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,6 +117,10 @@ pub struct Keeping {
 
 /// Plays it.
 pub fn main(role: Role) -> crate::Result<ExitCode> {
+    // A parent that is linerate says what ended this process; sshd does not.
+    if std::env::var_os("SSH_CONNECTION").is_none() || !matches!(role, Role::Agent) {
+        allocation::leave_word_to_parent();
+    }
     match role {
         Role::Agent => {
             let ssh = std::env::var("SSH_CONNECTION").ok();

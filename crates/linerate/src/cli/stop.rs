@@ -36,8 +36,7 @@ impl Stop {
         let stop = Stop::default();
         let own = stop.clone();
         let listen = move || signals.forever().for_each(|_| own.signalled(Instant::now()));
-        let thread = std::thread::Builder::new().name("signals".into()).spawn(listen);
-        thread.map_err(|e| Error::io("pthread_create", "signals", e))?;
+        linerate_sys::thread::start("signals", listen)?;
         Ok(stop)
     }
 

@@ -3,18 +3,23 @@
 
 use super::chain;
 use super::runtime::runtime;
-use crate::Result;
 use crate::lab::journal::{self, Depth, Undoing, Undone};
+use crate::{Error, Result};
 
 /// Undoes what dead processes left, and begins this one's journal; says what there is to say of it. A run never fails
-/// for it: what it makes goes with it, and the journal is for where that does not hold.
-pub fn begin() -> Vec<String> {
+/// for it: what it makes goes with it, and the journal is for where that does not hold. But a limit that is met by then
+/// will be met again.
+pub fn begin() -> Result<Vec<String>> {
     let mut told = tidy();
-    if let Err(error) = journal::begin(&runtime()) {
-        let what = "what is started is not written down, so no later start would end it";
-        told.push(format!("{what}: {}", chain(&error)));
+    match journal::begin(&runtime()) {
+        Ok(()) => {}
+        Err(error @ Error::Limit { .. }) => return Err(error),
+        Err(error) => {
+            let what = "what is started is not written down, so no later start would end it";
+            told.push(format!("{what}: {}", chain(&error)));
+        }
     }
-    told
+    Ok(told)
 }
 
 /// Undoes what the program itself had started, and says what that was.

@@ -59,7 +59,7 @@ const WORLD: &[&[&str]] = &[
     &["thread", ":", ":", "current"],
     &["thread", ":", ":", "sleep"],
     &["thread", ":", ":", "spawn"],
-    &["thread", ":", ":", "Builder"],
+    &[".", "spawn", "("],
 ];
 
 /// What only `cli` does: read arguments and the environment, end the process.

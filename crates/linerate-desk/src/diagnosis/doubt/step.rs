@@ -1,7 +1,7 @@
 //! What the observers saw around a step.
 
 use super::crossing::{bytes_not_crossed, foreign_bytes, super_packets};
-use super::{Check, Context, count, percent};
+use super::{Check, Context, count, percent, quota};
 use crate::diagnosis::facts::{busiest_interface, host, interface_fact};
 use crate::record::{HostDelta, StepRecord};
 use crate::unit::significant;
@@ -171,7 +171,7 @@ fn machine_share(deltas: &[&HostDelta], ns: f64) -> Option<f64> {
 /// Busy time that is not ours. Only in host: over a network the kernel's own work for the connection
 /// runs in interrupts, which belong to no process.
 fn foreign_cpu(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
-    if place(step) != Some(Place::InHost) {
+    if place(step) != Some(Place::InHost) || context.is_throttled || quota::is_throttled(step) {
         return None;
     }
     let shares = machines(context, step).into_values().filter_map(|deltas| {

@@ -1,6 +1,6 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
-use super::{Check, Context, percent};
+use super::{Check, Context, percent, quota};
 use crate::analysis::{lost_share, sent_late, wire_lateness};
 use crate::plan::{HostId, HostPair};
 use crate::record::{Flow, RoleRecord, Trial};
@@ -27,7 +27,10 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "foreign-cpu",
         limit: FOREIGN,
         tolerated: 0.0,
-        measure: |_, _, trial| alone(trial).filter_map(run_delay).reduce(f64::max),
+        measure: |context, _, trial| {
+            let shares = alone(trial).filter_map(run_delay).reduce(f64::max);
+            shares.filter(|_| !is_throttled(context, trial))
+        },
         worst: "run_delay_share",
         say: |share| format!("{} of the time", percent(share)),
     },
@@ -43,7 +46,10 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         code: "preempted",
         limit: PUT_OFF,
         tolerated: MANY,
-        measure: |_, _, trial| alone(trial).filter_map(put_off).reduce(f64::max),
+        measure: |context, _, trial| {
+            let shares = alone(trial).filter_map(put_off).reduce(f64::max);
+            shares.filter(|_| !is_throttled(context, trial))
+        },
         worst: "run_delay_share",
         say: |share| format!("{} of the time", percent(share)),
     },
@@ -101,6 +107,16 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         say: |share| format!("{} of what was due", percent(share)),
     },
 ];
+
+/// Whether the quota of a host put threads off their CPUs: then nobody else need have.
+fn is_throttled(context: &Context, trial: &Trial) -> bool {
+    if context.is_throttled {
+        return true;
+    }
+    // Steps are recorded in their order.
+    let at = context.recording.steps.binary_search_by_key(&trial.step, |step| step.step);
+    at.is_ok_and(|at| quota::is_throttled(&context.recording.steps[at]))
+}
 
 /// What the kernel told of all flows under this name; none where no engine tells it.
 fn told(trial: &Trial, name: &str) -> Option<f64> {

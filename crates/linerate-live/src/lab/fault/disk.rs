@@ -55,7 +55,9 @@ pub(super) fn start(program: &Path, host: &VirtualHost, rate: &str) -> Result<(C
     }
     match serde_json::from_str::<Answer<String>>(&said) {
         Ok(answer) => Ok((process, answer.outcome()?)),
-        Err(_) => Err(Error::died(process.verdict().unwrap_or_else(|| format!("{role}: gave no answer")))),
+        Err(_) => {
+            Err(Error::died(process.verdict().unwrap_or_else(|| format!("{role}: gave no answer").into())))
+        }
     }
 }
 

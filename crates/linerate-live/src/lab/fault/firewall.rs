@@ -74,7 +74,7 @@ fn nft(script: &str) -> Result<()> {
     });
     let is_there =
         |spawned: &std::io::Result<_>| !matches!(spawned, Err(error) if error.kind() == ErrorKind::NotFound);
-    let mut child = command.find(is_there).ok_or_else(missing)?.map_err(|e| Error::io("spawn", "nft", e))?;
+    let mut child = command.find(is_there).ok_or_else(missing)?.map_err(|e| Error::io("start", "nft", e))?;
     // What it does not read it has refused, which it says itself.
     let _ = child.stdin.take().map(|mut input| input.write_all(script.as_bytes()));
     let output = child.wait_with_output().map_err(|e| Error::io("wait for", "nft", e))?;

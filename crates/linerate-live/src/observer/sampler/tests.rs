@@ -17,7 +17,7 @@ fn duplicate(stream: &TcpStream) -> OwnedFd {
 /// Waits until the storage is full.
 fn full(sampler: Sampler) -> Vec<Series> {
     while !sampler.thread.is_finished() {
-        thread::yield_now();
+        std::thread::yield_now();
     }
     sampler.finish()
 }

@@ -130,8 +130,14 @@ fn has_descriptors(flows: u32) -> Result<()> {
     if had >= wanted {
         return Ok(());
     }
-    let what = format!("{flows} flows need {wanted} descriptors, and this process may have {had}");
-    Err(Error::unavailable(what, "raise the hard limit: `ulimit -Hn` shows it, limits.conf(5) sets it"))
+    let connections =
+        if flows == 1 { "a connection needs".into() } else { format!("{flows} connections need") };
+    let what =
+        format!("{connections} {wanted} open files in this process; the limit is {had}, set by `ulimit -Hn`");
+    let hint = format!(
+        "raise the hard limit: ulimit -Hn {wanted}, or limits.conf(5), or LimitNOFILE= of the service's unit"
+    );
+    Err(Error::Limit { what, hint })
 }
 
 fn accept<F: Family>(listener: &F::Listener, deadline: Instant) -> Result<Option<F>> {

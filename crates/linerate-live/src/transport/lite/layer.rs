@@ -6,9 +6,9 @@
 use super::engine::{Engine, Lent, Ticket, Unexpected};
 use super::leaving::Leaving;
 use super::progress::Shared;
+use crate::Result;
 use crate::pattern::poll;
-use crate::{Error, Result};
-use linerate_sys::socket;
+use linerate_sys::{socket, thread};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -77,9 +77,7 @@ impl Layer {
         let shared = Arc::new(Shared::new(socket.into())?);
         socket::limit_waits(shared.socket(), patience)?;
         let moves = shared.clone();
-        let spawn = || std::thread::Builder::new().name("progress".into()).spawn(move || moves.progress());
-        let thread =
-            threaded.then(spawn).transpose().map_err(|e| Error::io("clone", "progress thread", e))?;
+        let thread = threaded.then(|| thread::start("progress", move || moves.progress())).transpose()?;
         Ok(Layer { shared, thread, waits: Waits::Sleeping, patience })
     }
 

@@ -11,7 +11,7 @@ use crate::transport::{Address, Spec};
 use crate::unit::{Bytes, Nanoseconds};
 use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
-use linerate_sys::thread::lower_timer_slack;
+use linerate_sys::thread::{self, lower_timer_slack};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -68,15 +68,15 @@ impl Relay {
         let address = listener.local_addr().map_err(|e| Error::io("getsockname", "relay", e))?;
         let accepting = Accepting { listener: Arc::new(listener), stop: Arc::default() };
         let (listener, stop) = (accepting.listener.clone(), accepting.stop.clone());
-        std::thread::spawn(move || {
+        thread::start("relay", move || {
             while let Ok((outer, _)) = listener.accept()
                 && !stop.load(Ordering::Acquire)
             {
                 let options = options.clone();
                 // A connection that fails ends by itself; both ends notice.
-                std::thread::spawn(move || self.carry(outer, inner, &options));
+                let _ = thread::start("relay", move || self.carry(outer, inner, &options));
             }
-        });
+        })?;
         Ok((accepting, Address::Internet(address)))
     }
 
@@ -91,10 +91,11 @@ impl Relay {
         inside.write_all(&greeting).ok()?;
         let turns = Turns::default();
         std::thread::scope(|scope| {
-            scope.spawn(|| self.forward(REQUESTS, &outer, &inside, &turns));
+            let requests = || self.forward(REQUESTS, &outer, &inside, &turns);
+            thread::start_within(scope, "relay", requests).ok()?;
             self.forward(ANSWERS, &inside, &outer, &turns);
-        });
-        Some(())
+            Some(())
+        })
     }
 
     /// One direction until it ends; then the other one ends too.

@@ -12,8 +12,10 @@ use crate::{Error, Result};
 use jiff::Timestamp;
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Process;
+use linerate_sys::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -81,10 +83,10 @@ pub fn hold() -> Result<ExitCode> {
 fn keep(holding: Holding, ending: &mut Signals) -> Result<Holding> {
     for own in holding.processes() {
         let (wake, own) = (ending.handle(), Process::open(own.pid())?);
-        std::thread::spawn(move || {
+        thread::start("end", move || {
             while own.as_ref().is_some_and(|own| !own.wait(WHILE).unwrap_or(true)) {}
             wake.close();
-        });
+        })?;
     }
     if ending.forever().next().is_some() {
         return Ok(holding);
@@ -113,8 +115,7 @@ pub fn left_inside(inside: &[Inside], hint: &str) -> String {
     format!("{head}{}hint: {hint}{}\n", lines.collect::<String>(), pids.join(" "))
 }
 
-/// Prints to standard error.
-#[allow(clippy::print_stderr)]
+/// Writes to standard error. Where that is gone, nobody is left to tell.
 pub fn say(text: &str) {
-    eprint!("{}", printable(text));
+    let _ = std::io::stderr().write_all(printable(text).as_bytes());
 }

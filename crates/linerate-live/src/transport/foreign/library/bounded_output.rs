@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
-use linerate_sys::spawn;
+use linerate_sys::{spawn, thread};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -27,7 +27,7 @@ pub fn lines(
     let (_input, output) = child.streams().ok_or_else(|| Error::peer(doing, "has no streams", ""))?;
     let (tell, told) = channel();
     // It reads until the child has ended, which is with this function.
-    std::thread::spawn(move || {
+    thread::start("output", move || {
         let mut said = Vec::new();
         for line in BufReader::new(output.take(MOST_BYTES)).lines().map_while(std::io::Result::ok) {
             let is_last = last(&line);
@@ -37,9 +37,9 @@ pub fn lines(
             }
         }
         let _ = tell.send(said);
-    });
+    })?;
     match told.recv_timeout(LIMIT) {
-        Ok(said) => Ok((said, child.verdict())),
+        Ok(said) => Ok((said, child.verdict().map(|ended| ended.how))),
         Err(_) => {
             let what = format!("{doing} took more than {} s", LIMIT.as_secs());
             Err(Error::unavailable(what, "does it run by itself?"))

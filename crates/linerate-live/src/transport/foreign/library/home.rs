@@ -176,7 +176,7 @@ pub struct RankConnection {
 impl RankConnection {
     fn from_stream(stream: UnixStream, process: u32) -> Result<RankConnection> {
         let copy = || stream.try_clone().map_err(|e| Error::io("dup", "rank", e));
-        let client = Client::new("a rank", copy()?, copy()?);
+        let client = Client::new("a rank", copy()?, copy()?)?;
         Ok(RankConnection { process, client, stream, own: Process::open(process)? })
     }
 

@@ -6,6 +6,7 @@ use super::rank_report::PARTS;
 use crate::control::serve_in_turn;
 use crate::pattern::{Loops, Part, play_here};
 use crate::{Error, Result};
+use linerate_sys::thread;
 use serde_json::Value;
 use std::io::BufReader;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -67,7 +68,8 @@ pub fn played(link: impl Loops, asked: &Play) -> Result<Vec<Played>> {
 /// Ends the process where this is not dropped in time.
 pub fn limit(time: Duration) -> Sender<()> {
     let (keep, kept) = channel::<()>();
-    std::thread::spawn(move || {
+    // Without that thread it waits for the process that it works for.
+    let _ = thread::start("limit", move || {
         if kept.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
             linerate_sys::process::end_this();
         }

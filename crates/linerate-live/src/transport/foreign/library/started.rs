@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
-use linerate_sys::spawn;
+use linerate_sys::{spawn, thread};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ impl Started {
         let output = Arc::new(Output::default());
         let (tell, told) = channel();
         let heard = output.clone();
-        std::thread::spawn(move || {
+        thread::start("launcher", move || {
             let started = std::io::pipe().map_err(|e| Error::io("pipe2", "launcher", e)).and_then(
                 |(reader, writer)| {
                     let other = writer.try_clone().map_err(|e| Error::io("dup", "launcher", e))?;
@@ -68,7 +68,7 @@ impl Started {
                 }
                 Err(error) => drop(tell.send(Err(error))),
             }
-        });
+        })?;
         let lost = |_| Error::peer("the launcher", "was not started", "please report it");
         Ok(Started { own: told.recv().map_err(lost)??, output })
     }
@@ -90,7 +90,7 @@ impl Started {
         if !self.own.has_ended() {
             return None;
         }
-        let how = self.own.verdict()?;
+        let how = self.own.verdict()?.how;
         self.output.await_end();
         let said = self.output();
         // Some frame what they say with rules.

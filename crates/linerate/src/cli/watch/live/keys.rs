@@ -4,12 +4,12 @@
 //! it does not draw. What was asked for is seen before the next step.
 
 use super::screen::leave;
+use crate::Result;
 use crate::cli::stop::Stop;
-use crate::{Error, Result};
 use linerate_sys::terminal::{Keyboard, Wake, keyboard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 /// In raw mode Ctrl-C is a key.
 const CTRL_C: u8 = 3;
@@ -59,9 +59,7 @@ impl Keys {
         stop.before_end(leave);
         let (keyboard, wake) = keyboard()?;
         let of_keys = asked.clone();
-        let thread = thread::Builder::new().name("keys".into());
-        let reader = thread.spawn(move || read(keyboard, &of_keys));
-        let reader = reader.map_err(|e| Error::io("pthread_create", "keys", e))?;
+        let reader = linerate_sys::thread::start("keys", move || read(keyboard, &of_keys))?;
         Ok(Keys { asked, wake: Some(wake), reader: Some(reader) })
     }
 }

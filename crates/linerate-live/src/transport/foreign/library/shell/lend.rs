@@ -5,7 +5,7 @@
 
 use super::Access;
 use crate::{Error, Result};
-use linerate_sys::{local, socket};
+use linerate_sys::{local, socket, thread};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ impl Lent {
         let bytes = serde_json::to_vec(access).map_err(|e| Error::usage(e.to_string(), ""))?;
         let over = Arc::new(AtomicBool::new(false));
         let ends = over.clone();
-        std::thread::spawn(move || {
+        thread::start("lend", move || {
             while !ends.load(Ordering::Relaxed) {
                 let _ = socket::wait_readable(&listener, LOOK);
                 if let Ok((mut stream, _)) = listener.accept()
@@ -39,7 +39,7 @@ impl Lent {
                     let _ = stream.write_all(&bytes);
                 }
             }
-        });
+        })?;
         Ok(Lent { name, over })
     }
 

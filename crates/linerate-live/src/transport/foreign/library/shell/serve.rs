@@ -6,7 +6,7 @@ use crate::transport::encrypted::certificate::{DEFAULT, Identity};
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
-use linerate_sys::{socket, spawn};
+use linerate_sys::{socket, spawn, thread};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, BufReader, Read};
@@ -69,7 +69,7 @@ impl Served {
             going: AtomicUsize::new(0),
             shell,
         });
-        std::thread::spawn(move || accept(&listener, &keeper));
+        thread::start("shell", move || accept(&listener, &keeper))?;
         Ok((Served { over, forsaken }, access))
     }
 
@@ -93,12 +93,15 @@ fn accept(listener: &TcpListener, keeper: &Arc<Keeper>) {
             keeper.going.fetch_sub(1, Ordering::Relaxed);
             continue;
         }
-        let keeper = keeper.clone();
+        let own = keeper.clone();
         // A command is killed when the thread ends that started it.
-        std::thread::spawn(move || {
-            let _ = serve(stream, &keeper);
-            keeper.going.fetch_sub(1, Ordering::Relaxed);
+        let started = thread::start("command", move || {
+            let _ = serve(stream, &own);
+            own.going.fetch_sub(1, Ordering::Relaxed);
         });
+        if started.is_err() {
+            keeper.going.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -106,7 +109,7 @@ fn accept(listener: &TcpListener, keeper: &Arc<Keeper>) {
 fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(TAKEN))?;
-    let proven = watch(stream.try_clone()?, keeper.over.clone());
+    let proven = watch(stream.try_clone()?, keeper.over.clone())?;
     let state = ServerConnection::new(keeper.config.clone()).map_err(io::Error::other)?;
     let mut stream = StreamOwned::new(state, stream);
     let mut line = Vec::new();
@@ -157,17 +160,17 @@ fn serve(stream: TcpStream, keeper: &Keeper) -> io::Result<()> {
 }
 
 /// Hangs up on who has not proved itself in time, whatever it says meanwhile; until what is given is dropped.
-fn watch(stream: TcpStream, over: Arc<AtomicBool>) -> Sender<()> {
+fn watch(stream: TcpStream, over: Arc<AtomicBool>) -> io::Result<Sender<()>> {
     let (keep, kept) = channel::<()>();
     let until = Instant::now() + STRANGER;
-    std::thread::spawn(move || {
+    let watched = thread::start("watch", move || {
         while kept.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             if over.load(Ordering::Relaxed) || Instant::now() > until {
                 return drop(stream.shutdown(Shutdown::Both));
             }
         }
     });
-    keep
+    watched.map(|_| keep).map_err(|error| error.source)
 }
 
 /// It asks once and says nothing more: what comes is the end.
@@ -189,20 +192,25 @@ fn start(mut shell: Command, tell: &SyncSender<Said>) -> Result<ChildProcess> {
     outside_of_jobs(&mut shell, &ProcessEnvironment::of_this_process());
     spawn::tie_to_parent(&mut shell);
     let own = ChildProcess::start("the remote command", PATIENCE, shell)?;
-    pass_on(output.0, Said::Output, tell.clone());
-    pass_on(errors.0, Said::Errors, tell.clone());
+    pass_on(output.0, Said::Output, tell.clone())?;
+    pass_on(errors.0, Said::Errors, tell.clone())?;
     Ok(own)
 }
 
-fn pass_on(mut from: impl Read + Send + 'static, said: fn(Vec<u8>) -> Said, tell: SyncSender<Said>) {
-    std::thread::spawn(move || {
+fn pass_on(
+    mut from: impl Read + Send + 'static,
+    said: fn(Vec<u8>) -> Said,
+    tell: SyncSender<Said>,
+) -> Result<()> {
+    thread::start("output", move || {
         let mut part = vec![0; LONGEST];
         while let Ok(count @ 1..) = from.read(&mut part) {
             if tell.send(said(part[..count].to_vec())).is_err() {
                 break;
             }
         }
-    });
+    })?;
+    Ok(())
 }
 
 /// With all that it started and that did not leave its group.
