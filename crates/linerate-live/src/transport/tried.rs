@@ -138,7 +138,7 @@ fn pipe(value: &str) -> Option<Refusal> {
 
 fn cipher(name: &str) -> Option<Refusal> {
     let there = openssh::ciphers()?;
-    let is_there = there.iter().any(|known| *known == name);
+    let is_there = there.contains(&name);
     (!is_there).then(|| ("its ssh has no such cipher".into(), format!("it has {}", there.join(", "))))
 }
 
