@@ -35,6 +35,7 @@ pub mod own_file;
 pub mod packet;
 pub mod pages;
 pub mod pipe;
+pub mod port_holder;
 pub mod probe;
 pub mod process;
 pub mod pvm;

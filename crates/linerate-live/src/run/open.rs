@@ -25,7 +25,12 @@ impl Runner<'_> {
         let session = step_session.name.clone();
         let mut offers = Vec::new();
         for (index, end) in ends.iter().enumerate() {
-            let spec = self.spec(step_session.case, rung, end, index == 0 && ends.len() > 1);
+            let listening = ends.first().filter(|_| index > 0);
+            let mut spec = self.spec(step_session.case, rung, end, index == 0 && ends.len() > 1);
+            if let Some(listening) = listening {
+                let other = self.hosts.all[listening.host].end_of(rung);
+                spec.address = self.hosts.all[end.host].end_towards(other.as_ref(), rung);
+            }
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
@@ -60,7 +65,9 @@ impl Runner<'_> {
                 ends.push(End { host, worker: role.worker });
             }
         }
-        ends.sort_by_key(|end| std::cmp::Reverse((end.host, end.worker)));
+        let listens =
+            |end: &End| self.plan.host(self.hosts.all[end.host].facts.host).is_some_and(|host| host.listens);
+        ends.sort_by_key(|end| std::cmp::Reverse((listens(end), end.host, end.worker)));
         Ok(ends)
     }
 
@@ -76,6 +83,8 @@ impl Runner<'_> {
             flows: case.flows,
             passive,
             address: host.end_of(rung),
+            ports: self.plan.host(host.facts.host).and_then(|host| host.ports),
+            calls: case.pattern.calls(),
             settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),
             patience_ms: PATIENCE.as_millis() as u64,
         }
