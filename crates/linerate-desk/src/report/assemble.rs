@@ -7,7 +7,7 @@ use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arm
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf};
 use crate::statistic::CONFIDENCE;
-use crate::vocabulary::{Place, Rung, Wait};
+use crate::vocabulary::{Family, Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -26,6 +26,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             unexplained_ns_per_byte: diagnosis.rests_ns_per_byte.get(index).copied().flatten(),
             warnings: warnings(Some(index)),
             between_run: between_run(recording, layer),
+            title: title(recording, layer),
             ..entry(analysis, layer)
         }
     });
@@ -106,7 +107,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
             .unwrap_or_default(),
         command: command.cloned().unwrap_or_default(),
         planned_passes: plan.map_or(0, |plan| plan.profile.passes),
-        hosts: recording.hosts.iter().map(host).collect(),
+        hosts: recording.hosts.iter().map(|facts| host(recording, facts)).collect(),
         interfaces: wire
             .interfaces
             .into_iter()
@@ -116,10 +117,19 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
         line_bps: wire.line_bps,
         congestion_control: congestion.into_iter().cloned().collect(),
         kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
+        listening: super::listening::listening(recording, analysis),
     }
 }
 
-fn host(host: &HostFacts) -> HostEntry {
+/// The rung's; what goes over IPv6 though its name does not say so, says so.
+fn title(recording: &Recording, layer: &Layer) -> String {
+    let Some(rung) = Rung::named(&layer.rung) else { return layer.rung.clone() };
+    let is_v6 =
+        rung.place == Place::Network && rung.family == Family::V4 && super::listening::is_v6(recording);
+    format!("{}{}", rung.title, if is_v6 { " over IPv6" } else { "" })
+}
+
+fn host(recording: &Recording, host: &HostFacts) -> HostEntry {
     let text = |name| fact(host, name).and_then(Value::as_str).map(String::from);
     HostEntry {
         host: host.host,
@@ -128,18 +138,18 @@ fn host(host: &HostFacts) -> HostEntry {
         cpu_model: text("cpu.model"),
         cpus: host.cpus.len(),
         kernel: text("kernel.release"),
+        address: super::listening::address(recording, host),
     }
 }
 
 fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
-    let rung = Rung::named(&layer.rung);
     let engine = layer.wait.map(|wait| match wait {
         Wait::Polling => "polling",
         Wait::Sleeping => "blocking",
     });
     LadderEntry {
         id: layer.rung.clone(),
-        title: rung.map_or(layer.rung.clone(), |rung| rung.title.into()),
+        title: String::new(),
         below: layer.below.map(String::from),
         below_host: layer.below_host,
         host: layer.host(),

@@ -16,6 +16,7 @@ pub(super) type Note = (String, String);
 pub(super) fn notes(report: &Report) -> Vec<Note> {
     let warned: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
     let mut notes: Vec<Note> = left_out(report);
+    notes.extend(super::listening::note(report));
     notes.extend(between_runs(report));
     for warning in WARNINGS {
         let mut found: Vec<(String, &WarningEntry)> = Vec::new();

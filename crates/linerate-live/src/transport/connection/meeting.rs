@@ -133,9 +133,11 @@ impl<F: Family> Meeting<F> {
                 return Err(Error::hung_up("the other end", "did not connect in time"));
             }
             let mut waits = true;
-            while greeters.len() < flows.len() + STRANGERS
-                && let Some(stream) = accept::<F>(listener)?
-            {
+            for _ in 0..STRANGERS {
+                let Some(stream) = accept::<F>(listener)? else { break };
+                if greeters.len() >= flows.len() + STRANGERS {
+                    greeters.remove(0);
+                }
                 greeters.push(Greeter::new(stream));
                 waits = false;
             }

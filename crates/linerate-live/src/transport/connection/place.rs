@@ -252,8 +252,8 @@ pub fn refusal(place: SocketAddr, protocol: Protocol, kind: ErrorKind) -> Option
     };
     let (name, port) = (protocol.name(), place.port());
     let hint = format!(
-        "open {name} port {port} there, or name ports that are open: --ports 5201; or let the other host connect: \
-         --connect 'b>a'"
+        "open {name} port {port} there, or name one that is open, as with --ports 5201; --connect lets the other host \
+         connect, and --address b=ADDRESS takes another way"
     );
     Some(Error::peer(format!("{name} port {port} of {}", place.ip()), what, hint))
 }
