@@ -190,7 +190,7 @@ fn a_firewall_is_told_by_its_port_and_what_it_does() {
         let output = fixture.run(&fixture.usual(), &["--ports", ports, "--only", rung]);
         let said = said(&output);
         assert!(parts.iter().all(|part| said.contains(part)), "{else_} {parts:?}: {said}");
-        assert!(said.contains("--ports 5201") && !said.contains("ping"), "{else_}: {said}");
+        assert!(said.contains("--ports 5201") && !said.contains("each other there: ping"), "{else_}: {said}");
     }
 }
 
@@ -227,7 +227,7 @@ fn link_local_addresses_have_the_zone_of_their_host() {
 }
 
 #[test]
-fn ports_that_cannot_be_had_are_told_before_anything_is_measured() {
+fn ports_that_cannot_be_had_are_told_before_a_run() {
     let run = |ports: &str| {
         let folder = TempDir::new().unwrap();
         let mut command = Command::new(PROGRAM);
