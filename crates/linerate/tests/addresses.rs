@@ -54,23 +54,19 @@ impl Fixture {
     fn firewall(&self, accept: &str, else_: &str) {
         let script = format!(
             "nft 'flush ruleset; table inet f {{ chain i {{ type filter hook input priority 0; iif lo accept; \
-             ct state established accept; meta l4proto ipv6-icmp accept; {accept} {else_} }} }}'"
+             ct state established accept; meta l4proto ipv6-icmp accept; {accept} {else_} }}; }}'"
         );
         let output = self.on(1, &script);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// The link-local address of a host, once the kernel has seen that no one else has it.
+    /// Gives a host a link-local address; a lab's interfaces make none, and ask for none.
     fn link_local(&self, host: usize) -> String {
-        let mut found = None;
-        await_condition("a link-local address", || {
-            let output = self.on(host, "ip -6 -o address show dev wire0 scope link -tentative");
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let address = text.split_whitespace().find(|word| word.starts_with("fe80:"));
-            found = address.and_then(|address| address.split('/').next()).map(String::from);
-            found.is_some()
-        });
-        found.unwrap()
+        let address = format!("fe80::{}", ["a", "b"][host]);
+        let output = self
+            .on(host, &format!("ip link set wire0 arp on; ip -6 address add {address}/64 dev wire0 nodad"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        address
     }
 
     /// Measures from host a to host b, which was reached over this connection.

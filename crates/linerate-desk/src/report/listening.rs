@@ -1,11 +1,10 @@
 //! Between which addresses data went, and what was asked of the ends that listen.
 
-use super::note::Note;
-use super::shape::{ListeningEntry, Report};
+use super::shape::ListeningEntry;
 use crate::analysis::Analysis;
 use crate::record::{HostFacts, Recording};
 use crate::vocabulary::{Place, Rung};
-use std::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 
 /// What was asked, and the rungs for which it does not hold; none where nothing was asked.
 pub(super) fn listening(recording: &Recording, analysis: &Analysis) -> Option<ListeningEntry> {
@@ -49,22 +48,6 @@ pub(super) fn address(recording: &Recording, host: &HostFacts) -> Option<String>
 
 fn ip(text: &str) -> Option<IpAddr> {
     text.split('%').next()?.parse().ok()
-}
-
-/// For which rungs what was asked does not hold.
-pub(super) fn note(report: &Report) -> Option<Note> {
-    let asked = report.run.listening.as_ref().filter(|asked| !asked.not_of.is_empty())?;
-    let rungs = asked.not_of.join(", ");
-    let what = match (&asked.ports, asked.host) {
-        (Some(_), None) => "choose their own ports",
-        (None, _) => "connect as they please, either way",
-        (Some(_), Some(_)) => "choose their own ports, and connect either way",
-    };
-    let text = format!(
-        "the libraries of {rungs} {what}: --ports and --connect hold for all that linerate itself connects; a firewall \
-         between these hosts has to let them pass."
-    );
-    Some(("own ports".into(), text))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //! and all after it; what came before has gone on at once. Or it is the small answers that wait, those of
 //! the passive end: until more has come than they have, or the delay is over.
 
-use super::tcp;
 use crate::transport::Spec;
 use crate::transport::connection::family::GREETING_LEN;
 use crate::transport::connection::place::Protocol;
@@ -65,8 +64,12 @@ impl Relay {
     }
 
     /// Listens beside the inner listener, which is reached through it from now on.
-    pub fn stand_before(self, inner: SocketAddr, spec: &Spec) -> Result<(Accepting, SocketAddr)> {
-        let options = tcp::options(spec);
+    pub fn stand_before(
+        self,
+        inner: SocketAddr,
+        spec: &Spec,
+        options: TcpOptions,
+    ) -> Result<(Accepting, SocketAddr)> {
         let listener = spec.bind(Protocol::Tcp, |place| options.listen(place, 256))?;
         let address = listener.local_addr().map_err(|e| Error::io("getsockname", "relay", e))?;
         let accepting = Accepting { listener: Arc::new(listener), stop: Arc::default() };

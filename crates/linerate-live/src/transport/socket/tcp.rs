@@ -49,7 +49,7 @@ impl Family for TcpStream {
         let Some(relay) = relay else {
             return Ok((Listener { listener, _relay: None }, spec.told(address)));
         };
-        let (relay, outer) = relay.stand_before(address, spec)?;
+        let (relay, outer) = relay.stand_before(address, spec, options(spec))?;
         Ok((Listener { listener, _relay: Some(relay) }, spec.told(outer)))
     }
 
