@@ -124,10 +124,10 @@ impl Fixture {
         assert!(output.status.success(), "{}", said(&output));
         let report = report(&recording(&self.folder.path().join("out")));
         let series = report["suites"][0]["figures"][0]["series"].as_array().unwrap();
-        let is_measured = |series: &serde_json::Value| series["points"][0]["value"]["median"].as_f64() > Some(0.0);
+        let is_measured =
+            |series: &serde_json::Value| series["points"][0]["value"]["median"].as_f64() > Some(0.0);
         assert!(series.len() == rungs.len() && series.iter().all(is_measured), "{}", report["suites"]);
     }
-}
 }
 
 /// All that the program said.
@@ -202,7 +202,8 @@ fn a_firewall_is_told_by_its_port_and_what_it_does() {
 fn who_can_be_reached_listens() {
     let fixture = Fixture::new();
     fixture.firewall("", "drop;");
-    fixture.measure(&["network.tcp", "network.udp", "network.quic"], &["--connect", "b>a", "--ports", "6001"]);
+    fixture
+        .measure(&["network.tcp", "network.udp", "network.quic"], &["--connect", "b>a", "--ports", "6001"]);
     let ports = ports(&fixture.recorded(), "a");
     assert!(!ports.is_empty() && ports.iter().all(|(own, _)| *own == 6001), "{ports:?}");
 }
