@@ -95,7 +95,7 @@ fn a_copy_that_is_broken_off_leaves_no_part() {
 }
 
 #[test]
-fn a_part_that_a_kill_left_goes_with_the_next_copy_and_one_under_way_does_not() {
+fn only_a_killed_copys_part_is_removed() {
     let here = Here::new();
     let copied = here.copied(b"the whole program");
     let mut killed = here.under_way(&copied, b"the");
