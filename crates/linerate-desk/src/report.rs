@@ -14,6 +14,7 @@ mod html;
 mod imported;
 mod ladder;
 mod line;
+mod listening;
 mod note;
 mod notice;
 mod published;

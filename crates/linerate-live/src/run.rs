@@ -89,7 +89,10 @@ impl<'r> Runner<'r> {
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> Result<()> {
         let mut unopened = BTreeSet::new();
-        for step_session in step_sessions(step) {
+        // Last those that listen on while they are timed: where there is one port, it is theirs then.
+        let mut sessions = step_sessions(step);
+        sessions.sort_by_key(|step_session| step_session.case.pattern.calls());
+        for step_session in sessions {
             if self.open.contains(&step_session.name) {
                 continue;
             }
@@ -128,10 +131,10 @@ impl<'r> Runner<'r> {
         if is_foreign(step) {
             self.see_what_crossed(left, &mut answers)?;
         }
-        // What ran beside the step is spent.
+        // What ran beside the step is spent, and what had connections of its own.
         let spent: Vec<String> = step_sessions(step)
             .into_iter()
-            .filter(|step_session| step_session.beside)
+            .filter(|step_session| step_session.beside || step_session.case.pattern.connects_anew())
             .map(|step_session| step_session.name)
             .collect();
         if !spent.is_empty() {

@@ -19,7 +19,7 @@ pub use spec::Spec;
 pub use tried::refused;
 
 use crate::pattern::{Driven, Measured, Part};
-use crate::plan::Block;
+use crate::plan::{Block, HostAddress, PortRange};
 use crate::record::{Granted, Lack};
 use crate::vocabulary::{self, Does, Wait};
 use crate::{Error, Result};
@@ -104,6 +104,14 @@ pub fn transports() -> Vec<&'static dyn Transport> {
     let mut all: Vec<&'static dyn Transport> = SHELVES.concat();
     all.sort_by_key(order);
     all
+}
+
+/// Whether ends may listen at each of these addresses, on one of these ports where some are said.
+pub fn may_listen(addresses: &[HostAddress], ports: Option<PortRange>) -> Result<()> {
+    addresses.iter().try_for_each(|address| {
+        let spec = Spec { passive: true, address: Some(address.clone()), ports, ..Spec::default() };
+        socket::may_listen(&spec)
+    })
 }
 
 /// What this host has not, in the vocabulary's order.

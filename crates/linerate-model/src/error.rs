@@ -218,6 +218,18 @@ impl Error {
         }
     }
 
+    /// Says on which host, where that is not said yet.
+    #[must_use]
+    pub fn on_host(self, host: &dyn std::fmt::Display) -> Self {
+        match self {
+            Error::Usage { what, hint } => Error::Usage { what: format!("host {host}: {what}"), hint },
+            Error::Unavailable { what, hint } => {
+                Error::Unavailable { what: format!("host {host}: {what}"), hint }
+            }
+            other => other,
+        }
+    }
+
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -4,6 +4,7 @@
 //! connection of every rung and one visit of every case in one shuffled order; a *trial* is one timed
 //! visit; a *slice* is a part of a flow on the time axis.
 
+mod address;
 mod arm;
 mod description;
 mod fault;
@@ -12,6 +13,7 @@ mod host_pair;
 mod network;
 mod one_way_path;
 mod pair;
+mod ports;
 mod profile;
 mod route;
 mod setting;
@@ -28,6 +30,7 @@ mod word;
 mod world;
 mod written;
 
+pub use address::{HostAddress, NoAddress};
 pub use arm::{
     Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
 };
@@ -38,6 +41,7 @@ pub use host_pair::{HostPair, Pairs};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};
+pub use ports::{NoPorts, PortRange};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use setting::{Placement, Setting, SettingError};
 pub use setting::{is_prefix, rungs_and_groups, said_twice};
@@ -100,6 +104,14 @@ impl Plan {
     /// What is known of a host; none where it takes no part.
     pub fn host(&self, id: HostId) -> Option<&PlannedHost> {
         self.hosts.iter().find(|host| host.id == id)
+    }
+
+    /// Whether a host's ends are listened at: the one that is said to, or else each but the first.
+    pub fn listens(&self, id: HostId) -> bool {
+        match self.hosts.iter().find(|host| host.listens) {
+            Some(host) => host.id == id,
+            None => self.hosts.first().is_some_and(|first| first.id != id),
+        }
     }
 
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
@@ -21,12 +22,21 @@ pub fn interface(socket: &impl AsFd) -> Result<Option<String>> {
     Ok(name.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()))
 }
 
-/// A UDP socket at this address, bound to this interface.
-pub fn udp_at(address: SocketAddr, interface: &str) -> Result<UdpSocket> {
+/// Binds a socket. A port of the user's choice may be that of connections of before, which do not listen: they and
+/// what is bound anew are told apart by their other ends.
+pub(crate) fn bind(socket: &Socket, address: SocketAddr) -> io::Result<()> {
+    if address.port() != 0 {
+        socket.set_reuse_address(true)?;
+    }
+    socket.bind(&SockAddr::from(address))
+}
+
+/// A UDP socket at this address, and bound to this interface if there is one.
+pub fn udp_at(address: SocketAddr, interface: Option<&str>) -> Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP));
     let socket = socket.map_err(|e| Error::new("socket", "UDP", e))?;
-    bind_to(&socket, interface)?;
-    socket.bind(&SockAddr::from(address)).map_err(|e| Error::new("bind", address.to_string(), e))?;
+    interface.map_or(Ok(()), |name| bind_to(&socket, name))?;
+    bind(&socket, address).map_err(|e| Error::new("bind", address.to_string(), e))?;
     Ok(socket.into())
 }
 
@@ -36,11 +46,11 @@ mod tests {
 
     #[test]
     fn a_bound_socket_says_to_what() {
-        let socket = udp_at("127.0.0.1:0".parse().unwrap(), "lo").unwrap();
+        let socket = udp_at("127.0.0.1:0".parse().unwrap(), Some("lo")).unwrap();
         assert_eq!(interface(&socket).unwrap().as_deref(), Some("lo"));
         let free = UdpSocket::bind("127.0.0.1:0").unwrap();
         assert_eq!(interface(&free).unwrap(), None);
-        let error = udp_at("127.0.0.1:0".parse().unwrap(), "none-such").unwrap_err();
+        let error = udp_at("127.0.0.1:0".parse().unwrap(), Some("none-such")).unwrap_err();
         assert_eq!(error.call, BIND_TO_DEVICE);
     }
 }

@@ -37,6 +37,7 @@ pub mod own_file;
 pub mod packet;
 pub mod pages;
 pub mod pipe;
+pub mod port_holder;
 pub mod probe;
 pub mod process;
 pub mod pvm;

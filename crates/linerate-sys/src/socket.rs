@@ -6,7 +6,8 @@ pub use crate::transfer::{
     send_waiting,
 };
 pub use crate::wait::{
-    limit_waits, wait_for, wait_readable, wait_ready, wait_to_accept, wait_writable, wake_at,
+    limit_waits, wait_any_readable, wait_for, wait_readable, wait_ready, wait_to_accept, wait_writable,
+    wake_at,
 };
 
 use crate::bound;
@@ -78,7 +79,7 @@ impl TcpOptions {
     pub fn listen(&self, address: SocketAddr, backlog: i32) -> Result<TcpListener> {
         let object = || format!("{address}");
         let socket = self.socket(address)?;
-        socket.bind(&SockAddr::from(address)).map_err(|e| Error::new("bind", object(), e))?;
+        bound::bind(&socket, address).map_err(|e| Error::new("bind", object(), e))?;
         socket.listen(backlog).map_err(|e| Error::new("listen", object(), e))?;
         Ok(socket.into())
     }

@@ -1,5 +1,6 @@
 //! Stream sockets of families that the standard library does not know: vsock(7), SCTP, SMC.
 
+use crate::bound;
 use crate::{Error, Result};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
@@ -94,7 +95,11 @@ impl Kind {
         };
         let object = || format!("{place:?}");
         let socket = self.socket_for(place)?;
-        socket.bind(&place.address()).map_err(|e| Error::new("bind", object(), e))?;
+        let bound = match place {
+            Place::Internet(address) => bound::bind(&socket, address),
+            Place::Vsock(..) => socket.bind(&place.address()),
+        };
+        bound.map_err(|e| Error::new("bind", object(), e))?;
         socket.listen(backlog).map_err(|e| Error::new("listen", object(), e))?;
         socket.set_nonblocking(true).map_err(|e| Error::new("fcntl", object(), e))?;
         let bound = socket.local_addr().map_err(|e| Error::new("getsockname", object(), e))?;

@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use socket2::SockRef;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// Lets every later blocking call on the socket wait at most this long.
@@ -32,6 +32,17 @@ pub fn wait_readable(source: &impl AsFd, limit: Duration) -> Result<bool> {
         Ok(ready) => Ok(ready > 0),
         Err(Errno::INTR) => Ok(false),
         Err(error) => Err(Error::new("poll", "socket", error)),
+    }
+}
+
+/// Waits until something can be read from any of them, or the time is over, or a signal came.
+pub fn wait_any_readable<'s>(sources: impl Iterator<Item = BorrowedFd<'s>>, limit: Duration) -> Result<()> {
+    let mut waiting: Vec<PollFd<'_>> =
+        sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN)).collect();
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut waiting, Some(&limit)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(Error::new("poll", "sockets", error)),
     }
 }
 

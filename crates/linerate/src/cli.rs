@@ -35,14 +35,12 @@ mod words;
 
 use crate::analysis::{Verdict, has_failed};
 use crate::lab::journal;
-use crate::plan::HostId;
 use crate::record::Recording;
 use crate::transport::foreign::library::shell;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
 use output::{complain, print, printable, tell, write};
-use std::net::IpAddr;
 use std::process::ExitCode;
 
 /// Runs the program.
@@ -101,21 +99,10 @@ fn asked() -> Result<Args> {
     let matches = usage::parse(&command, &path, &line)?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| usage::error_from(&error, &path))?;
     if let Some(hosts) = args.command.hosts() {
-        addressed_once(&hosts.addresses)?;
         hosts.asked = asked;
         hosts.target = fault::with_faults(&hosts.target, &hosts.faults)?;
     }
     Ok(args)
-}
-
-/// A host has one address of each family.
-fn addressed_once(addresses: &[(HostId, IpAddr)]) -> Result<()> {
-    let same = |a: &(HostId, IpAddr), b: &(HostId, IpAddr)| a.0 == b.0 && a.1.is_ipv4() == b.1.is_ipv4();
-    let twice = (1..addresses.len()).find(|at| addresses[..*at].iter().any(|one| same(one, &addresses[*at])));
-    let Some(at) = twice else { return Ok(()) };
-    let (host, address) = addresses[at];
-    let what = format!("--address: host {host} has another address of this kind beside {address}");
-    Err(Error::usage(what, "say it once; an IPv4 and an IPv6 address may stand beside each other"))
 }
 
 fn dispatch(args: Args) -> crate::Result<ExitCode> {

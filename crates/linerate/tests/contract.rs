@@ -20,9 +20,9 @@ fn spec(transport: &str, flows: u32, passive: bool) -> Spec {
         transport: transport.into(),
         flows,
         passive,
-        address: None,
         settings: Vec::new(),
         patience_ms: 5000,
+        ..Spec::default()
     }
 }
 
@@ -98,7 +98,7 @@ fn every_byte_is_received_or_counted_as_lost() {
     for (entry, address) in openings() {
         let address = address.map(|address| address.parse().unwrap());
         for wait in [Wait::Sleeping, Wait::Polling] {
-            let mut ends = meet(&Spec { address, ..spec(entry.name, 1, true) });
+            let mut ends = meet(&Spec { address: address.clone(), ..spec(entry.name, 1, true) });
             let blocks = carried(entry, &blocks);
             for does in [[Does::Receives, Does::Sends], [Does::Sends, Does::Receives]] {
                 let [first, second] = play(&mut ends, [&does[..1], &does[1..]], wait, &blocks);
@@ -125,7 +125,7 @@ fn a_ping_pong_returns_every_message() {
     for (entry, address) in openings() {
         let (transport, address) = (entry.name, address.map(|address| address.parse().unwrap()));
         for wait in [Wait::Sleeping, Wait::Polling] {
-            let mut ends = meet(&Spec { address, ..spec(transport, 1, true) });
+            let mut ends = meet(&Spec { address: address.clone(), ..spec(transport, 1, true) });
             let blocks = carried(entry, &[block(1, 2, 20), block(100_000, 1, 5), block(3 << 20, 1, 2)]);
             let [pings, echoes] = play(&mut ends, [&[Does::Pings], &[Does::Echoes]], wait, &blocks);
             for (index, block) in blocks.iter().enumerate() {

@@ -7,6 +7,7 @@
 
 mod user;
 
+mod addresses;
 mod command_line;
 mod comparison;
 mod contract;

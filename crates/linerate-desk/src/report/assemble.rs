@@ -26,7 +26,8 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
             unexplained_ns_per_byte: diagnosis.rests_ns_per_byte.get(index).copied().flatten(),
             warnings: warnings(Some(index)),
             between_run: between_run(recording, layer),
-            ..entry(recording, analysis, layer)
+            title: title(recording, layer),
+            ..entry(analysis, layer)
         }
     });
     let profile = recording.plan().map(|plan| &plan.profile);
@@ -106,7 +107,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
             .unwrap_or_default(),
         command: command.cloned().unwrap_or_default(),
         planned_passes: plan.map_or(0, |plan| plan.profile.passes),
-        hosts: recording.hosts.iter().map(host).collect(),
+        hosts: recording.hosts.iter().map(|facts| host(recording, facts)).collect(),
         interfaces: wire
             .interfaces
             .into_iter()
@@ -117,6 +118,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
         line_bps: wire.line_bps,
         congestion_control: congestion.into_iter().cloned().collect(),
         kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
+        listening: super::listening::listening(recording, analysis),
     }
 }
 
@@ -128,7 +130,15 @@ fn path_mtu(recording: &Recording, of_interfaces: Option<u64>) -> Option<u64> {
     of_interfaces.filter(|mtu| least < *mtu).map(|_| least)
 }
 
-fn host(host: &HostFacts) -> HostEntry {
+/// The rung's; what goes over IPv6 though its name does not say so, says so.
+fn title(recording: &Recording, layer: &Layer) -> String {
+    let Some(rung) = Rung::named(&layer.rung) else { return layer.rung.clone() };
+    let is_v6 =
+        rung.place == Place::Network && rung.family == Family::V4 && super::listening::is_v6(recording);
+    format!("{}{}", rung.title, if is_v6 { " over IPv6" } else { "" })
+}
+
+fn host(recording: &Recording, host: &HostFacts) -> HostEntry {
     let text = |name| fact(host, name).and_then(Value::as_str).map(String::from);
     HostEntry {
         host: host.host,
@@ -137,18 +147,18 @@ fn host(host: &HostFacts) -> HostEntry {
         cpu_model: text("cpu.model"),
         cpus: host.cpus.len(),
         kernel: text("kernel.release"),
+        address: super::listening::address(recording, host),
     }
 }
 
-fn entry(recording: &Recording, analysis: &Analysis, layer: &Layer) -> LadderEntry {
-    let rung = Rung::named(&layer.rung);
+fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
     let engine = layer.wait.map(|wait| match wait {
         Wait::Polling => "polling",
         Wait::Sleeping => "blocking",
     });
     LadderEntry {
         id: layer.rung.clone(),
-        title: rung.map_or(layer.rung.clone(), |rung| title(recording, rung)),
+        title: String::new(),
         below: layer.below.map(String::from),
         below_host: layer.below_host,
         host: layer.host(),
@@ -176,14 +186,6 @@ fn entry(recording: &Recording, analysis: &Analysis, layer: &Layer) -> LadderEnt
         not_measured: layer.not_measured.clone(),
         warnings: Vec::new(),
     }
-}
-
-/// The rung's title. Where the hosts have no IPv4 address, a rung of either family goes over IPv6, and says so.
-fn title(recording: &Recording, rung: &Rung) -> String {
-    let goes = rung.place == Place::Network && rung.transport.crosses_hosts && rung.family == Family::V4;
-    let is_v6 = |host: &HostFacts| host.address.as_deref().is_some_and(|address| address.contains(':'));
-    let over_v6 = goes && recording.hosts.iter().any(is_v6);
-    if over_v6 { format!("{}, IPv6", rung.title) } else { rung.title.into() }
 }
 
 fn between_run(recording: &Recording, layer: &Layer) -> BetweenRun {

@@ -16,6 +16,7 @@ pub(super) type Note = (String, String);
 pub(super) fn notes(report: &Report) -> Vec<Note> {
     let warned: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
     let mut notes: Vec<Note> = left_out(report);
+    notes.extend(own_ports(report));
     notes.extend(between_runs(report));
     for warning in WARNINGS {
         let mut found: Vec<(String, &WarningEntry)> = Vec::new();
@@ -114,6 +115,22 @@ fn between_runs(report: &Report) -> Option<Note> {
             sources.join(", else by ")
         )),
     }
+}
+
+/// For which rungs what was asked does not hold.
+fn own_ports(report: &Report) -> Option<Note> {
+    let asked = report.run.listening.as_ref().filter(|asked| !asked.not_of.is_empty())?;
+    let rungs = asked.not_of.join(", ");
+    let what = match (&asked.ports, asked.host) {
+        (Some(_), None) => "choose their own ports",
+        (None, _) => "connect as they please, either way",
+        (Some(_), Some(_)) => "choose their own ports, and connect either way",
+    };
+    let text = format!(
+        "the libraries of {rungs} {what}: --ports and --connect hold for all that linerate itself connects; a firewall \
+         between these hosts has to let them pass."
+    );
+    Some(("own ports".into(), text))
 }
 
 /// Patterns and wait modes that were left out of layers that were measured, once for each reason.

@@ -116,6 +116,20 @@ pub struct Run {
     pub congestion_control: Vec<String>,
     /// Whether the CPUs of sleeping ends were kept awake; null where no end slept.
     pub kept_awake: Option<bool>,
+    /// What was asked of who listens, and on which ports; null where nothing was.
+    #[serde(default)]
+    pub listening: Option<ListeningEntry>,
+}
+
+/// What was asked of the ends that listen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListeningEntry {
+    /// The ports that they might use.
+    pub ports: Option<String>,
+    /// The host that listens.
+    pub host: Option<HostId>,
+    /// The rungs whose library chooses for itself.
+    pub not_of: Vec<String>,
 }
 
 /// A host.
@@ -133,6 +147,9 @@ pub struct HostEntry {
     pub cpus: usize,
     /// Its kernel's release.
     pub kernel: Option<String>,
+    /// The address that data came from and went to, where it is known; of a link-local one with its interface there.
+    #[serde(default)]
+    pub address: Option<String>,
 }
 
 /// An interface between the hosts.

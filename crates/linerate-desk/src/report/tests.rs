@@ -32,21 +32,6 @@ fn small() -> Recording {
 }
 
 #[test]
-fn a_row_that_goes_over_ipv6_says_so() {
-    let mut recording = made_up();
-    let titles = |recording: &Recording| -> Vec<String> {
-        Report::from_recording(recording).ladder.into_iter().map(|entry| entry.title).collect()
-    };
-    assert!(titles(&recording).iter().all(|title| !title.contains("IPv6")));
-    recording.hosts.iter_mut().for_each(|host| host.address = Some("fd00::1".into()));
-    let titles = titles(&recording);
-    assert!(
-        titles.contains(&"network.tcp, IPv6".into()) && titles.contains(&"in-host.tcp".into()),
-        "{titles:?}"
-    );
-}
-
-#[test]
 fn the_text_begins_with_the_answer() {
     let mut recording = made_up();
     recording.trials.retain(|trial| !(trial.case.flows == 4 && trial.case.pattern == Pattern::Bidirectional));

@@ -65,6 +65,9 @@ fn wire(run: &Run) -> String {
     let target = if rest.starts_with("//") { run.target.as_str() } else { scheme };
     let mut facts =
         vec![format!("{} {}", run.hosts.len(), if run.hosts.len() == 1 { "host" } else { "hosts" })];
+    // Those of a lab are always the same.
+    let addresses: Vec<&str> = run.hosts.iter().filter_map(|host| host.address.as_deref()).collect();
+    facts.extend((rest.starts_with("//") && !addresses.is_empty()).then(|| addresses.join(" and ")));
     let told = |interface: &InterfaceEntry| interface.driver.clone().unwrap_or(interface.name.clone());
     let mut interfaces: Vec<String> = run.interfaces.iter().map(told).collect();
     interfaces.dedup();

@@ -146,9 +146,9 @@ fn open(transport: &str, settings: &[Setting]) -> Result<[Box<dyn Session>; 2]> 
         transport: transport.into(),
         flows: 1,
         passive,
-        address: None,
         settings: settings.to_vec(),
         patience_ms: PATIENCE.as_millis() as u64,
+        ..Spec::default()
     };
     let transport = named(transport)?;
     let (passive, offer) = transport.offer(&spec(true))?;

@@ -29,9 +29,9 @@ fn copies(cpu: Option<u32>, block: &Block) -> Result<Vec<f64>> {
         transport: rung.transport.name.into(),
         flows: 1,
         passive: false,
-        address: None,
         settings: Vec::new(),
         patience_ms: 10_000,
+        ..Spec::default()
     };
     let mut session = named(rung.transport.name)?.offer(&spec)?.0.join(&Offer::Nothing)?;
     let task = [Task { does: Does::Copies, cpus: cpu.into_iter().collect() }];

@@ -5,13 +5,14 @@
 //! for the other end of a connection that will not speak again.
 
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, OfferRequest, PROTOCOL,
-    PartAnswer, TrialAnswer, TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, ListenRequest, OfferRequest,
+    PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, Notifier, gather, serve};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
+use crate::plan::HostAddress;
 use crate::record::HostDelta;
 use crate::transport;
 use crate::{Error, Result};
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv6Addr, UdpSocket};
+use std::net::{Ipv6Addr, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -65,7 +66,7 @@ pub fn main(
 /// The agent's state.
 struct Agent {
     cpus: Vec<u32>,
-    reached: Option<(IpAddr, IpAddr)>,
+    reached: Option<(HostAddress, HostAddress)>,
     /// Its own and its workers'.
     processes: Vec<u32>,
     /// Those that work for each open session beside them.
@@ -133,6 +134,11 @@ impl Agent {
                 Ok(Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
+            "listen" => {
+                let request: ListenRequest = read(params)?;
+                transport::may_listen(&request.addresses, request.ports)?;
+                Ok(Value::Null)
+            }
             "settle" => {
                 self.settle()?;
                 Ok(Value::Null)
@@ -155,8 +161,8 @@ impl Agent {
             version: env!("CARGO_PKG_VERSION").into(),
             machine: observer::machine_id(),
             cpus: self.cpus.clone(),
-            reached_at: self.reached.map(|(at, _)| at),
-            reached_from: self.reached.map(|(_, from)| from),
+            reached_at: self.reached.clone().map(|(at, _)| at),
+            reached_from: self.reached.clone().map(|(_, from)| from),
             lacks: transport::lacking(),
             unobserved: observer::unobserved(),
             refused: transport::refused(&request.settings),
@@ -289,9 +295,26 @@ fn presented(stream: UnixStream, secret: &str) -> Option<UnixStream> {
     (greeting.trim_end() == secret).then_some(stream)
 }
 
-/// The addresses in sshd's `SSH_CONNECTION`: client address and port, server address and port.
-fn ssh_ends(connection: &str) -> Option<(IpAddr, IpAddr)> {
+/// The addresses in sshd's `SSH_CONNECTION`: client address and port, server address and port. The zone of both is one
+/// of this host, so that the client's own is not known.
+fn ssh_ends(connection: &str) -> Option<(HostAddress, HostAddress)> {
     let fields: Vec<&str> = connection.split_ascii_whitespace().collect();
-    let address = |index: usize| fields.get(index)?.parse::<IpAddr>().ok();
-    Some((address(2)?, address(0)?))
+    let address = |index: usize| fields.get(index)?.parse::<HostAddress>().ok();
+    Some((address(2)?, address(0)?.elsewhere()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ssh_ends;
+
+    #[test]
+    fn the_zone_of_one_host_is_no_zone_of_the_other() {
+        let ends = |text: &str| ssh_ends(text).map(|(at, from)| (at.to_string(), from.to_string()));
+        let known = |at: &str, from: &str| Some((at.to_owned(), from.to_owned()));
+        assert_eq!(ends("192.0.2.1 5 192.0.2.2 22"), known("192.0.2.2", "192.0.2.1"));
+        assert_eq!(ends("fe80::1%eth1 5 fe80::2%eth1 22"), known("fe80::2%eth1", "fe80::1"));
+        for text in ["", "192.0.2.1 5", "x 5 192.0.2.2 22", "UNKNOWN 65535 UNKNOWN 65535"] {
+            assert_eq!(ends(text), None, "{text}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
-use super::protocol::{Hello, HelloRequest, PROTOCOL};
+use super::protocol::{Hello, HelloRequest, ListenRequest, PROTOCOL};
 use super::ssh::Ssh;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{HostId, Plan, PlannedHost, Target};
+use crate::plan::{HostAddress, HostId, Plan, PlannedHost, Target};
 use crate::record::{HostFacts, WireAudit};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
@@ -35,9 +35,9 @@ pub struct Host {
     /// What is known of it.
     pub facts: HostFacts,
     /// Where its peer's data goes to.
-    pub address: IpAddr,
+    pub address: HostAddress,
     /// Its IPv6 address, where one is known.
-    pub address6: Option<IpAddr>,
+    pub address6: Option<HostAddress>,
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
@@ -84,8 +84,8 @@ struct Started {
     reached: String,
     client: Client,
     agent: ChildProcess,
-    address: Option<IpAddr>,
-    address6: Option<IpAddr>,
+    address: Option<HostAddress>,
+    address6: Option<HostAddress>,
 }
 
 /// What an agent is called in an error.
@@ -115,9 +115,28 @@ impl Hosts {
         let mut all = greet(started, plan, &|| asked(stop))?;
         for host in &mut all {
             host.facts.address = Some(host.address.to_string());
-            host.facts.address6 = host.address6.map(|address| address.to_string());
+            host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
         }
-        Ok(Hosts { all, lab })
+        let mut hosts = Hosts { all, lab };
+        hosts.may_listen(plan, stop)?;
+        Ok(hosts)
+    }
+
+    /// Whether the hosts that listen can have one of the ports, and whether zones are interfaces, before anything is
+    /// measured.
+    fn may_listen(&mut self, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<()> {
+        for host in &mut self.all {
+            let id = host.facts.host;
+            let ports = plan.host(id).and_then(|host| host.ports).filter(|_| plan.listens(id));
+            let addresses: Vec<HostAddress> =
+                std::iter::once(host.address.clone()).chain(host.address6.clone()).collect();
+            if ports.is_some() || addresses.iter().any(HostAddress::is_link_local) {
+                let request = ListenRequest { addresses, ports };
+                let may = host.client.call::<()>("listen", &request, HELLO, &|| asked(stop));
+                may.map_err(|error| error.on_host(&id))?;
+            }
+        }
+        Ok(())
     }
 
     /// What the lab's own wire did since it was last asked; none where there is none.
@@ -130,7 +149,11 @@ fn in_lab(id: HostId, host: &VirtualHost, means: &HostAccess) -> Result<Started>
     let mut command = host.command(&means.program);
     command.arg("agent");
     let started = Started::new(id, "lab".into(), AGENT, command)?;
-    Ok(Started { address: Some(host.address), address6: host.address6, ..started })
+    Ok(Started {
+        address: Some(host.address.into()),
+        address6: host.address6.map(HostAddress::from),
+        ..started
+    })
 }
 
 fn by_ssh(hosts: &[String], means: &HostAccess) -> Result<Vec<Started>> {
@@ -187,11 +210,11 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         }
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
-    let reached_from: Vec<_> = hellos.iter().map(|hello| hello.reached_from).collect();
+    let reached_from: Vec<_> = hellos.iter().map(|hello| hello.reached_from.clone()).collect();
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
-        let from_other = reached_from.get(1 - index.min(1)).copied().flatten();
-        let known = started.address.or(hello.reached_at).or(from_other);
-        let address = started.planned(plan).and_then(|host| host.address).or(known);
+        let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
+        let known = started.address.clone().or(hello.reached_at.clone()).or(from_other);
+        let address = started.planned(plan).and_then(|host| host.address.clone()).or(known);
         let hint = format!("say it: --address {}=192.0.2.1", started.id);
         let what = format!("no address is known for host {}", started.id);
         Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
@@ -199,9 +222,9 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     hosts.collect()
 }
 
-fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
-    let said = started.planned(plan).and_then(|host| host.address6).map(IpAddr::V6);
-    let address6 = said.or(started.address6).or(Some(address).filter(IpAddr::is_ipv6));
+fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Host {
+    let said = started.planned(plan).and_then(|host| host.address6.clone());
+    let address6 = said.or(started.address6).or_else(|| Some(address.clone()).filter(HostAddress::is_ipv6));
     let facts = HostFacts {
         host: started.id,
         reached: started.reached,
@@ -221,12 +244,18 @@ fn host(started: Started, hello: Hello, address: IpAddr, plan: &Plan) -> Host {
 
 impl Host {
     /// The address at which an end of a rung stands on this host.
-    pub fn end_of(&self, rung: &Rung) -> Option<IpAddr> {
+    pub fn end_of(&self, rung: &Rung) -> Option<HostAddress> {
         match (rung.place, rung.family) {
-            (Place::InHost, Family::V4) => Some(Ipv4Addr::LOCALHOST.into()),
-            (Place::InHost, Family::V6) => Some(Ipv6Addr::LOCALHOST.into()),
-            (Place::Network, Family::V4) => Some(self.address),
-            (Place::Network, Family::V6) => self.address6,
+            (Place::InHost, Family::V4) => Some(IpAddr::V4(Ipv4Addr::LOCALHOST).into()),
+            (Place::InHost, Family::V6) => Some(IpAddr::V6(Ipv6Addr::LOCALHOST).into()),
+            (Place::Network, Family::V4) => Some(self.address.clone()),
+            (Place::Network, Family::V6) => self.address6.clone(),
         }
+    }
+
+    /// The address from which an end of a rung connects to one at this address: of its family, where there is one.
+    pub fn end_towards(&self, other: Option<&HostAddress>, rung: &Rung) -> Option<HostAddress> {
+        let is_v6 = other.is_some_and(HostAddress::is_ipv6) && rung.place == Place::Network;
+        self.address6.clone().filter(|_| is_v6).or_else(|| self.end_of(rung))
     }
 }

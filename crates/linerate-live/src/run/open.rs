@@ -26,8 +26,13 @@ impl Runner<'_> {
         let patience_ms = step.patience_ns / 1_000_000;
         let mut offers = Vec::new();
         for (index, end) in ends.iter().enumerate() {
+            let listening = ends.first().filter(|_| index > 0);
             let is_passive = index == 0 && ends.len() > 1;
-            let spec = Spec { patience_ms, ..self.spec(step_session.case, rung, end, is_passive) };
+            let mut spec = Spec { patience_ms, ..self.spec(step_session.case, rung, end, is_passive) };
+            if let Some(listening) = listening {
+                let other = self.hosts.all[listening.host].end_of(rung);
+                spec.address = self.hosts.all[end.host].end_towards(other.as_ref(), rung);
+            }
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
@@ -62,7 +67,9 @@ impl Runner<'_> {
                 ends.push(End { host, worker: role.worker });
             }
         }
-        ends.sort_by_key(|end| std::cmp::Reverse((end.host, end.worker)));
+        let listens =
+            |end: &End| self.plan.host(self.hosts.all[end.host].facts.host).is_some_and(|host| host.listens);
+        ends.sort_by_key(|end| std::cmp::Reverse((listens(end), end.host, end.worker)));
         Ok(ends)
     }
 
@@ -78,6 +85,8 @@ impl Runner<'_> {
             flows: case.flows,
             passive,
             address: host.end_of(rung),
+            ports: self.plan.host(host.facts.host).and_then(|host| host.ports),
+            calls: case.pattern.calls(),
             settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),
             patience_ms: PATIENCE.as_millis() as u64,
         }

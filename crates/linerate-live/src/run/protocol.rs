@@ -1,6 +1,6 @@
 //! What the controller asks of agents, and agents of their workers.
 
-use crate::plan::{Block, Setting};
+use crate::plan::{Block, HostAddress, PortRange, Setting};
 use crate::record::{
     Environment, Flow, Granted, HostDelta, KnobRefused, Lack, Series, SocketRecord, Unobserved,
 };
@@ -8,7 +8,6 @@ use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Sample, Wait};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// The version of these messages: both ends must be of the same program.
 pub const PROTOCOL: &str = concat!("linerate.control/1 ", env!("CARGO_PKG_VERSION"));
@@ -32,9 +31,9 @@ pub struct Hello {
     /// The CPUs that may be used.
     pub cpus: Vec<u32>,
     /// Over ssh: the address at which this host was reached, and the one that reached it.
-    pub reached_at: Option<IpAddr>,
+    pub reached_at: Option<HostAddress>,
     /// See above.
-    pub reached_from: Option<IpAddr>,
+    pub reached_from: Option<HostAddress>,
     /// Whether the loopback interface has an IPv6 address.
     pub loopback6: bool,
     /// The transports that this host has not.
@@ -47,6 +46,15 @@ pub struct Hello {
     pub refused: Vec<KnobRefused>,
     /// All that could be read about the host.
     pub environment: Environment,
+}
+
+/// See whether ends may listen on this host as they are asked to.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ListenRequest {
+    /// The addresses.
+    pub addresses: Vec<HostAddress>,
+    /// The ports; any where none are said.
+    pub ports: Option<PortRange>,
 }
 
 /// Prepare one end of a session.

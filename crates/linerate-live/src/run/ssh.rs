@@ -34,7 +34,7 @@ impl Ssh {
         if let Some(port) = port {
             words.extend(["-p".into(), port.into()]);
         }
-        Ok(Ssh { words, host: name.into() })
+        Ok(Ssh { words, host: name })
     }
 
     /// The command that runs an agent there, once the program is there.
@@ -160,14 +160,14 @@ impl Copied {
     }
 }
 
-/// Splits `host:port` and `[address]:port`; an address in brackets loses them.
-fn split_port(host: &str) -> (&str, Option<&str>) {
+/// Splits `host:port` and `user@[address]:port`; an address in brackets loses them.
+fn split_port(host: &str) -> (String, Option<&str>) {
     if let Some((name, rest)) = host.split_once(']') {
-        return (name.trim_start_matches('['), rest.strip_prefix(':'));
+        return (name.replacen('[', "", 1), rest.strip_prefix(':'));
     }
     match host.split_once(':') {
-        Some((name, port)) if !port.contains(':') => (name, Some(port)),
-        _ => (host, None),
+        Some((name, port)) if !port.contains(':') => (name.into(), Some(port)),
+        _ => (host.into(), None),
     }
 }
 

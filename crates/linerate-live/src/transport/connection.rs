@@ -8,3 +8,4 @@ pub mod engine;
 pub mod factory;
 pub mod family;
 pub mod meeting;
+pub mod place;

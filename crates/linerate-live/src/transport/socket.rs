@@ -22,6 +22,11 @@ pub mod unix_datagram;
 pub mod vsock;
 
 use super::Transport;
+use super::connection::place::Protocol;
+use super::spec::Spec;
+use crate::Result;
+use linerate_sys::bound;
+use linerate_sys::socket::TcpOptions;
 
 /// What stands on this shelf.
 pub static TRANSPORTS: &[&dyn Transport] = &[
@@ -36,3 +41,9 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &rdma::RDMA,
     &raw::RAW,
 ];
+
+/// Whether an end may listen for connections and for datagrams.
+pub fn may_listen(spec: &Spec) -> Result<()> {
+    spec.bind(Protocol::Tcp, |place| TcpOptions::default().listen(place, 1))?;
+    spec.bind(Protocol::Udp, |place| bound::udp_at(place, None)).map(drop)
+}

@@ -1,13 +1,12 @@
 //! What an end is asked for.
 
-use crate::plan::Setting;
+use crate::plan::{HostAddress, PortRange, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 /// Everything that one end needs to open its side of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spec {
     /// The transport's name.
     pub transport: String,
@@ -15,8 +14,14 @@ pub struct Spec {
     pub flows: u32,
     /// Whether this end binds and waits; the other one connects.
     pub passive: bool,
-    /// The address that a passive end binds.
-    pub address: Option<IpAddr>,
+    /// This end's address, which a passive end binds; within this host where there is none.
+    pub address: Option<HostAddress>,
+    /// The ports that a passive end may bind; any where none are said.
+    #[serde(default)]
+    pub ports: Option<PortRange>,
+    /// Whether further connections are made after the ends have met.
+    #[serde(default)]
+    pub calls: bool,
     /// The knobs that are set.
     pub settings: Vec<Setting>,
     /// How long nothing may move before a trial fails.
@@ -32,11 +37,6 @@ impl Spec {
     /// The value of a knob in its own type, if it is set. Settings were checked when they were read.
     pub(super) fn parsed<T: std::str::FromStr>(&self, knob: &str) -> Option<T> {
         self.value(knob).and_then(|value| value.parse().ok())
-    }
-
-    /// A port of the kernel's choice at the address that this end binds; within this host by default.
-    pub(super) fn any_port(&self) -> SocketAddr {
-        SocketAddr::new(self.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0)
     }
 
     pub(super) fn patience(&self) -> Duration {

@@ -106,7 +106,7 @@ fn engine(knob: &str, name: &str, probe: &dyn Fn(&str) -> Result<()>) -> Option<
 }
 
 fn interface(name: &str) -> Option<Refusal> {
-    let error = bound::udp_at((Ipv4Addr::UNSPECIFIED, 0).into(), name).err()?;
+    let error = bound::udp_at((Ipv4Addr::UNSPECIFIED, 0).into(), Some(name)).err()?;
     if error.call != bound::BIND_TO_DEVICE {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The hosts of a run.
 
 use super::pair::host_name;
-use core::net::{IpAddr, Ipv6Addr};
+use super::{HostAddress, PortRange};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -92,20 +92,24 @@ impl JsonSchema for HostId {
 }
 
 /// A host that takes part, and what the user says of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedHost {
     /// Its name.
     pub id: HostId,
     /// The address that its peer sends to, where it is not the one that the host was reached at.
-    pub address: Option<IpAddr>,
+    pub address: Option<HostAddress>,
     /// Its IPv6 address, where that is not known otherwise.
-    pub address6: Option<Ipv6Addr>,
+    pub address6: Option<HostAddress>,
+    /// The ports that its ends may listen on; any where none are said.
+    pub ports: Option<PortRange>,
+    /// Whether it listens and the other hosts connect to it, whatever they are called.
+    pub listens: bool,
 }
 
 impl PlannedHost {
     /// The first so many hosts of a target, nothing being said of them.
     pub fn first(count: u32) -> Vec<PlannedHost> {
-        let host = |number| PlannedHost { id: HostId(number), address: None, address6: None };
+        let host = |number| PlannedHost { id: HostId(number), ..PlannedHost::default() };
         (0..count as u16).map(host).collect()
     }
 }

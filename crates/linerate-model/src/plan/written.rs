@@ -2,8 +2,10 @@
 //! empty, and hosts a number with two tables of addresses.
 
 use super::pair::MOST_HOSTS;
-use super::{Arm, Comparison, HostId, Plan, PlannedHost, Profile, Rungs, Setting, Suite, Target, View};
-use core::net::{IpAddr, Ipv6Addr};
+use super::{
+    Arm, Comparison, HostAddress, HostId, Plan, PlannedHost, PortRange, Profile, Rungs, Setting, Suite,
+    Target, View,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,13 +33,19 @@ pub(super) struct Written {
     settings: Vec<Setting>,
     /// The address that a host's peer sends to, where it is not the one that the host was reached at.
     #[serde(default)]
-    addresses: BTreeMap<String, IpAddr>,
+    addresses: BTreeMap<String, HostAddress>,
     /// What is compared with the plan as it stands, if anything: a case's `arm` counts from 1 here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     arms: Vec<Arm>,
     /// The IPv6 address of a host, where it is not known otherwise.
     #[serde(default)]
-    addresses6: BTreeMap<String, Ipv6Addr>,
+    addresses6: BTreeMap<String, HostAddress>,
+    /// The ports that ends may listen on; any where none are said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ports: Option<PortRange>,
+    /// The host that listens, where it is said which one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    listens: Option<HostId>,
     /// How the arms are compared; none where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
@@ -63,8 +71,10 @@ impl From<Plan> for Written {
             View::Suites(suites) => (Rungs::default(), suites, None),
             View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design)),
         };
-        let addresses = plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address?)));
-        let addresses6 = plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address6?)));
+        let addresses =
+            plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address.clone()?)));
+        let addresses6 =
+            plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address6.clone()?)));
         Written {
             target: plan.target,
             hosts: plan.hosts.len() as u32,
@@ -76,6 +86,8 @@ impl From<Plan> for Written {
             addresses: addresses.collect(),
             arms: plan.arms,
             addresses6: addresses6.collect(),
+            ports: plan.hosts.first().and_then(|host| host.ports),
+            listens: plan.hosts.iter().find(|host| host.listens).map(|host| host.id),
             comparison,
             seed: plan.seed,
             budget_ns: plan.budget_ns,
@@ -100,8 +112,13 @@ impl TryFrom<Written> for Plan {
         let host = |number: u32| {
             let id = HostId(number as u16);
             let name = id.to_string();
-            let address = written.addresses.get(&name).copied();
-            PlannedHost { id, address, address6: written.addresses6.get(&name).copied() }
+            PlannedHost {
+                id,
+                address: written.addresses.get(&name).cloned(),
+                address6: written.addresses6.get(&name).cloned(),
+                ports: written.ports,
+                listens: written.listens == Some(id),
+            }
         };
         Ok(Plan {
             hosts: (0..written.hosts).map(host).collect(),

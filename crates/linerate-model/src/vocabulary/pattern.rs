@@ -411,6 +411,11 @@ impl Pattern {
         self.search().is_some()
     }
 
+    /// Whether it makes connections while it is timed.
+    pub fn calls(self) -> bool {
+        self.entry().needs.contains(&Need::Calls)
+    }
+
     /// Whether each step of it has connections of its own.
     pub fn connects_anew(self) -> bool {
         self.entry().connects_anew

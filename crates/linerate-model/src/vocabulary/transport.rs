@@ -313,6 +313,11 @@ pub const TRANSPORTS: &[TransportEntry] = &[
 ];
 
 impl TransportEntry {
+    /// Whether another program's library chooses the ports, and which end connects.
+    pub fn chooses_ports(&self) -> bool {
+        self.foreign && self.passes_messages
+    }
+
     /// Whether its sessions offer what a pattern needs.
     pub fn carries(&self, pattern: Pattern) -> bool {
         pattern.entry().needs.iter().any(|need| self.offers.contains(need))

@@ -276,9 +276,9 @@ impl Ours {
 }
 
 fn spec(way: &Way, work: &Work, engine: &[&str], passive: bool) -> Spec {
-    let (transport, flows, address, patience_ms) = (way.transport.into(), work.flows, None, 10_000);
+    let (transport, flows, patience_ms) = (way.transport.into(), work.flows, 10_000);
     let settings = way.fixed.iter().chain(engine).filter_map(|set| set.parse().ok()).collect();
-    Spec { transport, flows, passive, address, settings, patience_ms }
+    Spec { transport, flows, passive, settings, patience_ms, ..Spec::default() }
 }
 
 /// What a receiver asks for at once; 0 where nothing is said.

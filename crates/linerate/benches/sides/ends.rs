@@ -17,7 +17,8 @@ impl Ends {
     pub fn open(transport: &str, settings: &[&str]) -> linerate::Result<Ends> {
         let settings = settings.iter().map(|set| set.parse().expect("a setting")).collect();
         let (flows, passive, patience_ms) = (1, true, 20_000);
-        let spec = Spec { transport: transport.into(), flows, passive, address: None, settings, patience_ms };
+        let spec =
+            Spec { transport: transport.into(), flows, passive, settings, patience_ms, ..Spec::default() };
         let transport = named(&spec.transport)?;
         let (passive, offer) = transport.offer(&spec)?;
         let (active, _) = transport.offer(&Spec { passive: false, ..spec })?;

@@ -92,7 +92,7 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     let target = &args.hosts.target;
     Ok(Plan {
         target: target.clone(),
-        hosts: two_hosts(&args.hosts.addresses),
+        hosts: two_hosts(&args.hosts)?,
         profile: profile(target, args.blocks),
         view: View::Comparison { rungs: Rungs::named([rung.id]), design: comparison },
         settings: settings(target, &args.base)?,

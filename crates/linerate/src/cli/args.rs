@@ -4,15 +4,14 @@ use super::fault::faults;
 use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
-    Candidates, address, arms, blocks, budget, count, formats, kinds, message_size, mpi, names, profiles,
-    rungs, seed, setting, share, suites, target, tools,
+    Candidates, address, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
+    ports, profiles, rungs, seed, setting, share, suites, target, tools,
 };
 use super::watch::Watching;
-use crate::plan::{Fault, HostId, Metric, Setting, Suite, Target};
+use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Measures every layer between the wire and the application, and says where the rate is lost.
@@ -83,9 +82,18 @@ pub struct Hosts {
     #[arg(hide_possible_values = true)]
     pub faults: Vec<Fault>,
     /// The address that a host's data goes to, where it is not the one that ssh reaches: b=192.0.2.7. Give
-    /// an IPv6 address beside it for the rungs over IPv6.
+    /// an IPv6 address beside it for the rungs over IPv6; a link-local one with the interface that has it on
+    /// that host: b=fe80::7%eth0.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]
-    pub addresses: Vec<(HostId, IpAddr)>,
+    pub addresses: Vec<(HostId, HostAddress)>,
+    /// The ports that the listening host may use, TCP and UDP: 5201, or 5201-5210. One is enough, for any number
+    /// of connections; the first that is free is taken [default: ports of the kernel's choice].
+    #[arg(long, value_name = "PORT[-PORT]", value_parser = ports, help_heading = HOSTS)]
+    pub ports: Option<PortRange>,
+    /// Which host connects, and which one listens, where only one can be reached: 'b>a' lets b connect to a
+    /// [default: a>b]. Data is measured both ways whoever connects.
+    #[arg(long, value_name = "a>b|b>a", value_parser = connect, help_heading = HOSTS)]
+    pub connect: Option<HostId>,
     /// How to call ssh, with options.
     #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH", help_heading = HOSTS)]
     #[arg(hide_env_values = true, value_hint = ValueHint::CommandString)]

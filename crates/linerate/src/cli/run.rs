@@ -7,12 +7,13 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{print, settle};
-use crate::plan::{HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, said_twice, sizes};
+use crate::plan::{
+    HostAddress, HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, said_twice, sizes,
+};
 use crate::report::text;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{RUNGS, Rung};
 use crate::{Error, Result};
-use std::net::IpAddr;
 use std::process::ExitCode;
 
 /// Measures, prints the report, and says how it ended.
@@ -51,7 +52,7 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
     let settings = settings(&args.target, set)?;
     Ok(Plan {
         target: args.target.clone(),
-        hosts: two_hosts(&args.addresses),
+        hosts: two_hosts(args)?,
         view: View::Ladder(Rungs {
             ids: rungs(&profile, &args.only, &args.skip)?,
             named: !args.only.is_empty(),
@@ -71,17 +72,30 @@ pub fn once(option: &str, set: &[Setting]) -> Result<()> {
 
 /// A ladder stands between two hosts. Where one was given both kinds of address, its peer sends to the IPv4 one: IPv6
 /// has rungs of its own.
-pub fn two_hosts(addresses: &[(HostId, IpAddr)]) -> Vec<PlannedHost> {
+pub fn two_hosts(args: &Hosts) -> Result<Vec<PlannedHost>> {
     let mut hosts = PlannedHost::first(2);
     for host in &mut hosts {
-        let given = || addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| *address).rev();
-        host.address = given().find(IpAddr::is_ipv4).or_else(|| given().next());
-        host.address6 = given().find_map(|address| match address {
-            IpAddr::V6(address) => Some(address),
-            IpAddr::V4(_) => None,
-        });
+        let given = args.addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| address);
+        let (v6, v4): (Vec<&HostAddress>, Vec<&HostAddress>) = given.partition(|address| address.is_ipv6());
+        let [v4, v6] = [("IPv4", v4), ("IPv6", v6)].map(|(family, all)| only(host.id, family, &all));
+        let (v4, v6) = (v4?, v6?);
+        host.address = v4.or_else(|| v6.clone());
+        host.address6 = v6;
+        host.ports = args.ports;
+        host.listens = args.connect == Some(host.id);
     }
-    hosts
+    Ok(hosts)
+}
+
+/// The one address of a family: a rung goes to one.
+fn only(host: HostId, family: &str, all: &[&HostAddress]) -> Result<Option<HostAddress>> {
+    match all.iter().find(|address| **address != all[0]) {
+        Some(other) => Err(Error::usage(
+            format!("host {host} is given two {family} addresses: {} and {other}", all[0]),
+            "give one of IPv4 and one of IPv6; measure each network in a run of its own, and compare the reports",
+        )),
+        None => Ok(all.first().map(|address| (*address).clone())),
+    }
 }
 
 /// The settings, and what holds on such a target without them.

@@ -35,7 +35,11 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
     }
     if suites.iter().any(Suite::takes_all_hosts) {
         let others = PlannedHost::first(plan.target.hosts()).into_iter().skip(plan.hosts.len());
-        plan.hosts.extend(others);
+        plan.hosts.extend(others.map(|host| PlannedHost { ports: args.ports, ..host }));
+        if plan.hosts.len() > 2 && args.connect.is_some() {
+            let what = format!("--connect is between two hosts, and this suite is of {}", plan.hosts.len());
+            return Err(Error::usage(what, "leave it out, or name two hosts"));
+        }
     }
     for arm in suites.iter().flat_map(Suite::arms) {
         if !plan.arms.contains(&arm) {

@@ -3,14 +3,13 @@
 use super::lab_file;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{
-    HostId, LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
-    rungs_and_groups,
+    HostAddress, HostId, LEAST_BLOCKS, PROFILES, PortRange, Setting, SettingError, Suite, Target,
+    TargetError, candidates, is_prefix, rungs_and_groups,
 };
 use crate::unit::{self, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
-use std::net::IpAddr;
 use std::sync::LazyLock;
 
 /// Why a value does not fit, and what to try.
@@ -236,15 +235,31 @@ pub fn budget(text: &str) -> Read<u64> {
     }
 }
 
-/// `a=192.0.2.1`.
-pub fn address(text: &str) -> Read<(HostId, IpAddr)> {
+/// `a=192.0.2.1`, `b=fe80::1%eth0`.
+pub fn address(text: &str) -> Read<(HostId, HostAddress)> {
     const TRY: &str = "try b=192.0.2.7";
     match text.split_once('=') {
         None => unfit(format!("`{text}` has no `=`"), TRY),
-        Some((name, address)) => match (name.parse(), address.parse()) {
+        Some((name, address)) => match (name.parse(), address.parse::<HostAddress>()) {
             (Ok(host @ HostId(0 | 1)), Ok(address)) => Ok((host, address)),
-            (Ok(HostId(0 | 1)), Err(_)) => unfit(format!("`{address}` is not an IP address"), TRY),
+            (Ok(HostId(0 | 1)), Err(error)) => unfit(error.what, error.hint),
             _ => unfit(format!("no host is called `{name}`"), "the hosts are called a and b"),
         },
+    }
+}
+
+/// `5201`, `5201-5210`.
+pub fn ports(text: &str) -> Read<PortRange> {
+    text.parse::<PortRange>().or_else(|error| unfit(error.to_string(), "try 5201 or 5201-5210"))
+}
+
+/// `b>a`: the host that listens.
+pub fn connect(text: &str) -> Read<HostId> {
+    match text {
+        "a>b" => Ok(HostId(1)),
+        "b>a" => Ok(HostId(0)),
+        // The shell takes `>` for itself, and leaves an empty file of that name.
+        "a" | "b" => unfit(format!("`{text}` is only half of it"), "quote it for the shell: --connect 'b>a'"),
+        _ => unfit(format!("`{text}` does not say who connects to whom"), "try 'a>b' or 'b>a'"),
     }
 }

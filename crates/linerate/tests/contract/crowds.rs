@@ -1,6 +1,8 @@
 //! More flows than CPUs: each carries all its bytes, and stamps every slice.
 
 use super::*;
+use linerate::plan::PortRange;
+use std::net::TcpListener;
 
 /// What both ends do.
 const PAIRS: [[Does; 2]; 4] = [
@@ -93,4 +95,49 @@ fn flows_have_a_thread_each_on_request() {
             assert_eq!((measured.flow.bytes, measured.flow.slices_ns.len()), (block.bytes(), 2), "{block:?}");
         }
     }
+}
+
+/// A port that nobody has.
+fn free_port() -> PortRange {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port().to_string().parse().unwrap()
+}
+
+#[test]
+fn one_port_serves_all_sessions_at_once() {
+    let ports = Some(free_port());
+    let names: Vec<&str> = two_ends().filter(|entry| entry.crosses_hosts).map(|entry| entry.name).collect();
+    let mut sessions: Vec<(&str, u32, [Box<dyn Session>; 2])> = Vec::new();
+    for name in names.into_iter().chain(["tcp", "udp"]) {
+        let flows = if name == "lite" { 1 } else { 3 };
+        sessions.push((name, flows, meet(&Spec { ports, ..spec(name, flows, true) })));
+    }
+    for (name, flows, ends) in &mut sessions {
+        let block = block(100, 3, 2);
+        let [first, _] = play(ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block]);
+        let lost: u64 = first[0].iter().map(|flow| flow[0].flow.lost.unwrap_or(0) * 100).sum();
+        assert_eq!(bytes(&first, 0) + lost, u64::from(*flows) * block.bytes(), "{name}");
+        let own = ends[0].endpoints();
+        let at_port =
+            |ends: &String| ends.split(' ').next().unwrap().ends_with(&format!(":{}", ports.unwrap()));
+        assert!(*name == "raw" || own.iter().all(at_port), "{name}: {own:?}");
+    }
+}
+
+#[test]
+fn silent_strangers_keep_nobody_waiting() {
+    // One after the other they would take longer than the ends wait.
+    let spec = Spec { patience_ms: 4000, ..spec("tcp", 2, true) };
+    let transport = named("tcp").unwrap();
+    let (passive, offer) = transport.offer(&spec).unwrap();
+    let Offer::Socket { address: Address::Internet(address), .. } = &offer else { panic!("no address") };
+    let strangers: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let (active, _) = transport.offer(&Spec { passive: false, ..spec.clone() }).unwrap();
+    let mut ends = std::thread::scope(|scope| {
+        let active = scope.spawn(|| active.join(&offer).unwrap());
+        [passive.join(&Offer::Nothing).unwrap(), active.join().unwrap()]
+    });
+    let [first, _] = play(&mut ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block(64, 3, 1)]);
+    assert_eq!(bytes(&first, 0), 2 * 192);
+    drop(strangers);
 }

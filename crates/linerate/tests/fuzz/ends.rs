@@ -27,9 +27,9 @@ fn join_with(transport: &str, say: impl FnOnce(&mut TcpStream, &str) + Send) {
         transport: transport.into(),
         flows: 1,
         passive: true,
-        address: None,
         settings: Vec::new(),
         patience_ms: PATIENCE_MS,
+        ..Spec::default()
     };
     let (passive, offer) = named(transport).unwrap().offer(&spec).unwrap();
     let Offer::Socket { address, secret, .. } = &offer else { panic!("{transport} offers a socket") };

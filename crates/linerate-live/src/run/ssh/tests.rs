@@ -13,10 +13,13 @@ fn ports_are_told_from_addresses() {
         ("b", ("b", None)),
         ("root@b:2222", ("root@b", Some("2222"))),
         ("[fd00::1]:22", ("fd00::1", Some("22"))),
+        ("root@[fe80::1%eth0]:22", ("root@fe80::1%eth0", Some("22"))),
+        ("root@fe80::1%eth0", ("root@fe80::1%eth0", None)),
         ("fd00::1", ("fd00::1", None)),
     ];
     for (host, parts) in cases {
-        assert_eq!(split_port(host), parts);
+        let (name, port) = split_port(host);
+        assert_eq!((name.as_str(), port), parts);
     }
 }
 

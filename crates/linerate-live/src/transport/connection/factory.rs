@@ -193,7 +193,7 @@ mod tests {
 
     fn spec(transport: &str, passive: bool) -> Spec {
         let transport = transport.into();
-        Spec { transport, flows: 2, passive, address: None, settings: Vec::new(), patience_ms: 5000 }
+        Spec { transport, flows: 2, passive, patience_ms: 5000, ..Spec::default() }
     }
 
     /// Both ends, the listening one first, and where it listens.

@@ -15,7 +15,8 @@ use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
 use std::marker::PhantomData;
-use std::time::Instant;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 /// The most parallel connections of one session.
 const MOST_FLOWS: u32 = 1000;
@@ -23,6 +24,13 @@ const MOST_FLOWS: u32 = 1000;
 /// Descriptors that a flow may need, with its observers and its engine, and those that a process has anyway.
 const DESCRIPTORS: u64 = 6;
 const OTHERS: u64 = 128;
+
+/// Connections that may be silent beside those of the flows.
+const STRANGERS: usize = 64;
+
+/// How much longer than the end that connects the other one waits, and how often it looks after those that are silent.
+const GRACE: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The transport of one family.
 pub struct Streams<F>(PhantomData<fn() -> F>);
@@ -59,9 +67,14 @@ impl<F: Family> Pending for Meeting<F> {
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let flows = self.meet(other)?;
         let factory: Box<dyn ConnectionFactory<F>> = match (self.passive, other) {
+            // A port that was asked for is free again for the next session.
+            (Some(_), _) if self.spec.ports.is_some() && !self.spec.calls => {
+                return Connected::session(self.spec, flows);
+            }
             (Some((listener, secret)), _) => Box::new(Acceptor::<F> { listener, secret }),
             (None, Offer::Socket { address, secret, .. }) => {
-                let (spec, address, secret) = (self.spec.clone(), address.clone(), secret.clone());
+                let address = self.spec.reached(address)?;
+                let (spec, secret) = (self.spec.clone(), secret.clone());
                 Box::new(Connector { spec, address, secret })
             }
             (None, _) => return Connected::session(self.spec, flows),
@@ -94,7 +107,8 @@ impl<F: Family> Meeting<F> {
         match (&self.passive, other) {
             (Some((listener, secret)), _) => self.await_flows(listener, secret),
             (None, Offer::Socket { address, secret, .. }) => {
-                (0..self.spec.flows).map(|flow| self.greet(address, secret, flow)).collect()
+                let address = self.spec.reached(address)?;
+                (0..self.spec.flows).map(|flow| self.greet(&address, secret, flow)).collect()
             }
             (None, _) => Err(Error::peer("the other end", "offered no socket", "")),
         }
@@ -108,18 +122,81 @@ impl<F: Family> Meeting<F> {
         Ok(stream)
     }
 
+    /// Accepts until every flow is there. Who says nothing keeps nobody waiting.
     fn await_flows(&self, listener: &F::Listener, secret: &str) -> Result<Vec<F>> {
         let mut flows: Vec<Option<F>> = (0..self.spec.flows).map(|_| None).collect();
-        let deadline = Instant::now() + self.spec.patience();
+        let mut greeters: Vec<Greeter<F>> = Vec::new();
+        // The end that connects is given its time: it can tell what holds it up.
+        let deadline = Instant::now() + self.spec.patience() + GRACE;
         while flows.iter().any(Option::is_none) {
-            if let Some(stream) = accept::<F>(listener, deadline)?
-                && let Some(flow) = greeted(&stream, secret)
-                && let Some(slot @ None) = flows.get_mut(flow)
-            {
-                *slot = Some(stream);
+            if Instant::now() > deadline {
+                return Err(Error::hung_up("the other end", "did not connect in time"));
+            }
+            let mut waits = true;
+            for _ in 0..STRANGERS {
+                let Some(stream) = accept::<F>(listener)? else { break };
+                if greeters.len() >= flows.len() + STRANGERS {
+                    greeters.remove(0);
+                }
+                greeters.push(Greeter::new(stream));
+                waits = false;
+            }
+            for mut greeter in std::mem::take(&mut greeters) {
+                match greeter.hear(secret) {
+                    Heard::Nothing if greeter.came.elapsed() < STRANGER => greeters.push(greeter),
+                    Heard::Flow(flow) => {
+                        if let Some(slot @ None) = flows.get_mut(flow) {
+                            *slot = Some(greeter.stream);
+                        }
+                        waits = false;
+                    }
+                    Heard::Nothing | Heard::Stranger => {}
+                }
+            }
+            if waits {
+                let waiting = greeters.iter().map(|greeter| greeter.stream.as_fd());
+                socket::wait_any_readable(std::iter::once(listener.as_fd()).chain(waiting), LOOK)?;
             }
         }
         Ok(flows.into_iter().flatten().collect())
+    }
+}
+
+/// A connection that has not presented all of its greeting yet.
+struct Greeter<F> {
+    stream: F,
+    came: Instant,
+    greeting: [u8; GREETING_LEN],
+    filled: usize,
+}
+
+/// What a connection has presented.
+enum Heard {
+    /// Not all yet.
+    Nothing,
+    /// The secret, and the number of a flow.
+    Flow(usize),
+    /// What is none of ours.
+    Stranger,
+}
+
+impl<F: Family> Greeter<F> {
+    fn new(stream: F) -> Greeter<F> {
+        Greeter { stream, came: Instant::now(), greeting: [0; GREETING_LEN], filled: 0 }
+    }
+
+    fn hear(&mut self, secret: &str) -> Heard {
+        match self.stream.receive_now(&mut self.greeting[self.filled..]) {
+            Ok(None) => Heard::Nothing,
+            Ok(Some(came @ 1..)) => {
+                self.filled += came;
+                match self.filled < GREETING_LEN {
+                    true => Heard::Nothing,
+                    false => presented(&self.greeting, secret).map_or(Heard::Stranger, Heard::Flow),
+                }
+            }
+            Ok(Some(0)) | Err(_) => Heard::Stranger,
+        }
     }
 }
 
@@ -140,16 +217,14 @@ fn has_descriptors(flows: u32) -> Result<()> {
     Err(Error::Limit { what, hint })
 }
 
-fn accept<F: Family>(listener: &F::Listener, deadline: Instant) -> Result<Option<F>> {
+/// A connection, if one is there.
+fn accept<F: Family>(listener: &F::Listener) -> Result<Option<F>> {
     match F::accept(listener) {
         Ok(stream) => Ok(Some(stream)),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let hint = "does a firewall stand between the hosts' test ports?";
-                return Err(Error::peer("the other end", "did not connect in time", hint));
-            }
-            socket::wait_readable(listener, left)?;
+        // Who went away meanwhile is nobody.
+        Err(error)
+            if [io::ErrorKind::WouldBlock, io::ErrorKind::ConnectionAborted].contains(&error.kind()) =>
+        {
             Ok(None)
         }
         Err(error) => Err(Error::io("accept", "listener", error)),
@@ -161,6 +236,11 @@ pub fn greeted(stream: &impl Channel, secret: &str) -> Option<usize> {
     let mut greeting = [0; GREETING_LEN];
     socket::limit_waits(stream, STRANGER).ok()?;
     receive_all(stream, &mut greeting).ok()?;
+    presented(&greeting, secret)
+}
+
+/// The flow's number in a greeting with this secret.
+fn presented(greeting: &[u8; GREETING_LEN], secret: &str) -> Option<usize> {
     let (presented, flow) = greeting.split_at(SECRET_LEN);
     let flow = std::str::from_utf8(flow).ok()?;
     (presented == secret.as_bytes()).then(|| usize::from_str_radix(flow, 16).ok()).flatten()

@@ -14,13 +14,14 @@ use crate::transport::connection::channel::{Channel, receive_all, send_all};
 use crate::transport::connection::engine::Connected;
 use crate::transport::connection::family::{SECRET_LEN, STRANGER};
 use crate::transport::connection::meeting::greeted;
-use crate::transport::{Offer, Pending, Session, Spec, Transport, granted};
+use crate::transport::connection::place::Protocol;
+use crate::transport::{Address, Offer, Pending, Session, Spec, Transport, granted};
 use crate::{Error, Result};
 use linerate_sys::memory_file::PrivateFile;
 use linerate_sys::{orphans, process, socket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -246,8 +247,11 @@ fn until_dot(mut from: impl Read + AsFd, limit: Duration) -> Result<String> {
 
 impl Serving {
     fn new(spec: &Spec) -> Result<Serving> {
-        let [outer, inner] = [spec.any_port(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0))].map(listen);
-        let ((outer, address), (inner, within)) = (outer?, inner?);
+        let (outer, address) = spec.bind(Protocol::Tcp, listen)?;
+        let Address::Internet(address) = spec.told(address) else {
+            return Err(Error::unavailable("sshd at no IP address", ""));
+        };
+        let (inner, within) = listen((Ipv4Addr::LOCALHOST, 0).into())?;
         let (keys, [user, host_key, key]) = Keys::make(spec.patience())?;
         let secret = format!("{:032x}", rand::random::<u128>());
         let daemon = Daemon { address, port: within.port(), secret, user, host_key, key };
@@ -285,8 +289,16 @@ impl Serving {
     }
 }
 
-fn listen(at: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let fail = |call| move |e| Error::io(call, at.to_string(), e);
+/// An address as ssh is told it, with the number of its zone.
+fn host(at: SocketAddr) -> String {
+    match at {
+        SocketAddr::V6(at) if at.scope_id() != 0 => format!("{}%{}", at.ip(), at.scope_id()),
+        at => at.ip().to_string(),
+    }
+}
+
+fn listen(at: SocketAddr) -> linerate_sys::Result<(TcpListener, SocketAddr)> {
+    let fail = |call| move |e: io::Error| linerate_sys::Error::new(call, at.to_string(), e);
     let listener = TcpListener::bind(at).map_err(fail("bind"))?;
     listener.set_nonblocking(true).map_err(fail("fcntl"))?;
     let address = listener.local_addr().map_err(fail("getsockname"))?;
@@ -353,7 +365,10 @@ impl Pending for Asking {
 impl Asking {
     fn ask(&self, daemon: &Daemon, (known, key): (&PrivateFile, &PrivateFile), flow: u32) -> Result<Tunnel> {
         let (own, theirs) = UnixStream::pair().map_err(|e| Error::io("socketpair", "ssh", e))?;
-        let port = daemon.address.port().to_string();
+        let Address::Internet(at) = self.spec.reached(&Address::Internet(daemon.address))? else {
+            return Err(Error::peer("the other end", "offered an sshd at no IP address", ""));
+        };
+        let port = at.port().to_string();
         let mut words: Vec<String> =
             [&find_program("ssh")?.display().to_string(), "-F", "none", "-v", "-p", &port, "-i"]
                 .map(String::from)
@@ -374,7 +389,7 @@ impl Asking {
             words.extend(["-c", cipher].map(String::from));
         }
         words.extend(["-W".into(), format!("{}:{}", Ipv4Addr::LOCALHOST, daemon.port)]);
-        words.extend(["-l".into(), daemon.user.clone(), "--".into(), daemon.address.ip().to_string()]);
+        words.extend(["-l".into(), daemon.user.clone(), "--".into(), host(at)]);
         let programs = Programs { started: vec![Started::from_words(&words, theirs.into())?], _keys: None };
         let tunnel = Tunnel { socket: own.into(), programs: Arc::new(programs) };
         let greeting = format!("{}{flow:08x}", daemon.secret);

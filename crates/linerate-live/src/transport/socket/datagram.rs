@@ -11,6 +11,7 @@ use crate::transport::connection::meeting::Meeting;
 use crate::transport::{Offer, Pending, Session, Spec, Transport};
 use crate::{Error, Result};
 use linerate_sys::socket;
+use std::io;
 use std::marker::PhantomData;
 use std::os::fd::AsFd;
 
@@ -29,8 +30,9 @@ pub trait Datagrams: AsFd + Send + Sized + 'static {
     }
     /// Binds a port; the name is what the other end needs besides the stream's addresses.
     fn bind(spec: &Spec, beside: &Self::Beside) -> Result<(Self, String)>;
-    /// Takes datagrams from this port only, and sends to it only.
-    fn connect(&self, beside: &Self::Beside, name: &str) -> Result<()>;
+    /// Takes datagrams from this port only, and sends to it only. It is given both names, this end's own first; what it
+    /// sends for that is thrown away before the ends go on.
+    fn connect(&self, spec: &Spec, beside: &Self::Beside, names: [&str; 2]) -> Result<()>;
     /// A session over connected ports.
     fn session(spec: Spec, flows: Vec<(Self, Self::Beside)>) -> Result<Box<dyn Session>>;
 }
@@ -82,18 +84,24 @@ impl<D: Datagrams> Pending for Binding<D> {
 /// Binds and connects one port.
 pub fn connect<D: Datagrams>(spec: &Spec, beside: &D::Beside) -> Result<D> {
     socket::limit_waits(beside, spec.patience())?;
-    let fail = |e| Error::peer("the other end", format!("told no port: {e}"), "");
+    let fail = |e: io::Error| match e.kind() {
+        // It knows why.
+        io::ErrorKind::UnexpectedEof => Error::hung_up("the other end", "went away before the ports had met"),
+        _ => Error::peer("the other end", format!("told no port: {e}"), ""),
+    };
     let (port, name) = D::bind(spec, beside)?;
     let mut told = [b' '; NAME_LEN];
     told[..name.len()].copy_from_slice(name.as_bytes());
     send_all(beside, &told).map_err(fail)?;
     receive_all(beside, &mut told).map_err(fail)?;
     let garbled = || Error::peer("the other end", "told no port", "");
-    port.connect(beside, std::str::from_utf8(&told).map_err(|_| garbled())?.trim_end())?;
+    port.connect(spec, beside, [&name, std::str::from_utf8(&told).map_err(|_| garbled())?.trim_end()])?;
+    socket::limit_waits(beside, spec.patience())?;
+    let meet = || send_all(beside, &[0]).and_then(|()| receive_all(beside, &mut [0])).map_err(fail);
+    meet()?;
     let drained = |e| Error::io("recv", "datagram socket", e);
     while socket::receive_now(&port, &mut [0]).map_err(drained)?.is_some() {}
-    // Nothing is sent before both ends are connected.
-    send_all(beside, &[0]).map_err(fail)?;
-    receive_all(beside, &mut [0]).map_err(fail)?;
+    // Nothing is sent before both ends have thrown away what came.
+    meet()?;
     Ok(port)
 }

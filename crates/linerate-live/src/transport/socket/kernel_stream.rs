@@ -1,9 +1,11 @@
 //! Stream sockets of families beside TCP's and Unix's: what they share. Each family's own file says which.
 
+use super::tcp::{backlog, unreached};
 use super::unix::{granted_buffers, set_buffers};
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::Channel;
 use crate::transport::connection::family::Family;
+use crate::transport::connection::place::Protocol;
 use crate::transport::{Address, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -25,6 +27,8 @@ pub trait Foreign: Send + Sync + 'static {
     const NAME: &'static str;
     /// Its kind of socket.
     const KIND: Kind;
+    /// Whose ports it has, if it has any.
+    const PORTS: Protocol = Protocol::Tcp;
     /// What the kernel is said to lack.
     const WHAT: &'static str;
     /// What to try where it is not there.
@@ -55,10 +59,14 @@ impl<F: Foreign> Family for Stream<F> {
     }
 
     fn listen(spec: &Spec) -> Result<(Listener, Address)> {
-        let (listener, place) = F::KIND.listen(spec.any_port(), spec.flows as i32)?;
+        let listen = |place| F::KIND.listen(place, backlog(spec));
+        let (listener, place) = match F::KIND {
+            Kind::Vsock => listen(spec.own_place()?)?,
+            Kind::Sctp | Kind::Smc => spec.bind(F::PORTS, listen)?,
+        };
         let address = match place {
             Place::Vsock(context, port) => Address::Context(context, port),
-            Place::Internet(address) => Address::Internet(address),
+            Place::Internet(address) => spec.told(address),
         };
         Ok((listener, address))
     }
@@ -74,7 +82,8 @@ impl<F: Foreign> Family for Stream<F> {
             (Kind::Sctp | Kind::Smc, Address::Internet(address)) => Place::Internet(*address),
             _ => return Err(other()),
         };
-        Ok(Stream::new(F::KIND.connect(place, spec.patience())?))
+        let connected = F::KIND.connect(place, spec.patience());
+        connected.map(Stream::new).map_err(|error| unreached(spec, address, F::PORTS, error))
     }
 }
 

@@ -2,11 +2,12 @@
 //! way does not let it pass, the kernel falls back to TCP, and what was granted says so.
 
 use super::kernel_stream::lack;
-use super::tcp::{DSCP, options};
+use super::tcp::{DSCP, backlog, options, unreached};
 use crate::record::{Granted, Lack};
 use crate::transport::connection::channel::Channel;
 use crate::transport::connection::family::Family;
 use crate::transport::connection::meeting::Streams;
+use crate::transport::connection::place::Protocol;
 use crate::transport::{Address, Spec, granted};
 use crate::{Error, Result};
 use linerate_sys::mptcp;
@@ -36,11 +37,11 @@ impl Family for Multipath {
     }
 
     fn listen(spec: &Spec) -> Result<(TcpListener, Address)> {
-        let listener = several_paths(spec).listen(spec.any_port(), spec.flows as i32)?;
+        let listener = spec.bind(Protocol::Tcp, |place| several_paths(spec).listen(place, backlog(spec)))?;
         let fail = |call| move |e| Error::io(call, "listener", e);
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
-        Ok((listener, Address::Internet(address)))
+        Ok((listener, spec.told(address)))
     }
 
     fn accept(listener: &TcpListener) -> io::Result<Multipath> {
@@ -49,7 +50,10 @@ impl Family for Multipath {
 
     fn connect(spec: &Spec, address: &Address, _flow: u32) -> Result<Multipath> {
         match address {
-            Address::Internet(to) => Ok(Multipath(several_paths(spec).connect(*to, spec.patience())?)),
+            Address::Internet(to) => {
+                let connected = several_paths(spec).connect(*to, spec.patience());
+                connected.map(Multipath).map_err(|error| unreached(spec, address, Protocol::Tcp, error))
+            }
             other => Err(Error::peer("the other end", format!("offered {other} for MPTCP"), "")),
         }
     }

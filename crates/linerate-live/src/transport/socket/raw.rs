@@ -83,7 +83,7 @@ impl Datagrams for Frames {
         Ok((ports, format!("{address:012x} {key:016x}")))
     }
 
-    fn connect(&self, _beside: &TcpStream, name: &str) -> Result<()> {
+    fn connect(&self, _spec: &Spec, _beside: &TcpStream, [_, name]: [&str; 2]) -> Result<()> {
         let peer = parse_address(name).ok_or_else(|| Error::peer("the other end", "told no address", ""))?;
         let _ = self.peer.set(peer);
         Ok(())

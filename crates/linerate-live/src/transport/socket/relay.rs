@@ -6,8 +6,9 @@
 //! and all after it; what came before has gone on at once. Or it is the small answers that wait, those of
 //! the passive end: until more has come than they have, or the delay is over.
 
+use crate::transport::Spec;
 use crate::transport::connection::family::GREETING_LEN;
-use crate::transport::{Address, Spec};
+use crate::transport::connection::place::Protocol;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::{Error, Result};
 use linerate_sys::socket::{self, TcpOptions};
@@ -63,8 +64,13 @@ impl Relay {
     }
 
     /// Listens beside the inner listener, which is reached through it from now on.
-    pub fn stand_before(self, inner: SocketAddr, options: TcpOptions) -> Result<(Accepting, Address)> {
-        let listener = options.listen(SocketAddr::new(inner.ip(), 0), 256)?;
+    pub fn stand_before(
+        self,
+        inner: SocketAddr,
+        spec: &Spec,
+        options: TcpOptions,
+    ) -> Result<(Accepting, SocketAddr)> {
+        let listener = spec.bind(Protocol::Tcp, |place| options.listen(place, 256))?;
         let address = listener.local_addr().map_err(|e| Error::io("getsockname", "relay", e))?;
         let accepting = Accepting { listener: Arc::new(listener), stop: Arc::default() };
         let (listener, stop) = (accepting.listener.clone(), accepting.stop.clone());
@@ -77,7 +83,7 @@ impl Relay {
                 let _ = thread::start("relay", move || self.carry(outer, inner, &options));
             }
         })?;
-        Ok((accepting, Address::Internet(address)))
+        Ok((accepting, address))
     }
 
     /// Passes the greeting on, and then both directions.
@@ -179,9 +185,7 @@ impl Turns {
 impl Drop for Accepting {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        // Wakes the thread, which then sees that it is over.
-        if let Ok(address) = self.listener.local_addr() {
-            let _ = TcpStream::connect(address);
-        }
+        // It listens no longer, which also wakes the thread.
+        socket::shut_down(&self.listener);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::kernel_stream::{Foreign, Stream};
 use crate::transport::connection::meeting::Streams;
+use crate::transport::connection::place::Protocol;
 use linerate_sys::stream_socket::Kind;
 
 /// The transport.
@@ -15,6 +16,7 @@ pub struct Sctp;
 impl Foreign for Sctp {
     const NAME: &'static str = "sctp";
     const KIND: Kind = Kind::Sctp;
+    const PORTS: Protocol = Protocol::Sctp;
     const WHAT: &'static str = "SCTP";
     const HINT: &'static str = "modprobe sctp, on a kernel with CONFIG_IP_SCTP";
     const AT_ONCE: usize = 64 << 10;

@@ -8,6 +8,7 @@ use crate::record::Granted;
 use crate::transport::connection::channel::Channel;
 use crate::transport::connection::family::Family;
 use crate::transport::connection::meeting::Streams;
+use crate::transport::connection::place::{Protocol, not_reached};
 use crate::transport::{Address, Spec, granted};
 use crate::unit::{BitRate, Bytes};
 use crate::vocabulary::{Does, Wait};
@@ -34,16 +35,22 @@ impl Family for TcpStream {
     type Listener = Listener;
 
     fn listen(spec: &Spec) -> Result<(Listener, Address)> {
-        let listener = options(spec).listen(spec.any_port(), spec.flows as i32);
-        let listener = listener.map_err(|error| refused(spec, error))?;
+        let listen = |place| options(spec).listen(place, backlog(spec));
         let fail = |call| move |e| Error::io(call, "listener", e);
+        let relay = Relay::from_spec(spec);
+        let listener = match relay {
+            // The relay is what has to be reached.
+            Some(_) => listen(spec.own_place()?).map_err(Error::from),
+            None => spec.bind(Protocol::Tcp, listen),
+        };
+        let listener = listener.map_err(|error| refused(spec, error))?;
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
-        let Some(relay) = Relay::from_spec(spec) else {
-            return Ok((Listener { listener, _relay: None }, Address::Internet(address)));
+        let Some(relay) = relay else {
+            return Ok((Listener { listener, _relay: None }, spec.told(address)));
         };
-        let (relay, outer) = relay.stand_before(address, options(spec))?;
-        Ok((Listener { listener, _relay: Some(relay) }, outer))
+        let (relay, outer) = relay.stand_before(address, spec, options(spec))?;
+        Ok((Listener { listener, _relay: Some(relay) }, spec.told(outer)))
     }
 
     fn accept(listener: &Listener) -> io::Result<TcpStream> {
@@ -54,7 +61,7 @@ impl Family for TcpStream {
         match address {
             Address::Internet(to) => {
                 let connected = from_port(spec, flow)?.connect(*to, spec.patience());
-                connected.map_err(|error| refused(spec, error))
+                connected.map_err(|error| unreached(spec, address, Protocol::Tcp, error))
             }
             other => Err(Error::peer("the other end", format!("offered {other} for TCP"), "")),
         }
@@ -98,7 +105,7 @@ pub(super) fn granted_interface(spec: &Spec, socket: &impl AsFd) -> Option<Grant
 }
 
 /// An interface that is not there, or that this user may not bind to, is no fault of the peer's.
-pub(super) fn no_interface(name: &str, error: linerate_sys::Error) -> Error {
+fn no_interface(name: &str, error: linerate_sys::Error) -> Error {
     if error.call != bound::BIND_TO_DEVICE {
         return error.into();
     }
@@ -106,9 +113,31 @@ pub(super) fn no_interface(name: &str, error: linerate_sys::Error) -> Error {
     Error::unavailable(what, "`ip link` shows the interfaces; both ends need one of this name")
 }
 
-fn refused(spec: &Spec, error: linerate_sys::Error) -> Error {
-    no_interface(spec.value(INTERFACE).unwrap_or_default(), error)
+/// The same of what may have failed otherwise.
+pub(super) fn refused(spec: &Spec, error: Error) -> Error {
+    match error {
+        Error::System(error) => no_interface(spec.value(INTERFACE).unwrap_or_default(), error),
+        error => error,
+    }
 }
+
+/// Why a connection did not come to be.
+pub(super) fn unreached(
+    spec: &Spec,
+    address: &Address,
+    protocol: Protocol,
+    error: linerate_sys::Error,
+) -> Error {
+    not_reached(address, protocol, &error).unwrap_or_else(|| refused(spec, error.into()))
+}
+
+/// Connections that may wait to be accepted: those of the flows, and of strangers.
+pub(super) fn backlog(spec: &Spec) -> i32 {
+    spec.flows as i32 + STRANGERS
+}
+
+/// Strangers that may wait beside them.
+const STRANGERS: i32 = 64;
 
 /// The same, for a connection that comes from a port of the user's choice: each flow from the next one.
 fn from_port(spec: &Spec, flow: u32) -> Result<TcpOptions> {

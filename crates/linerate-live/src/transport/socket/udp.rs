@@ -1,15 +1,17 @@
 //! UDP sockets, over IPv4 or IPv6. One datagram a message: what the receiver cannot take is lost.
 
+mod opening;
 mod shared;
 
 use super::coalescing::Coalescing;
 use super::datagram::{Datagrams, Ports};
 use super::lossy::{Connected, Play, Port, Sleeping, plain};
-use super::tcp::{DSCP, INTERFACE, granted_interface, no_interface};
+use super::tcp::{DSCP, INTERFACE, granted_interface, refused};
 use super::unix::{granted_buffers, set_buffers};
 use crate::pattern::Measured;
 use crate::plan::Block;
 use crate::record::Granted;
+use crate::transport::connection::place::Protocol;
 use crate::transport::{Session, Spec, Task, granted};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -27,27 +29,36 @@ impl Datagrams for UdpSocket {
     const NAME: &'static str = "udp";
     type Beside = TcpStream;
 
-    /// At the address that the stream has here, on a port of the kernel's choice.
+    /// At the address that the stream has here. The name is the port, and what the other end's first datagram must
+    /// have in it: where that one is behind a firewall or a translated address, only it can open the way.
     fn bind(spec: &Spec, beside: &TcpStream) -> Result<(UdpSocket, String)> {
         let fail = |call| move |e| Error::io(call, "UDP socket", e);
         let mut address = beside.local_addr().map_err(fail("getsockname"))?;
         address.set_port(0);
-        let port = match spec.value(INTERFACE) {
-            Some(name) => bound::udp_at(address, name).map_err(|error| no_interface(name, error))?,
-            None => UdpSocket::bind(address).map_err(fail("bind"))?,
-        };
+        let name = spec.value(INTERFACE);
+        let bound = spec.bind_at(address, Protocol::Udp, |place| bound::udp_at(place, name));
+        let port = bound.map_err(|error| refused(spec, error))?;
         set_buffers(&port, spec);
         // What the kernel refuses shows when it is read back.
         let _ = spec.parsed(DSCP).map(|code| socket::set_dscp(&port, code));
         let number = port.local_addr().map_err(fail("getsockname"))?.port();
-        Ok((port, number.to_string()))
+        Ok((port, format!("{number} {:032x}", rand::random::<u128>())))
     }
 
     /// The address is the stream's, whoever told the port.
-    fn connect(&self, beside: &TcpStream, name: &str) -> Result<()> {
-        let mut peer = beside.peer_addr().map_err(|e| Error::io("getpeername", "stream", e))?;
-        peer.set_port(name.parse().map_err(|_| Error::peer("the other end", "told no port", ""))?);
-        UdpSocket::connect(self, peer).map_err(|e| Error::io("connect", peer.to_string(), e))
+    fn connect(&self, spec: &Spec, beside: &TcpStream, [own, other]: [&str; 2]) -> Result<()> {
+        let peer = beside.peer_addr().map_err(|e| Error::io("getpeername", "stream", e))?;
+        let secret =
+            |name: &str| name.split_once(' ').map(|(_, secret)| secret.to_owned()).unwrap_or_default();
+        if spec.passive {
+            return opening::await_first(self, beside, peer, secret(own).as_bytes(), spec.patience());
+        }
+        let port = other.split(' ').next().and_then(|port| port.parse().ok());
+        // With the zone that the stream has.
+        let mut place = peer;
+        place.set_port(port.ok_or_else(|| Error::peer("the other end", "told no port", ""))?);
+        UdpSocket::connect(self, place).map_err(|e| Error::io("connect", place.to_string(), e))?;
+        opening::send_first(self, beside, place, secret(other).as_bytes(), spec.patience())
     }
 
     fn session(spec: Spec, flows: Vec<(UdpSocket, TcpStream)>) -> Result<Box<dyn Session>> {

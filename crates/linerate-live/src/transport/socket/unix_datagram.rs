@@ -26,7 +26,7 @@ impl Datagrams for UnixDatagram {
         Ok((port, name))
     }
 
-    fn connect(&self, _beside: &UnixStream, name: &str) -> Result<()> {
+    fn connect(&self, _spec: &Spec, _beside: &UnixStream, [_, name]: [&str; 2]) -> Result<()> {
         Ok(local::connect_datagrams(self, name)?)
     }
 

@@ -87,10 +87,10 @@ pub fn interface_of(address: IpAddr) -> Result<String> {
 
 /// The address of this end towards another host; none where both ends are on one. There an end's address is loopback's.
 pub fn own_address(spec: &Spec) -> Result<Option<Ipv4Addr>> {
-    match spec.address {
+    match spec.address.as_ref().map(|address| address.ip) {
         None => Ok(None),
-        Some(address) if address.is_loopback() => Ok(None),
-        Some(IpAddr::V4(address)) => Ok(Some(address)),
+        Some(ip) if ip.is_loopback() => Ok(None),
+        Some(IpAddr::V4(ip)) => Ok(Some(ip)),
         Some(address) => {
             Err(Error::unavailable(format!("ranks at {address}"), "launchers are told IPv4 addresses"))
         }

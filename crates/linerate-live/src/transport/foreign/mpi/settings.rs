@@ -76,7 +76,7 @@ mod tests {
 
     fn spec(settings: &[&str]) -> Spec {
         let settings = settings.iter().map(|setting| setting.parse().unwrap()).collect();
-        Spec { transport: "mpi".into(), flows: 1, passive: false, address: None, settings, patience_ms: 1000 }
+        Spec { transport: "mpi".into(), flows: 1, settings, patience_ms: 1000, ..Spec::default() }
     }
 
     fn named(settings: &[&str], maker: &str) -> Vec<String> {

@@ -41,7 +41,7 @@ mod tests {
 
     fn spec(settings: &[&str]) -> Spec {
         let settings = settings.iter().map(|setting| setting.parse().unwrap()).collect();
-        Spec { transport: "ucx".into(), flows: 1, passive: false, address: None, settings, patience_ms: 1000 }
+        Spec { transport: "ucx".into(), flows: 1, settings, patience_ms: 1000, ..Spec::default() }
     }
 
     fn named(settings: &[&str], interface: Option<&str>) -> Vec<String> {
