@@ -80,7 +80,7 @@ fn bytes_of_iperf_are_of_1024_and_bits_of_1000() {
         ("Bytes", 8.0),
         ("KBytes", 8192.0),
         ("MBytes", 8.0 * 1_048576.0),
-        ("GBytes", 8.0 * 1_073_741824.0),
+        ("GBytes", 8.0 * 1_073_741_824.0),
     ] {
         near(told(text(unit).as_bytes(), Some("iperf3")).unwrap().rows[0].values[0], 100.0 * bits);
     }
@@ -101,7 +101,7 @@ fn iperf_2_tells_whose_bytes_and_what_came_back() {
     near(rates(&both, "TCP", SENDS)[0], 1710.0 * 8.0 * 1_048576.0);
     near(rates(&both, "TCP, back", RECEIVES)[0], 1428.0 * 8.0 * 1_048576.0);
     let csv = Told::of("iperf2-tcp.csv");
-    assert_eq!(rates(&csv, "TCP, each stream", None), [19_015_584629.0, 28_203_788652.0]);
+    assert_eq!(rates(&csv, "TCP, each stream", None), [19_015_584_629.0, 28_203_788_652.0]);
     assert!(csv.doubts("sum over all streams is missing") && csv.doubts("the sender's or the receiver's"));
 }
 
