@@ -84,7 +84,7 @@ fn text_around_a_document_is_a_doubt_with_its_line() {
     near(rate(&found), rate(&Told::of("iperf3-tcp.json")));
     assert!(found.doubts("Broken pipe"), "{:?}", found.source.doubts);
     // A fault is told by its line in the file, not in the document.
-    let faulty = format!("a\nb\n{{\"start\": 1,\n\"end\": \"iperf \",\n\"bits_per_second\": 1 2}}\n");
+    let faulty = "a\nb\n{\"start\": 1,\n\"end\": \"iperf \",\n\"bits_per_second\": 1 2}\n";
     let refusal = told(faulty.as_bytes(), Some("iperf3")).err().unwrap();
     assert!(refusal.what.starts_with("line 5: it is no JSON"), "{}", refusal.what);
 }

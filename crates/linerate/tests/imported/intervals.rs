@@ -79,7 +79,7 @@ fn bytes_of_iperf_are_of_1024_and_bits_of_1000() {
         ("Gbits", 1e9),
         ("Bytes", 8.0),
         ("KBytes", 8192.0),
-        ("MBytes", 8.0 * 1_048_576.0),
+        ("MBytes", 8.0 * 1_048576.0),
         ("GBytes", 8.0 * 1_073_741_824.0),
     ] {
         near(told(text(unit).as_bytes(), Some("iperf3")).unwrap().rows[0].values[0], 100.0 * bits);
@@ -98,8 +98,8 @@ fn iperf_2_tells_whose_bytes_and_what_came_back() {
         (Some(1470), Some(8919))
     );
     let both = Told::of("iperf2-both.txt");
-    near(rates(&both, "TCP", SENDS)[0], 1710.0 * 8.0 * 1_048_576.0);
-    near(rates(&both, "TCP, back", RECEIVES)[0], 1428.0 * 8.0 * 1_048_576.0);
+    near(rates(&both, "TCP", SENDS)[0], 1710.0 * 8.0 * 1_048576.0);
+    near(rates(&both, "TCP, back", RECEIVES)[0], 1428.0 * 8.0 * 1_048576.0);
     let csv = Told::of("iperf2-tcp.csv");
     assert_eq!(rates(&csv, "TCP, each stream", None), [19_015_584_629.0, 28_203_788_652.0]);
     assert!(csv.doubts("sum over all streams is missing") && csv.doubts("the sender's or the receiver's"));
@@ -119,17 +119,17 @@ fn each_client_of_a_server_of_iperf_2_is_a_run() {
 #[test]
 fn nuttcp_tells_what_the_receiver_got_in_all_its_forms() {
     let tcp = Told::of("nuttcp-tcp.txt");
-    near(rates(&tcp, "TCP", RECEIVES)[0], 34_646.3414e6);
-    assert_eq!(rates(&tcp, "TCP, parts", RECEIVES), [32_167.3974 * 1e6, 37_398.362 * 1e6]);
+    near(rates(&tcp, "TCP", RECEIVES)[0], 34646.3414e6);
+    assert_eq!(rates(&tcp, "TCP, parts", RECEIVES), [32167.3974 * 1e6, 37398.362 * 1e6]);
     near(tcp.value(Quantity::CpuShare, MEAN, RECEIVES), 0.39);
-    near(tcp.value(Quantity::RoundTrip, MEAN, None), 120_000.0);
+    near(tcp.value(Quantity::RoundTrip, MEAN, None), 120000.0);
     let udp = Told::of("nuttcp-udp.txt");
     assert_eq!(udp.one(Quantity::Lost, Statistic::Total, RECEIVES).samples, Some(763));
     assert_eq!(udp.rows[0].transport.as_deref(), Some("udp"));
-    near(rates(&Told::of("nuttcp-parse.txt"), "TCP", RECEIVES)[0], 22_585.5058e6);
+    near(rates(&Told::of("nuttcp-parse.txt"), "TCP", RECEIVES)[0], 22585.5058e6);
     let verbose = Told::of("nuttcp-verbose.txt");
-    near(rates(&verbose, "TCP", SENDS)[0], 19_790.2197e6);
-    near(rates(&verbose, "TCP", RECEIVES)[0], 19_788.8741e6);
+    near(rates(&verbose, "TCP", SENDS)[0], 19790.2197e6);
+    near(rates(&verbose, "TCP", RECEIVES)[0], 19788.8741e6);
     assert_eq!(
         (verbose.rows[0].message_bytes, verbose.source.version.as_deref()),
         (Some(65_536), Some("6.1.2"))
