@@ -33,7 +33,10 @@ pub fn look_at_stack() -> Result<()> {
 /// A defect of this program, or of a library, is told as one. The standard library has no other way to tell that there is no
 /// memory for what a thread begins with.
 fn defect(info: &PanicHookInfo<'_>) {
-    let said = info.payload_as_str().unwrap_or("no reason was given").replace('\n', " ");
+    let payload = info.payload();
+    let words =
+        payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let said = words.unwrap_or("no reason was given").replace('\n', " ");
     let is_memory = said.contains("Cannot allocate memory") || said.contains("alternative stack");
     if let Some(limit) = address_space().filter(|_| is_memory) {
         complain(&format!("a thread cannot begin; {}", limit.what));

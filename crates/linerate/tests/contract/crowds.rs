@@ -105,21 +105,21 @@ fn free_port() -> PortRange {
 
 #[test]
 fn one_port_serves_all_sessions_at_once() {
-    let ports = Some(free_port());
+    let port = free_port();
+    let ports = Some(port);
     let names: Vec<&str> = two_ends().filter(|entry| entry.crosses_hosts).map(|entry| entry.name).collect();
-    let mut sessions: Vec<(&str, u32, [Box<dyn Session>; 2])> = Vec::new();
-    for name in names.into_iter().chain(["tcp", "udp"]) {
+    let open = |name| {
         let flows = if name == "lite" { 1 } else { 3 };
-        sessions.push((name, flows, meet(&Spec { ports, ..spec(name, flows, true) })));
-    }
+        (name, flows, meet(&Spec { ports, ..spec(name, flows, true) }))
+    };
+    let mut sessions: Vec<_> = names.into_iter().chain(["tcp", "udp"]).map(open).collect();
     for (name, flows, ends) in &mut sessions {
         let block = block(100, 3, 2);
         let [first, _] = play(ends, [&[Does::Receives], &[Does::Sends]], Wait::Sleeping, &[block]);
         let lost: u64 = first[0].iter().map(|flow| flow[0].flow.lost.unwrap_or(0) * 100).sum();
         assert_eq!(bytes(&first, 0) + lost, u64::from(*flows) * block.bytes(), "{name}");
         let own = ends[0].endpoints();
-        let at_port =
-            |ends: &String| ends.split(' ').next().unwrap().ends_with(&format!(":{}", ports.unwrap()));
+        let at_port = |ends: &String| ends.split(' ').next().unwrap().ends_with(&format!(":{port}"));
         assert!(*name == "raw" || own.iter().all(at_port), "{name}: {own:?}");
     }
 }
