@@ -46,6 +46,7 @@ pub mod socket;
 pub mod spawn;
 pub mod splice;
 pub mod stream_socket;
+pub mod suspension;
 pub mod tcgmsg;
 pub mod tcp_info;
 pub mod terminal;

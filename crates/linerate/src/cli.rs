@@ -38,11 +38,19 @@ use crate::transport::foreign::library::shell;
 use crate::{Error, Result};
 use args::{Args, Command};
 use clap::FromArgMatches;
-use output::{complain, print, printable, tell, write};
+use output::{complain, farewell, print, printable, tell, write};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+/// Whether a file was to be larger than `ulimit -f` allows: the write tells of it.
+static TOO_LARGE: AtomicBool = AtomicBool::new(false);
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // A handler of any kind has the write fail that is too large, in place of the process.
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, &TOO_LARGE) {
+        return failed(&Error::io("sigaction", "SIGXFSZ", error));
+    }
     if let Some(code) = as_remote_shell() {
         return code;
     }

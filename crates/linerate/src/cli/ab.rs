@@ -6,7 +6,7 @@ use super::recorder::Recorder;
 use super::report::{columns, render};
 use super::run::{rungs, settings, two_hosts};
 use super::watch::lines;
-use super::{print, verdict_code};
+use super::{farewell, print, verdict_code};
 use crate::analysis::{Verdict, compare_arms};
 use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View};
 use crate::record::Recording;
@@ -55,7 +55,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         false => shown(&run, &args.format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
-    match ended {
+    match run.unless_stopped(ended) {
         Ok(()) => Ok(verdict_code(verdict)),
         Err(Error::Interrupted) => Ok(ExitCode::from(Error::Interrupted.exit_code())),
         Err(error) => Err(error),
@@ -68,6 +68,7 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
     if format == "text" {
         print(&format!("\n{}\n", run.path.display()))?;
     }
+    farewell();
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::plan::{
     HostId, LEAST_BLOCKS, PROFILES, Setting, SettingError, Suite, Target, TargetError, candidates, is_prefix,
     rungs_and_groups,
 };
+use crate::run::RemoteFolder;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -236,5 +237,23 @@ pub fn address(text: &str) -> Read<(HostId, IpAddr)> {
             (Ok(HostId(0 | 1)), Err(_)) => unfit(format!("`{address}` is not an IP address"), TRY),
             _ => unfit(format!("no host is called `{name}`"), "the hosts are called a and b"),
         },
+    }
+}
+
+/// `/scratch/me`, `b=~/scratch`.
+pub fn remote_dir(text: &str) -> Read<(Option<HostId>, RemoteFolder)> {
+    const TRY: &str = "try /scratch/me, or b=/scratch/me for one host";
+    let (host, folder) = match text.split_once('=').filter(|_| !text.starts_with(['/', '~'])) {
+        None => (None, text),
+        Some((name, folder)) => match name.parse() {
+            Ok(host) => (Some(host), folder),
+            Err(_) => {
+                return unfit(format!("no host is called `{name}`"), "the hosts are called a, b and so on");
+            }
+        },
+    };
+    match folder.parse() {
+        Ok(folder) => Ok((host, folder)),
+        Err(why) => unfit(format!("`{folder}` {why}"), TRY),
     }
 }
