@@ -175,7 +175,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
         Shows::Suites(_) | Shows::Ladder => {}
     }
-    notes.sort_by_key(|note| note.weight);
+    notes.sort_by_key(|note| note.weight.place());
     if notes.is_empty() {
         "There is nothing to know beside the numbers.\n".into()
     } else {

@@ -50,7 +50,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
             notes.push(Note { of_run, ..Note::new(warning.code, text, warning.weight) });
         }
     }
-    notes.sort_by_key(|note| note.weight);
+    notes.sort_by_key(|note| note.weight.place());
     notes
 }
 
@@ -205,7 +205,7 @@ pub(super) fn brief(
     width: usize,
     mark: impl Fn(&str) -> String,
 ) -> Vec<String> {
-    notes.sort_by_key(|note| note.weight);
+    notes.sort_by_key(|note| note.weight.place());
     let first = notes.iter().position(|note| note.of_run.is_some()).map(|at| notes.remove(at));
     let more = notes.len().saturating_sub(MOST_NOTES);
     notes.truncate(MOST_NOTES);
@@ -245,7 +245,7 @@ fn clipped(text: &str, room: usize) -> String {
     }
     let mut kept = String::new();
     for word in text.split(' ') {
-        if len(&kept) + len(word) + 2 > room {
+        if len(&kept) + len(word) + 3 > room {
             break;
         }
         kept += &format!("{}{word}", if kept.is_empty() { "" } else { " " });

@@ -113,7 +113,7 @@ fn notes_say_a_thing_once() {
             ..NotMeasured::default()
         });
     }
-    let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = explained(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(shown.matches("timer slack").count(), 1, "{shown}");
     assert_eq!(shown.matches("token bucket (no rate)").count(), 1, "{shown}");
     assert!(
@@ -146,7 +146,7 @@ fn the_spread_of_equal_runs_stands_beside_the_interval_and_says_where_it_is_from
     assert!(line.contains("21.3 µs  ±14 %"), "{page}");
     let heads = page.lines().find(|line| line.starts_with("  rung  ")).unwrap();
     assert_eq!(heads.matches(" runs").count(), 2, "{page}");
-    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = explained(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
     for said in ["12 earlier runs of this plan", "the 6 short runs of `linerate calibrate`"] {
         assert!(words.contains(said), "{page}");
     }

@@ -19,7 +19,7 @@ pub struct Warning {
 }
 
 /// How much a note takes from the numbers, the most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// All of the run is doubtful where it met half of the layers: said in these words, in which `MACHINE` is where it was
     /// and `WORST` how much of it there was.
@@ -36,6 +36,21 @@ pub enum Weight {
     Seen,
     /// How the number is to be taken, on such hosts always.
     Known,
+}
+
+impl Weight {
+    /// The place among notes.
+    pub fn place(self) -> u8 {
+        match self {
+            Weight::Run(_) => 0,
+            Weight::Wrong => 1,
+            Weight::Disturbed => 2,
+            Weight::Changed => 3,
+            Weight::Unsure => 4,
+            Weight::Seen => 5,
+            Weight::Known => 6,
+        }
+    }
 }
 
 /// CPUs that both ends could be bound to, as `cpu.placement` has them.

@@ -68,9 +68,11 @@ impl Recorder {
         };
         let at_ns = self.begun.elapsed().as_nanos() as u64;
         let kept = self.keep(Event::End(End { reason: reason.into(), error, at_ns }));
-        let (of_steps, not) =
-            (self.recording.trials.len() + self.recording.steps.len(), &self.recording.unavailable);
-        if ended.is_err() && of_steps + not.len() == 0 {
+        let Recording { trials, steps, unavailable, .. } = &self.recording;
+        // What was told of hosts before the first step is nothing; a step that failed is something.
+        let is_nothing =
+            trials.is_empty() && steps.is_empty() && unavailable.iter().all(|not| not.after_steps.is_none());
+        if ended.is_err() && is_nothing {
             self.remove();
         }
         // A run that failed is told of by its own error: a full disk takes the last line no more than any.

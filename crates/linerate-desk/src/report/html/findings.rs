@@ -190,7 +190,7 @@ fn doubts(sheet: &Sheet) -> Markup {
 }
 
 fn weightiest_first<T>(mut found: Vec<(&'static Warning, T)>) -> Vec<(&'static Warning, T)> {
-    found.sort_by_key(|(warning, _)| warning.weight);
+    found.sort_by_key(|(warning, _)| warning.weight.place());
     found
 }
 
