@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_belongs_to_a_paper_and_its_testbeds() {
+    fn every_line_is_of_a_paper_and_a_testbed() {
         let paper = |id: &str| PAPERS.iter().find(|paper| paper.id == id);
         for row in rows() {
             let known = paper(&row.paper).unwrap_or_else(|| panic!("{row:?}"));

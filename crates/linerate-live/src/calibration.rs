@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_of_a_pinned_thread_is_done_on_its_cpu() {
+    fn a_pinned_thread_works_on_its_cpu() {
         let last = thread::allowed_cpus().unwrap().last().copied();
         assert_eq!(pinned(last, || Ok(Some(thread::current_cpu()))).unwrap(), last);
     }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knob_that_plants_a_fault_says_when_it_plants_none() {
+    fn a_knob_of_a_fault_says_what_is_harmless() {
         for knob in KNOBS {
             assert_eq!(knob.harmless.is_some(), knob.about.starts_with("a known fault"), "{}", knob.name);
             let usual = knob.default.split([':', ' ']).next().unwrap_or_default();

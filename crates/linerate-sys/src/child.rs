@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_goes_on_has_no_verdict_and_ends_when_it_is_dropped() {
+    fn a_running_child_ends_when_it_is_dropped() {
         let patient = shell("trap '' TERM; exec sleep 600");
         assert_eq!((patient.has_ended(), patient.verdict()), (false, None));
         let process = Process::open(patient.pid()).unwrap().unwrap();

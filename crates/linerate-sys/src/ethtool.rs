@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_interface_has_features_and_nothing_that_hardware_has() {
+    fn loopback_has_features_but_no_hardware() {
         let ethtool = Ethtool::open().unwrap();
         let features = ethtool.features("lo").unwrap();
         let gso = features.iter().find(|(name, _)| name == "tx-generic-segmentation");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_is_not_there_is_an_error_with_its_name() {
+    fn a_missing_interface_is_an_error_by_name() {
         let ethtool = Ethtool::open().unwrap();
         for name in ["none-such", "a-name-longer-than-an-interface-may-have"] {
             assert!(ethtool.driver(name).unwrap_err().to_string().contains(name));

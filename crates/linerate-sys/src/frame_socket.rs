@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_the_key_come_in_order_and_others_do_not() {
+    fn only_frames_of_the_key_come() {
         let Ok(receiver) = FrameSocket::open(LOOPBACK, TYPE, 7) else {
             return println!("SKIP: this user may not open packet sockets");
         };

@@ -188,7 +188,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn what_comes_while_this_thread_works_is_taken_in_the_middle_of_it() {
+    fn what_comes_interrupts_a_working_thread() {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
         let came = std::sync::atomic::AtomicUsize::new(0);

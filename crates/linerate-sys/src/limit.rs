@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_raised_when_more_is_wanted_and_no_further_than_it_may_be() {
+    fn the_limit_is_raised_as_far_as_it_may_be() {
         let before = getrlimit(Resource::Nofile);
         let hard = before.maximum.unwrap_or(u64::MAX);
         let low = Rlimit { current: Some(200.min(hard)), maximum: before.maximum };

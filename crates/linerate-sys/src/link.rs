@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_interface_is_found_with_its_facts() {
+    fn loopback_is_found_with_its_facts() {
         let links = links().unwrap();
         let lo = links.iter().find(|link| link.name == "lo").unwrap();
         assert_eq!(lo.index, 1);

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_what_is_wanted_wakes_nobody_and_the_mark_goes_with_who_set_it() {
+    fn less_than_the_mark_wakes_nobody() {
         let (mut near, mut far) = pair();
         let mut water = LowWater::new(&far);
         near.write_all(&[1; 999]).unwrap();

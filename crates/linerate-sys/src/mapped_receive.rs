@@ -156,7 +156,7 @@ mod tests {
 
     /// Pages of a file are mapped where a segment holds whole ones; the rest is copied; nothing is lost.
     #[test]
-    fn every_byte_is_mapped_or_copied_and_is_the_right_one() {
+    fn every_byte_is_mapped_or_copied() {
         const LEN: usize = 1 << 20;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

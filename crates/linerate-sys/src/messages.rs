@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_takes_what_its_region_has_and_begins_again() {
+    fn a_window_begins_its_region_again() {
         let region: Vec<u8> = (0..=255).collect();
         let firsts = |bytes: usize, len, messages| -> Vec<u8> {
             parts(&region[..bytes], len, messages).map(|part| part[0]).collect()

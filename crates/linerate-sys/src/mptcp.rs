@@ -37,7 +37,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_connection_to_a_plain_listener_says_that_it_fell_back() {
+    fn a_plain_listener_makes_it_fall_back() {
         if let Err(error) = probe() {
             return println!("SKIP: no MPTCP here: {}", error.source);
         }

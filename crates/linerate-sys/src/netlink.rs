@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_carries_the_call_the_object_and_the_reason() {
+    fn a_refusal_names_call_object_and_reason() {
         let error = Netlink::open().unwrap().link("no-such-link").unwrap_err();
         assert_eq!(error.to_string(), "RTM_GETLINK no-such-link");
         assert_eq!(error.source.raw_os_error(), Some(libc::ENODEV));

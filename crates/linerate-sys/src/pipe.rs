@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_cross_both_ways_and_an_end_that_is_gone_is_noticed() {
+    fn bytes_cross_until_an_end_is_gone() {
         let new = NewPipes::create(Some(128 << 10)).unwrap();
         let (process, read, write) = new.place();
         let there = Pipes::open(process, read, write).unwrap();

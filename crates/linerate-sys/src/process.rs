@@ -132,7 +132,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_name_with_blanks_and_parentheses_does_not_shift_the_fields() {
+    fn odd_names_do_not_shift_the_fields() {
         let stat = b"7 (a) 9 (b c) S 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
         assert_eq!(start_time_in(stat), Some(12345));
         assert_eq!(start_time_in(b"7 (a) S 1 7"), None);

@@ -292,7 +292,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_is_no_openshmem_has_neither_a_maker_nor_elements() {
+    fn what_is_no_openshmem_has_no_maker() {
         let math = Library::open(Path::new("libm.so.6")).unwrap();
         assert_eq!(math.shmem_maker(), None);
         let error = Pe::init(&math, Constants { serialized: 2, not_equal: 1 }).err().unwrap();

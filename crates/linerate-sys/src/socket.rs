@@ -276,7 +276,7 @@ mod tests {
 
     /// A listener whose queue is full leaves a SYN without an answer.
     #[test]
-    fn a_connection_that_is_not_answered_is_waited_for_as_long_as_was_said() {
+    fn an_unanswered_connection_fails_in_time() {
         let options = TcpOptions::default();
         let listener = options.listen("127.0.0.1:0".parse().unwrap(), 0).unwrap();
         let address = listener.local_addr().unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_comes_from_the_port_that_was_asked_for_time_and_again() {
+    fn a_port_asked_for_is_taken_time_and_again() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = TcpOptions { source_port: Some(free), ..TcpOptions::default() };
         for _ in 0..2 {

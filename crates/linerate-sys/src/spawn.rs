@@ -72,7 +72,7 @@ mod tests {
     use crate::process::effective_user;
 
     #[test]
-    fn a_child_takes_itself_for_another_user_and_stays_who_it_is() {
+    fn a_child_believes_itself_another_user() {
         let folder = std::env::temp_dir().join(format!("linerate-spawn-{}", std::process::id()));
         let mut command = Command::new("sh");
         command.args(["-c", "id -u; echo > \"$0\""]).arg(&folder);

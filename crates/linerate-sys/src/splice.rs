@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_discarded_is_counted_and_the_end_is_seen() {
+    fn what_is_discarded_is_counted() {
         let (mut near, far) = pair();
         far.set_nonblocking(true).unwrap();
         let (mut passage, nowhere) = (Passage::new().unwrap(), Nowhere::open().unwrap());

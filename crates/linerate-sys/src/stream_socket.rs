@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_that_the_kernel_has_listens_and_one_that_it_lacks_says_so_by_the_call() {
+    fn a_kind_that_the_kernel_lacks_says_so() {
         for kind in [Kind::Vsock, Kind::Sctp, Kind::Smc] {
             match kind.probe() {
                 Err(error) => assert!(error.call.ends_with(')'), "{error}"),

@@ -39,7 +39,7 @@ mod tests {
     use std::net::{TcpListener, UdpSocket};
 
     #[test]
-    fn a_socket_tells_its_state_and_a_short_buffer_gets_the_beginning() {
+    fn a_short_buffer_gets_the_beginning() {
         const TCP_LISTEN: u8 = 10;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let whole = tcp_info(&listener).unwrap();

@@ -143,7 +143,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn nothing_to_do_is_no_error_and_the_end_is_told_apart() {
+    fn nothing_to_do_is_neither_error_nor_end() {
         let options = TcpOptions::default();
         let listener = options.listen("127.0.0.1:0".parse().unwrap(), 1).unwrap();
         let client = options.connect(listener.local_addr().unwrap(), Duration::from_secs(5)).unwrap();

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_it_was_asked_for_comes_with_its_length() {
+    fn an_early_message_comes_with_its_length() {
         let mut rank = Rank::open(&Library::open(Path::new("libucp.so.0")).unwrap()).unwrap();
         let own = rank.address().unwrap();
         rank.connect(&own).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_thread_is_woken_as_often_as_it_waits() {
+    fn a_thread_is_woken_as_often_as_it_waits() {
         let (there, back) = (EventCounter::new().unwrap(), EventCounter::new().unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {

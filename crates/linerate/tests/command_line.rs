@@ -59,7 +59,7 @@ fn the_lists_are_the_tables() {
 }
 
 #[test]
-fn a_name_is_explained_with_formula_source_and_what_to_try() {
+fn explain_has_formula_source_and_remedy() {
     for (name, parts) in [
         ("half-round-trip", ["metric", "formula", "NetPIPE", "docs/method/half-round-trip.md"]),
         ("send-buffer", ["bound", "socket.send-buffer", "tcpi_sndbuf_limited", "try"]),

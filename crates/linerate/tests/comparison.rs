@@ -94,7 +94,7 @@ fn runs(count: u32, seeds: u32, more: &[&str]) -> TempDir {
 }
 
 #[test]
-fn runs_are_told_apart_when_there_are_enough_of_them() {
+fn enough_runs_are_told_apart() {
     let (base, same, slower) =
         (runs(6, 10, &[]), runs(6, 20, &[]), runs(6, 30, &["--set", "shim.slowdown=5"]));
     let path = |folder: &TempDir| folder.path().to_str().unwrap().to_owned();

@@ -93,7 +93,7 @@ fn carried(entry: &TransportEntry, blocks: &[Block]) -> Vec<Block> {
 }
 
 #[test]
-fn every_byte_of_a_stream_is_received_or_counted_as_lost_whatever_the_order_of_sizes() {
+fn every_byte_is_received_or_counted_as_lost() {
     let blocks = [block(65507, 100, 2), block(1, 300, 3), block(1 << 20, 2, 3), block(4097, 10, 4)];
     for (entry, address) in openings() {
         let address = address.map(|address| address.parse().unwrap());
@@ -121,7 +121,7 @@ fn every_byte_of_a_stream_is_received_or_counted_as_lost_whatever_the_order_of_s
 }
 
 #[test]
-fn a_ping_pong_returns_every_message_and_stamps_every_slice() {
+fn a_ping_pong_returns_every_message() {
     for (entry, address) in openings() {
         let (transport, address) = (entry.name, address.map(|address| address.parse().unwrap()));
         for wait in [Wait::Sleeping, Wait::Polling] {
@@ -142,7 +142,7 @@ fn a_ping_pong_returns_every_message_and_stamps_every_slice() {
 
 /// A receiver that keeps little and a sender that does not wait: some datagrams find no room.
 #[test]
-fn datagrams_that_find_no_room_are_lost_and_counted_without_a_hang() {
+fn datagrams_without_room_are_counted_as_lost() {
     for entry in two_ends().filter(|entry| !entry.reliable) {
         let settings = vec!["socket.receive-buffer=2KiB".parse().unwrap()];
         let mut ends = meet(&Spec { settings, ..spec(entry.name, 2, true) });
@@ -165,7 +165,7 @@ fn datagrams_that_find_no_room_are_lost_and_counted_without_a_hang() {
 
 /// Whoever does not present the secret hears nothing and takes nobody's place.
 #[test]
-fn a_stranger_is_refused_and_the_peer_still_gets_in() {
+fn a_refused_stranger_keeps_no_peer_out() {
     for (entry, address) in openings() {
         let transport = named(entry.name).unwrap();
         let spec = Spec { address: address.map(|a| a.parse().unwrap()), ..spec(entry.name, 1, true) };
@@ -211,7 +211,7 @@ fn heard_by_a_stranger(address: &Address) -> Vec<u8> {
 }
 
 #[test]
-fn tcp_carries_several_flows_and_both_directions_at_once() {
+fn tcp_carries_flows_both_ways_at_once() {
     let mut ends = open("tcp", 3, 5000);
     let both = [Does::Receives, Does::Sends];
     let blocks = [block(100_000, 5, 4)];
@@ -224,7 +224,7 @@ fn tcp_carries_several_flows_and_both_directions_at_once() {
 
 /// Where the kernel received a flow's packets is where its threads run.
 #[test]
-fn a_flow_is_served_on_the_cpu_of_its_receive_queue() {
+fn a_flow_is_served_on_its_queues_cpu() {
     let settings = vec!["cpu.placement=queue".parse().unwrap()];
     let mut ends = meet(&Spec { settings, ..spec("tcp", 1, true) });
     // The first trial brings packets from wherever its ends ran; the second is placed by them.
@@ -245,7 +245,7 @@ fn a_flow_is_served_on_the_cpu_of_its_receive_queue() {
 
 /// A relay that holds messages from a threshold on adds its delay to these, each way, and to no others.
 #[test]
-fn a_relay_holds_messages_from_its_threshold_on_and_no_others() {
+fn a_relay_holds_messages_from_its_threshold() {
     const DELAY_NS: u64 = 60_000_000;
     let fastest = |threshold: &str, message_bytes| {
         let set = |text: String| text.parse().unwrap();
@@ -264,7 +264,7 @@ fn a_relay_holds_messages_from_its_threshold_on_and_no_others() {
 }
 
 #[test]
-fn a_peer_that_goes_away_is_an_error_and_not_a_hang() {
+fn a_peer_that_goes_away_is_an_error() {
     for transport in two_ends().map(|entry| entry.name) {
         for wait in [Wait::Sleeping, Wait::Polling] {
             let [mut first, second] = open(transport, 1, 300);
@@ -302,7 +302,7 @@ fn those_of(pattern: Pattern) -> Vec<&'static str> {
 }
 
 #[test]
-fn ends_that_send_at_once_never_wait_for_each_other_however_large_the_messages() {
+fn ends_that_send_at_once_do_not_deadlock() {
     let mut carried_by = Vec::new();
     for entry in two_ends() {
         for wait in [Wait::Sleeping, Wait::Polling] {
@@ -325,7 +325,7 @@ fn ends_that_send_at_once_never_wait_for_each_other_however_large_the_messages()
 }
 
 #[test]
-fn ends_that_work_while_their_messages_cross_have_all_three_times() {
+fn overlap_has_all_three_times() {
     let mut carried_by = Vec::new();
     for entry in two_ends() {
         for wait in [Wait::Sleeping, Wait::Polling] {
@@ -349,7 +349,7 @@ fn ends_that_work_while_their_messages_cross_have_all_three_times() {
 }
 
 #[test]
-fn every_request_of_an_open_loop_is_answered_or_counted() {
+fn open_loop_requests_are_answered_or_counted() {
     let mut carried_by = Vec::new();
     for entry in two_ends() {
         for wait in [Wait::Sleeping, Wait::Polling] {

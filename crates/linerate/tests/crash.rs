@@ -26,7 +26,7 @@ fn number<N: std::str::FromStr>(variable: &str) -> Option<N> {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_nothing_and_is_told() {
+fn a_kill_at_any_moment_leaves_nothing() {
     let seed = number(SEED).unwrap_or_else(rand::random::<u64>);
     let kills = number(KILLS).unwrap_or(USUAL);
     println!("{kills} kills, {SEED}={seed}");

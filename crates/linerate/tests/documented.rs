@@ -60,7 +60,7 @@ fn run(commands: Vec<Documented>) {
 }
 
 #[test]
-fn every_command_of_the_pages_and_every_example_of_the_help_runs() {
+fn every_command_of_pages_and_help_runs() {
     if let Some(program) = missing() {
         return println!("SKIP: every_command: {program} is not installed");
     }

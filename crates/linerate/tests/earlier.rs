@@ -119,7 +119,7 @@ fn a_plan_of_each_view_is_written_as_it_was() {
 
 /// The next run of a plan knows of those that were before.
 #[test]
-fn the_history_that_was_written_is_that_of_the_same_plan() {
+fn an_earlier_history_is_of_the_same_plan() {
     let state = tempfile::tempdir().unwrap();
     std::fs::copy(folder().join("history"), state.path().join("history.jsonl")).unwrap();
     let out = state.path().join("out");

@@ -58,7 +58,7 @@ fn is_told(lines: &[Value], one: &Installed) {
 }
 
 #[test]
-fn each_carries_every_byte_within_a_host_and_between_two() {
+fn each_mpi_carries_every_byte() {
     for one in &ALL {
         // Within a host once each library: its ABI is the same there.
         let rungs =
@@ -93,7 +93,7 @@ fn a_place_without_an_mpi_is_refused_with_a_hint() {
 }
 
 #[test]
-fn a_rank_of_intels_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_rank_of_intels_is_on_record() {
     let folder = TempDir::new().unwrap();
     let mut command = long(folder.path(), "network.mpi", "polling");
     command.arg("--mpi").arg(environments().join("impi-rt"));

@@ -71,7 +71,7 @@ fn a_damaged_offer_or_spec_is_refused() {
 }
 
 #[test]
-fn damaged_requests_end_the_conversation_or_get_an_answer() {
+fn damaged_requests_are_answered_or_hung_up_on() {
     let lines: [&[u8]; 3] = [
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":null}\n",
         b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"offer\",\"params\":{\"worker\":0,\"session\":\"s\"}}\n",

@@ -64,7 +64,7 @@ fn the_thirteenth_run_shows_the_spread_of_twelve() {
 }
 
 #[test]
-fn calibrating_the_simulated_machine_gives_the_next_run_its_spread() {
+fn a_calibration_gives_the_next_run_its_spread() {
     let folder = tempfile::TempDir::new().unwrap();
     let only = ["--only", "network.tcp", "--quiet"];
     let calibrate = [&["calibrate", "simulated:run=5%", "--runs", "4"][..], &only].concat();
@@ -83,7 +83,7 @@ fn calibrating_the_simulated_machine_gives_the_next_run_its_spread() {
 }
 
 #[test]
-fn a_run_without_a_home_keeps_nothing_and_says_nothing() {
+fn a_run_without_a_home_keeps_nothing() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     ["LINERATE_STATE", "XDG_STATE_HOME", "HOME"].iter().for_each(|name| _ = command.env_remove(name));
@@ -132,7 +132,7 @@ fn recording(plan: &Plan) -> Recording {
 }
 
 #[test]
-fn later_runs_lie_within_the_spread_as_often_as_it_says() {
+fn later_runs_lie_within_the_spread() {
     const RUNS: u64 = 206;
     let folder = tempfile::TempDir::new().unwrap();
     let state = State::at(folder.path());

@@ -92,7 +92,7 @@ fn a_host_is_a_host_of_its_own() {
 }
 
 #[test]
-fn a_process_on_a_host_does_not_hear_the_terminal() {
+fn a_process_of_a_host_hears_no_terminal() {
     let lab = lab(Topology::default());
     let mut child = lab.hosts()[0].command("sleep").arg("60").spawn().unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();

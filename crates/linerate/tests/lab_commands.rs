@@ -132,7 +132,7 @@ fn a_lab_is_put_up_worked_in_and_taken_down() {
 }
 
 #[test]
-fn a_command_keeps_its_arguments_its_streams_and_its_end() {
+fn a_command_keeps_arguments_streams_and_end() {
     let runtime = Runtime::new();
     runtime.done(&["up", "--detach"]);
     assert_eq!(runtime.lab(&["exec", "a", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
@@ -160,7 +160,7 @@ fn a_command_keeps_its_arguments_its_streams_and_its_end() {
 }
 
 #[test]
-fn who_is_still_inside_is_named_and_ended_on_request_alone() {
+fn who_is_inside_is_ended_on_request_alone() {
     let runtime = Runtime::new();
     let mut outside = Command::new("sleep").arg("601").spawn().unwrap();
     for (kill, arguments) in [(false, &["down"][..]), (true, &["down", "--kill"])] {
@@ -254,7 +254,7 @@ fn an_ordinary_user_can_do_it_too() {
 
 /// A user namespace gives its root no right over what is outside, so that the holder cannot be reached.
 #[test]
-fn from_inside_an_ordinary_users_lab_no_lab_is_reached() {
+fn inside_an_ordinary_users_lab_none_is_reached() {
     if namespace::may_administer().unwrap() {
         // an_ordinary_user_can_do_it_too comes here again.
         return;

@@ -43,7 +43,7 @@ fn carries_every_byte(rung: &str, how: &[&str], ways: &[(&str, &str)]) -> Vec<Va
 }
 
 #[test]
-fn within_a_host_every_byte_comes_and_what_was_taken_is_on_record() {
+fn within_a_host_every_byte_comes() {
     let lines = carries_every_byte("in-host.mpi", &["--set", "mpi.rpi=tcp"], &WAYS);
     let mut granted = lines.iter().flat_map(|line| line["granted"].as_array().into_iter().flatten());
     let rpi = granted.find(|one| one["knob"] == "mpi.rpi").expect("it is on record");
@@ -80,7 +80,7 @@ y = "half-round-trip"
 "#;
 
 #[test]
-fn in_shared_memory_every_byte_comes_and_ranks_wait_as_they_are_said_to() {
+fn in_shared_memory_ranks_wait_as_said() {
     let folder = TempDir::new().unwrap();
     let output = planned(folder.path(), WITHIN).args(["--passes", "1"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
@@ -141,7 +141,7 @@ y = "half-round-trip"
 "#;
 
 #[test]
-fn its_threshold_moves_and_its_daemons_relay_and_no_case_waits_otherwise_than_it_says() {
+fn its_threshold_moves_and_its_daemons_relay() {
     let folder = TempDir::new().unwrap();
     let output = planned(folder.path(), WAYS_THERE).args(["--passes", "2"]).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
@@ -202,7 +202,7 @@ fn run_with(rungs: &str, tools: &[(&str, &str)], path: Option<&str>) -> (Output,
 }
 
 #[test]
-fn daemons_that_fail_hang_or_are_not_there_are_told_in_time_and_the_rest_is_measured() {
+fn broken_daemons_are_told_in_time() {
     let launcher = ("mpirun.lam", "exit 9");
     let fails = [launcher, ("lamboot", "echo 'no room for a daemon' >&2; exit 3")];
     let (output, took, lines) = run_with("in-host.mpi,in-host.unix", &fails, None);
@@ -227,7 +227,7 @@ fn daemons_that_fail_hang_or_are_not_there_are_told_in_time_and_the_rest_is_meas
 }
 
 #[test]
-fn where_root_cannot_be_called_otherwise_it_says_so_and_the_rest_is_measured() {
+fn root_that_cannot_be_renamed_is_told() {
     let folder = TempDir::new().unwrap();
     let inner = on_rung(folder.path(), "in-host.mpi,in-host.unix", &SHORT);
     // Within this user namespace no other one can be made.
@@ -266,12 +266,12 @@ fn all_are_told(cases: &[(&str, &str, Option<&str>)]) {
 }
 
 #[test]
-fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_or_hung_rank_is_on_record() {
     all_are_told(&[("in-host.mpi", "-KILL", None), ("in-host.mpi", "-STOP", None)]);
 }
 
 #[test]
-fn a_daemon_or_a_launcher_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_daemon_or_launcher_is_on_record() {
     all_are_told(&[
         ("in-host.mpi", "-KILL", Some("/lamd -H")),
         ("in-host.mpi", "-KILL", Some("mpirun.lam -wd")),

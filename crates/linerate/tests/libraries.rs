@@ -36,7 +36,7 @@ fn line<'l>(lines: &'l [String], words: &[&str]) -> &'l str {
 }
 
 #[test]
-fn the_libraries_of_this_host_are_told_with_version_abi_and_launcher() {
+fn libraries_have_version_abi_and_launcher() {
     let lines = told(None);
     let wanted: [&[&str]; 5] = [
         &["ok", "openmpi ", "Open MPI v", "ABI openmpi", "libmpi.so.40", "started by", "mpirun"],
@@ -68,7 +68,7 @@ fn told_of(name: &str, source: &str) -> String {
 }
 
 #[test]
-fn an_mpi_that_nobody_knows_is_refused_and_not_guessed() {
+fn an_unknown_mpi_is_refused() {
     let source = "int MPI_Init(int *c, char ***v) { return 0; }
         int MPI_Get_library_version(char *t, int *n) { *n = 3; t[0] = 'M'; t[1] = 'P'; t[2] = 'T'; t[3] = 0; return 0; }";
     let line = told_of("libmpi.so.12", source);
@@ -76,7 +76,7 @@ fn an_mpi_that_nobody_knows_is_refused_and_not_guessed() {
 }
 
 #[test]
-fn an_openshmem_of_an_unknown_maker_is_refused_and_not_guessed() {
+fn an_unknown_openshmem_is_refused() {
     let told = "void shmem_info_get_version(int *a, int *b) { *a = 1; *b = 5; }
         void shmem_info_get_name(char *t) { __builtin_strcpy(t, \"Other SHMEM\"); }";
     let line = told_of("libsma.so.1", &format!("void shmem_init(void) {{}} {told}"));
@@ -96,7 +96,7 @@ fn a_tcgmsg_over_an_unknown_mpi_is_refused() {
 }
 
 #[test]
-fn what_a_library_prints_is_not_taken_for_its_answer() {
+fn what_a_library_prints_is_no_answer() {
     let source = "#include <stdio.h>
         __attribute__((constructor)) static void chat(void) { printf(\"{\\\"Ok\\\":1}\"); fflush(stdout); }
         int MPI_Init(int *c, char ***v) { return 0; }
@@ -107,7 +107,7 @@ fn what_a_library_prints_is_not_taken_for_its_answer() {
 }
 
 #[test]
-fn a_library_that_aborts_or_hangs_while_it_is_loaded_is_a_line_in_time() {
+fn a_library_that_breaks_loading_is_a_line() {
     let aborts = "#include <stdlib.h>
         __attribute__((constructor)) static void end(void) { abort(); }";
     let line = told_of("libmpi.so.40", aborts);
@@ -124,7 +124,7 @@ fn a_library_that_aborts_or_hangs_while_it_is_loaded_is_a_line_in_time() {
 }
 
 #[test]
-fn a_library_of_another_architecture_is_refused_with_the_loaders_words() {
+fn a_library_of_another_machine_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = made(folder.path(), "libmpi.so.12", "int MPI_Init(int *c, char ***v) { return 0; }");
     let mut bytes = std::fs::read(&path).unwrap();

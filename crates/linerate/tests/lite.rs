@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 #[test]
-fn both_rungs_carry_every_byte_polling_and_sleeping() {
+fn both_rungs_carry_every_byte_in_both_waits() {
     let folder = TempDir::new().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     command.args(["run", "lab", "--only", "in-host.lite,network.lite", "--no-page"]);

@@ -32,7 +32,7 @@ const WAYS: [(&str, &str); 2] = [("ping-pong", "polling"), ("stream", "polling")
 const BOTH: [(&str, &str); 2] = [("openmpi", "Open MPI v"), ("mpich", "MPICH Version: ")];
 
 #[test]
-fn each_mpi_carries_every_byte_and_says_what_it_is() {
+fn each_mpi_carries_every_byte() {
     for (library, version) in BOTH {
         let lines = carries_every_byte("in-host.mpi", library, version);
         goes_by(&lines, library, &["pml ob1", "btl tcp", "btl vader"], &[]);
@@ -52,7 +52,7 @@ fn goes_by(lines: &[Value], library: &str, has: &[&str], has_not: &[&str]) {
 }
 
 #[test]
-fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
+fn between_two_hosts_every_byte_crosses() {
     for (library, version) in BOTH {
         let lines = carries_every_byte("network.mpi", library, version);
         goes_by(&lines, library, &["pml ob1", "btl tcp"], &["btl vader", "btl sm"]);
@@ -63,7 +63,7 @@ fn between_two_hosts_every_byte_crosses_and_nothing_is_left() {
 }
 
 #[test]
-fn a_library_that_goes_past_the_network_is_refused() {
+fn a_library_past_the_network_is_refused() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "mpi.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
     let output =
@@ -159,12 +159,12 @@ fn each_is_granted(rung: &str, knob: &str, values: &[&str]) {
 }
 
 #[test]
-fn each_way_to_receive_carries_every_byte_and_is_on_record() {
+fn each_way_to_receive_carries_every_byte() {
     each_is_granted("network.mpi", "mpi.receive", &["posted", "any-source", "unexpected", "plain"]);
 }
 
 #[test]
-fn each_thread_level_is_on_record_and_carries_every_byte() {
+fn each_thread_level_carries_every_byte() {
     each_is_granted("in-host.mpi", "mpi.thread-level", &["single", "multiple"]);
 }
 
@@ -275,7 +275,7 @@ fn carries_every_byte(rung: &str, library: &str, version: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_library_that_is_not_there_is_told_with_those_that_are() {
+fn a_missing_library_is_told_with_the_others() {
     let folder = TempDir::new().unwrap();
     let output = linerate(folder.path(), "mvapich", &SHORT).output().unwrap();
     let text = words(&output);
@@ -310,7 +310,7 @@ fn with_open_mpi(folder: &Path, script: &str) -> PathBuf {
 }
 
 #[test]
-fn one_that_fails_is_on_record_and_the_other_is_measured() {
+fn a_failed_library_leaves_the_other_measured() {
     let folder = TempDir::new().unwrap();
     let lib = with_open_mpi(folder.path(), "echo 'there are no slots here' >&2; exit 3");
     let mut command = planned(folder.path(), TWO);
@@ -330,7 +330,7 @@ fn one_that_fails_is_on_record_and_the_other_is_measured() {
 }
 
 #[test]
-fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
+fn a_broken_launcher_is_told_in_time() {
     let (output, took) = with_launcher("echo 'there are no slots here' >&2; exit 3");
     let text = words(&output);
     assert!(!output.status.success() && text.contains("there are no slots here"), "{text}");
@@ -348,7 +348,7 @@ fn a_launcher_that_fails_hangs_or_is_anothers_is_told_in_time() {
 }
 
 #[test]
-fn a_rank_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_or_hung_rank_is_on_record() {
     for (library, signal) in [("openmpi", "-KILL"), ("mpich", "-KILL"), ("openmpi", "-STOP")] {
         let folder = TempDir::new().unwrap();
         let mut command = long(folder.path(), "in-host.mpi", "polling");

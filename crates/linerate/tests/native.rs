@@ -49,7 +49,7 @@ fn granted<'v>(of: &BTreeMap<&str, &'v Value>, knob: &str) -> &'v Value {
 }
 
 #[test]
-fn within_a_host_ucx_carries_every_byte_and_says_what_it_took() {
+fn within_a_host_ucx_carries_every_byte() {
     for (settings, transports) in [(&[][..], None), (&["ucx.transports=tcp"][..], Some("tcp"))] {
         let lines = measured("in-host.ucx", settings, &[]);
         for (about, of) in both(&lines) {
@@ -63,7 +63,7 @@ fn within_a_host_ucx_carries_every_byte_and_says_what_it_took() {
 }
 
 #[test]
-fn between_two_hosts_every_byte_of_ucx_crosses_and_its_limit_is_read_back() {
+fn between_two_hosts_every_byte_of_ucx_crosses() {
     let lines = measured("network.ucx", &["ucx.eager-limit=16KiB"], &[]);
     for (step, came, moved) in crossed(&lines) {
         assert!(is_all(&moved, came), "{moved:?} of {came}: {step}");
@@ -78,7 +78,7 @@ fn between_two_hosts_every_byte_of_ucx_crosses_and_its_limit_is_read_back() {
 }
 
 #[test]
-fn within_a_host_each_provider_of_libfabric_carries_every_byte() {
+fn within_a_host_libfabric_carries_every_byte() {
     for (provider, way) in [("tcp", "tcp;ofi_rxm at "), ("net", "net at "), ("shm", "shm at ")] {
         let setting = format!("libfabric.provider={provider}");
         let lines = measured("in-host.libfabric", &[&setting], &[]);
@@ -91,7 +91,7 @@ fn within_a_host_each_provider_of_libfabric_carries_every_byte() {
 }
 
 #[test]
-fn between_two_hosts_every_byte_of_libfabric_crosses() {
+fn between_hosts_every_byte_of_libfabric_crosses() {
     let lines = measured("network.libfabric", &["libfabric.eager-limit=8KiB"], &[("FI_PROVIDER", "shm")]);
     for (step, came, moved) in crossed(&lines) {
         assert!(is_all(&moved, came), "{moved:?} of {came}: {step}");
@@ -118,7 +118,7 @@ fn what_goes_past_the_network_is_refused() {
 }
 
 #[test]
-fn variables_that_are_on_no_record_change_nothing() {
+fn variables_on_no_record_change_nothing() {
     let lines = measured("in-host.ucx", &[], &[("UCX_TLS", "tcp"), ("UCX_RNDV_THRESH", "4321")]);
     for (_, of) in both(&lines) {
         assert_ne!(granted(&of, "ucx.transports"), "tcp");
@@ -155,7 +155,7 @@ fn made(name: &str, source: &str) -> TempDir {
 }
 
 #[test]
-fn a_library_that_is_not_there_is_told_with_its_package() {
+fn a_missing_library_is_told_with_its_package() {
     for (rung, package) in
         [("in-host.ucx", "apt-get install libucx0"), ("network.libfabric", "apt-get install libfabric1")]
     {
@@ -168,7 +168,7 @@ fn a_library_that_is_not_there_is_told_with_its_package() {
 }
 
 #[test]
-fn a_library_that_crashes_hangs_or_lacks_a_call_is_told_in_time() {
+fn a_broken_library_is_told_in_time() {
     let version = "const char *ucp_get_version_string(void) { return \"1.99\"; }";
     let (output, _) = with_only(made("libucp.so.0", version).path(), "in-host.ucx");
     let text = words(&output);
@@ -214,7 +214,7 @@ fn is_told(rung: &str, signal: &str) -> String {
 }
 
 #[test]
-fn a_rank_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_rank_is_on_record() {
     // Who waits for a rank is the same for both libraries, within a host and between two.
     for rung in ["in-host.ucx", "network.libfabric"] {
         let why = is_told(rung, "-KILL");
@@ -224,7 +224,7 @@ fn a_rank_that_is_killed_is_on_record_and_leaves_nothing_behind() {
 
 #[test]
 #[ignore = "waits long for what mpi waits for in the same way: ./test --long"]
-fn a_rank_that_hangs_is_on_record_and_leaves_nothing_behind() {
+fn a_hung_rank_is_on_record() {
     is_told("network.ucx", "-STOP");
 }
 

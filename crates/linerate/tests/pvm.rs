@@ -42,7 +42,7 @@ fn carries_every_byte(rung: &str, route: &str, encoding: &str) -> Vec<Value> {
 }
 
 #[test]
-fn each_route_and_each_encoding_carries_every_byte_within_a_host() {
+fn each_route_and_encoding_carries_every_byte() {
     for (route, encoding) in
         [("default", "default"), ("default", "in-place"), ("direct", "raw"), ("direct", "in-place")]
     {
@@ -51,7 +51,7 @@ fn each_route_and_each_encoding_carries_every_byte_within_a_host() {
 }
 
 #[test]
-fn between_two_hosts_every_byte_crosses_by_either_route() {
+fn between_two_hosts_every_byte_crosses() {
     for (route, encoding) in [("default", "default"), ("direct", "in-place")] {
         let lines = carries_every_byte("network.pvm", route, encoding);
         for (step, came, moved) in crossed(&lines) {
@@ -91,7 +91,7 @@ fn run_with_daemon(rungs: &str, script: &str) -> (Output, Duration, Vec<Value>) 
 }
 
 #[test]
-fn a_daemon_that_fails_or_hangs_is_told_in_time_and_the_rest_is_measured() {
+fn a_broken_daemon_is_told_in_time() {
     let (output, took, lines) =
         run_with_daemon("in-host.pvm,in-host.unix", "echo 'no room for a daemon' >&2; exit 3");
     assert!(output.status.success(), "{}", words(&output));
@@ -126,7 +126,7 @@ fn begun(folder: &Path, rung: &str) -> (Child, u32) {
 }
 
 #[test]
-fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_or_hung_task_is_on_record() {
     for signal in ["-KILL", "-STOP"] {
         let folder = TempDir::new().unwrap();
         let (run, task) = begun(folder.path(), "in-host.pvm");
@@ -136,7 +136,7 @@ fn a_task_that_is_killed_or_hangs_is_on_record_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_daemon_is_on_record() {
     for (rung, daemon) in [("in-host.pvm", "pvmd -n"), ("network.pvm", "pvmd -n"), ("network.pvm", "pvmd -s")]
     {
         let folder = TempDir::new().unwrap();

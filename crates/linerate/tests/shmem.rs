@@ -42,7 +42,7 @@ fn puts_and_gets_carry_every_byte_within_a_host() {
 }
 
 #[test]
-fn between_two_hosts_every_byte_crosses_by_put_and_by_get() {
+fn between_two_hosts_every_byte_crosses() {
     for operation in ["put", "get"] {
         for (step, came, moved) in crossed(&carries_every_byte("network.shmem", operation)) {
             assert!(is_all(&moved, came), "{operation}: {moved:?} of {came}: {step}");
@@ -51,7 +51,7 @@ fn between_two_hosts_every_byte_crosses_by_put_and_by_get() {
 }
 
 #[test]
-fn a_library_that_goes_past_the_network_is_refused() {
+fn a_library_past_the_network_is_refused() {
     let folder = TempDir::new().unwrap();
     let past = ["--set", "shmem.environment=UCX_TLS=posix,sysv,self UCX_NET_DEVICES=all"];
     let output = on_rung(folder.path(), "network.shmem", &[&SHORT[..], &past].concat()).output().unwrap();
@@ -123,13 +123,13 @@ fn is_told(rung: &str, signal: &str) {
 }
 
 #[test]
-fn an_element_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_element_is_on_record() {
     ["in-host.shmem", "network.shmem"].iter().for_each(|rung| is_told(rung, "-KILL"));
 }
 
 #[test]
 #[ignore = "waits long for what mpi waits for in the same way: ./test --long"]
-fn an_element_that_hangs_is_on_record_and_leaves_nothing_behind() {
+fn a_hung_element_is_on_record() {
     is_told("in-host.shmem", "-STOP");
 }
 

@@ -60,7 +60,7 @@ fn variables_reach_the_mpi_below_it() {
 }
 
 #[test]
-fn a_node_that_is_killed_is_on_record_and_leaves_nothing_behind() {
+fn a_killed_node_is_on_record() {
     let folder = TempDir::new().unwrap();
     let mut command = long(folder.path(), "in-host.tcgmsg", "polling");
     let (run, node) = in_the_middle(command.env("LD_LIBRARY_PATH", adapter()), folder.path(), "node");

@@ -43,12 +43,12 @@ fn as_many_packets_are_lost_as_asked() {
 }
 
 #[test]
-fn a_small_window_holds_the_rate_to_a_window_a_round_trip() {
+fn a_small_window_bounds_the_rate() {
     check(rows::window());
 }
 
 #[test]
-fn random_loss_holds_the_rate_to_the_law_of_mathis() {
+fn random_loss_bounds_the_rate_as_mathis_says() {
     check([rows::mathis(8.0)]);
 }
 

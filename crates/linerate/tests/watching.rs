@@ -58,7 +58,7 @@ fn required(name: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn the_lines_for_programs_hold_the_recording_and_end_with_its_report() {
+fn lines_for_programs_end_with_the_report() {
     let folder = TempDir::new().unwrap();
     let run = output(folder.path(), &[&RUN[..], &["--json"]].concat());
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -86,7 +86,7 @@ fn the_lines_for_programs_hold_the_recording_and_end_with_its_report() {
 }
 
 #[test]
-fn progress_comes_before_each_step_and_never_goes_back() {
+fn progress_never_goes_back() {
     let folder = TempDir::new().unwrap();
     let events = parsed(&lines(&output(folder.path(), &[&RUN[..], &["--json"]].concat())));
     let kinds = kinds(&events);
@@ -102,7 +102,7 @@ fn progress_comes_before_each_step_and_never_goes_back() {
 }
 
 #[test]
-fn a_comparison_and_a_calibration_have_their_own_last_line() {
+fn ab_and_calibrate_have_their_own_last_line() {
     let folder = TempDir::new().unwrap();
     let ab = ["ab", "simulated", "--set", "shim.slowdown=20", "--blocks", "6", "--no-extend", "--json"];
     let ab = output(folder.path(), &ab);
@@ -120,7 +120,7 @@ fn a_comparison_and_a_calibration_have_their_own_last_line() {
 }
 
 #[test]
-fn what_goes_wrong_is_the_last_line_and_on_standard_error() {
+fn an_error_is_the_last_line_and_on_stderr() {
     let folder = TempDir::new().unwrap();
     let wrong = ["run", "simulated", "--only", "network", "--skip", "network", "--json"];
     let run = output(folder.path(), &wrong);
@@ -134,7 +134,7 @@ fn what_goes_wrong_is_the_last_line_and_on_standard_error() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_run_in_good_order() {
+fn a_gone_reader_ends_the_run_in_good_order() {
     let folder = TempDir::new().unwrap();
     let arguments = ["run", "simulated", "--profile", "thorough", "--json"];
     let mut run =
@@ -198,12 +198,10 @@ const TAKES: &str = "\u{1b}[?1049h";
 const GIVES_BACK: &str = "\u{1b}[?1049l";
 
 #[test]
-fn the_live_view_takes_the_terminal_and_gives_it_back_before_the_report() {
+fn the_live_view_gives_the_terminal_back() {
     let folder = TempDir::new().unwrap();
     let Some(mut command) = on_terminal(folder.path(), &[&RUN[..], &["--live"]].concat()) else {
-        println!(
-            "SKIP: watching::the_live_view_takes_the_terminal_and_gives_it_back_before_the_report: no script"
-        );
+        println!("SKIP: watching::the_live_view_gives_the_terminal_back: no script");
         return;
     };
     let run = command.spawn().unwrap().wait_with_output().unwrap();
@@ -242,7 +240,7 @@ fn q_ends_a_live_run_in_good_order() {
 }
 
 #[test]
-fn a_live_view_without_a_terminal_is_refused_before_anything_is_written() {
+fn a_live_view_needs_a_terminal() {
     let folder = TempDir::new().unwrap();
     let run = output(folder.path(), &[&RUN[..], &["--live"]].concat());
     assert_eq!(run.status.code(), Some(2));

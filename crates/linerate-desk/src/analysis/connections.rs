@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_whole_segments_is_sent_each_round_trip() {
+    fn each_round_trip_sends_a_window_of_segments() {
         let last = [("snd_mss", 8948), ("snd_wnd", 52_500), ("snd_cwnd", 100), ("rtt", 42)];
         let seen = with(&[], &last, &[]);
         let whole = 8e9 * 52_500.0 / 42e3;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn efficiency_and_buffer_delay_are_those_of_rfc_6349() {
+    fn efficiency_and_buffer_delay_of_rfc_6349() {
         let seen = with(&[("bytes_sent", 1000), ("bytes_retrans", 20)], &[], &[150.0, 250.0]);
         assert!((value(&seen, "tcp-efficiency").unwrap() - 0.98).abs() < 1e-12);
         assert!((value(&seen, "buffer-delay").unwrap() - 1.0).abs() < 1e-12);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_carried_several_sizes_say_nothing_of_one() {
+    fn connections_of_mixed_sizes_are_left_out() {
         let (mut recording, trial) = with(&[("bytes_sent", 1000)], &[], &[]);
         recording.trials.push(trial.clone());
         assert_eq!(value(&(recording, trial), "tcp-efficiency"), None);

@@ -103,7 +103,7 @@ mod tests {
     use crate::record::synthetic::Synthetic;
 
     #[test]
-    fn percentiles_grow_and_the_middle_one_is_the_ladders() {
+    fn the_middle_percentile_is_the_ladders() {
         let recording = Synthetic { passes: 7, ..Synthetic::default() }.recording();
         let analysis = analyse(&recording);
         let found = distributions(&recording, &analysis);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_with_few_exchanges_beyond_it_is_not_told() {
+    fn a_percentile_needs_exchanges_beyond_it() {
         let recording = Synthetic { passes: 7, ..Synthetic::default() }.recording();
         let analysis = analyse(&recording);
         let found = distributions(&recording, &analysis);

@@ -39,7 +39,7 @@ mod tests {
     use crate::record::synthetic::Synthetic;
 
     #[test]
-    fn at_the_ladders_size_it_is_what_the_ladder_says() {
+    fn it_agrees_with_the_ladder_at_its_size() {
         let analysis = analyse(&Synthetic { passes: 7, ..Synthetic::default() }.recording());
         let mut compared = 0;
         for layer in &analysis.layers {

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_stays_a_mean_and_of_several_the_median_is_said_to_be_ours() {
+    fn the_median_of_means_is_marked_as_ours() {
         let rows = vec![
             row(&[5.0], Statistic::Mean),
             row(&[3.0, 1.0, 2.0], Statistic::Mean),

@@ -308,7 +308,7 @@ mod tests {
     use crate::record::synthetic::Synthetic;
 
     #[test]
-    fn what_can_be_asked_for_is_computed_once_and_nothing_else_is() {
+    fn every_part_asked_for_is_computed_once() {
         let asked = METRICS.iter().flat_map(|metric| metric.parts.iter().map(move |part| (metric, *part)));
         for (metric, part) in asked {
             let lines = MEASURES.iter().filter(|line| line.tells(metric, part)).count();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn tallies_and_histograms_come_back_as_they_were_put_in() {
+    fn tallies_and_histograms_come_back() {
         let recording = Synthetic::default().recording();
         let has = |trial: &&Trial| trial.roles.iter().any(|role| role.does == Does::Receives);
         let mut trial = recording.trials.iter().find(has).unwrap().clone();
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn service_demand_is_that_of_a_message_or_an_exchange() {
+    fn service_demand_of_a_message_or_exchange() {
         let recording = Synthetic { sizes: vec![1 << 16], ..Synthetic::default() }.recording();
         let of = |does: Does| {
             let is_one = |role: &RoleRecord| role.does == does && role.flows.len() == 1;
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_tells_what_its_pattern_yields_and_nothing_else() {
+    fn a_trial_tells_what_its_pattern_yields() {
         let recording = Synthetic::default().recording();
         let of = |does: Does| {
             let has = |trial: &&Trial| trial.pass > 0 && trial.roles.iter().any(|role| role.does == does);

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_told_and_the_rest_is_the_same() {
+    fn only_what_differs_is_told() {
         let compared = compare_runs(&side(6, 1.0, |_| ()), &side(6, 1.1, |_| ()), 0.02);
         assert_eq!((compared.a_runs, compared.b_runs, compared.verdict), (6, 6, Verdict::Different));
         for number in &compared.numbers {
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn five_runs_a_side_tell_nothing_and_still_show_both() {
+    fn five_runs_a_side_show_both_but_decide_none() {
         let compared = compare_runs(&side(6, 1.0, |_| ()), &side(5, 1.1, |_| ()), 0.02);
         assert_eq!(compared.verdict, Verdict::CannotTell);
         let number = compared.numbers.iter().find(|number| number.metric == Metric::Throughput).unwrap();

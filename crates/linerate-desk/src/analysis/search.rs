@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_is_that_of_the_best_second_with_the_headers_of_ip() {
+    fn capacity_is_the_best_second_with_headers() {
         let found = trial(Pattern::Capacity, &[(100, 0, 1e6), (9900, 100, 1e8), (9000, 0, 9e7)]);
         assert_eq!(value(&found, "ip-capacity"), Some(8.0 * 9900.0 * 1250.0));
         assert_eq!(value(&found, "capacity-loss"), Some(0.01));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_without_a_loss_is_below_every_rate_with_one() {
+    fn the_lossless_rate_is_below_every_lossy_one() {
         let found = trial(
             Pattern::ZeroLoss,
             &[(9000, 900, 9e7), (4000, 0, 4e7), (6000, 1, 6e7), (6500, 0, 6.5e7), (5000, 0, 5e7)],

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn receivers_on_hosts_with_other_clocks_are_counted_from_their_own_beginnings() {
+    fn each_receiver_counts_by_its_own_clock() {
         let flow =
             |start_ns, slice| Flow { start_ns, slices_ns: vec![slice; 10], bytes: 1000, ..Flow::default() };
         // By 1000 ns, when the first one ends, 1000 B have come at b and 500 B at c.

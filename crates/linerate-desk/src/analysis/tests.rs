@@ -76,7 +76,7 @@ fn both_ways_is_the_sum_of_both_receivers() {
 }
 
 #[test]
-fn several_flows_count_what_has_come_by_the_end_of_one() {
+fn flows_are_counted_until_the_first_ends() {
     let analysis = analyse(&Synthetic::default().recording());
     let four = layer(&analysis, "network.tcp x 4 a>b");
     assert_near("4 flows", four.throughput_bps, TRUTHS[3].stream_bps(1 << 20), 0.02);
@@ -158,7 +158,7 @@ fn flows_that_never_met_are_said_to_be_left_out() {
 }
 
 #[test]
-fn a_round_trip_is_the_median_of_slices_after_the_lead() {
+fn a_round_trip_is_the_median_after_the_lead() {
     let flow = Flow { slices_ns: vec![9000, 400, 400, 404, 9000], ..Flow::default() };
     let mut trial = stream(vec![flow], 1);
     trial.case.pattern = Pattern::PingPong;
@@ -275,7 +275,7 @@ fn a_long_stream_is_a_line_over_time() {
 }
 
 #[test]
-fn the_rate_of_datagrams_is_what_came_and_the_loss_stands_beside_it() {
+fn the_rate_of_datagrams_is_what_came() {
     let case = Case {
         rung: "network.udp".into(),
         pattern: Pattern::Stream,

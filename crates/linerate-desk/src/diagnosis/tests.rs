@@ -89,7 +89,7 @@ fn told(recording: &mut Recording, counts: &[(&str, u64)]) {
 }
 
 #[test]
-fn zero_copies_that_were_copies_are_told_and_a_few_are_not() {
+fn many_copied_zero_copies_are_told() {
     let sends =
         |copied| vec![("zero-copy.sends", 200), ("zero-copy.heard", 200), ("zero-copy.copied", copied)];
     assert_eq!(added(|recording| told(recording, &sends(3))), network_only("zero-copy-copied"));
@@ -119,7 +119,7 @@ fn another_process_is_counted_once_a_layer() {
 }
 
 #[test]
-fn trials_show_moves_interruptions_and_false_counts() {
+fn moves_interruptions_and_false_counts_show() {
     let all = |recording: &mut Recording, edit: &dyn Fn(&mut crate::record::RoleRecord)| {
         let trials = recording.trials.iter_mut().filter(|trial| is_plain(&trial.case));
         trials.for_each(|trial| trial.roles.iter_mut().for_each(edit));
@@ -192,7 +192,7 @@ fn interfaces_show_detours_and_other_traffic() {
 }
 
 #[test]
-fn segments_sent_again_are_named_when_they_are_not_a_few() {
+fn many_retransmissions_are_named() {
     let again = |count: u64| {
         added(move |recording| {
             let steps = recording.steps.iter_mut().filter(|step| step.pass == 1 && is_plain(&step.case));
@@ -310,7 +310,7 @@ fn bbr_without_its_queue_is_named() {
 }
 
 #[test]
-fn a_refusal_of_polling_is_told_from_one_of_everything() {
+fn a_refusal_to_poll_is_not_one_of_everything() {
     let refuse = |recording: &mut Recording, wait| {
         recording.trials.retain(|trial| trial.case.rung != "in-host.tcp" || trial.case.wait != wait);
         recording.push(Event::NotMeasured(NotMeasured {

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gaps_are_what_was_put_in_although_the_machine_drifts() {
+    fn gaps_come_back_from_a_drifting_machine() {
         let recording = made_up();
         let analysis = analyse(&recording);
         let all = waterfalls(&recording, &analysis);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_line_takes_its_time_out_of_the_lowest_layer_over_it() {
+    fn a_known_line_is_taken_from_the_layer_over_it() {
         let mut recording = made_up();
         let before = waterfalls(&recording, &analyse(&recording));
         recording.header.as_mut().unwrap().plan.target = "ssh://a,ssh://b".parse().unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_labs_own_wire_takes_what_it_was_built_with() {
+    fn the_labs_wire_takes_what_it_was_built_for() {
         let mut recording = made_up();
         let mut ideal = |target: &str| {
             recording.header.as_mut().unwrap().plan.target = target.parse().unwrap();

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_goes_from_its_half_round_trip_to_its_rate() {
+    fn a_curve_spans_half_round_trip_and_rate() {
         let curve = curves().iter().find(|curve| curve.label == "TCP, 10GbE, MTU 9000, tuned").unwrap();
         assert_eq!((curve.alpha_ns, curve.r_inf_bps), (21e3, 3.9e9));
         assert_eq!(curve.half_round_trip_ns(0.0), 21e3);

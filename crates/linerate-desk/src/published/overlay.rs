@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_reaches_over_all_sizes_and_says_that_it_is_one() {
+    fn a_model_covers_all_sizes_and_says_so() {
         let drawn = overlays(&[Layer::Mpi], Axis::Throughput, 1..=4 << 20);
         let model = drawn.iter().find(|one| one.shape == Shape::Model).unwrap();
         assert_eq!((model.points[0].0, model.points.len()), (1.0, 89));

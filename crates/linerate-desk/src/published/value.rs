@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_converted_to_bits_a_second_and_nanoseconds() {
+    fn units_become_bits_a_second_and_ns() {
         let stock = one("S002", Layer::Tcp, Axis::Throughput, "NTTCP, stock, MTU 9000");
         assert_eq!((stock.value, stock.printed.as_str()), (2.7e9, "2.7 Gb/s"));
         let peak = one("S004", Layer::Tcp, Axis::Throughput, "netperf TCP_STREAM, myri10ge");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_tells_a_value_from_the_others_of_its_paper() {
+    fn a_label_is_unique_in_its_paper() {
         let mut seen = std::collections::BTreeSet::new();
         for one in values() {
             let on = (one.paper.id, one.layer, format!("{:?}", one.axis), &one.label);

@@ -168,7 +168,7 @@ mod tests {
     use crate::statistic::Estimate;
 
     #[test]
-    fn pairs_are_told_first_and_small_or_doubtful_steps_not_at_all() {
+    fn confirmed_steps_first_and_no_doubtful_ones() {
         let bend =
             |rung, step_ns| Bend { rung, pattern: Pattern::PingPong, at_bytes: 4096, step_ns, slope_ns: 0.0 };
         let bends = vec![bend("network.tcp", 60_000.0), bend("in-host.tcp", 400_000.0)];

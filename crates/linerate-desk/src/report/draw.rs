@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_writes_numbers_as_the_program_reads_them() {
+    fn page_and_program_agree_on_numbers() {
         for value in [1.0, 999.6, 1000.0, 47.25e9, 1.234e12, 9.996e6] {
             let read: BitRate = written(value, "bits-per-second").parse().unwrap();
             assert!((read.0 / value - 1.0).abs() < 0.006, "{value} {read}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_others_are_as_they_were_published() {
+    fn vendored_files_are_as_published() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
         let page = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

@@ -184,7 +184,7 @@ mod tests {
     use crate::record::synthetic::Synthetic;
 
     #[test]
-    fn what_a_recording_holds_is_text_and_never_markup() {
+    fn a_recordings_text_is_never_markup() {
         let mut recording =
             Synthetic { passes: 2, sizes: vec![64, 1 << 20], ..Synthetic::default() }.recording();
         let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_recording_has_a_page_and_every_reference_in_a_page_is_inside() {
+    fn an_empty_recordings_page_is_self_contained() {
         let empty = crate::record::Recording::default();
         let text = page(&[Sheet::new(&empty, "")]).unwrap();
         assert!(text.contains("<!DOCTYPE html>") && text.len() < 8 << 20);

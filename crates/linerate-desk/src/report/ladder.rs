@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_no_more_digits_than_their_interval() {
+    fn digits_follow_the_interval() {
         assert_eq!(rate(estimate(57.123e9, 56.1e9, 58.3e9)), "57 Gb/s");
         assert_eq!(rate(estimate(57.123e9, 57.1e9, 57.2e9)), "57.1 Gb/s");
         assert_eq!(time(estimate(2812.0, 2700.0, 2900.0)), "2.8 µs");

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_near_nothing_is_told_with_points_and_a_rate_with_a_share_of_itself() {
+    fn a_shares_spread_is_told_in_points() {
         let value = |median, low, high| Estimate { median, low: Some(low), high: Some(high), n: 6 };
         assert_eq!(spread(&value(0.01, -0.2, 0.1), "1"), "±21 pp");
         assert_eq!(spread(&value(100.0, 90.0, 105.0), "b/s"), "±10 %");

@@ -33,7 +33,7 @@ fn small() -> Recording {
 }
 
 #[test]
-fn the_text_begins_with_the_answer_and_shows_the_ladder() {
+fn the_text_begins_with_the_answer() {
     let mut recording = made_up();
     recording.trials.retain(|trial| !(trial.case.flows == 4 && trial.case.pattern == Pattern::Bidirectional));
     recording.hosts.iter_mut().for_each(|host| {
@@ -123,7 +123,7 @@ fn notes_say_a_thing_once() {
 }
 
 #[test]
-fn the_spread_of_equal_runs_stands_beside_the_interval_and_says_where_it_is_from() {
+fn the_spread_of_runs_says_where_it_is_from() {
     let spread = |of, share, runs, source| RunSpread {
         layer: "network.tcp a>b".into(),
         of,
@@ -237,7 +237,7 @@ fn write_all(recording: &Recording) {
 }
 
 #[test]
-fn the_intervals_of_the_iperf3_form_hold_the_bytes_and_the_time_of_its_sum() {
+fn iperf3_intervals_add_up_to_the_sum() {
     let mut recording = small();
     let is_stream = |trial: &&mut crate::record::Trial| {
         trial.pass > 0 && trial.case.rung == "network.tcp" && trial.case.pattern == Pattern::Stream

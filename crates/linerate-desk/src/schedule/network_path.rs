@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_real_hosts_and_of_token_buckets() {
+    fn real_hosts_and_token_buckets_are_unknown() {
         for target in ["lab", "ssh://h", "lab:rate=1Gb/s,wire=tbf"] {
             assert!(!path(target).is_known(), "{target}");
             assert_eq!(path(target).stream_trial_ns(7), 7);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_takes_its_time_on_the_line_and_what_losses_leave() {
+    fn a_message_takes_line_time_and_losses() {
         let slow = path("lab:rate=1Mb/s");
         let payload = 1448.0 / 1514.0 * 1e6;
         assert!((slow.message_ns(Pattern::Stream, 1 << 20) / (8e9 * 1048576.0 / payload) - 1.0).abs() < 1e-9);

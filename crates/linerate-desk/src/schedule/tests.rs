@@ -85,7 +85,7 @@ fn run(plan: &Plan, mut recording: Recording, most: usize) -> (Vec<Step>, Record
 }
 
 #[test]
-fn what_a_librarys_launches_take_is_part_of_a_runs_time() {
+fn launches_are_part_of_a_runs_time() {
     let of = |rung: &str| {
         let (plan, recording) = begun(|plan| plan.view = View::Ladder(Rungs::unnamed([rung])));
         let passes = Passes::new(&plan, &recording);
@@ -99,7 +99,7 @@ fn what_a_librarys_launches_take_is_part_of_a_runs_time() {
 }
 
 #[test]
-fn every_pass_visits_every_case_and_size_once_in_an_order_of_its_own() {
+fn every_pass_visits_all_in_an_order_of_its_own() {
     let (plan, recording) = begun(|plan| plan.profile.passes = 6);
     let (steps, _) = run(&plan, recording, usize::MAX);
     let mut orders = Vec::new();
@@ -122,7 +122,7 @@ fn every_pass_visits_every_case_and_size_once_in_an_order_of_its_own() {
 }
 
 #[test]
-fn blocks_last_as_long_as_the_profile_asks_once_rates_are_known() {
+fn known_rates_size_the_blocks() {
     let (plan, recording) = begun(|plan| plan.profile.passes = 2);
     let (steps, _) = run(&plan, recording, usize::MAX);
     for step in steps.iter().filter(|step| step.pass == 2 && step.case.pattern == Pattern::Stream) {
@@ -138,7 +138,7 @@ fn blocks_last_as_long_as_the_profile_asks_once_rates_are_known() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_and_a_cut_run_goes_on_where_it_was() {
+fn a_cut_run_goes_on_as_its_seed_says() {
     let (plan, recording) = begun(|plan| plan.profile.passes = 2);
     let (whole, _) = run(&plan, recording.clone(), usize::MAX);
     let (again, _) = run(&plan, recording.clone(), usize::MAX);
@@ -151,7 +151,7 @@ fn the_same_seed_gives_the_same_run_and_a_cut_run_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_budget_sets_the_passes_up_to_those_of_the_profile() {
+fn a_budget_sets_the_passes() {
     let passes = |budget_ns| {
         let (plan, recording) = begun(|plan| {
             plan.profile.passes = 10;
@@ -178,7 +178,7 @@ fn one_cpu_refuses_polling_and_says_why() {
 }
 
 #[test]
-fn polling_between_hosts_needs_a_cpu_for_the_wire() {
+fn polling_between_hosts_leaves_the_wire_a_cpu() {
     let polling = |target: &str, cpus: u32| {
         let (plan, mut recording) = begun(|plan| plan.target = target.parse().unwrap());
         recording.hosts.iter_mut().for_each(|host| host.cpus = (0..cpus).collect());
@@ -197,7 +197,7 @@ fn polling_between_hosts_needs_a_cpu_for_the_wire() {
 }
 
 #[test]
-fn a_slow_clock_makes_samples_longer_and_a_fast_one_changes_nothing() {
+fn only_a_slow_clock_lengthens_samples() {
     let least_messages = |clock_ns: Option<f64>| {
         let (plan, mut recording) = begun(|_| ());
         recording.calibration = clock_ns.map(|value| {
@@ -217,7 +217,7 @@ fn a_slow_clock_makes_samples_longer_and_a_fast_one_changes_nothing() {
 }
 
 #[test]
-fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
+fn without_ipv6_its_rungs_are_unavailable() {
     let (plan, mut recording) = begun(|_| ());
     recording.hosts[1].address6 = None;
     let schedule = Passes::new(&plan, &recording);
@@ -232,7 +232,7 @@ fn a_host_without_a_known_ipv6_address_makes_rungs_unavailable_and_no_error() {
 }
 
 #[test]
-fn a_sibling_is_looked_at_and_measured_whole_when_it_is_named() {
+fn a_named_sibling_is_measured_whole() {
     let sizes = |named| {
         let (plan, recording) = begun(|plan| {
             plan.view = View::Ladder(Rungs { named, ..Rungs::unnamed(plan.view.rungs()) });
@@ -262,7 +262,7 @@ fn sizes_whose_way_is_audited_are_visited_apart() {
 }
 
 #[test]
-fn what_a_host_lacks_is_unavailable_with_its_reason_and_the_rest_goes_on() {
+fn what_a_host_lacks_is_unavailable() {
     let (plan, mut recording) =
         begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["network.tcp", "network.tls"])));
     let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
@@ -303,7 +303,7 @@ fn run_failing(plan: &Plan, mut recording: Recording, from: u32, most: usize) ->
 }
 
 #[test]
-fn what_fails_on_the_way_is_not_tried_again_and_the_rest_is_measured() {
+fn what_failed_is_not_tried_again() {
     let (plan, recording) = begun(|plan| {
         plan.profile.passes = 2;
         plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
@@ -362,7 +362,7 @@ impl Planner for Batches {
 }
 
 #[test]
-fn a_batch_of_which_all_has_failed_is_followed_by_the_next_one() {
+fn the_next_batch_follows_a_failed_one() {
     let (plan, mut recording) = begun(|plan| {
         plan.view = View::Ladder(Rungs::unnamed(["in-host.udp", "in-host.unix"]));
     });

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_engine_sends_all_to_a_receiver_that_throws_away() {
+    fn every_engine_sends_all_to_a_sink() {
         let cpus = thread::allowed_cpus().unwrap();
         for rung in discarding() {
             for wait in [Wait::Sleeping, Wait::Polling] {

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_does_not_wait_for_one_that_never_answers() {
+    fn a_failure_does_not_wait_for_a_silent_host() {
         let begun = Instant::now();
         let error = together([client("a", parked), client("b", closed)], &|| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "b: the other end: closed its connection");

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn in_turn_the_calling_thread_answers_and_the_end_is_told_while_it_works() {
+    fn in_turn_the_end_is_told_during_work() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (tell, told) = std::sync::mpsc::channel();
         let serving = std::thread::spawn(move || {

@@ -125,7 +125,7 @@ mod tests {
     use crate::vocabulary::FAULTS;
 
     #[test]
-    fn every_fault_of_a_host_is_put_in_by_one_function() {
+    fn each_fault_of_a_host_has_one_function() {
         let of_table = FAULTS.iter().filter(|entry| entry.site == FaultSite::Host).map(|entry| entry.name);
         let mut of_table: Vec<&str> = of_table.collect();
         let mut here: Vec<&str> = ON_HOSTS.iter().map(|(name, _)| *name).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_faults_of_the_wire_are_listed_by_direction() {
+    fn wire_faults_are_listed_by_direction() {
         let faults = ["loss=1%", "asymmetric-delay=2ms", "b:sack-off"].map(|text| text.parse().unwrap());
         let topology = Topology { faults: faults.into(), ..Topology::default() };
         let names = of_wire(&topology);

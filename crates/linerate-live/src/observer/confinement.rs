@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_walked_to_the_root_in_both_versions() {
+    fn cgroups_are_walked_in_both_versions() {
         let two = groups("0::/user.slice/app\n", "cpu");
         assert_eq!(
             two[..3],

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_interfaces_go_when_there_are_too_many() {
+    fn the_last_of_too_many_interfaces_go() {
         let facts = |bytes| [("note".to_owned(), Value::from("x".repeat(bytes)))].into();
         for (bytes, expected) in [(10, INTERFACES), (5_000, 4), (LARGEST, 0)] {
             let mut environment = Environment::default();

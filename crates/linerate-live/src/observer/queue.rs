@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_are_counted_and_what_stands_inside_them_is_not_counted_twice() {
+    fn inner_queues_are_not_counted_twice() {
         let names = BTreeMap::from([(2, "eth0".to_owned())]);
         let of = |kind: &str, is_root: bool, packets: u32, drops: u32| QueueingDiscipline {
             index: 2,

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_read_and_what_is_not_there_is_null() {
+    fn a_missing_setting_is_null() {
         let facts = facts();
         assert_eq!(facts.len(), FACTS.len() + SETTINGS.len(), "two facts have one name");
         assert!(facts["net.ipv4.tcp_rmem"].as_array().is_some_and(|three| three.len() == 3));

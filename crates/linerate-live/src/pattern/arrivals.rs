@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_doubled_and_overtaken_is_told_apart() {
+    fn lost_doubled_and_overtaken_are_told_apart() {
         let mut arrivals = stamped(10);
         let order = [0, 1, 3, 2, 2, 5, 9, 4, 9, 10, 7_000];
         let came: Vec<Arrival> =
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_vary_above_the_least_one_whatever_the_clocks_say() {
+    fn delays_vary_above_the_least_on_any_clocks() {
         for skew in SKEWS {
             let mut arrivals = stamped(1000);
             for number in 0..1000u32 {

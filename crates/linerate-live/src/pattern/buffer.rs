@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_window_goes_on_where_the_last_one_ended_and_a_hot_one_is_one_message() {
+    fn cold_windows_go_on_and_hot_ones_stay() {
         let windows = |cache, messages| -> Vec<(usize, usize)> {
             let block = block(1000, cache);
             let mut region = Region::for_blocks(&[block], Does::Sends).unwrap();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_filled_comes_next_and_a_hot_walk_does_not_leave_its_region() {
+    fn what_was_not_filled_comes_next() {
         const WHOLE: usize = 1 << 20;
         let starts = |cache| -> Vec<usize> {
             let block = Block { read_bytes: WHOLE as u64, ..block(64, cache) };
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_sent_is_zeros_and_no_other_region_is_made_of_it() {
+    fn only_what_is_sent_is_zeros() {
         let zeros = Block { content: Content::Zeros, ..block(9999, Cache::Hot) };
         let first = |block: Block, does| {
             let mut region = Region::for_blocks(&[block], does).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_walk_stays_and_a_cold_walk_moves_through_all() {
+    fn hot_walks_stay_and_cold_ones_move() {
         assert_eq!(distinct_starts(block(1 << 20, Cache::Hot), 10), 1);
         assert_eq!(distinct_starts(block(1 << 20, Cache::Cold), 1000), 64);
     }

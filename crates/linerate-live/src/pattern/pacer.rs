@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_due_at_equal_times_and_late_by_more_than_the_time_between_two() {
+    fn late_is_more_than_the_time_between_two() {
         let mut pacer = Pacer::for_pace(Pace::Every(100), &Still).unwrap();
         for (number, late_ns) in [0, 99, 101, 350].into_iter().enumerate() {
             assert_eq!(pacer.due_ns(), 1_000_000 + 100 * number as u64);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn random_times_have_their_mean_and_the_spread_of_a_poisson_process() {
+    fn random_times_are_a_poisson_process() {
         let mut pacer = Pacer::for_pace(Pace::Poisson(1000), &Still).unwrap();
         let (n, mut gaps) = (20_000, Vec::new());
         for _ in 0..n {

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_agree_on_every_message_of_every_pattern() {
+    fn both_ends_agree_on_every_message() {
         let all =
             [[Does::Pings, Does::Echoes], [Does::Exchanges, Does::Exchanges], [Does::Receives, Does::Sends]];
         for does in all {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn receives_that_are_posted_before_take_the_same_messages() {
+    fn posted_receives_take_the_same_messages() {
         for does in [[Does::Pings, Does::Echoes], [Does::Receives, Does::Sends]] {
             for (size, messages) in [(1, 1), (100, 65), (1 << 20, 2)] {
                 let block = block(size, messages);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_receiver_counts_is_what_came_and_not_what_it_expected() {
+    fn a_receiver_counts_what_came() {
         let (expected, sent) = (block(100, 65), block(99, 65));
         let [(received, _), _] = play_two([Does::Receives, Does::Sends], [&expected, &sent]);
         assert_eq!((received.bytes, expected.bytes()), (3 * 65 * 99, 3 * 65 * 100));

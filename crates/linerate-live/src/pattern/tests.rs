@@ -95,7 +95,7 @@ fn a_round_trip_costs_two_ways() {
 }
 
 #[test]
-fn a_delivery_costs_a_message_one_way_and_a_byte_back() {
+fn a_delivery_is_a_message_and_a_byte_back() {
     for (size, piece) in [(1, usize::MAX), (100_000, 4096)] {
         let clock = Virtual::default();
         let mut link = Simulated { piece, ..Simulated::new(&clock) };
@@ -107,7 +107,7 @@ fn a_delivery_costs_a_message_one_way_and_a_byte_back() {
 }
 
 #[test]
-fn a_sender_pays_for_each_message_and_a_receiver_reads_many_at_once() {
+fn a_receiver_reads_many_messages_at_once() {
     let clock = Virtual::default();
     let (bytes, stamps) = play(Does::Sends, &mut Simulated::new(&clock), &block(1000, 10, 4)).unwrap();
     assert_eq!((bytes, stamps.last()), (40_000, Some(&(40 * 3000))));
@@ -118,7 +118,7 @@ fn a_sender_pays_for_each_message_and_a_receiver_reads_many_at_once() {
 }
 
 #[test]
-fn a_receiver_stamps_at_the_byte_where_a_slice_ends() {
+fn a_receiver_stamps_at_a_slices_last_byte() {
     let clock = Virtual::default();
     let mut link = Simulated { piece: 777, alpha_ns: 0, ..Simulated::new(&clock) };
     let (bytes, stamps) = play(Does::Receives, &mut link, &block(5000, 2, 3)).unwrap();
@@ -208,7 +208,7 @@ fn percentiles(samples: &Latencies, shares: [f64; 3]) -> [f64; 3] {
 
 /// The same server: 100 ms of each second it does nothing. What theory says of requests at a set rate.
 #[test]
-fn an_open_loop_shows_a_stall_and_a_closed_one_hides_it() {
+fn only_an_open_loop_shows_a_stall() {
     for pace in [Pace::Every(1_000_000), Pace::Poisson(1_000_000)] {
         let clock = Virtual::default();
         let mut link = Served::new(&clock, SECOND / 10);
@@ -243,7 +243,7 @@ fn an_open_loop_shows_a_stall_and_a_closed_one_hides_it() {
 
 /// A generator that cannot go on because its server is slower than the rate says so by its own count.
 #[test]
-fn what_goes_late_counts_from_when_it_should_have_gone() {
+fn lateness_counts_from_the_due_time() {
     let clock = Virtual::default();
     let mut link = Served { serves_ns: 2_000_000, ..Served::new(&clock, 0) };
     let asked = Block { pace: Pace::Every(1_000_000), ..block(64, 100, 11) };
@@ -259,7 +259,7 @@ fn what_goes_late_counts_from_when_it_should_have_gone() {
 }
 
 #[test]
-fn an_exchange_costs_a_way_each_and_never_waits_for_its_own_message_to_go() {
+fn an_exchange_waits_for_the_others_message_only() {
     let clock = Virtual::default();
     let mut link = Served { message_bytes: 1000, serves_ns: 7000, ..Served::new(&clock, 0) };
     let (crossed, mut stamps) = (block(1000, 3, 4), Vec::new());

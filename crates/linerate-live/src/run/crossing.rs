@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_counted_several_times_cross_once() {
+    fn bytes_counted_several_times_cross_once() {
         let half = [("bond0", 510, 2), ("eth0", 510, 2), ("eth0.7", 510, 2)];
         assert!(checked("network.mpi", STREAM, &half).is_some());
         assert!(checked("network.mpi", STREAM, &[("lo", 1050, 4)]).is_some(), "sent and received");

@@ -80,7 +80,7 @@ fn statistic_of(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_history_is_believed_from_six_runs_on_and_the_calibration_before() {
+fn six_runs_are_believed_over_a_calibration() {
     let (_folder, state) = state();
     let plan = plan("lab");
     let of = |recalled: &Recalled| {
@@ -102,7 +102,7 @@ fn the_history_is_believed_from_six_runs_on_and_the_calibration_before() {
 }
 
 #[test]
-fn equal_runs_speak_for_their_own_target_and_figures_for_their_hosts() {
+fn spreads_are_of_targets_and_figures_of_hosts() {
     let (_folder, state) = state();
     state.save(stored("lab", &[1e9, 1.1e9, 1.2e9])).unwrap();
     let recalled = state.recall(&plan("lab:mtu=9000"), &hosts()).calibration.unwrap();
@@ -119,7 +119,7 @@ fn equal_runs_speak_for_their_own_target_and_figures_for_their_hosts() {
 }
 
 #[test]
-fn a_key_outlives_a_restart_and_tells_hosts_apart() {
+fn a_hosts_key_outlives_a_restart() {
     let identified = |identity: &str, boot: &str| {
         let mut host = hosts().remove(0);
         host.machine = boot.into();
@@ -140,7 +140,7 @@ fn a_key_outlives_a_restart_and_tells_hosts_apart() {
 }
 
 #[test]
-fn a_calibration_of_another_kernel_is_not_used_and_said() {
+fn another_kernels_calibration_is_not_used() {
     let (_folder, state) = state();
     state.save(stored("lab", &[1e9, 1.1e9, 1.2e9])).unwrap();
     let mut changed = hosts();
@@ -152,7 +152,7 @@ fn a_calibration_of_another_kernel_is_not_used_and_said() {
 }
 
 #[test]
-fn a_broken_calibration_is_one_warning_and_nothing_else() {
+fn a_broken_calibration_is_one_warning() {
     let (_folder, state) = state();
     let good = stored("lab", &[1e9, 1.1e9, 1.2e9]);
     let path = state.save(good.clone()).unwrap();
@@ -198,7 +198,7 @@ fn lines_that_are_no_runs_cost_themselves_only() {
 }
 
 #[test]
-fn runs_that_end_at_once_lose_no_line_and_old_lines_go() {
+fn runs_that_end_at_once_lose_no_line() {
     const WRITERS: u32 = 4;
     const EACH: u32 = 20;
     let (_folder, state) = state();
@@ -229,7 +229,7 @@ fn runs_that_end_at_once_lose_no_line_and_old_lines_go() {
 }
 
 #[test]
-fn what_a_writer_left_that_died_is_removed_and_nothing_else() {
+fn only_a_dead_writers_file_is_removed() {
     let (_keep, state) = state();
     let plan = plan("simulated");
     std::fs::create_dir_all(state.folder()).unwrap();

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_separate_candidates_and_plus_joins_settings() {
+    fn commas_separate_candidates() {
         let cases: [(&str, &[&str]); 7] = [
             ("tcp.no-delay=off", &["tcp.no-delay=off"]),
             ("socket.send-buffer=64KiB,256KiB", &["socket.send-buffer=64KiB", "socket.send-buffer=256KiB"]),

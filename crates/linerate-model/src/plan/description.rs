@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_like_the_lab_but_for_what_is_said_of_it() {
+    fn a_pair_overrides_the_labs_keys() {
         let lab = read("a-b.loss=0,delay=10ms,b-a.delay=20ms,loss=1%,burst=8").unwrap();
         let there = lab.shape_between("a", "b");
         assert_eq!((there.loss, there.delay_ns), (0.0, 1e7));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_is_its_keys_and_later_keys_override_it() {
+    fn later_keys_override_a_preset() {
         let metro = read("metro").unwrap();
         assert_eq!((metro.mtu, metro.shape.delay_ns, metro.hops), (9000, 1e5, Some(2)));
         let lossy = read("metro,loss=0.1%,mtu=1500,b-a.delay=1ms").unwrap();

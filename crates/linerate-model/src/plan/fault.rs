@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_default_is_a_value_and_every_knob_a_setting() {
+    fn every_default_and_every_knob_is_read() {
         for entry in FAULTS {
             let fault: Fault = entry.name.parse().unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             let topology = Topology { faults: vec![fault], ..Topology::default() };

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pairs_without_a_common_host_have_outcomes_of_their_own() {
+    fn only_disjoint_pairs_have_their_own_outcomes() {
         let [fan, two] =
             [r#"{"from":"b+c","to":"a"}"#, r#"{"from":"a+c","to":"b+d","matched":true}"#].map(pairs);
         assert_eq!(

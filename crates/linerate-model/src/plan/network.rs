@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_file_is_said_with_its_place() {
+    fn an_error_in_a_file_has_its_place() {
         let link = |text: &str| format!("hosts = 2\n[[link]]\n{text}\n");
         let cases = [
             ("hosts = 2\nhots = 3\n".to_owned(), "line 2: unknown field `hots`"),

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_has_the_sizes_and_passes_that_its_line_says() {
+    fn a_profile_is_as_its_line_says() {
         for Shipped { name, passes, trial_ms, sizes, about, .. } in PROFILES {
             let profile = Profile::named(name).unwrap();
             let said = format!("{} sizes, {passes} passes of {trial_ms} ms trials", sizes().len());

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_way_is_taken_and_of_equal_ones_the_first_in_the_file() {
+    fn the_first_of_the_shortest_routes_is_taken() {
         let long_and_short = [["a", "s"], ["s", "t"], ["t", "b"], ["s", "b"]];
         assert_eq!(routes(2, &long_and_short), [vec![], vec![0, 3], vec![], vec![]]);
         let equal = [["a", "t"], ["a", "s"], ["s", "b"], ["t", "b"]];

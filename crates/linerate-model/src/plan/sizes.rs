@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_that_are_asked_for_are_measured_once_beside_those_that_the_table_states() {
+    fn sizes_asked_for_are_measured_once() {
         assert_eq!(stated_and(&[1 << 20, 9000, 1, 9000]), [1, 64, 1024, 9000, 1 << 20]);
     }
 

@@ -174,7 +174,7 @@ mod tests {
                            between = [\"s1\", \"c\"]\ndelay = \"5ms\"\n";
 
     #[test]
-    fn a_lab_of_a_file_has_its_network_and_further_keys() {
+    fn a_lab_of_a_file_takes_further_keys() {
         let open = |_: &str| Ok(NETWORK.to_owned());
         for text in ["lab:nets/three.toml,mtu=9000,loss=0.01,a-c.delay=20000000ns", "lab:./a=b,mtu=1500"] {
             let target = Target::read(text, &open).unwrap();

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topology_of_an_earlier_version_was_the_kernels() {
+    fn an_earlier_topology_was_the_kernels() {
         let old = r#"{"hosts":2,"mtu":1500,"rate":1e9}"#;
         let read: Topology = serde_json::from_str(old).unwrap();
         assert_eq!(read.carrier(), Carrier::TokenBucket);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_serialised_once_more_than_there_are_switches() {
+    fn serialisations_are_one_more_than_switches() {
         for hops in [0, 1, 3] {
             assert_eq!(serialisations(&format!("rate=1Gb/s,hops={hops}"), 0, 1), hops + 1);
         }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_of_its_direction_alone_and_comes_once() {
+    fn a_fault_comes_once_in_its_direction() {
         let delays = |text: &str, from: usize, to: usize| {
             let wiring = read(text).unwrap().wiring(|host| host_name(host as u32));
             let of_route = wiring.route(from, to).iter().map(|link| wiring.links[*link].shape.delay_ns);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_between_two_hosts_where_nothing_else_is_written() {
+    fn two_hosts_and_a_ladder_are_the_default() {
         let plan = read("seed", json!(1)).unwrap();
         assert_eq!(
             (plan.hosts, plan.view),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_cannot_be_and_views_that_exclude_each_other() {
+    fn too_many_hosts_and_two_views_are_refused() {
         assert!(read("hosts", json!(MOST_HOSTS)).is_ok());
         assert!(read("hosts", json!(u32::MAX)).unwrap_err().contains("at most 64"));
         let comparison = json!({"metric": "latency", "blocks": 6, "extend": true, "margin": 0.01});

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_doubled_buffer_is_granted_and_a_capped_one_is_not() {
+    fn a_doubled_buffer_counts_as_granted() {
         let cases = [
             ("socket.send-buffer", "256KiB", "524288", true),
             ("socket.send-buffer", "64MiB", "425984", false),

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_zeros_that_cannot_be_negated_is_refused() {
+    fn a_run_of_zeros_beyond_negation_is_refused() {
         let mut bytes = plain(&sample());
         bytes.truncate(HEADER);
         bytes.extend([0xff; 9]);

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_earlier_versions_wrote_is_read_and_written_again() {
+    fn what_earlier_versions_wrote_is_read() {
         for text in [
             r#"{"rung":"network.udp6","pattern":null,"wait":null,"host":null,"why":"no","hint":""}"#,
             r#"{"rung":"in-host.tcp","pattern":"ping-pong","wait":"polling","host":"a","why":"no","hint":"try"}"#,

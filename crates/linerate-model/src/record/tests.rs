@@ -106,7 +106,7 @@ fn a_second_header_changes_nothing() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_its_reason() {
+fn what_is_no_recording_is_refused() {
     let header = |schema: &str| {
         let header = Header { schema: schema.into(), ..small().header.unwrap() };
         serde_json::to_string(&Event::Header(header)).unwrap()

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_size_behind_a_step_is_a_piece_with_its_neighbours_slope() {
+    fn one_size_behind_a_step_is_a_piece() {
         let sizes = sizes(24);
         for (edge, count) in [(1, 1), (sizes.len() - 1, sizes.len() - 1)] {
             let at = sizes[edge];

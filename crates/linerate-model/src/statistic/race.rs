@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn being_equal_takes_a_narrow_interval_and_being_ahead_does_not() {
+    fn only_being_equal_takes_a_narrow_interval() {
         let wide = races(&[blocks(1.03, 0.12, 12)], 1)[0].unwrap();
         assert!(wide.half_width().unwrap() > WIDEST && wide.low.unwrap() < 1.0, "{wide:?}");
         assert_eq!(wide.verdict, Verdict::CannotTell);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_blocks_decide_as_are_said_to_and_one_fewer_do_not() {
+    fn one_block_too_few_decides_nothing() {
         for (count, looks) in [(1, 1), (2, 1), (10, 1), (37, 1), (37, 5)] {
             let decided = |n| {
                 let all: Vec<Vec<f64>> = (0..count).map(|_| blocks(2.0, 0.01, n)).collect();
@@ -263,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_end_beyond_a_border_is_what_a_verdict_needs(
+        fn a_verdict_needs_an_end_beyond_a_border(
             ratios in prop::collection::vec(prop::collection::vec(0.8..1.25f64, 6..20), 1..6)
         ) {
             for raced in races(&ratios, 1).into_iter().flatten() {

@@ -147,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn the_interval_leaves_out_zero_just_where_the_test_rejects(
+        fn interval_and_test_agree_on_zero(
             a in prop::collection::vec(0.0..1.0f64, 4..15), b in prop::collection::vec(0.3..1.3f64, 4..15)
         ) {
             let shift = rank_sum(&a, &b, 0.95).unwrap();

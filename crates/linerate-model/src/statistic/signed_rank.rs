@@ -168,7 +168,7 @@ mod tests {
 
     /// SciPy: `wilcoxon(d, zero_method="pratt", correction=True, method="asymptotic")`.
     #[test]
-    fn many_differences_with_ties_and_zeros_come_out_as_in_scipy() {
+    fn ties_and_zeros_come_out_as_in_scipy() {
         let differences = [
             -6, 3, -3, 6, 0, -6, 4, -2, 7, 1, -5, 4, -2, 7, 1, -5, 4, -2, 8, 2, -4, 5, -1, 8, 2, -4, 6, 0, 9,
             3, -3, 6, 0, -6, 3, -3, 6, 0, -6, 4,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_differences_have_an_estimate_and_no_interval() {
+    fn too_few_differences_have_no_interval() {
         for n in 1..6 {
             let effect = signed_rank(&vec![1.0; n], 0.95).unwrap();
             assert_eq!((effect.estimate, effect.low, effect.high), (1.0, None, None), "{n}");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn small_differences_are_proved_small_and_few_are_not() {
+    fn only_many_differences_are_proved_small() {
         let small: Vec<f64> = (0..12).map(|i| 0.002 * f64::from(i - 6)).collect();
         assert!(equivalent(&small, 0.02).unwrap() < 0.05);
         assert!(equivalent(&small, 0.001).unwrap() > 0.05);
@@ -227,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn the_interval_leaves_out_zero_just_where_the_test_rejects(
+        fn interval_and_test_agree_on_zero(
             values in prop::collection::vec(-1.0..2.0f64, 6..26)
         ) {
             let effect = signed_rank(&values, 0.95).unwrap();

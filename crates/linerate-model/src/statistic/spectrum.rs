@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sawtooth_is_found_at_its_period_and_at_no_other() {
+    fn a_sawtooth_is_found_at_its_period_alone() {
         let mut random = noise(7);
         let residuals: Vec<f64> =
             grid().iter().map(|at| (at % 1448.0) / 1448.0 + 0.3 * random.normal()).collect();

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_series_has_no_drift_and_few_values_none_to_tell() {
+    fn level_and_short_series_have_no_drift() {
         assert_eq!(trend(&[5.0; 8]), Some(Trend { p: 1.0, change: 0.0 }));
         assert_eq!(trend(&[1.0, 2.0, 3.0]), None);
         assert_eq!(trend(&[0.0; 8]), None);

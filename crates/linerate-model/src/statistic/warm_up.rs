@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_never_settles_keeps_its_second_half() {
+    fn an_unsettled_series_keeps_its_second_half() {
         let series: Vec<f64> = (0..103).map(f64::from).collect();
         assert_eq!(steady_from(&series), 50);
     }

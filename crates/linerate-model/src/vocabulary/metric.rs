@@ -260,7 +260,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_part_is_asked_for_behind_the_name_of_its_metric() {
+    fn a_part_is_asked_for_behind_its_metric() {
         let asked = |name: &str| Metric::asked(name).map(|(metric, part)| (metric.name, part));
         assert_eq!(asked("throughput"), Some(("throughput", Part::Whole)));
         assert_eq!(asked("half-round-trip.p99.9"), Some(("half-round-trip", P99_9)));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_or_a_family_of_two_metrics_is_of_one_unit() {
+    fn a_shared_key_or_family_has_one_unit() {
         for one in METRICS {
             for other in METRICS {
                 let key = !one.key.is_empty() && one.key == other.key;

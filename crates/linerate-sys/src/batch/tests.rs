@@ -76,7 +76,7 @@ fn segments_are_joined_again_and_cost_few_calls() {
 }
 
 #[test]
-fn a_packet_has_as_many_datagrams_as_the_kernel_takes() {
+fn a_packet_has_what_the_kernel_takes() {
     let cases = [
         ("6.8.0-45-generic", (6, 8)),
         ("6.18.44-fc", (6, 18)),
@@ -99,7 +99,7 @@ fn what_no_packet_can_share_goes_alone() {
 }
 
 #[test]
-fn a_single_datagram_and_an_empty_one_arrive_as_they_are() {
+fn single_and_empty_datagrams_arrive() {
     let (near, far) = pair("127.0.0.1:0");
     receive_joined(&far).unwrap();
     let mut receiver = Receiver::new(Sharing::Packets, 10).unwrap();

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_level_is_the_number_that_its_abi_has_for_it() {
+    fn a_thread_level_is_its_abis_number() {
         for (level, name) in ThreadLevel::ALL {
             assert_eq!((name.parse(), level.name()), (Ok(level), name));
             let standard = Constants::standard();

@@ -78,7 +78,7 @@ fn requests_without_a_copy_are_told_of_once() {
 }
 
 #[test]
-fn a_standing_request_hands_out_what_came_and_takes_nothing_once_it_is_ended() {
+fn an_ended_standing_request_takes_nothing() {
     for waits in [true, false] {
         let (near, far) = pair();
         let mut shots = Shots::onto(&far, LIMIT).unwrap();
@@ -102,7 +102,7 @@ fn a_standing_request_hands_out_what_came_and_takes_nothing_once_it_is_ended() {
 }
 
 #[test]
-fn what_does_not_come_in_time_is_an_error_and_the_end_is_seen() {
+fn what_does_not_come_in_time_is_an_error() {
     let (near, far) = pair();
     let mut ring = Ring::onto(&far, Duration::from_millis(20)).unwrap();
     let mut room = [7; 8];

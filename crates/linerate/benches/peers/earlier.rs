@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_come_back_and_what_is_no_run_is_refused() {
+    fn blocks_come_back_from_a_run() {
         let line = r#"{"row":"a CPU","peer":"b 1","ours_blocks":[1.5,2],"peer_blocks":[1,4],"ratio":null}"#;
         let told = read(line).unwrap();
         assert_eq!((told[0].row.as_str(), told[0].peer.as_str()), ("a CPU", "b 1"));

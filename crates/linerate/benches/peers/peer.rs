@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_behind_a_word_is_read_and_its_lack_told() {
+    fn a_number_behind_a_word_is_read() {
         let text = "megabytes=9812.0000 real_seconds=2.00 rate_Mbps=41149.1034 tx_cpu=99\n";
         assert_eq!(number_after(text, "rate_Mbps="), Ok(41149.1034));
         assert_eq!(number_after("MByte/s:\t\t9123.5\n", "MByte/s:"), Ok(9123.5));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_play_that_needs_an_option_gives_way_to_one_that_does_not() {
+    fn a_play_without_its_option_gives_way() {
         let best = rows::all(&[0, 1], 2).into_iter().find(|row| row.work.kind == Kind::BestStream).unwrap();
         let with =
             |is_here, help: &str| Found { peer: &iperf3::IPERF3, is_here, version: None, help: help.into() };

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_end_is_ended_with_all_that_it_started() {
+    fn who_does_not_end_is_ended_with_its_children() {
         let running = shell("sleep 600 & echo $!; wait").start().unwrap();
         let child: u32 = running.first_line(FAREWELL * 10).unwrap().parse().unwrap();
         let why = running.wait(Duration::from_millis(10)).unwrap_err();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_at_once_is_told_with_its_reason() {
+    fn a_server_that_ends_at_once_says_why() {
         let server = shell("echo the port is taken >&2; exit 1");
         let played = serve(&server, (Ready::Tcp(1), After::Ends), &shell("true"), FAREWELL);
         assert!(played.unwrap_err().contains("the port is taken"));

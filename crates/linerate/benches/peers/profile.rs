@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_have_spaces_and_what_is_no_sample_is_none() {
+    fn a_samples_name_may_have_spaces() {
         let last = sample(TEXT.lines().nth(3).unwrap()).unwrap();
         assert_eq!((last.pid, last.function, last.is_kernel), (13, "<a::B as c::D>::run", false));
         for wrong in ["", "x", "12", "12 ff", "12 ff f", "x ff f (g)"] {

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_json_has_the_figures_and_the_verdict() {
+    fn a_json_line_has_figures_and_verdict() {
         let json = line(Ok(judged())).json();
         let value = |key: &str| json[key].as_f64().unwrap();
         assert_eq!((value("ours_value"), value("peer_value")), (3.0, 1.0));

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lab_is_calibrated_where_nothing_else_is_named() {
+    fn calibrate_takes_the_lab_by_default() {
         let target = |arguments: &[&str]| match Args::try_parse_from(arguments).map(|args| args.command) {
             Ok(Command::Calibrate(calibrate)) => Some(calibrate.hosts.target),
             _ => None,

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rung_on_request_is_measured_when_it_is_named_in_full_and_not_with_its_group() {
+    fn a_rung_on_request_takes_its_full_name() {
         let profile = Profile::named("thorough").unwrap();
         let of =
             |only: &[&str]| rungs(&profile, &only.iter().map(ToString::to_string).collect::<Vec<_>>(), &[]);

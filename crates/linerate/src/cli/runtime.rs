@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_is_not_the_users_own_is_passed_over() {
+    fn anothers_folder_is_passed_over() {
         let own = tempfile::tempdir().unwrap();
         let user = own.path().metadata().unwrap().uid();
         assert_eq!(base(Some(own.path().into()), user), own.path().join("linerate"));

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_error_has_its_exit_code_explained() {
+    fn every_exit_code_is_explained() {
         for code in [2, 3, 4, 5, 6, 130] {
             assert!(EXITS.iter().any(|(known, _)| *known == code), "{code}");
         }

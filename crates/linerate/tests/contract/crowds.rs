@@ -11,7 +11,7 @@ const PAIRS: [[Does; 2]; 4] = [
 ];
 
 #[test]
-fn a_thousand_flows_each_carry_every_byte_both_ways() {
+fn a_thousand_flows_carry_every_byte() {
     let blocks = [block(1000, 3, 2), block(70_000, 1, 2)];
     for transport in ["tcp", "unix"] {
         let mut ends = open(transport, 1000, 30_000);
@@ -74,7 +74,7 @@ fn flows_that_share_a_thread_share_its_cpu_time() {
 
 /// With a thread each, every flow has a time of its own, all its bytes, and reads of the size that the block says.
 #[test]
-fn flows_have_a_thread_each_where_that_is_asked_for() {
+fn flows_have_a_thread_each_on_request() {
     let settings = vec!["flow.threads=flow".parse().unwrap()];
     let mut ends = meet(&Spec { settings, ..spec("tcp", 8, true) });
     let granted = ends[0].granted().into_iter().find(|granted| granted.knob == "flow.threads").unwrap();

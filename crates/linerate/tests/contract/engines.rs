@@ -31,7 +31,7 @@ fn granted(session: &dyn Session, setting: &str) -> Option<String> {
 }
 
 #[test]
-fn every_engine_carries_every_byte_of_a_stream_and_is_the_one_in_force() {
+fn every_engine_carries_a_stream() {
     let blocks = [block(65_507, 100, 2), block(1, 300, 3), block(3 << 20, 1, 3), block(4097, 10, 4)];
     for settings in pairs() {
         let mut ends = with("tcp", &settings, 1, 10_000);
@@ -52,7 +52,7 @@ fn every_engine_carries_every_byte_of_a_stream_and_is_the_one_in_force() {
 }
 
 #[test]
-fn every_engine_returns_every_message_of_a_ping_pong() {
+fn every_engine_returns_a_ping_pong() {
     let blocks = [block(1, 2, 20), block(100_000, 1, 5), block(3 << 20, 1, 2)];
     for settings in pairs() {
         let mut ends = with("tcp", &settings, 1, 10_000);
@@ -69,7 +69,7 @@ fn every_engine_returns_every_message_of_a_ping_pong() {
 }
 
 #[test]
-fn both_directions_at_once_go_by_the_engines_that_were_asked_for() {
+fn both_directions_use_the_engines_asked_for() {
     let blocks = [block(100_000, 5, 4)];
     for settings in pairs() {
         let mut ends = with("tcp", &settings, 2, 10_000);
@@ -81,7 +81,7 @@ fn both_directions_at_once_go_by_the_engines_that_were_asked_for() {
 }
 
 #[test]
-fn an_engine_whose_peer_is_gone_ends_with_an_error() {
+fn an_engine_without_a_peer_ends_with_an_error() {
     for settings in pairs() {
         for wait in [Wait::Sleeping, Wait::Polling] {
             for does in [Does::Receives, Does::Pings] {
@@ -114,7 +114,7 @@ fn a_kernel_that_copies_says_so_of_every_call() {
 }
 
 #[test]
-fn every_udp_engine_counts_what_came_and_what_was_lost() {
+fn every_udp_engine_counts_arrivals_and_losses() {
     let blocks = [block(1400, 500, 4), block(1, 300, 3), block(65_507, 5, 2), block(8, 1, 1)];
     for engine in words("udp.engine") {
         for wait in [Wait::Sleeping, Wait::Polling] {
@@ -152,7 +152,7 @@ fn segments_need_fewer_packets_than_datagrams() {
 }
 
 #[test]
-fn sockets_are_bound_to_the_interface_or_it_is_said_why_not() {
+fn sockets_are_bound_or_it_is_said_why_not() {
     for transport in ["tcp", "udp"] {
         let mut ends = with(transport, &["socket.interface=lo".into()], 1, 5000);
         assert_eq!(granted(ends[0].as_ref(), "socket.interface=lo").as_deref(), Some("lo"));
@@ -169,7 +169,7 @@ fn sockets_are_bound_to_the_interface_or_it_is_said_why_not() {
 
 /// The record would say zeros of bytes that are none.
 #[test]
-fn zeros_are_refused_by_what_sends_memory_of_its_own() {
+fn who_sends_its_own_memory_refuses_zeros() {
     let zeros = [Block { content: Content::Zeros, ..block(1000, 10, 1) }];
     let task = [Task { does: Does::Sends, cpus: Vec::new() }];
     for engine in ["sendfile", "splice", "zero-copy", "io-uring-zero-copy"] {

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 #[test]
-fn what_this_host_lacks_says_why_and_what_to_try_and_cannot_be_offered() {
+fn what_this_host_lacks_cannot_be_offered() {
     for lack in lacking() {
         assert!(lack.why.starts_with("unavailable: ") && !lack.hint.is_empty(), "{lack:?}");
         let refused = named(&lack.transport).unwrap().offer(&spec(&lack.transport, 1, true));
@@ -26,7 +26,7 @@ fn tasks(does: &[Does]) -> Vec<Task> {
 
 /// A plan is refused by the table, before anything is opened.
 #[test]
-fn a_transport_carries_the_patterns_of_its_row_and_no_others() {
+fn a_transport_carries_its_rows_patterns() {
     for entry in super::two_ends() {
         for pattern in PATTERNS {
             let [active, passive] = pattern.ends;
@@ -51,7 +51,7 @@ fn a_transport_carries_the_patterns_of_its_row_and_no_others() {
 }
 
 #[test]
-fn a_transport_loads_where_its_row_says_so_and_is_heard_to_hang_up() {
+fn a_transport_loads_where_its_row_says_so() {
     for entry in super::two_ends() {
         let [mut first, mut second] = meet(&spec(entry.name, 1, true));
         let (receives, sends) = (&tasks(&[Does::Receives])[0], &tasks(&[Does::Sends])[0]);
@@ -84,7 +84,7 @@ fn sealed() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_cipher_that_was_asked_for_is_the_one_that_was_agreed_on() {
+fn the_cipher_asked_for_is_agreed_on() {
     assert!(sealed().contains(&"tls"));
     for name in sealed() {
         for cipher in ["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"] {
@@ -101,7 +101,7 @@ fn the_cipher_that_was_asked_for_is_the_one_that_was_agreed_on() {
 }
 
 #[test]
-fn an_end_with_another_certificate_is_refused_by_the_other_and_told() {
+fn another_certificate_is_refused_and_told() {
     for name in sealed() {
         let transport = named(name).unwrap();
         let spec = Spec { patience_ms: 2000, ..spec(name, 1, true) };
@@ -135,7 +135,7 @@ fn joined_by(name: &str, says: &[u8], stays: bool) -> (linerate::Error, Duration
 }
 
 #[test]
-fn a_peer_that_vanishes_or_falls_silent_in_mid_handshake_is_an_error_in_time() {
+fn a_broken_handshake_is_an_error_in_time() {
     for name in sealed() {
         // Nothing at all, the first bytes of a hello, and what is none.
         for says in [&b""[..], &[22, 3, 1, 2, 0, 1, 0, 1], &[0xff; 4096]] {
@@ -149,9 +149,9 @@ fn a_peer_that_vanishes_or_falls_silent_in_mid_handshake_is_an_error_in_time() {
 }
 
 #[test]
-fn multipath_tcp_is_granted_by_both_ends_or_said_to_be_plain_tcp() {
+fn multipath_tcp_is_granted_or_said_to_be_plain() {
     if let Some(lack) = named("mptcp").unwrap().lacks() {
-        return println!("SKIP: multipath_tcp_is_granted_by_both_ends_or_said_to_be_plain_tcp: {}", lack.why);
+        return println!("SKIP: multipath_tcp_is_granted_or_said_to_be_plain: {}", lack.why);
     }
     for end in meet(&spec("mptcp", 2, true)) {
         assert_eq!(granted(end.as_ref(), "mptcp.protocol").as_deref(), Some("mptcp"));

@@ -144,7 +144,7 @@ fn indented<'t>(text: &'t str, heading: &str) -> impl Iterator<Item = &'t str> {
 }
 
 #[test]
-fn commands_are_found_in_blocks_prompts_and_sentences() {
+fn commands_of_blocks_prompts_and_sentences() {
     let page = "Say `linerate list\nknobs` or `lab`.\n\n    linerate doctor   # asks\n    a + b\n\n```sh\nfor x; do\n\
                 linerate run lab\ndone\n```\n```text\n$ linerate list\nno\n```\n    not here\n";
     let found: Vec<_> = of_page("p", page).into_iter().map(|one| (one.place, one.kind, one.text)).collect();

@@ -26,7 +26,7 @@ fn a_buffer_bounds_the_rate_by_the_round_trip() {
 }
 
 #[test]
-fn without_window_scaling_65535_bytes_are_under_way() {
+fn unscaled_windows_hold_65535_bytes() {
     let measured = measure(FAR, &["window-scaling-off"], &[]);
     assert!(measured.last("options").iter().all(|options| options & SCALING == 0));
     assert!(measured.last("snd_wnd").iter().all(|window| *window <= 65535));
@@ -78,7 +78,7 @@ fn a_hog_takes_half_of_its_cpu_and_is_warned_of() {
 }
 
 #[test]
-fn a_slow_reader_sets_the_rate_and_the_window_is_what_the_sender_waits_for() {
+fn a_slow_reader_sets_the_rate_by_its_window() {
     // A window that holds a whole block is never waited for.
     let measured = measure("lab", &["slow-reader=200Mb/s"], &["socket.receive-buffer=256KiB"]);
     let ratio = measured.rate() / 200e6;
@@ -88,7 +88,7 @@ fn a_slow_reader_sets_the_rate_and_the_window_is_what_the_sender_waits_for() {
 }
 
 #[test]
-fn a_server_that_answers_small_messages_late_is_called_by_its_name() {
+fn a_server_late_on_small_messages_is_named() {
     let sizes = (6..=16).map(|power| 1 << power).collect();
     let trips = RoundTrips { sizes, exchanges: 4, passes: 6 };
     let curves = measure_round_trips("lab", &["delayed-ack"], &trips).curves();

@@ -51,7 +51,7 @@ fn part_tells_facts() {
 }
 
 #[test]
-fn a_fault_is_on_the_host_that_it_was_put_into_and_on_no_other() {
+fn a_fault_is_on_its_host_alone() {
     let small = json!("4096 65536 65536");
     let cases: [(&str, &[(&str, Value)]); 7] = [
         ("small-buffers=64KiB", &[("tcp_rmem", small.clone()), ("tcp_wmem", small)]),

@@ -29,7 +29,7 @@ fn paced(step: Step, every_ns: u64, messages: u64) -> Step {
 }
 
 #[test]
-fn datagrams_that_the_wire_lost_doubled_and_held_are_told_by_the_receiver() {
+fn the_receiver_tells_lost_doubled_and_held() {
     let faults = ["loss=1%", "duplicate=1%", "reorder=2%"];
     let change = |step| paced(step, 200_000, 20_000);
     let recording = one_step("lab:delay=1ms", (&faults, &[]), ("network.udp", Pattern::Stream), change);
@@ -46,7 +46,7 @@ fn datagrams_that_the_wire_lost_doubled_and_held_are_told_by_the_receiver() {
 }
 
 #[test]
-fn the_wires_jitter_is_the_variation_of_the_delays() {
+fn jitter_is_the_variation_of_the_delays() {
     // The delay is uniform within 1 ms of its middle, and datagrams are too far apart to wait for each other.
     let change = |step| paced(step, 2_500_000, 1500);
     let faults = ["jitter=1ms"];
@@ -63,7 +63,7 @@ fn the_wires_jitter_is_the_variation_of_the_delays() {
 
 /// A server that does nothing for 100 ms in each second.
 #[test]
-fn requests_at_a_set_rate_show_a_stall_that_a_ping_pong_hides() {
+fn requests_at_a_set_rate_show_a_stall() {
     let stalled = ["shim.stall=100ms", "shim.stall-every=1s"];
     let open = |step: Step| {
         let mut step = step;
@@ -121,7 +121,7 @@ fn accounted(recording: &Recording) {
 }
 
 #[test]
-fn the_capacity_that_a_search_finds_is_that_of_the_wire() {
+fn a_search_finds_the_wires_capacity() {
     let change = |step| searching(step, Pattern::Capacity, Does::FindsCapacity, (20, 4));
     let lab = "lab:rate=100Mb/s,delay=1ms";
     let recording = one_step(lab, (&[], &[]), ("network.udp", Pattern::Stream), change);
@@ -132,7 +132,7 @@ fn the_capacity_that_a_search_finds_is_that_of_the_wire() {
 }
 
 #[test]
-fn the_rate_without_a_loss_is_what_a_policer_lets_through() {
+fn the_lossless_rate_is_the_policers() {
     let change = |step| searching(step, Pattern::ZeroLoss, Does::FindsZeroLoss, (8, 16));
     let faults = ["policer=50Mb/s"];
     let wire = 50e6 / 8.0 / 1264.0;

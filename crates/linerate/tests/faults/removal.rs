@@ -39,7 +39,7 @@ fn lab(runtime: &TempDir, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_lab_that_is_kept_shows_its_faults_and_takes_them_with_it() {
+fn a_kept_labs_faults_show_and_go_with_it() {
     let before = namespaces();
     for is_killed in [false, true] {
         let runtime = TempDir::new().unwrap();
@@ -71,11 +71,9 @@ fn is_a_disk_seen() -> bool {
 }
 
 #[test]
-fn a_disk_ends_with_its_lab_and_nobody_waits_for_it() {
+fn a_disk_ends_with_its_lab() {
     if !may_serve() {
-        return println!(
-            "SKIP: a_disk_ends_with_its_lab_and_nobody_waits_for_it: /dev/fuse may not be opened here"
-        );
+        return println!("SKIP: a_disk_ends_with_its_lab: /dev/fuse may not be opened here");
     }
     let before = namespaces();
     for killed in [None, Some("lab"), Some("lab-disk")] {
@@ -109,7 +107,7 @@ fn a_disk_ends_with_its_lab_and_nobody_waits_for_it() {
 }
 
 #[test]
-fn a_fault_of_a_run_is_no_fault_of_a_lab_that_is_kept() {
+fn a_runs_fault_is_none_of_a_kept_labs() {
     let runtime = TempDir::new().unwrap();
     let output = lab(&runtime, &["up", "--detach", "--fault", "slow-reader"]);
     assert_eq!(output.status.code(), Some(2));

@@ -26,7 +26,7 @@ fn share(measured: &Measured, count: fn(&linerate::record::LinkAudit) -> u64) ->
 }
 
 #[test]
-fn loss_bounds_the_rate_as_its_root_and_bursts_of_it_hurt_less() {
+fn loss_bounds_the_rate_as_its_root() {
     let lossy = measure(FAR, &["loss=1%"], &[]);
     within("loss=1%: share lost", share(&lossy, |link| link.lost), 0.006..0.014);
     let ratio = lossy.rate() / mathis(0.01);
@@ -45,7 +45,7 @@ fn a_loss_of_one_direction_is_of_that_direction() {
 }
 
 #[test]
-fn packets_come_late_or_twice_as_often_as_was_said() {
+fn packets_come_late_or_twice_as_asked() {
     let measured = measure("lab:delay=1ms,rate=1Gb/s", &["reorder=2%", "duplicate=1%"], &[]);
     let (held, twice) = (share(&measured, |link| link.held), share(&measured, |link| link.duplicated));
     within("reorder=2%: share held back", held, 0.015..0.025);
@@ -54,7 +54,7 @@ fn packets_come_late_or_twice_as_often_as_was_said() {
 }
 
 #[test]
-fn a_delay_is_half_a_round_trip_and_one_of_one_way_half_of_that() {
+fn a_delay_is_half_a_round_trip() {
     let plain = measure_round_trips("lab:wire=user", &[], &small());
     for (fault, each_way_ns) in [("delay=10ms", 10e6), ("asymmetric-delay=20ms", 10e6)] {
         let far = measure_round_trips("lab", &[fault], &small());
@@ -74,7 +74,7 @@ fn jitter_spreads_round_trips_around_the_delay() {
 }
 
 #[test]
-fn a_policer_lets_no_more_through_and_makes_tcp_send_again() {
+fn a_policer_lets_no_more_than_its_rate_through() {
     let measured = measure("lab:delay=1ms", &["policer=100Mb/s"], &[]);
     let ratio = measured.rate() / 100e6;
     within("policer=100Mb/s: rate over the policer's", ratio, 0.2..1.02);
@@ -82,7 +82,7 @@ fn a_policer_lets_no_more_through_and_makes_tcp_send_again() {
 }
 
 #[test]
-fn a_black_hole_swallows_large_packets_and_small_ones_pass() {
+fn a_black_hole_swallows_only_large_packets() {
     let fits = measure("lab", &["mtu-black-hole=1400"], &["tcp.mss=1340"]);
     assert!(fits.rate() > 100e6, "{}", fits.rate());
     assert_eq!(fits.link("a-b", |link| link.swallowed), 0);
@@ -91,7 +91,7 @@ fn a_black_hole_swallows_large_packets_and_small_ones_pass() {
 
 /// The end that receives has waited long enough; the one that sends over the same connection need not wait as well.
 #[test]
-fn both_directions_over_one_connection_end_together_where_nothing_comes() {
+fn silent_directions_end_together() {
     let folder = TempDir::new().unwrap();
     let plan = folder.path().join("both.toml");
     let text = "name = \"both\"\nabout = \"both\"\n[[case]]\nid = \"both\"\nrung = \"network.tcp\"\n\
@@ -135,7 +135,7 @@ fn on_both_hosts(folder: &Path, setting: &str, value: &str) {
 /// A host keeps for 30 s what lacks a fragment, and then takes no other one: without a wait the exchange after a flood
 /// finds nobody. Of 42 fragments one is lost in nine datagrams of ten; 43 such fill the 4 MiB that a host has for them.
 #[test]
-fn what_a_flood_left_incomplete_is_waited_for_and_told() {
+fn what_a_flood_left_incomplete_is_told() {
     let folder = TempDir::new().unwrap();
     let plan = folder.path().join("flood.toml");
     let text = "name = \"flood\"\nabout = \"flood\"\n[[case]]\nid = \"flood\"\nrung = \"network.udp\"\n\

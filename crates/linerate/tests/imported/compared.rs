@@ -32,7 +32,7 @@ fn side(desk: &Path, name: &str, files: usize, times: f64) {
 }
 
 #[test]
-fn six_files_a_side_tell_a_difference_and_five_do_not() {
+fn six_files_a_side_tell_a_difference() {
     let desk = tempfile::tempdir().unwrap();
     side(desk.path(), "before", 6, 1.0);
     side(desk.path(), "after", 6, 1.2);
@@ -60,7 +60,7 @@ fn numbers_of_two_tools_are_not_compared() {
 }
 
 #[test]
-fn a_report_says_who_measured_and_calls_each_number_what_it_is() {
+fn a_report_says_who_measured_what() {
     let desk = tempfile::tempdir().unwrap();
     for (name, parts) in [
         (
@@ -83,7 +83,7 @@ fn a_report_says_who_measured_and_calls_each_number_what_it_is() {
 }
 
 #[test]
-fn one_page_shows_a_run_and_another_tool_beside_each_other() {
+fn one_page_shows_a_run_beside_another_tool() {
     let desk = tempfile::tempdir().unwrap();
     let run = linerate(
         desk.path(),

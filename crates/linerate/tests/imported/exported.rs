@@ -137,7 +137,7 @@ fn sample(line: &str) -> Sample {
 }
 
 #[test]
-fn open_metrics_tells_the_numbers_of_the_json_form() {
+fn open_metrics_has_the_numbers_of_json() {
     let desk = Desk::new();
     let json: Value = serde_json::from_str(&desk.report(&desk.run, "json")).unwrap();
     let samples = open_metrics(&desk.report(&desk.run, "openmetrics"));
@@ -177,7 +177,7 @@ fn open_metrics_tells_the_numbers_of_the_json_form() {
 }
 
 #[test]
-fn each_table_is_a_csv_file_with_the_numbers_of_the_json_form() {
+fn csv_has_the_numbers_of_json() {
     let desk = Desk::new();
     let json: Value = serde_json::from_str(&desk.report(&desk.run, "json")).unwrap();
     let printed = linerate(
@@ -230,7 +230,7 @@ fn shape(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn a_stream_as_iperf3_tells_it_has_the_shape_of_iperf3_s_own() {
+fn the_iperf3_form_has_iperf3s_shape() {
     let desk = Desk::new();
     let text = desk.report(&desk.run, "iperf3");
     let (mut ours, mut theirs) = (BTreeSet::new(), BTreeSet::new());
@@ -268,7 +268,7 @@ fn a_stream_as_iperf3_tells_it_has_the_shape_of_iperf3_s_own() {
 }
 
 #[test]
-fn a_recording_without_a_long_stream_is_no_run_of_iperf3() {
+fn the_iperf3_form_needs_a_long_stream() {
     let desk = Desk::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     let output = command.args(["report", "--format", "iperf3"]).arg(&desk.imported).output().unwrap();

@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn a_damaged_file_is_refused_or_gives_finite_numbers(
+    fn damaged_files_are_refused_or_finite(
         which in any::<Index>(),
         damages in prop::collection::vec(damage(), 1..8),
     ) {
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_of_one_tool_read_as_that_of_another_is_refused_or_gives_finite_numbers(
+    fn files_read_as_anothers_are_refused_or_finite(
         which in any::<Index>(),
         other in any::<Index>(),
         damages in prop::collection::vec(damage(), 0..3),

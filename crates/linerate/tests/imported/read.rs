@@ -14,7 +14,7 @@ fn text(name: &str) -> String {
 }
 
 #[test]
-fn every_tool_has_a_file_and_each_is_known_by_its_content() {
+fn every_tools_file_is_known_by_its_content() {
     let mut seen = BTreeSet::new();
     for (name, bytes) in files() {
         let found = told(&bytes, None).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
@@ -32,7 +32,7 @@ fn every_tool_has_a_file_and_each_is_known_by_its_content() {
 }
 
 #[test]
-fn iperf3_keeps_both_ends_and_the_parts_of_the_test() {
+fn iperf3_keeps_both_ends_and_all_parts() {
     let told = Told::of("iperf3-tcp.json");
     let json: serde_json::Value = serde_json::from_str(&text("iperf3-tcp.json")).unwrap();
     assert_eq!(
@@ -76,7 +76,7 @@ fn iperf3_keeps_both_ends_and_the_parts_of_the_test() {
 }
 
 #[test]
-fn iperf3_the_other_way_says_whose_cpu_and_bytes_they_are() {
+fn iperf3_reverse_says_whose_cpu_and_bytes() {
     let told = Told::of("iperf3-reverse.json");
     let json: serde_json::Value = serde_json::from_str(&text("iperf3-reverse.json")).unwrap();
     assert_eq!(told.rows[0].flows, Some(2));
@@ -104,7 +104,7 @@ fn iperf3_tells_what_datagrams_were_lost() {
 }
 
 #[test]
-fn a_field_of_tomorrow_is_kept_and_a_missing_one_is_none() {
+fn new_fields_are_kept_and_missing_ones_none() {
     let text = text("iperf3-tcp.json");
     let more = text.replacen("\"sum_received\":\t{", "\"sum_received\":\t{\"flux\": 42, ", 1);
     assert_ne!(more, text);
@@ -142,7 +142,7 @@ fn netpipe_s_mbit_is_of_two_to_the_twenty_bits() {
 }
 
 #[test]
-fn a_netpipe_file_whose_columns_do_not_agree_is_refused() {
+fn netpipe_columns_that_disagree_are_refused() {
     for (file, why) in [
         // The same rate in 10^6 bits.
         ("1048576 16777.216000 0.00050000\n", "but of 10^6 bits"),
@@ -157,7 +157,7 @@ fn a_netpipe_file_whose_columns_do_not_agree_is_refused() {
 }
 
 #[test]
-fn sockperf_tells_the_mean_and_percentiles_of_half_round_trips() {
+fn sockperf_tells_half_round_trips() {
     let told = Told::of("sockperf-ping-pong.txt");
     let text = text("sockperf-ping-pong.txt");
     near(told.value(Quantity::HalfRoundTrip, MEAN, None), behind(&text, "Summary: Latency is") * 1e3);
@@ -192,7 +192,7 @@ fn sockperf_s_mbps_is_of_two_to_the_twenty_bits() {
 }
 
 #[test]
-fn a_whole_round_trip_of_sockperf_is_none_that_was_halved() {
+fn sockperf_whole_round_trips_are_not_halved() {
     let text = text("sockperf-ping-pong.txt")
         .replace("Latency is", "Round trip is")
         .replace("avg-latency", "avg-rtt");
@@ -223,7 +223,7 @@ fn qperf_tells_each_test_with_its_size() {
 }
 
 #[test]
-fn osu_tells_half_round_trips_and_rates_of_10_to_the_6_bytes() {
+fn osu_tells_half_round_trips_and_rates() {
     let told_latency = Told::of("osu-latency.txt");
     let line = text("osu-latency.txt").lines().find(|line| line.starts_with("8192 ")).unwrap().to_owned();
     let [row] = told_latency.at(8192)[..] else { panic!("{:?}", told_latency.at(8192)) };
@@ -242,7 +242,7 @@ fn osu_tells_half_round_trips_and_rates_of_10_to_the_6_bytes() {
 }
 
 #[test]
-fn osu_tells_the_quickest_and_the_slowest_rank_of_a_collective() {
+fn osu_tells_the_ranks_of_a_collective() {
     let text = "# OSU MPI Allreduce Latency Test v7.5\n# Datatype: MPI_INT.\n\
                 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n\
                 4                       1.50              1.25              1.75        1000\n";
@@ -340,7 +340,7 @@ fn xfr_json(name: &str) -> serde_json::Value {
 }
 
 #[test]
-fn xfr_tells_the_streams_and_what_the_kernel_says() {
+fn xfr_tells_streams_and_kernel_counters() {
     let (told, json) = (Told::of("xfr-tcp.json"), xfr_json("xfr-tcp.json"));
     assert!(text("xfr-tcp.json").starts_with("[1.0"), "what is redirected begins with lines for readers");
     near(told.value(Quantity::Throughput, MEAN, None), json["throughput_mbps"].as_f64().unwrap() * 1e6);
@@ -353,7 +353,7 @@ fn xfr_tells_the_streams_and_what_the_kernel_says() {
 }
 
 #[test]
-fn xfr_tells_what_came_of_datagrams_and_both_ways_of_a_test() {
+fn xfr_tells_datagrams_and_both_directions() {
     let (told, json) = (Told::of("xfr-udp.json"), xfr_json("xfr-udp.json"));
     assert_eq!((told.rows[0].transport.as_deref(), told.rows[0].message_bytes), (Some("udp"), Some(1400)));
     near(told.value(Quantity::Throughput, MEAN, None), json["throughput_mbps"].as_f64().unwrap() * 1e6);
@@ -373,7 +373,7 @@ fn xfr_tells_what_came_of_datagrams_and_both_ways_of_a_test() {
 }
 
 #[test]
-fn a_recording_of_any_file_is_read_as_it_was_written() {
+fn a_recording_of_any_file_comes_back() {
     for (name, bytes) in files() {
         let events = import(
             &bytes,

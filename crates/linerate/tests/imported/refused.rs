@@ -49,7 +49,7 @@ fn what_is_no_result_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_number_that_cannot_be_is_refused_in_every_table() {
+fn impossible_numbers_are_refused_everywhere() {
     for (name, number) in [
         ("netpipe-loopback.out", 2),
         ("sockperf-ping-pong.txt", 0),
@@ -98,7 +98,7 @@ fn with_number(text: &str, word: usize, evil: &str) -> String {
 }
 
 #[test]
-fn a_refused_file_leaves_nothing_behind_and_says_what_to_try() {
+fn a_refused_file_leaves_nothing_behind() {
     let desk = tempfile::tempdir().unwrap();
     std::fs::write(desk.path().join("notes.txt"), "what I measured\n").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));

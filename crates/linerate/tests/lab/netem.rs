@@ -4,7 +4,7 @@ use super::*;
 use linerate::plan::Target;
 
 #[test]
-fn a_kernel_with_netem_delays_and_one_without_says_so() {
+fn netem_delays_or_is_said_to_be_missing() {
     let Ok(Target::Lab(topology)) = "lab:rate=1Gb/s,delay=20ms,jitter=1ms,wire=netem".parse() else {
         panic!("no lab")
     };

@@ -15,7 +15,7 @@ fn every_port_has_the_mtu_asked_for() {
 }
 
 #[test]
-fn what_is_sent_by_ipv6_crosses_the_wire_and_nothing_else_does() {
+fn only_what_is_sent_by_ipv6_crosses() {
     for hosts in [2, 3] {
         let lab = lab(Topology { hosts, ..Topology::default() });
         let [a, b, ..] = lab.hosts() else { panic!("{hosts} hosts") };
@@ -34,7 +34,7 @@ fn what_is_sent_by_ipv6_crosses_the_wire_and_nothing_else_does() {
 }
 
 #[test]
-fn a_port_too_small_for_ipv6_has_no_address_of_it() {
+fn a_port_too_small_for_ipv6_has_no_address() {
     let hosts = |mtu| lab(Topology { mtu, ..Topology::default() });
     assert!(hosts(1279).hosts().iter().all(|host| host.address6.is_none()));
 }

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn a_killed_holder_leaves_nothing_and_its_record_goes_at_the_next_look() {
+fn a_killed_holders_record_goes_at_the_next_look() {
     let runtime = Runtime::new();
     runtime.done(&["up", "hosts=3", "--detach"]);
     let namespaces = runtime.namespaces("lab");
@@ -25,7 +25,7 @@ fn a_killed_holder_leaves_nothing_and_its_record_goes_at_the_next_look() {
 }
 
 #[test]
-fn a_process_that_holds_no_lab_is_never_signalled() {
+fn only_a_labs_holder_is_signalled() {
     let runtime = Runtime::new();
     runtime.done(&["up", "--detach"]);
     let honest = runtime.record("lab");

@@ -70,7 +70,7 @@ fn where_nothing_is_stale_that_is_said() {
 }
 
 #[test]
-fn a_command_whose_lab_is_gone_is_ended_on_request_alone() {
+fn a_command_of_a_gone_lab_ends_on_request() {
     for form in ["text", "json"] {
         let runtime = Runtime::new();
         runtime.done(&["up", "--detach"]);
@@ -104,7 +104,7 @@ fn a_command_whose_lab_is_gone_is_ended_on_request_alone() {
 }
 
 #[test]
-fn a_record_without_a_holder_is_among_what_is_undone() {
+fn a_record_without_a_holder_is_undone() {
     let runtime = Runtime::new();
     runtime.done(&["up", "--detach"]);
     let holder = runtime.record("lab")["pid"].clone();
@@ -121,7 +121,7 @@ fn a_record_without_a_holder_is_among_what_is_undone() {
 }
 
 #[test]
-fn what_the_program_had_started_is_ended_by_the_next_start() {
+fn the_next_start_ends_what_was_left() {
     let (runtime, mark) = (Runtime::new(), new_mark());
     let path = runtime.leave(&(line("processes", &mark) + "{\"kind\":\"proc"));
     let mut left = carrier(&mark);
@@ -148,7 +148,7 @@ fn only_what_carries_the_mark_is_ended() {
 }
 
 #[test]
-fn a_journal_whose_process_lives_is_never_touched() {
+fn a_living_process_keeps_its_journal() {
     let (runtime, mark) = (Runtime::new(), new_mark());
     let path = runtime.leave(&line("processes", &mark));
     // Nobody starts what is older than itself.
@@ -231,7 +231,7 @@ fn what_is_no_file_of_this_users_is_not_read() {
 }
 
 #[test]
-fn a_record_that_is_no_file_does_not_hold_up_the_others() {
+fn a_record_that_is_no_file_is_passed_over() {
     let runtime = Runtime::new();
     runtime.done(&["up", "--detach"]);
     symlink(runtime.path("lab"), runtime.path("link")).unwrap();

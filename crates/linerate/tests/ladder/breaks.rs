@@ -18,7 +18,7 @@ fn confirmed(report: &Value) -> Vec<&Value> {
 }
 
 #[test]
-fn a_relay_that_holds_messages_from_any_size_on_is_found_to_the_byte() {
+fn a_relays_threshold_is_found_to_the_byte() {
     let threshold = 2f64.powf(rand::rng().random_range(1.0..22.0)) as u64 + 1;
     let delay = "network.tcp:relay.delay=3ms";
     let at = format!("network.tcp:relay.threshold={threshold}");

@@ -12,7 +12,7 @@ fn linerate(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn the_lab_is_calibrated_and_the_next_run_says_so() {
+fn the_next_run_uses_the_labs_calibration() {
     let (folder, calibrated) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let only = ["--only", "in-host.shared-memory"];
     let runs = ["calibrate", "lab", "--runs", "3", "--format", "json", "--quiet", "--output"];

@@ -30,7 +30,7 @@ fn estimate(entry: &Value, pointer: &str) -> (f64, f64, f64) {
 }
 
 #[test]
-fn a_shim_is_attributed_to_its_rung_and_a_sender_that_lies_moves_no_rate() {
+fn a_shim_is_told_of_its_rung() {
     let clean = measure(&[]);
     is_attributed(&clean);
     moves_no_rate(&clean);

@@ -11,7 +11,7 @@ fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
 }
 
 #[test]
-fn packets_are_paced_marked_and_come_from_the_port_asked_for() {
+fn packets_have_the_pace_mark_and_port_asked() {
     let set =
         ["--set", "tcp.pacing-rate=123.456Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
     let rungs = [

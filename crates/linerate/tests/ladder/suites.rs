@@ -108,7 +108,7 @@ fn long_ones_are_drawn(target: &str, without: &Without) {
 
 /// A made-up machine has neither CPUs that two ends compute on nor limits to search for.
 #[test]
-fn the_suites_of_libraries_adapter_and_san_are_drawn_on_a_made_up_machine() {
+fn library_suites_are_drawn_on_simulated_hosts() {
     let without = Without {
         figures: &["001-F-overlap", "002-5.4-limits", "002-6-zero-loss"],
         claims: &["section 5.4"],
@@ -118,7 +118,7 @@ fn the_suites_of_libraries_adapter_and_san_are_drawn_on_a_made_up_machine() {
 
 #[test]
 #[ignore = "takes two minutes: ./test --long"]
-fn the_suites_of_libraries_adapter_and_san_are_drawn_on_a_lab() {
+fn library_suites_are_drawn_on_a_lab() {
     long_ones_are_drawn("lab", &Without::default());
 }
 
@@ -146,7 +146,7 @@ y = "half-round-trip.mean"
 "#;
 
 #[test]
-fn a_load_runs_from_before_an_exchange_until_after_it() {
+fn a_load_outlasts_its_exchange() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("mine.toml");
     std::fs::write(&plan, LOADED).unwrap();
@@ -236,7 +236,7 @@ y = "throughput"
 "#;
 
 #[test]
-fn what_a_transport_cannot_do_is_left_out_with_the_reason_and_the_rest_is_measured() {
+fn what_a_transport_cannot_do_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("mine.toml");
     std::fs::write(&plan, IMPOSSIBLE).unwrap();

@@ -96,8 +96,8 @@ fn every_chart_is_drawn_and_nothing_is_asked_for() {
 }
 
 #[test]
-fn a_point_is_told_under_the_mouse_and_with_the_keys() {
-    let Some(browser) = Browser::start("a_point_is_told_under_the_mouse_and_with_the_keys") else { return };
+fn a_point_is_told_by_mouse_and_keys() {
+    let Some(browser) = Browser::start("a_point_is_told_by_mouse_and_keys") else { return };
     let shown = drawn(&browser, WIDE);
     let chart = chart("throughput");
     let tip = format!("document.querySelector(\"{chart} .tip\")");
@@ -125,8 +125,8 @@ fn a_point_is_told_under_the_mouse_and_with_the_keys() {
 }
 
 #[test]
-fn a_zoom_changes_the_axis_and_reset_brings_it_back() {
-    let Some(browser) = Browser::start("a_zoom_changes_the_axis_and_reset_brings_it_back") else { return };
+fn a_zoom_changes_the_axis_until_reset() {
+    let Some(browser) = Browser::start("a_zoom_changes_the_axis_until_reset") else { return };
     let shown = drawn(&browser, WIDE);
     let plot = format!("{} .plot", chart("throughput"));
     let whole = ends(&shown, "throughput");
@@ -210,8 +210,8 @@ fn the_printed_page_has_every_figure_whole() {
 }
 
 #[test]
-fn the_data_in_the_page_are_those_of_the_other_formats() {
-    let Some(browser) = Browser::start("the_data_in_the_page_are_those_of_the_other_formats") else { return };
+fn the_pages_data_are_the_other_formats() {
+    let Some(browser) = Browser::start("the_pages_data_are_the_other_formats") else { return };
     let shown = browser.open(&made().1, WIDE);
     let links = shown
         .eval("[...document.querySelectorAll('#data a[download]')].map(link => [link.download, link.href])");

@@ -117,7 +117,7 @@ fn no_two_files_of_a_room_need_each_other() {
 }
 
 #[test]
-fn a_circle_is_seen_by_way_of_others_and_not_through_tests() {
+fn a_circle_is_not_seen_through_tests() {
     let file = |path: &str, text: &str| File::parse(&format!("crates/x/src/{path}"), text);
     let of = |last: &str| {
         let files = [

@@ -196,7 +196,7 @@ fn the_desk_half_never_touches_the_world() {
 }
 
 #[test]
-fn only_cli_reads_the_environment_and_ends_the_process() {
+fn only_cli_reads_the_environment_and_exits() {
     let files = rust_files();
     let others = files.iter().filter(|file| file.path.contains("/src/") && room_of(file) != Some("cli"));
     let found = others.flat_map(|file| places(file, CLI_ONLY));
@@ -205,7 +205,7 @@ fn only_cli_reads_the_environment_and_ends_the_process() {
 }
 
 #[test]
-fn the_program_is_the_command_line_and_nothing_else() {
+fn the_program_is_only_the_command_line() {
     let files = rust_files();
     let main = files.iter().find(|file| file.in_src() == Some("main.rs")).unwrap();
     let calls = (0..main.tokens.len()).filter(|at| main.reads(*at, &["linerate", ":", ":"]));

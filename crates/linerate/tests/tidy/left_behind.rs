@@ -24,7 +24,7 @@ fn a_process_that_is_about_to_end_is_waited_for() {
 }
 
 #[test]
-fn a_process_that_stays_is_named_with_its_test_and_ended() {
+fn a_process_that_stays_is_named_and_ended() {
     let mark = format!("stays-{}", std::process::id());
     started(&mark, "setsid sleep 1000.25 >/dev/null &");
     let (is_well, said) = left_behind(&mark, "0");

@@ -125,7 +125,7 @@ fn dependencies() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_dependency_has_one_line_and_every_line_a_dependency() {
+fn dependencies_and_their_lines_are_the_same() {
     let page = "docs/DEPENDENCIES.md";
     let dependencies = dependencies();
     let mut listed = BTreeSet::new();

@@ -38,7 +38,7 @@ fn at_second_try(kind: &str) -> String {
 const ASSERTION: &str = "test failure with exit code 101";
 
 #[test]
-fn what_passed_is_counted_and_where_the_time_went_is_told() {
+fn passes_are_counted_and_times_told() {
     let (is_well, said) = summary(&[
         case("linerate-desk", "analysis::works", WELL),
         case("linerate::integration", "lab::x", WELL),
@@ -50,7 +50,7 @@ fn what_passed_is_counted_and_where_the_time_went_is_told() {
 }
 
 #[test]
-fn what_a_test_notes_is_told_once_and_fails_nothing() {
+fn a_tests_note_is_told_once() {
     let noted = "<system-out>running 1 test\nNOTE: a.rs is long\n</system-out>";
     let (is_well, said) = summary(&[
         case("linerate::integration", "tidy::a", noted),
@@ -60,7 +60,7 @@ fn what_a_test_notes_is_told_once_and_fails_nothing() {
 }
 
 #[test]
-fn a_failure_is_named_and_one_that_did_not_end_is_too_slow() {
+fn failures_are_named_and_endless_ones_slow() {
     let failed = format!(r#"<failure message="m" type="{ASSERTION}"/>"#);
     let slow = r#"<failure message="m" type="test timeout"/>"#;
     let (is_well, said) =
@@ -71,7 +71,7 @@ fn a_failure_is_named_and_one_that_did_not_end_is_too_slow() {
 }
 
 #[test]
-fn a_skip_is_counted_and_fails_unless_it_is_expected() {
+fn a_skip_fails_unless_it_is_expected() {
     let skip = |name: &str| format!("<system-out>running 1 test\nSKIP: {name}: no iperf3: none</system-out>");
     let (is_well, said) = summary(&[case("linerate::integration", "lab::knows", &skip("knows"))]);
     assert!(is_well && last(&said) == "0 passed, 0 failed, 1 skipped", "{said}");
@@ -81,7 +81,7 @@ fn a_skip_is_counted_and_fails_unless_it_is_expected() {
 }
 
 #[test]
-fn a_few_assertions_may_hold_at_the_second_try_and_nothing_else_may() {
+fn only_a_few_assertions_get_a_second_try() {
     let of = |kind: &str, many: usize| {
         let cases: Vec<String> = (0..many)
             .map(|n| case("linerate::integration", &format!("lab::{n}"), &at_second_try(kind)))

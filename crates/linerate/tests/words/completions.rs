@@ -3,7 +3,7 @@
 use super::support::{Desk, text};
 
 #[test]
-fn every_shell_gets_a_script_with_the_commands_and_without_the_hidden_ones() {
+fn every_shells_script_hides_hidden_commands() {
     let desk = Desk::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&desk.linerate(&["completions", shell]));

@@ -16,7 +16,7 @@ fn header(desk: &Desk, arguments: &[&str], environment: &[(&str, &str)]) -> Valu
 }
 
 #[test]
-fn the_command_line_wins_over_its_table_and_that_over_the_shared_one() {
+fn the_command_line_wins_over_both_tables() {
     let desk = Desk::new();
     let file = desk.write(
         FILE,
@@ -42,7 +42,7 @@ fn the_command_line_wins_over_its_table_and_that_over_the_shared_one() {
 }
 
 #[test]
-fn a_commands_table_takes_out_what_it_excludes_of_the_shared_one() {
+fn a_commands_table_excludes_shared_settings() {
     let desk = Desk::new();
     desk.write(FILE, "[default]\nbudget = '60s'\nonly = 'memory.copy'\n[run]\npasses = 1\n");
     let run = header(&desk, &["run", "simulated"], &[]);
@@ -74,7 +74,7 @@ fn the_environment_wins_over_the_file() {
 }
 
 #[test]
-fn without_a_file_the_recording_says_the_line_as_it_was_given() {
+fn without_a_file_the_line_is_kept_as_given() {
     let desk = Desk::new();
     let given = ["run", "simulated", "--profile", "quick", "--only", "memory.copy"];
     let run = header(&desk, &given, &[]);
@@ -110,7 +110,7 @@ fn the_example_sets_nothing_and_has_every_key() {
 }
 
 #[test]
-fn a_file_that_cannot_be_followed_is_told_with_its_line() {
+fn an_error_in_the_file_is_told_with_its_line() {
     let desk = Desk::new();
     let files = [
         "quiet = true\n",

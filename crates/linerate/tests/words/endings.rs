@@ -40,7 +40,7 @@ fn an_output_without_room_is_told() {
 }
 
 #[test]
-fn where_nobody_can_be_told_the_exit_code_is_the_same() {
+fn a_full_standard_error_keeps_the_exit_code() {
     let desk = Desk::new();
     let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
     for (arguments, code) in [(&["run", "lob"][..], 2), (&["report", "nosuch.jsonl"], 5)] {
@@ -67,7 +67,7 @@ fn on_terminal(desk: &Desk, line: &str, no_color: &str) -> String {
 }
 
 #[test]
-fn a_terminal_gets_colours_unless_they_are_unwanted() {
+fn a_terminal_gets_colours_where_wanted() {
     let desk = Desk::new();
     let measured =
         desk.linerate(&["run", "simulated", "--profile", "quick", "--only", "memory.copy", "--seed", "1"]);

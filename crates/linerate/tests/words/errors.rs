@@ -22,7 +22,7 @@ fn assert_short(page: &str) {
 }
 
 #[test]
-fn a_command_line_that_cannot_be_followed_is_told() {
+fn a_wrong_command_line_is_told() {
     let page = page(
         &Desk::new(),
         &[
@@ -204,7 +204,7 @@ fn a_host_that_cannot_be_reached_is_told() {
 }
 
 #[test]
-fn a_full_disk_ends_a_run_with_one_sentence_and_leaves_a_recording() {
+fn a_full_disk_leaves_a_recording() {
     let desk = Desk::new();
     desk.write("full/empty", "");
     let script = format!(

@@ -166,7 +166,7 @@ mod tests {
     use crate::vocabulary::METRICS;
 
     #[test]
-    fn what_has_a_margin_is_watched_and_nothing_else_is() {
+    fn metrics_with_a_margin_are_watched() {
         for metric in METRICS {
             let is_watched = WATCHED.iter().any(|watched| watched.metric == metric);
             assert_eq!(is_watched, metric.margin.is_some(), "{}", metric.name);

@@ -68,7 +68,7 @@ fn only_break(step_ns: f64, slope_after: f64, refined: &[Refined], facts: &Facts
 }
 
 #[test]
-fn three_milliseconds_are_found_whatever_size_they_begin_at() {
+fn a_step_of_3_ms_is_found_at_any_size() {
     for passes in [6, 10] {
         for (seed, at) in ladder().into_iter().skip(1).enumerate() {
             let curve = made(&ladder(), passes, 0.03, seed as u64, stepped(at, 3e6));
@@ -139,7 +139,7 @@ fn the_size_of_a_step_tells_its_class() {
 }
 
 #[test]
-fn small_messages_that_wait_for_a_timer_are_told_by_the_larger_ones_that_do_not() {
+fn timer_waits_of_small_messages_are_found() {
     let class = |wait_ns: f64, other_ns: f64| {
         let wait = move |size: f64| if size < 65_536.0 { wait_ns } else { 0.0 };
         let curve = made(&ladder(), 10, 0.001, 5, move |size| other_ns + smooth(size) + wait(size));
@@ -155,7 +155,7 @@ fn small_messages_that_wait_for_a_timer_are_told_by_the_larger_ones_that_do_not(
 }
 
 #[test]
-fn a_quicker_way_behind_a_step_has_a_best_threshold() {
+fn a_quicker_protocol_has_a_best_threshold() {
     let found = only_break(100_000.0, 0.1, &[], &Facts::default());
     // From 64 KiB on each byte saves 0.1 ns: the step is paid back after a million of them.
     let expected = 65_536.0 + 1e6;
@@ -209,7 +209,7 @@ fn classes(analysis: &crate::analysis::Analysis, rung: &str, pattern: Pattern) -
 }
 
 #[test]
-fn a_bend_where_the_copy_bends_is_a_cache_and_a_step_there_is_not() {
+fn only_a_bend_of_the_copy_is_a_cache() {
     let cold = bend("memory.copy", Pattern::Stream, 1 << 20, 0.0, 0.1);
     let network = |step_ns, slope_ns| bend("network.tcp", Pattern::Stream, 1 << 20, step_ns, slope_ns);
     let knee = run(vec![cold, network(0.0, 0.1)], |_| ());
@@ -261,7 +261,7 @@ fn buffers_in_turn_are_named_as_what_they_are() {
 }
 
 #[test]
-fn a_size_that_takes_longer_than_a_larger_one_is_named() {
+fn a_size_slower_than_a_larger_one_is_named() {
     let late = |size: f64| smooth(size) + if size == 1024.0 { 8000.0 } else { 0.0 };
     let slower = consistency::slower(&made(&ladder(), 10, 0.01, 1, late));
     assert_eq!(slower.len(), 1, "{slower:#?}");
@@ -285,7 +285,7 @@ fn a_message_that_parts_would_beat_is_named() {
 }
 
 #[test]
-fn odd_sizes_that_cost_more_are_named_where_they_were_measured() {
+fn costly_odd_sizes_are_named_where_measured() {
     let sizes: Vec<u64> = crate::plan::sizes::full();
     let odd = |size: f64| smooth(size) * if size > 1e5 && size % 4.0 != 0.0 { 1.1 } else { 1.0 };
     let found = unaligned::unaligned(&made(&sizes, 10, 0.01, 1, odd));
@@ -329,7 +329,7 @@ fn a_curve_comes_to_a_few_numbers() {
 }
 
 #[test]
-fn a_sawtooth_of_the_segments_shows_on_a_linear_grid_only() {
+fn a_sawtooth_shows_on_a_linear_grid_only() {
     let grid: Vec<u64> = (1..=128).map(|index| 64 * index).collect();
     let saw = |size: f64| smooth(size) + 600.0 * ((size % 1448.0) / 1448.0);
     let found = sawtooth(&made(&grid, 10, 0.003, 1, saw), 1448).unwrap();

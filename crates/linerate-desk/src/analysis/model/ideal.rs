@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_that_cuts_through_adds_the_first_bytes_of_a_frame() {
+    fn cut_through_adds_a_frames_first_bytes() {
         let framing = Framing::TCP_V4_TIMESTAMPS.as_the_stack_sees_it();
         let line = (BitRate(1e8), Switching::CutThrough);
         let path = Path::over(&[line; 4], 1500.0, framing);

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_smaller_than_a_segment_is_filled_by_one() {
+    fn one_segment_fills_a_smaller_path() {
         assert_eq!(aligned_share(1000.0, 1448.0), 1.0);
     }
 

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conclusion_holds_where_its_whole_interval_does() {
+    fn a_claim_holds_where_its_whole_interval_does() {
         let value = |low, high| Some(Estimate { median: 1.0, low, high, n: 10 });
         let (above, below) = (claim(Some(0.9), None), claim(None, Some(0.9)));
         let cases = [

@@ -10,7 +10,7 @@ fn bound(name: &'static str, bps: f64, explains: bool) -> Bound {
 }
 
 #[test]
-fn each_bound_is_computed_in_the_order_of_its_table() {
+fn bounds_come_in_the_order_of_their_table() {
     let computed: Vec<&str> = COMPUTED.iter().map(|(name, _)| *name).collect();
     let listed: Vec<&str> = BOUNDS.iter().map(|entry| entry.name).collect();
     assert_eq!(computed, listed);
@@ -154,7 +154,7 @@ fn both_ways_each_end_copies_all_bytes() {
 }
 
 #[test]
-fn a_rate_above_the_fastest_copy_is_a_wrong_measurement() {
+fn a_rate_above_the_fastest_copy_is_wrong() {
     let recording = idle(memory(0.2, 0.5), |_| ());
     let analysis = analyse(&recording);
     let found = crate::diagnosis::diagnose(&recording, &analysis).findings;

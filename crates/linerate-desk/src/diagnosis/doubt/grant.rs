@@ -47,7 +47,7 @@ mod tests {
     use crate::record::{Event, Granted, SessionRecord};
 
     #[test]
-    fn a_knob_that_was_not_granted_is_told_of_the_case_that_asked_for_it() {
+    fn a_refused_knob_is_told_of_its_case() {
         let mut recording = Synthetic::default().recording();
         let is_one =
             |step: &&mut crate::record::StepRecord| step.case.rung == "network.tcp" && step.case.flows == 1;

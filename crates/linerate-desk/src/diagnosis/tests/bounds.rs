@@ -53,7 +53,7 @@ fn a_real_line_is_known_from_both_interfaces() {
 }
 
 #[test]
-fn windows_and_buffers_are_named_by_the_time_spent_waiting() {
+fn windows_and_buffers_are_named_by_waits() {
     for (counter, what, knob) in [
         ("rwnd_limited", "The receive window binds", "socket.receive-buffer=16MiB"),
         ("sndbuf_limited", "The send buffer binds", "socket.send-buffer=16MiB"),

@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_metric_with_a_family_has_its_unit_and_its_place() {
+    fn every_family_has_a_unit_and_a_place() {
         for metric in METRICS {
             let is_exported = metric.layer.is_some() || metric.curve.is_some();
             assert!(!is_exported || !base(metric).0.is_empty(), "{} is in {}", metric.name, metric.unit);

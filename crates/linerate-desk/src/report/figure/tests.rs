@@ -39,7 +39,7 @@ fn each_figure_is_drawn_as_svg_and_as_png() {
 }
 
 #[test]
-fn points_are_the_reports_and_single_passes_lie_around_them() {
+fn points_are_the_reports_amid_their_passes() {
     let recording = stepped();
     let sheet = Sheet::new(&recording, "");
     let entry = sheet.report.ladder.iter().find(|entry| entry.id == "network.tcp").unwrap().clone();
@@ -56,7 +56,7 @@ fn points_are_the_reports_and_single_passes_lie_around_them() {
 }
 
 #[test]
-fn a_line_ends_where_the_break_is_and_the_break_is_marked() {
+fn a_line_ends_at_a_marked_break() {
     let recording = stepped();
     let figures = figures(&[Sheet::new(&recording, "")]);
     let figure = named(&figures, "half-round-trip");
@@ -70,7 +70,7 @@ fn a_line_ends_where_the_break_is_and_the_break_is_marked() {
 }
 
 #[test]
-fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden() {
+fn two_recordings_hide_published_values() {
     let (a, b) = (stepped(), Synthetic { passes: 7, ..Synthetic::default() }.recording());
     let figures = figures(&[Sheet::new(&a, "A"), Sheet::new(&b, "B")]);
     let throughput = named(&figures, "throughput");
@@ -90,7 +90,7 @@ fn recordings_beside_each_other_are_told_apart_and_published_values_are_hidden()
 
 /// A rung beside the chain is hidden where the chain is drawn, and drawn where it is all there is.
 #[test]
-fn no_figure_of_something_that_was_measured_is_empty() {
+fn no_figure_of_what_was_measured_is_empty() {
     let is_drawn = |recording: &Recording, id: &str| {
         let figures = figures(&[Sheet::new(recording, "")]);
         let of_rung = |series: &&Series| series.name.starts_with("network.udp");

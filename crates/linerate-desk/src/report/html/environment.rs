@@ -148,7 +148,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_not_read_them_back() {
+    fn words_are_quoted_for_the_shell() {
         let cases = [
             ("lab:rate=1Gb/s", "lab:rate=1Gb/s"),
             ("ssh -F x", "'ssh -F x'"),

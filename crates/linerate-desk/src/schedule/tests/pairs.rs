@@ -58,7 +58,7 @@ fn measured(recording: &Recording) -> BTreeSet<(String, &str)> {
 }
 
 #[test]
-fn each_pair_has_a_trial_of_its_own_that_says_what_ran_beside_it() {
+fn a_pairs_trial_says_what_ran_beside_it() {
     for hosts in [4, 5] {
         let (steps, recording) = run(hosts, u32::MAX);
         assert!(steps.iter().all(|step| step.case.pairs.to_string() == "a>b, c>d"));
@@ -69,7 +69,7 @@ fn each_pair_has_a_trial_of_its_own_that_says_what_ran_beside_it() {
 }
 
 #[test]
-fn a_pair_that_fails_is_left_out_and_the_others_go_on() {
+fn a_failed_pair_is_left_out() {
     let whole = run(4, u32::MAX).0.len();
     for fails_from in [0, 3] {
         let (steps, recording) = run(4, fails_from);

@@ -65,7 +65,7 @@ fn count(plan: &Plan, world: &World, sessions: u64, verdict: Verdict) -> u64 {
 }
 
 #[test]
-fn settings_that_do_nothing_are_seldom_called_different() {
+fn idle_settings_are_seldom_called_different() {
     let plan = plan("tcp.no-delay=off", 12);
     let sessions = 200;
     let different = count(&plan, &busy(), sessions, Verdict::Different);
@@ -83,7 +83,7 @@ fn three_per_cent_are_found_on_a_noisy_machine() {
 }
 
 #[test]
-fn a_quiet_machine_proves_sameness_and_difference_to_the_truth() {
+fn a_quiet_machine_proves_same_and_different() {
     let compared = compared(&plan("tcp.no-delay=off,shim.slowdown=5", 12), &quiet(), 1);
     let [same, slower] = compared.candidates.as_slice() else { panic!("two candidates") };
     assert_eq!((same.verdict, slower.verdict), (Verdict::Same, Verdict::Different));
@@ -95,7 +95,7 @@ fn a_quiet_machine_proves_sameness_and_difference_to_the_truth() {
 }
 
 #[test]
-fn a_gain_is_confirmed_in_fresh_blocks_and_accepted() {
+fn a_gain_confirmed_in_fresh_blocks_is_accepted() {
     let mut plan = plan("shim.slowdown=0", 12);
     plan.settings.push("shim.slowdown=8".parse().unwrap());
     // On top of a slowed base the positive control has to be slower still.
@@ -111,7 +111,7 @@ fn a_gain_is_confirmed_in_fresh_blocks_and_accepted() {
 }
 
 #[test]
-fn a_gain_that_fresh_blocks_do_not_show_is_not_told() {
+fn a_gain_not_confirmed_is_not_told() {
     let mut plan = plan("shim.slowdown=0", 12);
     plan.settings.push("shim.slowdown=8".parse().unwrap());
     plan.arms[2].settings = vec!["shim.slowdown=20".parse().unwrap()];
@@ -138,7 +138,7 @@ fn a_control_that_fails_turns_every_verdict() {
 }
 
 #[test]
-fn what_cannot_be_told_is_looked_at_twice_and_no_more() {
+fn the_undecided_is_looked_at_twice_at_most() {
     let world = World { noise: 0.2, between: 0.1, ..World::default() };
     let mut plan = plan("tcp.no-delay=off", 6);
     assert_eq!(compared(&plan, &world, 1).blocks, 12);
@@ -173,7 +173,7 @@ fn a_guard_that_becomes_worse_stops_a_gain() {
 }
 
 #[test]
-fn a_setting_that_was_not_granted_is_never_called_the_same() {
+fn a_refused_setting_is_never_called_the_same() {
     let mut recording = session(&plan("socket.send-buffer=64MiB", 12), &quiet(), 1);
     assert_eq!(compare_arms(&recording).unwrap().verdict, Verdict::Same);
     let granted = Granted {
@@ -189,7 +189,7 @@ fn a_setting_that_was_not_granted_is_never_called_the_same() {
 }
 
 #[test]
-fn every_pass_visits_each_arm_there_and_back_over_a_new_connection() {
+fn every_pass_visits_the_arms_there_and_back() {
     let recording = session(&plan("tcp.no-delay=off", 6), &quiet(), 1);
     let mut orders = BTreeSet::new();
     for pass in 1..=18 {
@@ -209,7 +209,7 @@ fn every_pass_visits_each_arm_there_and_back_over_a_new_connection() {
 }
 
 #[test]
-fn a_session_that_was_cut_goes_on_where_it_was_and_tells_nothing_before() {
+fn a_cut_session_goes_on_where_it_was() {
     let plan = Plan { seed: 5, ..plan("shim.slowdown=5", 6) };
     let whole = session(&plan, &quiet(), 5);
     let cut = whole.until(60);

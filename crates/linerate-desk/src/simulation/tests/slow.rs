@@ -30,7 +30,7 @@ fn keeps_time_ns(trial: &Trial) -> f64 {
 }
 
 #[test]
-fn a_run_over_a_slow_way_keeps_its_time_and_says_what_it_leaves_out() {
+fn a_run_over_a_slow_path_keeps_its_time() {
     for (profile, delay_ms) in [
         ("quick", 10),
         ("quick", 100),
@@ -77,7 +77,7 @@ fn a_run_over_a_slow_way_keeps_its_time_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn within_a_host_nothing_is_left_out_for_round_trips_between_hosts() {
+fn a_slow_path_leaves_nothing_out_in_a_host() {
     let (plan, world) = slow("standard", 10);
     let analysis = analyse(&run(&plan, &world));
     let sizes = |rung: &str, pattern| {

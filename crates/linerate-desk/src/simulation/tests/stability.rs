@@ -52,7 +52,7 @@ fn two_modes_are_told_with_their_shares() {
 }
 
 #[test]
-fn a_disturbed_trial_is_flagged_with_its_evidence_and_kept() {
+fn a_disturbed_trial_is_flagged_and_kept() {
     let recording = recorded(&World { bursts: 0.03, noise: 0.01, ..World::default() }, 5);
     let analysis = analyse(&recording);
     let points = || analysis.curves.iter().flat_map(|curve| &curve.points);

@@ -54,7 +54,7 @@ fn a_smooth_curve_is_not_bisected() {
 }
 
 #[test]
-fn a_quiet_machine_is_done_early_and_a_noisy_one_uses_its_time() {
+fn only_a_quiet_machine_is_done_early() {
     let plan = network(|_| ());
     let quiet = run(&plan, &World { noise: 0.004, ..World::default() });
     let noisy = run(&plan, &World { noise: 0.2, ..World::default() });
@@ -67,7 +67,7 @@ fn a_quiet_machine_is_done_early_and_a_noisy_one_uses_its_time() {
 }
 
 #[test]
-fn further_visits_go_where_the_interval_is_widest() {
+fn visits_go_where_the_interval_is_widest() {
     let recording = run(
         &network(|plan| plan.budget_ns = Some(100_000_000_000)),
         &World { noise: 0.08, modes: 0.3, ..World::default() },
@@ -107,7 +107,7 @@ fn stretched(plan: &Plan, factor: u64) -> Recording {
 }
 
 #[test]
-fn a_run_that_takes_longer_than_planned_has_fewer_passes_and_never_too_few_for_an_interval() {
+fn a_late_run_keeps_passes_for_an_interval() {
     let plan = plan(|_| ());
     assert!(plan.profile.budget_ns > 0);
     let passes = |recording: &Recording| {
@@ -128,7 +128,7 @@ fn a_short_budget_says_what_it_leaves_out() {
 }
 
 #[test]
-fn a_run_that_was_cut_in_its_study_goes_on_where_it_was() {
+fn a_run_cut_in_its_study_goes_on() {
     let world = World { step_at: 70_000, step_ns: 3e6, ..World::default() };
     let plan = network(|_| ());
     let whole = run(&plan, &world);

@@ -27,7 +27,7 @@ fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> Suite
 }
 
 #[test]
-fn every_shipped_suite_runs_to_its_end_and_draws_what_a_stream_or_a_round_trip_tells() {
+fn every_shipped_suite_runs_and_draws() {
     for entry in SUITES {
         for figure in values(entry.name).figures {
             let told = ["throughput", "half-round-trip", "half-round-trip.mean"];
@@ -39,7 +39,7 @@ fn every_shipped_suite_runs_to_its_end_and_draws_what_a_stream_or_a_round_trip_t
 }
 
 #[test]
-fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
+fn the_truth_decides_a_figures_claims() {
     let sockets = values("sockets");
     let machine = Machine::new(&World::default());
     let figure = sockets.figures.iter().find(|one| one.figure.id == "003-F3").unwrap();
@@ -69,7 +69,7 @@ fn the_truth_comes_out_of_a_figure_and_decides_its_conclusions() {
 }
 
 #[test]
-fn the_cells_of_a_table_are_the_truth_alone_and_against_another_row() {
+fn table_cells_tell_rates_and_shares() {
     let libraries = values("libraries");
     let table = &libraries.tables[0];
     let column = |of: &str, over: bool| {
@@ -91,7 +91,7 @@ fn the_cells_of_a_table_are_the_truth_alone_and_against_another_row() {
 }
 
 #[test]
-fn a_table_finds_the_step_where_it_was_put_and_says_what_each_library_is() {
+fn a_table_finds_steps_and_names_libraries() {
     const STEP_NS: f64 = 50_000.0;
     let world = World { step_at: 16 << 10, step_ns: STEP_NS, ..World::default() };
     let libraries = values_in("libraries", &world, |recording| {

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_unavailable_with_its_name() {
+    fn what_is_missing_is_unavailable_by_name() {
         let error = set("net/ipv4/no_such_setting", "1").unwrap_err();
         assert_eq!(error.exit_code(), 3);
         assert!(error.to_string().contains("no_such_setting"), "{error}");

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_packets_are_awaited_by_as_much_as_sleeps_were_too_long() {
+    fn few_packets_shorten_a_sleep_by_its_lateness() {
         let mut doze = Doze::default();
         assert_eq!(doze.sleep_ns(100e3, 1), 93_750);
         (0..1000).for_each(|_| doze.woke(20e3));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sleep_that_other_work_made_long_hardly_counts() {
+    fn one_long_sleep_hardly_counts() {
         let mut doze = Doze::default();
         (0..1000).for_each(|_| doze.woke(20e3));
         doze.woke(10e6);

@@ -37,7 +37,7 @@ fn arrival_ns(text: &str, bytes: usize) -> f64 {
 }
 
 #[test]
-fn a_packet_takes_its_serialisation_at_each_hop_and_the_delay_once() {
+fn each_hop_serialises_and_one_delays() {
     // 1250 B at 100 Mb/s are 100 us; a cut-through switch waits for 64 B, 5.12 us.
     let cases = [
         ("rate=100Mb/s", 100_000.0),
@@ -56,7 +56,7 @@ fn a_packet_takes_its_serialisation_at_each_hop_and_the_delay_once() {
 }
 
 #[test]
-fn a_super_packet_is_pipelined_through_the_switches_packet_by_packet() {
+fn a_super_packet_crosses_switches_by_packets() {
     // Ten packets of 1514 B over two hops: (10 + 2) frames' times, whether they come as one or as ten.
     let frame_ns = 1514.0 * 8e9 / 1e9;
     let mut course = course("rate=1Gb/s,hops=2");
@@ -71,7 +71,7 @@ fn a_super_packet_is_pipelined_through_the_switches_packet_by_packet() {
 }
 
 #[test]
-fn a_saturated_link_carries_its_rate_also_when_it_is_looked_at_late() {
+fn a_late_look_keeps_a_saturated_links_rate() {
     let mut course = course("rate=1Gb/s,queue=4MiB");
     let frame = super_packet(44 * 1448, 1448);
     let mut bytes = 0.0;
@@ -89,7 +89,7 @@ fn a_saturated_link_carries_its_rate_also_when_it_is_looked_at_late() {
 }
 
 #[test]
-fn a_full_queue_drops_what_does_not_fit_and_nothing_else() {
+fn a_full_queue_drops_only_what_does_not_fit() {
     let mut course = course("rate=100Mb/s,queue=15140");
     for _ in 0..30 {
         course.enter(packet(1514, 0.0));
@@ -122,7 +122,7 @@ fn shares(text: &str, super_packets: bool) -> (f64, f64, f64) {
 }
 
 #[test]
-fn as_many_are_lost_repeated_and_reordered_as_asked_whether_in_super_packets_or_not() {
+fn losses_repeats_and_reorderings_are_as_asked() {
     for super_packets in [false, true] {
         for (text, expected) in [
             ("loss=1%", (0.01, 0.0, 0.0)),
@@ -142,7 +142,7 @@ fn as_many_are_lost_repeated_and_reordered_as_asked_whether_in_super_packets_or_
 }
 
 #[test]
-fn losses_come_in_bursts_of_the_mean_length_asked_for() {
+fn losses_come_in_bursts_of_the_asked_mean() {
     let mut course = course("loss=2%,burst=8");
     let mut came = Vec::new();
     for at in 0..400_000 {
@@ -159,7 +159,7 @@ fn losses_come_in_bursts_of_the_mean_length_asked_for() {
 }
 
 #[test]
-fn a_burst_is_over_where_nothing_crosses_for_a_while() {
+fn an_idle_wire_ends_a_burst() {
     // One packet each 200 ms, as a sender whose timer runs out: each is lost for itself, and as often.
     let mut course = course("loss=10%,burst=8");
     let mut lost = Vec::new();
@@ -196,7 +196,7 @@ fn jitter_is_spread_evenly_and_keeps_the_order() {
 }
 
 #[test]
-fn a_held_packet_goes_on_alone_where_nothing_overtakes_it() {
+fn a_held_packet_goes_on_if_not_overtaken() {
     let mut course = course("reorder=50%");
     for at in 0..100 {
         course.enter(packet(100, f64::from(at) * 1e9));

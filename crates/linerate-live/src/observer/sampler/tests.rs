@@ -23,7 +23,7 @@ fn full(sampler: Sampler) -> Vec<Series> {
 }
 
 #[test]
-fn every_sampled_metric_of_the_vocabulary_is_sampled_once() {
+fn each_sampled_metric_is_sampled_once() {
     let of_host = HOST.iter().map(|(metric, _)| metric.name).chain([sampled::CPU_BUSY.name]);
     let all = of_host.chain(INTERFACE.iter().map(|(metric, _)| metric.name));
     let all: Vec<&str> = all.chain(SOCKET.iter().map(|(metric, _)| metric.name)).collect();
@@ -59,7 +59,7 @@ fn a_column_that_comes_later_was_zero_before() {
 }
 
 #[test]
-fn bytes_show_at_the_end_that_sent_and_at_the_end_that_received() {
+fn bytes_show_at_sender_and_receiver() {
     let (mut client, mut server) = pair();
     let mut tracks = [&client, &server].map(|end| SocketTrack::new(0, duplicate(end), 8));
     client.write_all(&[1; 5000]).unwrap();
@@ -105,7 +105,7 @@ fn the_host_is_sampled_without_what_never_moves() {
 }
 
 #[test]
-fn a_sampler_stops_at_once_and_without_a_sample_has_no_series() {
+fn a_sampler_stops_at_once_without_a_series() {
     let (client, server) = pair();
     let hour = Duration::from_secs(3600);
     let samplers = [Sampler::of_sockets(&[&client, &server], hour), Sampler::of_host(&[0], hour)];
@@ -114,7 +114,7 @@ fn a_sampler_stops_at_once_and_without_a_sample_has_no_series() {
 }
 
 #[test]
-fn a_descriptor_that_is_no_tcp_socket_has_no_series() {
+fn what_is_no_tcp_socket_has_no_series() {
     let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
     let tracks = |room| vec![SocketTrack::new(0, fd, room)];
     assert!(full(Sampler::start(SHORTEST, 2, tracks).unwrap()).is_empty());

@@ -76,7 +76,7 @@ fn counters_of_protocols_are_found_by_name() {
 }
 
 #[test]
-fn text_that_is_cut_off_anywhere_is_read_without_a_panic() {
+fn text_cut_off_anywhere_is_read() {
     for whole in [
         STAT,
         DEV,
@@ -97,7 +97,7 @@ fn text_that_is_cut_off_anywhere_is_read_without_a_panic() {
 }
 
 #[test]
-fn a_file_that_is_larger_than_the_room_is_read_whole() {
+fn a_file_larger_than_the_buffer_is_read_whole() {
     let mut reader = Reader { files: FILES.map(|path| File::open(path).ok()), buffer: vec![0; 16] };
     let names = |text: &str| text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
     let whole: Vec<String> = names(&std::fs::read_to_string(FILES[0]).unwrap());
@@ -110,7 +110,7 @@ fn a_file_that_is_larger_than_the_room_is_read_whole() {
 }
 
 #[test]
-fn what_came_counts_from_zero_and_what_went_or_stood_still_is_left_out() {
+fn only_what_moved_or_came_is_counted() {
     let before = Snapshot {
         at_ns: 1_000,
         busy_ns: vec![(0, 50), (1, 70)],

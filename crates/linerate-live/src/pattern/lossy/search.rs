@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_without_room_for_a_time_cannot_be_searched() {
+    fn a_search_needs_room_for_a_time_in_datagrams() {
         assert!(SearchReceiver::new(&Block { message_bytes: 15, ..Block::default() }).is_err());
     }
 

@@ -109,7 +109,7 @@ fn what_was_sent_is_what_came_and_what_was_lost() {
 }
 
 #[test]
-fn an_exchange_that_was_lost_is_repeated_and_its_time_is_no_sample() {
+fn a_lost_round_trip_is_repeated_unsampled() {
     for size in [1, 8, 500] {
         let [(pinger, stamps), _] = play([Does::Pings, Does::Echoes], 4, &block(size, 1, 6));
         // The fourth of seven messages was lost.
@@ -172,7 +172,7 @@ fn what_comes_twice_counts_once_and_is_told() {
 }
 
 #[test]
-fn paced_datagrams_go_no_sooner_than_they_are_due() {
+fn paced_datagrams_are_never_early() {
     let paced = Block { pace: Pace::Every(200_000), ..block(100, 50, 1) };
     let [(sender, _), (receiver, _)] = play([Does::Sends, Does::Receives], u32::MAX, &paced);
     assert_eq!(receiver.messages, Some(50));
@@ -183,7 +183,7 @@ fn paced_datagrams_go_no_sooner_than_they_are_due() {
 }
 
 #[test]
-fn an_exchange_that_lost_a_datagram_is_done_again_and_its_time_is_no_sample() {
+fn a_lost_exchange_is_repeated_unsampled() {
     for size in [1, 8, 500] {
         let [first, second] = play([Does::Exchanges; 2], 4, &block(size, 1, 6));
         for (moved, stamps) in [&first, &second] {
@@ -196,7 +196,7 @@ fn an_exchange_that_lost_a_datagram_is_done_again_and_its_time_is_no_sample() {
 }
 
 #[test]
-fn requests_without_an_answer_are_counted_and_the_others_timed() {
+fn unanswered_requests_are_counted_untimed() {
     let asked = Block { pace: Pace::Every(100_000), lead: 1, ..block(64, 20, 11) };
     let [(asker, _), _] = play([Does::Requests, Does::Echoes], 10, &asked);
     assert_eq!((asker.messages, asker.lost, asker.bytes), (Some(198), Some(22), 198 * 64));
@@ -207,7 +207,7 @@ fn requests_without_an_answer_are_counted_and_the_others_timed() {
 }
 
 #[test]
-fn a_search_accounts_for_all_that_was_sent_and_both_ends_are_done_together() {
+fn a_search_accounts_for_all_that_was_sent() {
     // One in four is lost from the beginning: it never rises far.
     let does = [Does::Offers, Does::FindsCapacity];
     let [(offers, _), (finds, _)] = play(does, 4, &block(500, 3, 2));

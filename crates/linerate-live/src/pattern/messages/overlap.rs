@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_by_itself_is_hidden_behind_the_work_and_nothing_else() {
+    fn only_what_goes_on_by_itself_is_hidden() {
         let close = |seen: [u64; 3], expected: [u64; 3]| {
             let is_close = |(seen, expected): (u64, u64)| seen.abs_diff(expected) * 500 <= expected;
             assert!(seen.into_iter().zip(expected).all(is_close), "{seen:?} {expected:?}");

@@ -40,7 +40,7 @@ fn tasks<'c>(does: &[Does], flows: &'c [UnixStream]) -> Vec<MultiplexedTask<&'c 
 }
 
 #[test]
-fn every_flow_has_all_its_bytes_and_all_its_stamps() {
+fn every_flow_has_all_bytes_and_stamps() {
     let blocks = [block(1, 50, 3), block(100_000, 2, 4), block(70_000, 3, 1)];
     for wait in [Wait::Sleeping, Wait::Polling] {
         let (near, far) = pairs(50);
@@ -64,7 +64,7 @@ fn every_flow_has_all_its_bytes_and_all_its_stamps() {
 }
 
 #[test]
-fn a_turn_is_one_large_message_or_many_small_ones() {
+fn a_turn_is_one_large_or_many_small_messages() {
     let turn = |bytes| {
         let (near, _far) = UnixStream::pair().unwrap();
         let block = block(bytes, 5_000, 1);
@@ -127,7 +127,7 @@ fn every_flow_has_all_its_round_trips() {
 }
 
 #[test]
-fn one_flow_that_ends_early_is_an_error_and_no_hang() {
+fn a_flow_that_ends_early_is_an_error() {
     for (wait, does) in [
         (Wait::Sleeping, Does::Receives),
         (Wait::Polling, Does::Receives),
@@ -143,7 +143,7 @@ fn one_flow_that_ends_early_is_an_error_and_no_hang() {
 }
 
 #[test]
-fn a_threads_figures_are_divided_and_nothing_is_lost_of_them() {
+fn a_threads_figures_divide_without_loss() {
     let thread = Measured {
         flow: Flow {
             start_ns: 100,

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rank_is_the_root_in_turn_and_counts_what_came_to_it() {
+    fn each_rank_is_the_root_in_turn() {
         for (does, name, came) in [(Does::Broadcasts, "broadcast", 3 * 8), (Does::Reduces, "reduce", 8)] {
             let (bytes, link) = played(does);
             assert_eq!((bytes, link.roots), (came, vec![0, 1, 2, 0]), "{name}");

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn each_request_has_a_connection_and_the_ports_that_wait_are_the_listeners() {
+    fn each_request_has_a_connection() {
         for name in ["tcp", "unix"] {
             let (mut ends, offer) = open(name);
             for wait in [Wait::Sleeping, Wait::Polling] {

@@ -149,7 +149,7 @@ mod tests {
 
     /// Spinning never ends early, so a lower bound holds however busy the machine is.
     #[test]
-    fn a_stream_runs_free_in_its_warm_up_and_then_takes_its_share_longer() {
+    fn a_stream_is_slowed_after_its_warm_up() {
         let mut slowdown = Slowdown::new(50, Does::Sends, &[block(40, 1, 1), block(40, 1, 0)]);
         time_of(&mut slowdown, 40);
         slowdown.begins();

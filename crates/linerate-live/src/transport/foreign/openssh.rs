@@ -505,7 +505,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_that_would_be_options_or_lines_are_refused() {
+    fn offers_of_options_or_lines_are_refused() {
         let good = Daemon {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 22)),
             port: 1,

@@ -43,7 +43,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn messages_of_every_size_come_whole_in_both_waits_and_both_kinds_of_socket() {
+fn messages_of_every_size_come_whole() {
     let sizes = [0, 1, 64, 8191, 8192, 8193, 65_519, 65_520, 65_521, 1 << 20, 9 << 20];
     for waits in [Waits::Polling, Waits::Sleeping] {
         for is_tcp in [true, false] {
@@ -77,7 +77,7 @@ fn messages_of_every_size_come_whole_in_both_waits_and_both_kinds_of_socket() {
 }
 
 #[test]
-fn a_window_of_receives_takes_its_messages_in_order() {
+fn a_window_of_receives_keeps_the_order() {
     for (size, messages) in [(1, 300), (5000, 64), (100_000, 20)] {
         let (mut near, mut far) = pair(true);
         std::thread::scope(|scope| {
@@ -112,7 +112,7 @@ fn both_ends_send_what_no_buffer_holds_at_once() {
 
 /// MP_Lite's claim: a message moves while its ends compute.
 #[test]
-fn a_message_larger_than_the_buffers_moves_while_both_ends_compute() {
+fn a_large_message_moves_while_ends_compute() {
     let (mut near, mut far) = pair(true);
     let receive = far.start_receive(TAG, vec![0; HUGE]).unwrap();
     let send = near.start_send(TAG, pattern(HUGE, 0)).unwrap();
@@ -123,7 +123,7 @@ fn a_message_larger_than_the_buffers_moves_while_both_ends_compute() {
 }
 
 #[test]
-fn nothing_moves_while_both_ends_compute_where_there_is_no_thread() {
+fn without_a_thread_nothing_moves_meanwhile() {
     let (mut near, mut far) = pair(false);
     let receive = far.start_receive(TAG, vec![0; HUGE]).unwrap();
     let send = near.start_send(TAG, pattern(HUGE, 0)).unwrap();
@@ -137,7 +137,7 @@ fn nothing_moves_while_both_ends_compute_where_there_is_no_thread() {
 
 /// Nobody calls and nothing is asked for: what is small is taken from the kernel all the same.
 #[test]
-fn small_messages_are_taken_in_while_the_receiver_computes() {
+fn small_messages_move_while_ends_compute() {
     let (mut near, far) = tcp();
     let beside = far.try_clone().unwrap();
     let mut far = open(far, true);
@@ -157,7 +157,7 @@ fn small_messages_are_taken_in_while_the_receiver_computes() {
 }
 
 #[test]
-fn many_requests_are_done_in_any_order_and_tags_pass_each_other() {
+fn many_requests_are_done_in_any_order() {
     for threaded in [true, false] {
         let (mut near, mut far) = pair(threaded);
         std::thread::scope(|scope| {
@@ -180,7 +180,7 @@ fn many_requests_are_done_in_any_order_and_tags_pass_each_other() {
 }
 
 #[test]
-fn a_blocking_message_keeps_its_place_behind_those_begun_before() {
+fn a_blocking_message_keeps_its_place() {
     let (mut near, mut far) = pair(true);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -195,7 +195,7 @@ fn a_blocking_message_keeps_its_place_behind_those_begun_before() {
 }
 
 #[test]
-fn what_is_in_the_way_is_held_up_to_its_bound_and_then_an_error() {
+fn held_messages_beyond_the_bound_are_an_error() {
     for (messages, is_held) in [(15, true), (17, false)] {
         let (mut near, mut far) = pair(true);
         std::thread::scope(|scope| {
@@ -232,7 +232,7 @@ fn told(bytes: &[u8]) -> (std::io::Error, Layer) {
 }
 
 #[test]
-fn a_hostile_or_too_long_message_is_an_error_and_takes_no_memory() {
+fn a_hostile_message_takes_no_memory() {
     let (error, mut far) =
         told(b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\nAccept: */*\r\n\r\n");
     assert_eq!(error.kind(), ErrorKind::InvalidData);
@@ -297,7 +297,7 @@ fn a_signal_moves_messages_in_the_middle_of_work() {
 }
 
 #[test]
-fn what_nobody_asked_for_waits_for_a_call_while_a_signal_moves_the_rest() {
+fn a_signal_moves_only_what_was_asked_for() {
     let (mut near, mut far) = pair(false);
     far.send(TAG + 1, &[1; 100]).unwrap();
     far.send(TAG, &[2; 100]).unwrap();

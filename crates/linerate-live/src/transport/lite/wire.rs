@@ -83,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_hostile_header_is_refused_with_what_is_wrong() {
+    fn a_hostile_header_is_refused() {
         let good = Header { tag: 7, len: 3 }.to_wire();
         for at in 0..MARK.len() {
             let mut bad = good;
@@ -108,7 +108,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_whatever_are_taken_for_more_than_a_message_may_have(wire: [u8; HEADER_BYTES]) {
+        fn no_header_exceeds_the_longest_message(wire: [u8; HEADER_BYTES]) {
             if let Ok(header) = Header::from_wire(&wire) {
                 prop_assert!(header.len as u64 <= MOST_BYTES);
             }

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_was_kept_busy_naps_and_asks_again_before_it_waits() {
+    fn only_who_was_kept_busy_naps() {
         for calls in [0, 1] {
             assert_eq!(asked_and_waited(calls), (calls + 1, 1));
         }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn one_message_after_a_wait_is_no_reason_for_a_nap() {
+    fn one_message_after_a_wait_asks_for_no_nap() {
         let (asked, mut coalescing) = (Cell::new(0), Coalescing::default());
         let now = |_: &mut (), _: &mut [u8]| {
             asked.set(asked.get() + 1);

@@ -280,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_frame_holds_it_is_a_message_a_bell_or_nothing(
+        fn any_frame_is_a_message_a_bell_or_nothing(
             bytes in proptest::collection::vec(any::<u8>(), 0..80),
         ) {
             let is_whole = bytes.len() >= TAG + STAMPED_BYTES && bytes[KIND] <= NUDGE;
@@ -288,13 +288,13 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_other_end_tells_is_an_address_or_nothing(name in "[0-9a-f +]{0,40}") {
+        fn any_text_is_an_address_or_nothing(name in "[0-9a-f +]{0,40}") {
             let _ = told(&name);
         }
     }
 
     #[test]
-    fn what_the_other_end_tells_is_an_address_and_a_key_or_nothing() {
+    fn an_offer_is_an_address_and_a_key() {
         let [address, key] = [[2, 0, 0, 0, 0, 0xab], [0; 6]];
         assert_eq!(told("0200000000ab 00000000000000ff"), Some((address, 255)));
         assert_ne!(Some(key), told("0200000000ab 00000000000000ff").map(|(address, _)| address));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_short_or_of_no_kind_says_nothing() {
+    fn short_and_unknown_frames_say_nothing() {
         let mut frame = [0; LEAST];
         assert_eq!(parsed(&frame), Some((false, [0; STAMPED_BYTES])));
         frame[KIND] = NUDGE;

@@ -93,7 +93,7 @@ mod tests {
     use crate::vocabulary::FAULTS;
 
     #[test]
-    fn every_fault_of_the_wire_changes_a_shape_and_no_other_does() {
+    fn only_faults_of_the_wire_change_a_shape() {
         for entry in FAULTS {
             let topology = Topology { faults: vec![entry.name.parse().unwrap()], ..Topology::default() };
             let on_wire = matches!(entry.site, FaultSite::Wire | FaultSite::WayBack);

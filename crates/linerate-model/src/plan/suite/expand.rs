@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_shared_evenly_by_as_many_hosts_as_can() {
+    fn connections_are_shared_evenly_by_hosts() {
         for (connections, hosts, used) in
             [(1, 4, 1), (2, 4, 2), (8, 4, 4), (12, 4, 4), (12, 3, 3), (5, 3, 1), (5, 1, 1)]
         {

@@ -18,7 +18,7 @@ fn share(mut rejects: impl FnMut() -> bool) -> f64 {
 }
 
 #[test]
-fn randomised_blocks_of_equal_settings_are_seldom_told_apart() {
+fn equal_settings_in_random_blocks_seldom_differ() {
     for blocks in [6, 12, 30] {
         let mut noise = noise(30);
         let rejected = share(|| {
@@ -36,7 +36,7 @@ fn randomised_blocks_of_equal_settings_are_seldom_told_apart() {
 
 /// Why blocks are worth their trouble.
 #[test]
-fn all_of_one_and_then_all_of_the_other_are_told_apart_though_equal() {
+fn equal_settings_one_after_the_other_differ() {
     let mut noise = noise(31);
     let rejected = share(|| {
         let session = drifting(&mut noise, 24);

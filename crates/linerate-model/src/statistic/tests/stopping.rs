@@ -86,7 +86,7 @@ fn kind(name: &str) -> Kind {
 }
 
 #[test]
-fn the_stopped_interval_holds_the_truth_under_noise_with_one_mode() {
+fn a_stopped_interval_holds_under_one_mode() {
     for kind in KINDS.iter().filter(|kind| kind.0 != "two modes") {
         let (held, _) = coverage_of(*kind, LOOKS, 0.02);
         assert!(held >= 0.94, "{}: {held}", kind.0);
@@ -105,7 +105,7 @@ fn so_it_does_when_there_are_three_looks() {
 /// one that is narrow lies in one mode and misses. So each look adds its own misses, and nothing that
 /// is computed from six values of one mode can know of the other.
 #[test]
-fn two_equal_modes_are_missed_more_often_the_more_looks_there_are() {
+fn more_looks_miss_two_equal_modes_more_often() {
     let held = [3, 5, 9].map(|looks| coverage_of(kind("two modes"), &LOOKS[..looks], 0.02).0);
     assert!(held[0] >= 0.94 && held[1] >= 0.9 && held[2] >= 0.85 && held[2] < 0.9, "{held:?}");
 }
@@ -119,7 +119,7 @@ fn looking_after_each_observation_stops_by_luck() {
 
 /// With noise of 3 % of which a half, and nine tenths, comes from the observation before.
 #[test]
-fn observations_that_are_alike_need_a_wider_interval() {
+fn correlated_observations_need_a_wide_interval() {
     for (rho, n, plainly, at_least) in ALIKE {
         let share = |interval: Interval| {
             let mut noise = noise(21);
@@ -148,7 +148,7 @@ const ALIKE: [(f64, usize, f64, f64); 6] = [
 /// holds the truth in 78 and 38 % of runs, with it in 88 and 70 %: what is alike is to be counted by
 /// connection, not by trial.
 #[test]
-fn stopping_on_observations_that_are_alike_needs_the_wider_interval_too() {
+fn correlated_stopping_needs_a_wide_interval() {
     for (rho, plainly, at_least) in [(0.5, 0.85, 0.86), (0.9, 0.5, 0.66)] {
         let share = |interval: Interval| {
             let mut noise = noise(22);

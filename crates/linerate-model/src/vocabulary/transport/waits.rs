@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_polls_otherwise_waits_as_its_library_does() {
+    fn ranks_wait_as_their_library_does() {
         let lam = ("mpi.implementation", "lam");
         let spins = [lam, ("mpi.rpi", "usysv")];
         for place in [Place::InHost, Place::Network] {

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_of_all_flows_is_taken_where_there_is_one() {
+    fn the_sum_of_all_flows_is_taken() {
         let flow = "20261123084501,127.0.0.1,20001,127.0.0.1,41234,4,0.0-2.0,100,400\n";
         let sum_of_two = "20261123084501,127.0.0.1,20001,127.0.0.1,0,-1,0.0-2.0,300,1200\n";
         assert_eq!(sum(flow), Ok(vec![100.0, 400.0]));

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_at_the_same_time_waits_for_the_others() {
+    fn simultaneous_requests_wait_their_turn() {
         let mut pace = Pace::new(RATE);
         let due: Vec<u64> = [1000, 1000, 2000].map(|bytes| pace.due_ns(SECOND, bytes)).into();
         assert_eq!(due, [80_000, 160_000, 320_000].map(|ns| SECOND - CREDIT_NS + ns));

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_comes_as_it_went_and_anything_else_is_a_rate() {
+    fn orders_come_back_and_other_numbers_are_rates() {
         for order in [Order::Send(1e9), Order::Flood, Order::Hold, Order::End] {
             assert_eq!(Order::from_number(order.number()), order);
         }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_the_rate_of_the_link_and_stays_near_it() {
+    fn a_search_stays_near_the_links_rate() {
         for link in [8e6, 97e6, 500e6, 2.5e9] {
             assert_eq!(searched(link, 200), link);
         }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bisection_ends_at_the_largest_rate_without_a_loss() {
+    fn a_bisection_finds_the_largest_lossless_rate() {
         for limit in [10e6, 50e6, 730e6, 3.9e9] {
             for of_flood in [0.0, 0.3, 1.0] {
                 let (trials, found) = bisected(limit, of_flood);

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn daemons_are_there_before_the_ranks_and_end_after_them() {
+    fn daemons_outlive_their_ranks() {
         let folder = tempfile::tempdir().unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let asked = boot(folder.path(), "cp \"$1\" \"$1.there\"");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_daemon_fails_by_is_told_and_no_rank_is_started() {
+    fn a_failed_daemon_starts_no_rank() {
         let folder = tempfile::tempdir().unwrap();
         let asked = boot(folder.path(), "echo no room >&2; exit 3");
         let error = main(&asked.to_word().unwrap()).unwrap_err();

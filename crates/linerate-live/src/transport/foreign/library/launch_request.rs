@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_was_said_is_not_said_again_by_the_launcher() {
+    fn the_launcher_repeats_no_variable() {
         let words = ["-n", "1", "-env", "A", "1", "-genv", "B", "2", "-x", "C=3"];
         let said = |names: &[&str]| {
             let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), String::new())).collect();

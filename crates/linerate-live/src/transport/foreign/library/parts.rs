@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_told_once_where_messages_may_go_by_it() {
+    fn parts_that_messages_go_by_are_told_once() {
         let all = ["btl_tcp", "btl_tcp", "btl_self", "mtl_ofi", "coll_basic", "pml_ob1"];
         assert_eq!(with(&all), ["pml ob1", "btl self", "btl tcp"]);
         assert_eq!(with(&["pml_cm", "btl_tcp", "mtl_ofi"]), ["pml cm", "mtl ofi"]);

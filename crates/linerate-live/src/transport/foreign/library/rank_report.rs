@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_knows_is_missing_in_the_answer() {
+    fn an_unknown_name_is_missing_in_the_answer() {
         let tell = |name: &str| (name == "a").then(|| "1".to_owned());
         assert_eq!(answer(&json!(["a", "b"]), tell).unwrap(), json!({ "a": "1" }));
         assert!(answer(&json!({ "a": 1 }), tell).is_err());

@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn a_maker_without_it_is_told_with_those_that_have_it() {
+    fn a_makers_lack_names_those_that_have_it() {
         let error = variables(&spec(&["mpi.yield=on"]), "mpich").unwrap_err();
         assert_eq!(error.to_string(), "mpich has no variable for mpi.yield");
         assert!(error.hint().unwrap().starts_with("openmpi, intel-mpi have one"), "{error:?}");
     }
 
     #[test]
-    fn every_variable_is_of_a_knob_and_a_maker_that_there_are() {
+    fn every_variable_has_a_knob_and_a_maker() {
         for entry in MPI_VARIABLES {
             let knob = Knob::named(entry.knob).expect(entry.knob);
             assert_eq!(knob.transports, ["mpi"]);
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_was_said_as_it_is_is_never_granted() {
+    fn a_verbatim_variable_is_never_granted() {
         let one = granted(&spec(&["mpi.eager-limit=8KiB", "mpi.environment=A=b"])).unwrap();
         assert_eq!((one.knob.as_str(), one.asked.as_deref(), one.granted), (ENVIRONMENT, Some("A=b"), None));
         assert_eq!(granted(&spec(&[])), None);
     }
 
     #[test]
-    fn a_rank_is_asked_for_variables_by_the_librarys_own_names() {
+    fn ranks_know_variables_by_the_librarys_names() {
         let names = |maker| {
             reported_knobs(&spec(&[]), maker).into_iter().flat_map(|one| one.names).collect::<Vec<_>>()
         };

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn each_end_is_told_the_others_address_and_then_its_end() {
+    fn each_end_hears_the_others_address_and_end() {
         let [one, other] = pair().map(OutOfBand::over);
         let far = std::thread::spawn(move || (other.exchange(b"far away", PATIENCE).unwrap(), other));
         assert_eq!(one.exchange(b"near", PATIENCE).unwrap(), b"far away");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_hangs_up_or_says_nothing_is_told_in_time() {
+    fn hang_ups_and_silence_are_told_in_time() {
         let [one, mut other] = pair();
         other.write_all(&[0, 0, 0, 9, 1]).unwrap();
         drop(other);

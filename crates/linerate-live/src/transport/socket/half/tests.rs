@@ -90,7 +90,7 @@ fn a_cold_source_moves_on() {
 
 /// Those that receive into the buffer receive what was sent; the others count as much, and no byte more.
 #[test]
-fn every_way_to_receive_takes_every_byte_and_none_of_the_next() {
+fn every_way_to_receive_takes_only_its_bytes() {
     let pages = Pages::filled(3 << 20).unwrap();
     for receive in table::names()[1].iter() {
         for wait in [Wait::Sleeping, Wait::Polling] {

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drawing_is_followed_by_a_rest_a_hundred_times_as_long() {
+    fn a_rest_is_a_hundred_drawings_long() {
         let after = |ago_ms: u64, took_ms: u64| {
             let at = Instant::now().checked_sub(Duration::from_millis(ago_ms)).unwrap();
             Pace(Some((at, Duration::from_millis(took_ms))))

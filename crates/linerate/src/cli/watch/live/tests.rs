@@ -140,7 +140,7 @@ fn medians_so_far_are_those_of_the_report() {
 }
 
 #[test]
-fn the_pass_that_finds_the_rates_enters_no_median() {
+fn the_pass_for_the_rates_enters_no_median() {
     let recording = quiet(6).until(1);
     assert!(recording.trials.iter().all(|trial| trial.pass == 0) && !recording.trials.is_empty());
     let scene = scene_of(&recording);
@@ -149,7 +149,7 @@ fn the_pass_that_finds_the_rates_enters_no_median() {
 }
 
 #[test]
-fn a_warning_is_counted_and_the_newest_comes_first() {
+fn the_newest_warning_comes_first() {
     let recording = quiet(2);
     let mut scene = scene_of(&recording);
     assert!(scene.notes.is_empty(), "{:?}", scene.notes);
@@ -205,7 +205,7 @@ fn threads_that_share_a_cpu_are_one_load() {
 }
 
 #[test]
-fn what_is_beside_the_measurement_is_what_no_host_of_the_machine_owns() {
+fn other_work_is_what_no_host_owns() {
     let recording = quiet(1);
     let mut step = recording.steps.last().unwrap().clone();
     let delta = |host, own_ns| HostDelta {

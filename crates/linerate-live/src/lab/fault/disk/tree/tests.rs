@@ -37,7 +37,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn a_file_is_cut_and_filled_up_and_takes_no_more_room_than_there_is() {
+fn a_file_is_resized_within_the_room() {
     let (mut tree, file) = with_file(b"abcdef");
     let mut size = |size| tree.change(file, Change { size: Some(size), ..Change::default() });
     assert_eq!(size(2).unwrap().size, 2);

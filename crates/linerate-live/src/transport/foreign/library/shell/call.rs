@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_stands_behind_the_host_and_its_options() {
+    fn the_command_follows_host_and_options() {
         let cases = [
             ("-x 10.0.0.2 orted -mca a b", Some("orted -mca a b")),
             ("-o A=b -p 22 host -l me -n true", Some("true")),

@@ -51,7 +51,7 @@ fn who_does_not_prove_itself_runs_nothing() {
 }
 
 #[test]
-fn with_the_session_every_command_ends_and_all_that_it_started() {
+fn commands_end_with_the_session() {
     let (served, access) = Served::at(Ipv4Addr::LOCALHOST.into(), Box::new(plain)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");

@@ -132,7 +132,7 @@ fn played_from<const GETS: bool>(number: u16, does: [Does; 2], blocks: &[Block])
 }
 
 #[test]
-fn every_pattern_counts_every_byte_by_put_and_by_get_from_block_to_block() {
+fn every_pattern_counts_every_byte() {
     // More than a window, a window and part of one, and less than one.
     let blocks = [block(1, 200), block(100, 65), block(1 << 20, 17), block(9 << 20, 3), block(1, 1)];
     let all: Vec<u64> = blocks.iter().map(Block::bytes).collect();
@@ -168,7 +168,7 @@ fn what_a_receiver_counts_is_what_was_announced() {
 }
 
 #[test]
-fn nothing_is_written_over_that_may_not_have_been_taken() {
+fn nothing_untaken_is_written_over() {
     let [a, b] = Simulated::two();
     let (mut first, mut second) = (Counts::default(), Counts::default());
     let mut sender = Layer::<_, false>::new(a, &mut first);
