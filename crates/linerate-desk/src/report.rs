@@ -167,6 +167,23 @@ fn text_of(report: &Report, page: Page) -> String {
     }
 }
 
+/// All that is to be known beside the numbers of a recording, with what to try.
+pub fn explained(recording: &Recording, page: Page) -> String {
+    let report = Report::from_recording(recording);
+    let mut notes = note::notes(&report);
+    match report.shows() {
+        Shows::Imported(imported) => return imported::render(imported, page),
+        Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
+        Shows::Suites(_) | Shows::Ladder => {}
+    }
+    notes.sort_by_key(|note| note.weight.place());
+    if notes.is_empty() {
+        "There is nothing to know beside the numbers.\n".into()
+    } else {
+        note::whole(notes, page)
+    }
+}
+
 /// The JSON form.
 pub fn json_of(report: &Report) -> String {
     // Maps have string keys and numbers that are not finite become null: nothing in it can fail.

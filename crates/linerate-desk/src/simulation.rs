@@ -155,6 +155,7 @@ impl Simulation {
             predicted_ns: step.predicted_ns,
             kept_awake: true,
             timer_slack_lowered: true,
+            suspended_ns: 0,
             hosts: names.into_iter().map(delta).collect(),
             sockets: Vec::new(),
             wire: None,

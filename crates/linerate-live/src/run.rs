@@ -17,12 +17,14 @@ pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
+pub use ssh::{Reaching, RemoteFolder, Told};
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{PATIENCE_NS, Plan, Step};
 use crate::record::Event;
 use crate::{Error, Result};
 use host::{Hosts, Watch};
+use linerate_sys::suspension;
 use protocol::CloseRequest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,9 +50,14 @@ pub struct Runner<'r> {
 }
 
 impl<'r> Runner<'r> {
-    /// Builds or reaches the hosts; `stop` is asked while waiting.
-    pub fn start(plan: &'r Plan, means: &HostAccess, stop: &'r dyn Fn() -> bool) -> Result<Runner<'r>> {
-        let hosts = Hosts::reach(plan, means, stop)?;
+    /// Builds or reaches the hosts; `stop` is asked while waiting, and `told` hears what there is to say meanwhile.
+    pub fn start(
+        plan: &'r Plan,
+        means: &HostAccess,
+        stop: &'r dyn Fn() -> bool,
+        told: Told<'_>,
+    ) -> Result<Runner<'r>> {
+        let hosts = Hosts::reach(plan, means, stop, told)?;
         let watch = Watch::over(&hosts, stop);
         Ok(Runner { plan, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
     }
@@ -72,8 +79,7 @@ impl<'r> Runner<'r> {
             self.close(None)?;
             self.pass = step.pass;
         }
-        let mut events = Vec::new();
-        let ended = self.played(step, &mut events);
+        let (events, ended) = self.undisturbed(step);
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
             Ok(()) => ended,
@@ -82,6 +88,26 @@ impl<'r> Runner<'r> {
                 self.end_failed(step, step_sessions(step), &error)?;
                 let at_ns = self.elapsed_ns();
                 emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, &error, at_ns)))
+            }
+        }
+    }
+
+    /// What came of a step during which the run did not stand still: one that it fell into is measured again.
+    fn undisturbed(&mut self, step: &Step) -> (Vec<Event>, Result<()>) {
+        let mut suspended_ns = 0;
+        loop {
+            let begun = Instant::now();
+            suspension::was_resumed();
+            let mut events = Vec::new();
+            let ended = self.played(step, &mut events);
+            if !suspension::was_resumed() || matches!(ended, Err(Error::Interrupted | Error::Died { .. })) {
+                step::mark_suspended(&mut events, suspended_ns);
+                return (events, ended);
+            }
+            suspended_ns += begun.elapsed().as_nanos() as u64;
+            // What waited on a connection meanwhile may have given up.
+            if let Err(error) = self.close(None) {
+                return (Vec::new(), Err(error));
             }
         }
     }

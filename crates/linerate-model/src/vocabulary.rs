@@ -57,7 +57,7 @@ pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use trial::{Cache, Content, Sample, Wait};
-pub use warning::{Placements, WARNINGS, Warning};
+pub use warning::{Placements, WARNINGS, Warning, Weight};
 
 pub use strsim::levenshtein as distance;
 

@@ -98,12 +98,8 @@ impl ChildProcess {
     /// Sends a signal to its process group, where it leads one: to what it started as well.
     pub fn signal_group(&self, signal: Signal) {
         if let Some(group) = i32::try_from(self.pid()).ok().and_then(Pid::from_raw) {
-            let signal = match signal {
-                Signal::Terminate => rustix::process::Signal::TERM,
-                Signal::Kill => rustix::process::Signal::KILL,
-            };
             // Nobody of it may be left. Its number is nobody else's before it has been waited for.
-            let _ = kill_process_group(group, signal);
+            let _ = kill_process_group(group, signal.number());
         }
     }
 

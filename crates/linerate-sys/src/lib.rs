@@ -49,6 +49,7 @@ pub mod socket;
 pub mod spawn;
 pub mod splice;
 pub mod stream_socket;
+pub mod suspension;
 pub mod tcgmsg;
 pub mod tcp_info;
 pub mod terminal;

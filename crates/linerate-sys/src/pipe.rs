@@ -4,6 +4,7 @@
 //! is closed, as it is when its process ends.
 
 use crate::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
@@ -11,6 +12,17 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
+
+/// How long a reader may take to go away once it has what it wanted.
+const PARTING: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Whether it is a pipe that nobody reads any more, or not in a moment.
+pub fn is_unread(stream: impl AsFd) -> bool {
+    let is_pipe = fstat(&stream).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
+    // Nothing is asked for: what is wrong with it is told anyway.
+    is_pipe
+        && poll(&mut [PollFd::new(&stream, PollFlags::empty())], Some(&PARTING)).is_ok_and(|told| told > 0)
+}
 
 /// Both pipes as one process uses them: one to read, the other to write.
 #[derive(Debug)]

@@ -15,13 +15,29 @@ const START_TIME: usize = 22;
 /// The first field after the command's name, which is in parentheses and may hold anything.
 const AFTER_NAME: usize = 3;
 
-/// A signal that asks a process to end, or ends it.
+/// A signal that ends a process or has it stand still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// It may tidy up first.
+    /// Asks it to end: it may tidy up first.
     Terminate,
-    /// It may not.
+    /// Ends it: it may not.
     Kill,
+    /// It stands still.
+    Stop,
+    /// It goes on.
+    Continue,
+}
+
+impl Signal {
+    /// As the kernel calls it.
+    pub(crate) fn number(self) -> rustix::process::Signal {
+        match self {
+            Signal::Terminate => rustix::process::Signal::TERM,
+            Signal::Kill => rustix::process::Signal::KILL,
+            Signal::Stop => rustix::process::Signal::STOP,
+            Signal::Continue => rustix::process::Signal::CONT,
+        }
+    }
 }
 
 /// A process.
@@ -68,11 +84,7 @@ impl Process {
 
     /// Sends a signal; a process that has ended does not hear it.
     pub fn signal(&self, signal: Signal) -> Result<()> {
-        let number = match signal {
-            Signal::Terminate => rustix::process::Signal::TERM,
-            Signal::Kill => rustix::process::Signal::KILL,
-        };
-        match pidfd_send_signal(&self.descriptor, number) {
+        match pidfd_send_signal(&self.descriptor, signal.number()) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
             Err(errno) => Err(Error::new("pidfd_send_signal", format!("process {}", self.pid), errno)),
         }

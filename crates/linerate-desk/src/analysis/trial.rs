@@ -4,7 +4,7 @@ use super::several;
 use crate::plan::{Block, HostId};
 use crate::record::{Flow, Recording, RoleRecord, Trial, WireAudit, decode_histogram};
 use crate::statistic::median;
-use crate::vocabulary::Does;
+use crate::vocabulary::{Does, Rung};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one trial, or one pass, gave.
@@ -90,7 +90,7 @@ pub(super) fn values(trial: &Trial, machines: &Machines) -> Values {
         lost_share: lost_share(trial),
         sender: load(trial, Does::Sends, machines),
         receiver: load(trial, Does::Receives, machines),
-        disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(is_disturbed)
+        disturbed: trial.roles.iter().flat_map(|role| &role.flows).any(|flow| is_disturbed(trial, flow))
             || wire_lateness(machines.recording, trial).is_some_and(|late| late > 1.0)
             || wire_dropped(machines.recording, trial),
     }
@@ -126,10 +126,11 @@ fn wire_audit<'r>(recording: &'r Recording, trial: &Trial) -> Option<&'r WireAud
     recording.steps[at].wire.as_ref()
 }
 
-/// Whether a thread was put off its CPU for long, or moved.
-fn is_disturbed(flow: &Flow) -> bool {
+/// Whether a thread was put off its CPU for long, not by a process of its own transport, or moved.
+fn is_disturbed(trial: &Trial, flow: &Flow) -> bool {
+    let has_helpers = Rung::named(&trial.case.rung).is_some_and(|rung| rung.transport.has_helpers);
     let put_off = flow.put_off_ns().unwrap_or(0) as f64 > FOREIGN * flow.duration_ns as f64;
-    flow.migrated || (put_off && flow.involuntary_switches > 0)
+    flow.migrated || (put_off && flow.involuntary_switches > 0 && !has_helpers)
 }
 
 /// CPU time of one side's threads for each byte that was received.

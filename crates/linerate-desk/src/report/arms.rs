@@ -4,13 +4,13 @@ use super::block::borderless;
 use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
 use super::suite::written;
-use super::text::heading;
+use super::text::{EXPLAIN, heading};
 use super::{Page, note};
 use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
 use crate::plan::{self, SLOWDOWN_PERCENT};
 use crate::statistic::{Effect, Estimate};
 use crate::unit::{Bytes, Nanoseconds, percent, signed_percent, significant};
-use crate::vocabulary::{METRICS, Metric};
+use crate::vocabulary::{METRICS, Metric, Weight};
 use comfy_table::CellAlignment;
 
 const INDENT: &str = "  ";
@@ -43,10 +43,11 @@ pub(super) fn render(report: &Report, compared: &Compared, page: Page) -> String
     lines.push(String::new());
     lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
     let mut notes = notes(compared);
-    notes.extend(note::notes(report).into_iter().filter(|(code, _)| DISTURBANCES.contains(&code.as_str())));
+    notes.extend(note::notes(report).into_iter().filter(|one| DISTURBANCES.contains(&one.code.as_str())));
+    let notes = note::brief(notes, EXPLAIN, width - INDENT.len(), str::to_owned);
     if !notes.is_empty() {
         lines.push(String::new());
-        lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
+        lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -194,27 +195,32 @@ fn changes(change: Option<Effect>, won: Option<f64>) -> (String, String, String)
 }
 
 /// What was watched, what is to be known, and by what margin was judged.
-fn notes(compared: &Compared) -> Vec<note::Note> {
+pub(super) fn notes(compared: &Compared) -> Vec<note::Note> {
     let mut notes: Vec<note::Note> = Vec::new();
     for candidate in &compared.candidates {
-        let watched: Vec<String> = candidate.guards.iter().map(guard).collect();
+        let (worse, alike): (Vec<&Guard>, Vec<&Guard>) =
+            candidate.guards.iter().partition(|one| one.is_worse);
+        let weight = if worse.is_empty() { Weight::Seen } else { Weight::Changed };
+        let watched: Vec<String> = worse.into_iter().chain(alike).map(guard).collect();
         if !watched.is_empty() {
-            notes.push(("watched".into(), format!("{}: {}.", candidate.name, watched.join("; "))));
+            let text = format!("{}: {}.", candidate.name, watched.join("; "));
+            notes.push(note::Note::new("watched", text, weight));
         }
         for refused in &candidate.not_granted {
-            notes.push(("knob-not-granted".into(), format!("{refused}: the verdict on it is doubtful.")));
+            let text = format!("{refused}: the verdict on it is doubtful.");
+            notes.push(note::Note::new("knob-not-granted", text, Weight::Wrong));
         }
         if compared.candidates.len() > 1 && !candidate.reasons.is_empty() {
-            notes.push((
-                if candidate.verdict == Verdict::CannotTell { "cannot tell" } else { "not accepted" }.into(),
-                format!("{}: {}.", candidate.name, candidate.reasons.join("; ")),
-            ));
+            let code = if candidate.verdict == Verdict::CannotTell { "cannot tell" } else { "not accepted" };
+            let text = format!("{}: {}.", candidate.name, candidate.reasons.join("; "));
+            notes.push(note::Note::new(code, text, Weight::Changed));
         }
     }
     let noise = compared.same.as_ref().map_or(String::new(), |control| {
         format!("; the A/A control's difference has a standard error of {}", percent(control.standard_error))
     });
-    notes.push(("margin".into(), format!("{} either way{noise}.", percent(compared.margin))));
+    let margin = format!("{} either way{noise}.", percent(compared.margin));
+    notes.push(note::Note::new("margin", margin, Weight::Unsure));
     notes
 }
 

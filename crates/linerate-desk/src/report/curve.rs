@@ -5,11 +5,8 @@ use super::shape::*;
 use crate::analysis::{Break, Curve, Point};
 use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
-use crate::vocabulary::Pattern;
-use crate::vocabulary::{BREAKS, Rung};
+use crate::vocabulary::{BREAKS, Pattern, Rung, Weight};
 
-/// The most breaks that the text tells; the JSON form has them all.
-const MOST: usize = 5;
 /// A step below this share of the time is left to the JSON form, unless pairs confirmed it.
 const LEAST_SHARE: f64 = 0.05;
 
@@ -70,7 +67,7 @@ fn entry(found: &Break) -> BreakEntry {
 }
 
 /// The breaks that are beyond doubt and large enough to matter, confirmed ones first, then the larger
-/// ones; and how many more there are.
+/// ones.
 pub(super) fn notes(report: &Report) -> Vec<Note> {
     let of_curve = |curve| move |found| (curve, found);
     let mut found: Vec<(&CurveEntry, &BreakEntry)> = report
@@ -83,15 +80,9 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         let sooner = b.confirmed.is_some().cmp(&a.confirmed.is_some());
         sooner.then(share(b).total_cmp(&share(a)))
     });
-    let more = found.len().saturating_sub(MOST);
-    found.truncate(MOST);
-    let note = |text: String| ("break".to_owned(), text);
-    let mut notes: Vec<Note> =
-        found.iter().map(|(curve, found)| note(break_sentence(curve, found))).collect();
-    if more > 0 {
-        notes.push(note(format!("and {more} more: --format json has them.")));
-    }
-    notes
+    let note =
+        |(curve, found)| Note::new("break", format!("{}.", break_sentence(curve, found)), Weight::Seen);
+    found.into_iter().map(note).collect()
 }
 
 /// Whether a break is worth a word though no pairs confirmed it. A stream's time a message also moves with
@@ -183,9 +174,8 @@ mod tests {
         let bends = vec![bend("network.tcp", 60_000.0), bend("in-host.tcp", 400_000.0)];
         let mut report =
             Report::from_recording(&Synthetic { bends, passes: 7, ..Synthetic::default() }.recording());
-        let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();
-        assert!(told.len() == MOST + 1 && told[0].starts_with("in-host.tcp polling"), "{told:#?}");
-        assert_eq!(told[MOST], "and 1 more: --format json has them.");
+        let told: Vec<String> = notes(&report).into_iter().map(|note| note.text).collect();
+        assert!(told.len() == 6 && told[0].starts_with("in-host.tcp polling"), "{told:#?}");
 
         let network = report.curves.iter_mut().filter(|curve| curve.id == "network.tcp");
         let mut breaks: Vec<&mut BreakEntry> = network.flat_map(|curve| &mut curve.breaks).collect();
@@ -194,7 +184,7 @@ mod tests {
             Some(crate::analysis::Confirmation { pairs: 10, agree: 9, difference_ns, holds: true });
         breaks[1].sure = false;
         breaks[2].share = Some(0.01);
-        let told: Vec<String> = notes(&report).into_iter().map(|(_, text)| text).collect();
+        let told: Vec<String> = notes(&report).into_iter().map(|note| note.text).collect();
         assert_eq!(told.len(), 4, "{told:#?}");
         assert!(
             told[0].starts_with("network.tcp") && told[0].contains("; confirmed, 9 of 10 pairs"),

@@ -1,45 +1,98 @@
 //! What the reader should know beside the numbers: each kind once, with the layers that it concerns.
 
 use super::block::borderless;
+use super::line::{LEAST_WIDTH, TEXT_WIDTH};
 use super::shape::{LadderEntry, Report, WarningEntry};
+use super::{Page, curve};
 use crate::record::SpreadSource;
-use crate::vocabulary::{TOOLS, WARNINGS};
+use crate::unit::percent;
+use crate::vocabulary::{TOOLS, WARNINGS, Warning, Weight};
 use comfy_table::{ColumnConstraint, Width};
+use std::collections::BTreeSet;
 
 /// The most amounts that one note tells; the other forms have them all.
 const MOST: usize = 3;
 
-/// A note: its code and its text.
-pub(super) type Note = (String, String);
+/// The most notes below a report, each of a line.
+const MOST_NOTES: usize = 6;
 
-/// Every note, in the order of the vocabulary, and what was left out.
+/// A note: what it is of, and its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Note {
+    pub(super) code: String,
+    /// All of it, with what to try.
+    pub(super) text: String,
+    pub(super) weight: Weight,
+    /// What is said in its place and before all others, because it is true of the whole run.
+    of_run: Option<String>,
+}
+
+impl Note {
+    pub(super) fn new(code: impl Into<String>, text: impl Into<String>, weight: Weight) -> Note {
+        Note { code: code.into(), text: text.into(), weight, of_run: None }
+    }
+}
+
+/// Every note, what takes most from the numbers first.
 pub(super) fn notes(report: &Report) -> Vec<Note> {
-    let warned: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
+    let measured: usize = report.ladder.iter().filter(|entry| entry.unavailable.is_none()).count();
     let mut notes: Vec<Note> = left_out(report);
     notes.extend(own_ports(report));
     notes.extend(between_runs(report));
+    notes.extend(curve::notes(report));
     for warning in WARNINGS {
-        let mut found: Vec<(String, &WarningEntry)> = Vec::new();
-        for entry in &report.ladder {
-            let here = entry.warnings.iter().filter(|one| one.code == warning.code);
-            found.extend(here.map(|one| (name(entry), one)));
-        }
-        for one in report.suites.iter().flat_map(|suite| &suite.warnings) {
-            if one.warning.code == warning.code {
-                found.push((one.case.clone(), &one.warning));
-            }
-        }
-        found.extend(
-            report.warnings.iter().filter(|one| one.code == warning.code).map(|one| (String::new(), one)),
-        );
+        let found = found(report, warning.code);
         if let Some((_, first)) = found.first() {
             let hint = sentence(&first.hint);
-            let told = told(&found, warned);
+            let told = told(&found, measured);
             let colon = if told.is_empty() { "" } else { ": " };
-            notes.push((warning.code.into(), format!("{}{colon}{told}. {hint}.", warning.meaning)));
+            let text = format!("{}{colon}{told}. {hint}.", warning.meaning);
+            let of_run = of_run(report, warning, &found, measured);
+            notes.push(Note { of_run, ..Note::new(warning.code, text, warning.weight) });
         }
     }
+    notes.sort_by_key(|note| note.weight.place());
     notes
+}
+
+/// The warnings with this code, each with what it is about.
+fn found<'r>(report: &'r Report, code: &str) -> Vec<(String, &'r WarningEntry)> {
+    let of_entry = |entry: &'r LadderEntry| entry.warnings.iter().map(|one| (name(entry), one));
+    let of_suites = report.suites.iter().flat_map(|suite| &suite.warnings);
+    let of_suites = of_suites.map(|one| (one.case.clone(), &one.warning));
+    let of_run = report.warnings.iter().map(|one| (String::new(), one));
+    let all = report.ladder.iter().flat_map(of_entry).chain(of_suites).chain(of_run);
+    all.filter(|(_, one)| one.code == code).collect()
+}
+
+/// The names of shares in the evidence, and what each is of.
+const SHARES: &[(&str, &str)] = &[
+    ("run_delay_share", "of a measured CPU"),
+    ("machine_share", "of the machine"),
+    ("stolen_share", "of the machine"),
+];
+
+/// What is said of the whole run, where at least half of what was measured met it.
+fn of_run(
+    report: &Report,
+    warning: &Warning,
+    found: &[(String, &WarningEntry)],
+    measured: usize,
+) -> Option<String> {
+    let Weight::Run(words) = warning.weight else { return None };
+    let met: BTreeSet<&str> = found.iter().map(|(what, _)| what.as_str()).collect();
+    let cases =
+        report.suites.iter().flat_map(|suite| &suite.figures).flat_map(|figure| &figure.series).count();
+    if 2 * met.len() < measured.max(cases) {
+        return None;
+    }
+    let worst = SHARES.iter().find_map(|(key, of)| {
+        let shares = found.iter().filter_map(|(_, one)| one.evidence.get(key)?.as_f64());
+        shares.reduce(f64::max).map(|share| format!("{} {of}", percent(share)))
+    })?;
+    let machines: BTreeSet<&String> = report.run.hosts.iter().map(|host| &host.machine).collect();
+    let machine = if machines.len() > 1 { "a host" } else { "this machine" };
+    Some(words.replace("MACHINE", machine).replace("WORST", &worst))
 }
 
 /// The layer for a reader: `network.tcp x 4 a>b`.
@@ -93,7 +146,7 @@ pub(super) fn sentence(text: &str) -> String {
 
 /// What the columns `runs` mean, or why there are none.
 fn between_runs(report: &Report) -> Option<Note> {
-    let note = |text: String| Some(("runs".to_owned(), text));
+    let note = |text: String| Some(Note::new("runs", text, Weight::Unsure));
     let spreads = report.ladder.iter().flat_map(|entry| {
         let between = &entry.between_run;
         [between.throughput, between.polling, between.sleeping].into_iter().flatten()
@@ -168,7 +221,7 @@ fn left_out(report: &Report) -> Vec<Note> {
         }
     }
     let note = |(why, layers): (String, Vec<String>)| {
-        ("left out".to_owned(), format!("not measured: {}: {why}.", layers.join(", ")))
+        Note::new("left out", format!("not measured: {}: {why}.", layers.join(", ")), Weight::Changed)
     };
     reasons.into_iter().map(note).collect()
 }
@@ -181,8 +234,71 @@ fn add(reasons: &mut Vec<(String, Vec<String>)>, why: String, what: String) {
     }
 }
 
-/// The notes as lines: codes beside texts that are wrapped to the width.
-pub(super) fn lines(notes: &[Note], width: usize) -> Vec<String> {
+/// What is told below a report: a line each, what makes the whole run doubtful first, then the weightiest, and how many
+/// more there are; `all` says where.
+pub(super) fn brief(
+    mut notes: Vec<Note>,
+    all: &str,
+    width: usize,
+    mark: impl Fn(&str) -> String,
+) -> Vec<String> {
+    notes.sort_by_key(|note| note.weight.place());
+    let first = notes.iter().position(|note| note.of_run.is_some()).map(|at| notes.remove(at));
+    let more = notes.len().saturating_sub(MOST_NOTES);
+    notes.truncate(MOST_NOTES);
+    let first = first.map(|note| (note.code, note.of_run.unwrap_or_default()));
+    let told: Vec<(String, String)> =
+        first.into_iter().chain(notes.into_iter().map(|note| (note.code, note.text))).collect();
+    let codes = GAP + told.iter().map(|(code, _)| code.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(codes);
+    let mut is_cut = false;
+    let mut lines: Vec<String> = Vec::new();
+    for (code, text) in &told {
+        let gap = " ".repeat(codes - code.chars().count());
+        let shown = clipped(text, room);
+        is_cut |= shown != *text;
+        lines.push(format!("{}{gap}{shown}", mark(code)));
+    }
+    let rest = match (more, is_cut) {
+        (0, false) => return lines,
+        (0, true) => format!("{all} has the whole, with what to try"),
+        _ => format!("and {more} more: {all} has all, with what to try"),
+    };
+    lines.push(format!("{}{}", " ".repeat(codes), clipped(&rest, room)));
+    lines
+}
+
+/// Between the codes and the texts.
+const GAP: usize = 3;
+
+/// What of a text fits into a line: its first sentence where that does, else as many words as do.
+fn clipped(text: &str, room: usize) -> String {
+    let len = |text: &str| text.chars().count();
+    if len(text) <= room {
+        return text.to_owned();
+    }
+    if let Some((first, _)) = text.split_once(". ").filter(|(first, _)| len(first) < room) {
+        return format!("{first}.");
+    }
+    let mut kept = String::new();
+    for word in text.split(' ') {
+        if len(&kept) + len(word) + 3 > room {
+            break;
+        }
+        kept += &format!("{}{word}", if kept.is_empty() { "" } else { " " });
+    }
+    format!("{} …", kept.trim_end_matches([',', ';', ':']))
+}
+
+/// All notes, with what to try.
+pub(super) fn whole(notes: Vec<Note>, page: Page) -> String {
+    let rows: Vec<(String, String)> = notes.into_iter().map(|note| (note.code, note.text)).collect();
+    let width = page.width.map_or(TEXT_WIDTH, usize::from).clamp(LEAST_WIDTH, TEXT_WIDTH);
+    lines(&rows, width).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Codes beside texts that are wrapped to the width.
+pub(super) fn lines(notes: &[(String, String)], width: usize) -> Vec<String> {
     let mut table = borderless(Some(width));
     for (code, text) in notes {
         table.add_row([code, text]);

@@ -10,7 +10,7 @@ use crate::analysis::{
 };
 use crate::plan;
 use crate::unit::{Bytes, counted, percent, signed_percent, significant};
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Pattern, Weight};
 use comfy_table::CellAlignment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,15 +51,19 @@ pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
         counted(compared.b_runs, "run")
     );
     lines.extend([String::new(), runs]);
-    let differ =
-        |it: &FactsDiffer| (it.fact.clone(), format!("{} in A; {} in B.", values(&it.a), values(&it.b)));
+    let differ = |it: &FactsDiffer| {
+        let text = format!("{} in A; {} in B.", values(&it.a), values(&it.b));
+        note::Note::new(it.fact.clone(), text, Weight::Changed)
+    };
     let mut notes: Vec<note::Note> = compared.facts.iter().map(differ).collect();
     if !compared.left_out.is_empty() {
-        notes.push(("left out".into(), format!("only one side has {}.", compared.left_out.join(", "))));
+        let text = format!("only one side has {}.", compared.left_out.join(", "));
+        notes.push(note::Note::new("left out", text, Weight::Wrong));
     }
+    let notes = note::brief(notes, "--format json", width - INDENT.len(), str::to_owned);
     if !notes.is_empty() {
         lines.push(String::new());
-        lines.extend(note::lines(&notes, width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")));
+        lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }

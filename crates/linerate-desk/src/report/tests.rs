@@ -1,6 +1,7 @@
 //! The three forms of one made-up run, and of runs that no one could have made.
 
 mod json_form;
+mod notes;
 
 use super::*;
 use crate::Error;
@@ -65,10 +66,9 @@ lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept 
   network.tcp, both ways    113 Gb/s  ±2 %          -             -         -      -          -          -    0.14   0.10
 
   runs            spread between runs unknown: `linerate calibrate` measures it.
-  interval-wide   the interval is wider than the profile aims at: throughput ±2.2 %, aimed at 2 % (network.tcp
-                  a>b). Give it more time with --budget, or quiet the machine.
-  shared-cpus     both hosts share this machine's CPUs, so neither end runs as it would alone. Quote ratios,
-                  or measure between two machines: linerate run ssh://HOST.
+  interval-wide   the interval is wider than the profile aims at: throughput ±2.2 %, aimed at 2 % …
+  shared-cpus     both hosts share this machine's CPUs, so neither end runs as it would alone.
+                  `linerate explain RECORDING` has the whole, with what to try
 ";
     let shown = text(&recording, PIPE);
     assert!(shown == expected, "{shown}");
@@ -113,7 +113,7 @@ fn notes_say_a_thing_once() {
             ..NotMeasured::default()
         });
     }
-    let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = explained(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(shown.matches("timer slack").count(), 1, "{shown}");
     assert_eq!(shown.matches("token bucket (no rate)").count(), 1, "{shown}");
     assert!(
@@ -146,7 +146,7 @@ fn the_spread_of_runs_says_where_it_is_from() {
     assert!(line.contains("21.3 µs  ±14 %"), "{page}");
     let heads = page.lines().find(|line| line.starts_with("  rung  ")).unwrap();
     assert_eq!(heads.matches(" runs").count(), 2, "{page}");
-    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = explained(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
     for said in ["12 earlier runs of this plan", "the 6 short runs of `linerate calibrate`"] {
         assert!(words.contains(said), "{page}");
     }

@@ -2,10 +2,13 @@
 
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, curve, ladder, note, suite};
+use super::{Page, ladder, note, suite};
 use crate::unit::{BitRate, Nanoseconds};
 
 const YELLOW: &str = "\x1b[33m";
+
+/// What tells all notes of a recording.
+pub(super) const EXPLAIN: &str = "`linerate explain RECORDING`";
 
 /// Writes the report for a page.
 pub(super) fn render(report: &Report, page: Page) -> String {
@@ -33,18 +36,11 @@ pub(super) fn render(report: &Report, page: Page) -> String {
             lines.push(format!("{INDENT}{line}"));
         }
     }
-    let notes: Vec<note::Note> = curve::notes(report).into_iter().chain(note::notes(report)).collect();
+    let notes =
+        note::brief(note::notes(report), EXPLAIN, text_width - INDENT.len(), |code| marked(code, YELLOW));
     if !notes.is_empty() {
         lines.push(String::new());
-        let codes: Vec<&str> = notes.iter().map(|(code, _)| code.as_str()).collect();
-        for line in note::lines(&notes, text_width - INDENT.len()) {
-            let code = codes.iter().find(|code| line.starts_with(**code)).copied().unwrap_or("");
-            lines.push(format!(
-                "{INDENT}{}{}",
-                if code.is_empty() { String::new() } else { marked(code, YELLOW) },
-                &line[code.len()..]
-            ));
-        }
+        lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }

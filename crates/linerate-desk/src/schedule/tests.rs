@@ -54,6 +54,7 @@ fn answer(step: &Step) -> Vec<Event> {
         predicted_ns: step.predicted_ns,
         kept_awake: true,
         timer_slack_lowered: true,
+        suspended_ns: 0,
         hosts: Vec::new(),
         sockets: Vec::new(),
         wire: None,

@@ -188,7 +188,11 @@ pub fn gather<T: DeserializeOwned>(
     let mut answers: Vec<Option<T>> = calls.iter().map(|_| None).collect();
     let mut failure: Option<Error> = None;
     let mut under_way: Vec<usize> = (0..calls.len()).collect();
+    let mut looked = Instant::now();
     while !under_way.is_empty() {
+        // While this process stood still, nobody was waited for.
+        deadline += looked.elapsed().saturating_sub(LOOK + GRACE);
+        looked = Instant::now();
         for place in std::mem::take(&mut under_way) {
             let (client, call) = &calls[place];
             match clients[*client].look(call) {

@@ -1,7 +1,7 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
 use super::protocol::{Hello, HelloRequest, ListenRequest, PROTOCOL};
-use super::ssh::Ssh;
+use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{HostAddress, HostId, Plan, PlannedHost, Target};
@@ -28,6 +28,18 @@ pub struct HostAccess {
     pub program: PathBuf,
     /// How to call ssh.
     pub ssh: String,
+    /// Where the program's copy goes on hosts reached by ssh: on one, or on all that are not named. The last word holds.
+    pub folders: Vec<(Option<HostId>, RemoteFolder)>,
+}
+
+impl HostAccess {
+    fn folder(&self, host: HostId) -> Option<&RemoteFolder> {
+        let of = |wanted: Option<HostId>| {
+            let mut said = self.folders.iter().rev();
+            said.find(|(host, _)| *host == wanted).map(|(_, folder)| folder)
+        };
+        of(Some(host)).or_else(|| of(None))
+    }
 }
 
 /// A host and its agent.
@@ -93,7 +105,7 @@ const AGENT: &str = "its agent";
 
 impl Hosts {
     /// Builds or reaches the hosts and starts their agents.
-    pub fn reach(plan: &Plan, means: &HostAccess, stop: &dyn Fn() -> bool) -> Result<Hosts> {
+    pub fn reach(plan: &Plan, means: &HostAccess, stop: &dyn Fn() -> bool, told: Told<'_>) -> Result<Hosts> {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
@@ -107,7 +119,7 @@ impl Hosts {
                 let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
                 return Err(Error::usage(what, hint));
             }
-            Target::Ssh(hosts) => (by_ssh(hosts, means)?, None),
+            Target::Ssh(hosts) => (by_ssh(hosts, means, &|| asked(stop), told)?, None),
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
@@ -156,10 +168,13 @@ fn in_lab(id: HostId, host: &VirtualHost, means: &HostAccess) -> Result<Started>
     })
 }
 
-fn by_ssh(hosts: &[String], means: &HostAccess) -> Result<Vec<Started>> {
-    let remote = |(number, host): (u16, &String)| {
-        let command = Ssh::new(&means.ssh, host)?.agent(&means.program)?;
-        Started::new(HostId(number), format!("ssh://{host}"), "its ssh", command)
+fn by_ssh(hosts: &[String], means: &HostAccess, check: Check<'_>, told: Told<'_>) -> Result<Vec<Started>> {
+    let program = Program::read(&means.program)?;
+    let mut remote = |(number, host): (u16, &String)| {
+        let id = HostId(number);
+        let ssh = Ssh::new(&means.ssh, host, id)?;
+        let command = ssh.agent(&program, means.folder(id), check, told)?;
+        Started::new(id, format!("ssh://{host}"), "its ssh", command)
     };
     match hosts {
         [b] => {

@@ -1,31 +1,56 @@
-//! Hosts reached by ssh: the binary is copied over when it is missing there, or another one.
+//! Hosts reached by ssh: the program is copied over when it is missing there, or another one.
 
+mod converse;
+mod place;
+mod program;
+
+pub use place::RemoteFolder;
+pub use program::Program;
+
+use crate::control::Check;
 use crate::lab::journal;
+use crate::plan::HostId;
+use crate::unit::Bytes;
 use crate::{Error, Result};
+use converse::{Heard, converse};
 use linerate_sys::spawn;
-use sha2::{Digest, Sha256};
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use place::{Found, copy_script, look_script, quoted};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How to call ssh, and whom.
 #[derive(Debug, Clone)]
 pub struct Ssh {
     words: Vec<String>,
     host: String,
+    id: HostId,
 }
 
-/// Where a copy of the program lies on the other host: one folder a version, so that a running one
-/// is never overwritten.
-#[derive(Debug)]
-struct Copied {
-    folder: String,
-    bytes: Vec<u8>,
+/// What there is to tell while hosts are reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reaching<'h> {
+    /// The program is on its way to a host.
+    Copying {
+        /// The host as ssh is told it.
+        host: &'h str,
+        /// What of it ssh has taken.
+        gone: u64,
+        /// All of it.
+        of: u64,
+        /// Since it began.
+        time: Duration,
+    },
+    /// Its copy is elsewhere than it should be.
+    Elsewhere(String),
 }
+
+/// Who is told.
+pub type Told<'t> = &'t mut dyn FnMut(Reaching<'_>);
 
 impl Ssh {
     /// `host` is `[user@]host[:port]`; `command` is `ssh` or what stands for it, with its options.
-    pub fn new(command: &str, host: &str) -> Result<Ssh> {
+    pub fn new(command: &str, host: &str, id: HostId) -> Result<Ssh> {
         let mut words: Vec<String> = command.split_whitespace().map(String::from).collect();
         if words.is_empty() {
             return Err(Error::usage("the ssh command is empty", "try --ssh 'ssh -F my_config'"));
@@ -34,14 +59,19 @@ impl Ssh {
         if let Some(port) = port {
             words.extend(["-p".into(), port.into()]);
         }
-        Ok(Ssh { words, host: name })
+        Ok(Ssh { words, host: name, id })
     }
 
     /// The command that runs an agent there, once the program is there.
-    pub fn agent(&self, program: &Path) -> Result<Command> {
-        let copied = Copied::of(program)?;
-        self.provide(&copied)?;
-        Ok(self.remote(&format!("exec {}/linerate agent", copied.folder)))
+    pub fn agent(
+        &self,
+        program: &Program,
+        folder: Option<&RemoteFolder>,
+        check: Check<'_>,
+        told: Told<'_>,
+    ) -> Result<Command> {
+        let copy = self.provide(program, folder, check, told)?;
+        Ok(self.remote(&format!("exec {} agent", quoted(&format!("{copy}/linerate")))))
     }
 
     fn remote(&self, script: &str) -> Command {
@@ -53,48 +83,59 @@ impl Ssh {
         command
     }
 
-    fn provide(&self, copied: &Copied) -> Result<()> {
-        let look = format!("if test -x {0}/linerate; then echo present; else uname -sm; fi", copied.folder);
-        let found = self.output(&look)?;
-        // A login script may greet first; the last line is the answer.
-        let found = found.lines().last().unwrap_or_default().trim();
-        if found == "present" {
-            return Ok(());
-        }
-        let ours = format!("Linux {}", std::env::consts::ARCH);
-        if found != ours {
-            let what = format!("is `{found}`, and this program is for `{ours}`");
-            return Err(Error::unavailable(format!("{} {what}", self.host), "build linerate on that host"));
-        }
-        self.copy(copied)
+    /// Whatever the user's own shell there is, the script is for `sh`.
+    fn script(&self, script: &str) -> Command {
+        self.remote(&format!("exec sh -c {}", quoted(script)))
     }
 
-    fn output(&self, script: &str) -> Result<String> {
+    /// The folder of the program's copy, which is there then and runs.
+    fn provide(
+        &self,
+        program: &Program,
+        folder: Option<&RemoteFolder>,
+        check: Check<'_>,
+        told: Told<'_>,
+    ) -> Result<String> {
+        let nothing = Arc::from([]);
         // What ssh asks, it asks on the terminal; what it says of a failure becomes part of the error.
-        let output = self.remote(script).stdin(Stdio::null()).output();
-        let output = output.map_err(|e| Error::io("start", &self.words[0], e))?;
-        if !output.status.success() {
-            return Err(self.failed("cannot be reached by ssh", &output.stderr));
+        let heard = converse(self.script(&look_script(program, folder)), &nothing, check, &mut |_| ())?;
+        let found = Found::read(&heard.output);
+        if !heard.status.success() && found.places.is_empty() {
+            return Err(self.failed("cannot be reached by ssh", &heard.errors));
         }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let ours = format!("Linux {}", std::env::consts::ARCH);
+        if found.system != ours {
+            let what = format!("is `{}`, and this program is for `{ours}`", found.system);
+            return Err(Error::unavailable(format!("{} {what}", self.host), "build linerate on that host"));
+        }
+        let place = found.place(folder.is_some(), self, Bytes(program.bytes.len() as u64))?;
+        if let Some(elsewhere) = &place.elsewhere {
+            told(Reaching::Elsewhere(elsewhere.clone()));
+        }
+        if !place.is_there {
+            self.copy(program, &place.copy, found.has_gzip, check, told)?;
+        }
+        Ok(place.copy)
     }
 
     /// The copy is given its name only when it is whole.
-    fn copy(&self, copied: &Copied) -> Result<()> {
-        let script = copied.script();
-        let mut command = self.remote(&script);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let child = command.spawn();
-        let mut child = child.map_err(|e| Error::io("start", &self.words[0], e))?;
-        let written = match child.stdin.take() {
-            Some(mut input) => input.write_all(&copied.bytes),
-            None => Ok(()),
-        };
-        let output = child.wait_with_output().map_err(|e| Error::io("wait", &self.words[0], e))?;
-        match (written, output.status.success()) {
-            (Ok(()), true) => Ok(()),
-            _ => Err(self.failed("did not take the program's copy", &output.stderr)),
+    fn copy(
+        &self,
+        program: &Program,
+        copy: &str,
+        is_packed: bool,
+        check: Check<'_>,
+        told: Told<'_>,
+    ) -> Result<()> {
+        let input = if is_packed { program.packed()? } else { program.bytes.clone() };
+        let (of, begun) = (input.len() as u64, Instant::now());
+        let mut moved = |gone| told(Reaching::Copying { host: &self.host, gone, of, time: begun.elapsed() });
+        let command = self.script(&copy_script(program, copy, is_packed));
+        let Heard { status, took_all, errors, .. } = converse(command, &input, check, &mut moved)?;
+        if status.success() && took_all {
+            return Ok(());
         }
+        Err(self.failed("did not take the program's copy", &errors))
     }
 
     /// With the cause as ssh told it, and what helps against that.
@@ -105,12 +146,13 @@ impl Ssh {
         let cause = if cause.is_empty() { String::new() } else { format!(": {cause}") };
         let name = self.host.rsplit('@').next().unwrap_or_default();
         let hint = hint.replace("CALL", &call).replace("USER", &self.host).replace("NAME", name);
+        let hint = hint.replace("HOST", &self.id.to_string());
         Error::peer(&self.host, format!("{what}{cause}"), hint)
     }
 }
 
 /// What ssh and the shell there say of a failure, and what to try. CALL is the call of ssh with the host,
-/// USER the host with its user, NAME without.
+/// USER the host with its user, NAME without, HOST its letter in the run.
 const SAYINGS: &[(&str, &str)] = &[
     ("Could not resolve hostname", "see whether the name is known: getent hosts NAME"),
     ("Host key verification failed", "connect once by hand, and look at the host's key: CALL true"),
@@ -119,7 +161,13 @@ const SAYINGS: &[(&str, &str)] = &[
     ("timed out", "see whether the host is up and no firewall is between: ping NAME"),
     ("No route to host", "see whether the host is up: ping NAME"),
     ("Network is unreachable", "see whether this host is connected: ip route"),
-    ("No space left on device", "make room in the home folder there"),
+    ("No space left on device", "make room there, or name a folder that has room: --remote-dir HOST=/tmp"),
+    ("uota exceeded", "make room there, or name a folder that has room: --remote-dir HOST=/tmp"),
+    ("`GLIBC_", "build linerate on that host: its C library is older than this one's"),
+    (
+        "what came is not what was sent",
+        "see what the connection or a login script there changes: CALL true | od -c",
+    ),
     ("Permission denied", "see whether the home folder there can be written: CALL 'touch ~/.cache'"),
 ];
 
@@ -136,28 +184,6 @@ fn cause(told: &str) -> (String, &'static str) {
         known.unwrap_or_else(|| (lines().next().unwrap_or_default(), "see whether this works: CALL true"));
     let line = line.strip_prefix("ssh: ").unwrap_or(line).trim_end_matches('.');
     (line.chars().take(LONGEST_CAUSE).collect(), hint)
-}
-
-impl Copied {
-    fn of(program: &Path) -> Result<Copied> {
-        let bytes =
-            std::fs::read(program).map_err(|e| Error::io("read", program.display().to_string(), e))?;
-        let hash: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Ok(Copied { folder: format!("\"$HOME\"/.cache/linerate/{hash}"), bytes })
-    }
-
-    /// Takes the copy from standard input. A part of one goes with the shell that took it, and where that was
-    /// killed, with the next copy.
-    fn script(&self) -> String {
-        let (folder, len) = (&self.folder, self.bytes.len());
-        format!(
-            "umask 077; mkdir -p {folder} && cd {folder} || exit 1; \
-             trap 'rm -f part.$$' EXIT; trap 'exit 1' HUP INT TERM; \
-             for part in part.*; do kill -0 \"${{part#part.}}\" 2>/dev/null || rm -f \"$part\"; done; \
-             cat > part.$$ && test $(wc -c < part.$$) -eq {len} && \
-             chmod 700 part.$$ && mv -f part.$$ linerate"
-        )
-    }
 }
 
 /// Splits `host:port` and `user@[address]:port`; an address in brackets loses them.

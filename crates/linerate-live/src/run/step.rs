@@ -194,6 +194,15 @@ fn trials(step: &Step, case: &Case, blocks: &[Block], roles: Vec<Vec<RoleRecord>
     trials.flat_map(|(block, roles)| Trial::of_block(step, case, block, roles)).map(Event::Trial).collect()
 }
 
+/// Says of a step how long the attempts took that were given up.
+pub fn mark_suspended(events: &mut [Event], ns: u64) {
+    for event in events {
+        if let Event::Step(record) = event {
+            record.suspended_ns = ns;
+        }
+    }
+}
+
 /// The record of a step of which no host has told anything yet.
 fn blank(step: &Step, wire: Option<WireAudit>, at_ns: u64, duration_ns: u64) -> StepRecord {
     StepRecord {
@@ -208,6 +217,7 @@ fn blank(step: &Step, wire: Option<WireAudit>, at_ns: u64, duration_ns: u64) -> 
         predicted_ns: step.predicted_ns,
         kept_awake: true,
         timer_slack_lowered: true,
+        suspended_ns: 0,
         hosts: Vec::new(),
         sockets: Vec::new(),
         wire,

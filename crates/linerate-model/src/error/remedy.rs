@@ -37,7 +37,12 @@ const REMEDIES: &[Remedy] = &[
     Remedy { calls: &[], kinds: &[IsADirectory], hint: "name a file in it" },
     Remedy {
         calls: &[],
-        kinds: &[StorageFull, QuotaExceeded, FileTooLarge],
+        kinds: &[FileTooLarge],
+        hint: "raise the limit on a file's size: ulimit -f unlimited; what was written until then stays: linerate report FILE",
+    },
+    Remedy {
+        calls: &[],
+        kinds: &[StorageFull, QuotaExceeded],
         hint: "make room there or name another place; what was written until then stays: linerate report FILE",
     },
     Remedy { calls: &[], kinds: &[AddrInUse], hint: "see who has it: ss -ltunp" },

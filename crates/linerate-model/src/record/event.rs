@@ -213,6 +213,10 @@ fn is_not(flag: &bool) -> bool {
     !flag
 }
 
+fn is_none(ns: &u64) -> bool {
+    *ns == 0
+}
+
 fn is_first(pair: &u32) -> bool {
     *pair == 0
 }
@@ -262,6 +266,9 @@ pub struct StepRecord {
     pub kept_awake: bool,
     /// Whether timer slack was lowered in every measuring thread.
     pub timer_slack_lowered: bool,
+    /// How long attempts took that were given up because the run was suspended meanwhile.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub suspended_ns: u64,
     /// Each host's counters.
     pub hosts: Vec<HostDelta>,
     /// Each connection's counters, both ends.

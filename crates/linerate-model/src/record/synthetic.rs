@@ -362,6 +362,7 @@ fn step_record(trials: &[Trial], case: Case, (step, pass): (u32, u32)) -> StepRe
         predicted_ns: 500_000_000,
         kept_awake: true,
         timer_slack_lowered: true,
+        suspended_ns: 0,
     }
 }
 

@@ -6,7 +6,7 @@ use super::recorder::Recorder;
 use super::report::{columns, render};
 use super::run::{once, rungs, settings, two_hosts};
 use super::watch::lines;
-use super::{print, settle, verdict_code};
+use super::{farewell, print, settle, verdict_code};
 use crate::analysis::{Verdict, compare_arms, has_failed};
 use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View};
 use crate::schedule::schedule_of;
@@ -55,7 +55,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         false => shown(&run, &args.format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
-    match ended {
+    match run.unless_stopped(ended) {
         Ok(()) if !has_failed(&run.recording) => Ok(verdict_code(verdict)),
         ended => settle(&run.recording, ended),
     }
@@ -67,6 +67,7 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
     if format == "text" {
         print(&format!("\n{}\n", run.path.display()))?;
     }
+    farewell();
     Ok(())
 }
 

@@ -5,11 +5,12 @@ use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
     Candidates, address, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
-    ports, profiles, rungs, seed, setting, share, suites, target, tools,
+    ports, profiles, remote_dir, rungs, seed, setting, share, suites, target, tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};
 use crate::record::Defaults;
+use crate::run::RemoteFolder;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub enum Command {
     Doctor(StateFolder),
     /// List the tables of names: rungs, knobs, metrics, warnings and others.
     List(List),
-    /// Say what a name in a report or a flag means: its definition, formula, source, and what to try.
+    /// Say what a name in a report or a flag means, or all that makes a recording's numbers doubtful, and what to try.
     Explain(Explain),
     /// Keep virtual hosts to work in: put them up, run commands on them, take them down.
     #[command(subcommand)]
@@ -98,6 +99,10 @@ pub struct Hosts {
     #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH", help_heading = HOSTS)]
     #[arg(hide_env_values = true, value_hint = ValueHint::CommandString)]
     pub ssh: String,
+    /// The folder on hosts reached by ssh that the program's copy is put into, for all or for one: /scratch/me,
+    /// b=/scratch/me [default: ~/.cache, else /tmp or what else can be written and run from]. May be repeated.
+    #[arg(long = "remote-dir", value_name = "[HOST=]DIR", value_parser = remote_dir, help_heading = HOSTS)]
+    pub remote_dirs: Vec<(Option<HostId>, RemoteFolder)>,
     /// The folder of the recording.
     #[arg(long, value_name = "DIR", default_value = "linerate", help_heading = OUTPUT)]
     #[arg(value_hint = ValueHint::DirPath)]
@@ -289,9 +294,9 @@ pub struct List {
 
 #[derive(Debug, clap::Args)]
 pub struct Explain {
-    /// A metric, knob, warning, bound, break, rung, transport, pattern, profile or paper; all names when left
-    /// out.
-    #[arg(value_parser = names(), hide_possible_values = true)]
+    /// A metric, knob, warning, bound, break, rung, transport, pattern, profile or paper; a recording, for all that is
+    /// to be known beside its numbers; all names when left out.
+    #[arg(value_name = "NAME|RECORDING", value_parser = names(), hide_possible_values = true)]
     pub name: Option<String>,
 }
 

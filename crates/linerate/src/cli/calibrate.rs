@@ -3,19 +3,18 @@
 mod page;
 
 use super::args::{Calibrate, Hosts};
-use super::measure::{finished, measure};
+use super::measure::{finished, measure, reached};
 use super::recorder::create_folder;
 use super::report::columns;
 use super::run::plan;
 use super::state::folder;
 use super::stop::Stop;
 use super::watch::lines;
-use super::{print, settle, traces};
+use super::{print, settle};
 use crate::analysis::analyse;
 use crate::plan::{Plan, Profile, Step, Target};
 use crate::record::{HostCalibration, HostFacts, Medians, NotMeasured, Recording, SpreadSource};
 use crate::report::Notice;
-use crate::run::{HostAccess, Runner, this_program};
 use crate::schedule::{Passes, Schedule};
 use crate::state::{EqualRuns, Stored, key, spreads};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
@@ -96,9 +95,7 @@ fn hosts(args: &Calibrate) -> Result<Vec<HostCalibration>> {
     let wanted = || stop.wanted();
     let mut watcher = args.hosts.watching.start(&stop)?;
     watcher.announce("calibrating the hosts");
-    traces::begin()?.iter().for_each(|told| watcher.warned(told));
-    let means = HostAccess { program: this_program()?, ssh: args.hosts.ssh.clone() };
-    Runner::start(&plan, &means, &wanted)?.calibrate()
+    reached(&plan, &args.hosts, &wanted, watcher.as_mut())?.calibrate()
 }
 
 /// The hosts' own figures are those of the machine, whatever was put into the lab for the runs.

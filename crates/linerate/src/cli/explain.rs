@@ -1,15 +1,21 @@
-//! `linerate explain`: what a name means.
+//! `linerate explain`: what a name means, or what is to be known of a recording.
 
 use super::args::Explain;
 use super::print;
-use crate::report::reference;
+use super::report::{columns, read_recording};
+use crate::report::{explained, reference};
 use crate::{Error, Result};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints what a name means, or all names.
+/// Prints what a name means, all notes of a recording, or all names.
 pub fn main(args: &Explain) -> Result<ExitCode> {
     let text = match &args.name {
-        Some(name) => reference::explain(name).map_err(|near| unknown(name, &near))?,
+        Some(name) => match reference::explain(name) {
+            Ok(text) => text,
+            Err(_) if Path::new(name).is_file() => explained(&read_recording(Path::new(name))?, columns()),
+            Err(near) => return Err(unknown(name, &near)),
+        },
         None => reference::names(),
     };
     print(&text)?;

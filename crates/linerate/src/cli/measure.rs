@@ -8,11 +8,13 @@ use super::traces;
 use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, NotMeasured, Recording};
-use crate::run::{HostAccess, Runner, this_program};
+use crate::run::{HostAccess, Reaching, Runner, this_program};
 use crate::schedule::{Schedule, unusable_knob};
 use crate::simulation::Simulation;
+use crate::unit::significant;
 use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
+use std::time::Duration;
 
 /// What runs the steps.
 enum Performer<'r> {
@@ -30,15 +32,11 @@ pub fn measure(
     schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
 ) -> Result<(Recorder, Result<()>)> {
     let stop = Stop::listen()?;
-    let mut run = Recorder::create(args, plan, args.watching.start(&stop)?)?;
-    stop.records_in(&run.path);
+    let mut run = Recorder::create(args, plan, stop.clone())?;
     // What a signal breaks on its way is no failure of its own.
     let ended = perform(plan, args, &stop, &mut run, &schedule);
     let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
-    if ended.is_err() {
-        run.remove_if_empty();
-    }
     run.watcher.ended()?;
     Ok((run, ended))
 }
@@ -86,6 +84,34 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     Ok(())
 }
 
+/// The hosts, with a word of what that takes.
+pub fn reached<'r>(
+    plan: &'r Plan,
+    args: &Hosts,
+    stop: &'r dyn Fn() -> bool,
+    watcher: &mut dyn Watcher,
+) -> Result<Runner<'r>> {
+    traces::begin()?.iter().for_each(|told| watcher.warned(told));
+    let folders = args.remote_dirs.clone();
+    let means = HostAccess { program: this_program()?, ssh: args.ssh.clone(), folders };
+    Runner::start(plan, &means, stop, &mut |reaching| match reaching {
+        Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(host, gone, of, time)),
+        Reaching::Elsewhere(told) => watcher.warned(&told),
+    })
+}
+
+/// `copying the program to b.example: 2.1 of 8.0 MiB, 1.4 MiB/s`.
+fn copying(host: &str, gone: u64, of: u64, time: Duration) -> String {
+    let mib = |bytes: f64| significant(bytes / f64::from(1 << 20), 2);
+    let rate = gone as f64 / time.as_secs_f64().max(1e-3);
+    format!(
+        "copying the program to {host}: {} of {} MiB, {} MiB/s",
+        mib(gone as f64),
+        mib(of as f64),
+        mib(rate)
+    )
+}
+
 impl<'r> Performer<'r> {
     fn start(
         plan: &'r Plan,
@@ -101,9 +127,7 @@ impl<'r> Performer<'r> {
                 return Ok(Performer::Simulated(Box::new(simulation)));
             }
         });
-        traces::begin()?.iter().for_each(|told| watcher.warned(told));
-        let means = HostAccess { program: this_program()?, ssh: args.ssh.clone() };
-        Ok(Performer::Hosts(Box::new(Runner::start(plan, &means, stop)?)))
+        Ok(Performer::Hosts(Box::new(reached(plan, args, stop, watcher)?)))
     }
 
     fn hosts(&self) -> Vec<Event> {

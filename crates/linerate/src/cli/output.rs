@@ -2,7 +2,10 @@
 
 use crate::lab::journal;
 use crate::{Error, Result};
+use linerate_sys::pipe::is_unread;
 use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Says on standard error what is wrong.
 pub fn complain(text: &str) {
@@ -19,8 +22,31 @@ pub fn print(text: &str) -> Result<()> {
     write(printable(text).as_bytes())
 }
 
+/// The recording that grows, once there is something in it.
+static RECORDING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From now on something was measured that is in this file; or nothing is any more.
+pub fn records_in(path: Option<&Path>) {
+    *RECORDING.lock().unwrap_or_else(PoisonError::into_inner) = path.map(Path::to_owned);
+}
+
+/// Says where the recording is, where there is one.
+pub fn last_words(before: &str) {
+    if let Some(path) = RECORDING.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        tell(&format!("{before}what was measured is in {}", path.display()));
+    }
+}
+
+/// Says so where the reader of standard output went away before it was told.
+pub fn farewell() {
+    if is_unread(std::io::stdout()) {
+        last_words("");
+    }
+}
+
 /// Ends the program quietly: nobody reads any more.
 pub fn leave() -> ! {
+    last_words("");
     journal::end();
     std::process::exit(0)
 }

@@ -1,7 +1,8 @@
 //! The recording of a run: in memory for the schedule, on disk for everyone else.
 
 use super::args::Hosts;
-use super::chain;
+use super::output;
+use super::stop::Stop;
 use super::watch::Watcher;
 use crate::plan::{Plan, Target};
 use crate::record::{End, Event, Header, Recording, SCHEMA, Writer};
@@ -18,17 +19,22 @@ pub struct Recorder {
     pub recording: Recording,
     /// Sees each event once it is in both.
     pub watcher: Box<dyn Watcher>,
+    /// The user's wish to stop, until the last word is said.
+    pub stop: Stop,
+    made_folder: bool,
     begun: std::time::Instant,
 }
 
 impl Recorder {
     /// A new file, with the plan as its first line.
-    pub fn create(args: &Hosts, plan: &Plan, watcher: Box<dyn Watcher>) -> Result<Recorder> {
+    pub fn create(args: &Hosts, plan: &Plan, stop: Stop) -> Result<Recorder> {
+        let watcher = args.watching.start(&stop)?;
         let now = Timestamp::now();
+        let made_folder = !args.output.exists();
         create_folder(&args.output)?;
         let (path, writer) = new_file(&args.output, &plan.target, now)?;
         let (recording, begun) = (Recording::default(), std::time::Instant::now());
-        let mut recorder = Recorder { path, writer, recording, watcher, begun };
+        let mut recorder = Recorder { path, writer, recording, watcher, stop, made_folder, begun };
         recorder.keep(Event::Header(Header {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -46,6 +52,9 @@ impl Recorder {
         let object = || self.path.display().to_string();
         let line = self.writer.write(&event).map_err(|e| Error::io("write", object(), e))?;
         self.watcher.written(&event, &line);
+        if matches!(event, Event::Trial(_)) && self.recording.trials.is_empty() {
+            output::records_in(Some(&self.path));
+        }
         self.recording.push(event);
         Ok(())
     }
@@ -55,22 +64,35 @@ impl Recorder {
         let (reason, error) = match ended {
             Ok(()) => ("completed", None),
             Err(Error::Interrupted) => ("interrupted", None),
-            Err(error) => ("failed", Some(chain(error))),
+            Err(error) => ("failed", Some(super::chain(error))),
         };
         let at_ns = self.begun.elapsed().as_nanos() as u64;
         let kept = self.keep(Event::End(End { reason: reason.into(), error, at_ns }));
+        let Recording { trials, steps, unavailable, .. } = &self.recording;
+        // What was told of hosts before the first step is nothing; a step that failed is something.
+        let is_nothing =
+            trials.is_empty() && steps.is_empty() && unavailable.iter().all(|not| not.after_steps.is_none());
+        if ended.is_err() && is_nothing {
+            self.remove();
+        }
         // A run that failed is told of by its own error: a full disk takes the last line no more than any.
         if ended.is_ok() { kept } else { Ok(()) }
     }
 }
 
 impl Recorder {
-    /// A run that failed before its first step leaves no file: there is nothing in it to be read. One that tells why it
-    /// could not measure stays.
-    pub fn remove_if_empty(&self) {
-        if self.recording.steps.is_empty() && self.recording.unavailable.is_empty() {
-            // Where it cannot be removed it is a file too many, and the error of the run is more urgent.
-            let _ = std::fs::remove_file(&self.path);
+    /// How the run ended for who called it: a wish to stop while the report was written is one, too.
+    pub fn unless_stopped(&self, ended: Result<()>) -> Result<()> {
+        if self.stop.wanted() { ended.and(Err(Error::Interrupted)) } else { ended }
+    }
+
+    /// Takes a recording of nothing away: of what was refused, or failed before it began.
+    fn remove(&self) {
+        output::records_in(None);
+        // It is empty but for a folder that this run made: nobody misses what cannot be removed.
+        let _ = std::fs::remove_file(&self.path);
+        if let (true, Some(folder)) = (self.made_folder, self.path.parent()) {
+            let _ = std::fs::remove_dir(folder);
         }
     }
 }

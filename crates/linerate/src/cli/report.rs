@@ -72,7 +72,11 @@ fn write_files(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|e| Error::io("write", path.display().to_string(), e))
+    // Never half of one that is new.
+    if path.exists() {
+        return std::fs::write(path, bytes).map_err(|e| Error::io("write", path.display().to_string(), e));
+    }
+    Ok(whole_file::write(path, bytes)?)
 }
 
 /// Writes the page of a run beside its recording. The run is not lost where that fails.

@@ -6,7 +6,7 @@ use super::report::{columns, write_page};
 use super::state::remember;
 use super::suite;
 use super::watch::lines;
-use super::{print, settle};
+use super::{farewell, print, settle};
 use crate::plan::{
     HostAddress, HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, said_twice, sizes,
 };
@@ -37,12 +37,13 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
     if args.hosts.watching.json {
         lines::report(&run.path, &run.recording)?;
-        return settle(&run.recording, ended);
+        return settle(&run.recording, run.unless_stopped(ended));
     }
     print(&text(&run.recording, columns()))?;
     let page = page.map_or(String::new(), |page| format!("{}\n", page.display()));
     print(&format!("\n{page}{}\n", run.path.display()))?;
-    settle(&run.recording, ended)
+    farewell();
+    settle(&run.recording, run.unless_stopped(ended))
 }
 
 /// The plan that the arguments ask for.

@@ -1,13 +1,16 @@
 //! The user's wish to stop: the first signal ends the run in good order, a later one at once.
 //!
+//! Ctrl-Z suspends it with all that it started, in whatever group that is, until it is told to go on.
+//!
 //! A terminal signals a whole group, `timeout` its child and then the group, and an impatient user presses twice: signals
 //! within a second are one wish.
 
-use super::output::tell;
+use super::output;
 use crate::{Error, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use linerate_sys::suspension;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,19 +26,20 @@ pub struct Stop(Arc<Shared>);
 struct Shared {
     flag: AtomicBool,
     wished: Mutex<Option<Instant>>,
-    /// What is said last where it ends at once, and what is done before.
-    last_words: Mutex<String>,
-    before_end: Mutex<Option<fn()>>,
+    /// What gives the terminal back, and what takes it again.
+    terminal: Mutex<Option<[fn(); 2]>>,
 }
 
 impl Stop {
     /// Listens for signals from now on.
     pub fn listen() -> Result<Stop> {
-        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
-        let mut signals = signals.map_err(|e| Error::io("sigaction", "signals", e))?;
+        let failed = |e| Error::io("sigaction", "signals", e);
+        // By a handler, which runs before anything else goes on.
+        flag::register(SIGCONT, suspension::flag()).map_err(failed)?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT]).map_err(failed)?;
         let stop = Stop::default();
         let own = stop.clone();
-        let listen = move || signals.forever().for_each(|_| own.signalled(Instant::now()));
+        let listen = move || signals.forever().for_each(|signal| own.signalled(signal));
         linerate_sys::thread::start("signals", listen)?;
         Ok(stop)
     }
@@ -50,15 +54,9 @@ impl Stop {
         self.0.flag.load(Ordering::Relaxed)
     }
 
-    /// Where the recording is, for who ends it at once.
-    pub fn records_in(&self, path: &Path) {
-        let words = format!("ended at once; what was measured is in {}", path.display());
-        *self.0.last_words.lock().unwrap_or_else(PoisonError::into_inner) = words;
-    }
-
-    /// What has to be done before it ends at once.
-    pub fn before_end(&self, tidy: fn()) {
-        *self.0.before_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(tidy);
+    /// What gives the terminal back before it ends at once or stands still, and what takes it again.
+    pub fn has_terminal(&self, leave: fn(), take: fn()) {
+        *self.0.terminal.lock().unwrap_or_else(PoisonError::into_inner) = Some([leave, take]);
     }
 
     /// A key was pressed: the second one is a wish of its own.
@@ -68,9 +66,20 @@ impl Stop {
         }
     }
 
-    fn signalled(&self, now: Instant) {
-        if self.wish(now).is_some_and(|since| since > ONE_WISH) {
-            self.end_at_once();
+    fn signalled(&self, signal: i32) {
+        let [leave, take] =
+            self.0.terminal.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or([|| (), || ()]);
+        match signal {
+            SIGTSTP => {
+                leave();
+                suspension::suspend();
+            }
+            SIGCONT => {
+                suspension::resume();
+                take();
+            }
+            _ if self.wish(Instant::now()).is_some_and(|since| since > ONE_WISH) => self.end_at_once(),
+            _ => {}
         }
     }
 
@@ -84,13 +93,10 @@ impl Stop {
     }
 
     fn end_at_once(&self) {
-        if let Some(tidy) = *self.0.before_end.lock().unwrap_or_else(PoisonError::into_inner) {
-            tidy();
+        if let Some([leave, _]) = *self.0.terminal.lock().unwrap_or_else(PoisonError::into_inner) {
+            leave();
         }
-        let words = self.0.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        if !words.is_empty() {
-            tell(&words);
-        }
+        output::last_words("ended at once; ");
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
 }

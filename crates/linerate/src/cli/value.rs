@@ -6,6 +6,7 @@ use crate::plan::{
     HostAddress, HostId, LEAST_BLOCKS, PROFILES, PortRange, Setting, SettingError, Suite, Target,
     TargetError, candidates, is_prefix, rungs_and_groups,
 };
+use crate::run::RemoteFolder;
 use crate::unit::{self, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -261,5 +262,23 @@ pub fn connect(text: &str) -> Read<HostId> {
         // The shell takes `>` for itself, and leaves an empty file of that name.
         "a" | "b" => unfit(format!("`{text}` is only half of it"), "quote it for the shell: --connect 'b>a'"),
         _ => unfit(format!("`{text}` does not say who connects to whom"), "try 'a>b' or 'b>a'"),
+    }
+}
+
+/// `/scratch/me`, `b=~/scratch`.
+pub fn remote_dir(text: &str) -> Read<(Option<HostId>, RemoteFolder)> {
+    const TRY: &str = "try /scratch/me, or b=/scratch/me for one host";
+    let (host, folder) = match text.split_once('=').filter(|_| !text.starts_with(['/', '~'])) {
+        None => (None, text),
+        Some((name, folder)) => match name.parse() {
+            Ok(host) => (Some(host), folder),
+            Err(_) => {
+                return unfit(format!("no host is called `{name}`"), "the hosts are called a, b and so on");
+            }
+        },
+    };
+    match folder.parse() {
+        Ok(folder) => Ok((host, folder)),
+        Err(why) => unfit(format!("`{folder}` {why}"), TRY),
     }
 }

@@ -26,6 +26,8 @@ use std::path::Path;
 pub trait Watcher {
     /// Something is being done before anything is measured.
     fn announce(&mut self, what: &str);
+    /// How far that is: many times, and only for who looks on.
+    fn moved(&mut self, _: &str) {}
     /// Something beside the measurement is not as it should be.
     fn warned(&mut self, what: &str);
     /// The hosts are known, and so is what the run will be; the recording is at `path`.

@@ -18,14 +18,14 @@ const VERDICTS: &[(u8, &str)] = &[(0, "the same"), (10, "different"), (11, "cann
 
 /// Exit codes that any command may have; the kinds of errors are those of `Error`.
 pub const EXITS: &[(u8, &str)] = &[
-    (0, "done"),
+    (0, "done, or nobody reads standard output any more"),
     (2, "the arguments or the configuration file cannot be followed"),
     (3, "the kernel, the privileges or a missing program do not allow it"),
     (4, "the other end failed or vanished"),
-    (5, "a system call failed: no space, no permission, no such file"),
+    (5, "a system call failed: no space, no permission, no such file, a file above `ulimit -f`"),
     (6, "a recording, or a file to import, cannot be read"),
     (12, "something was not measured that could have been; the rest is"),
-    (130, "interrupted; what was measured until then is kept"),
+    (130, "stopped by a signal (INT, TERM or HUP alike), or by a key; what was measured until then is kept"),
 ];
 
 /// What the program reads of the environment, beside what its options name.
@@ -41,7 +41,10 @@ pub const FILES: &[(&str, &str)] = &[
     ("linerate/TARGET-DATE.jsonl", "a recording: one file a run, in the folder that --output names"),
     ("~/.config/linerate/config.toml", "defaults of the options: see `linerate config`"),
     ("~/.local/state/linerate", "calibrations and the medians of earlier runs"),
-    ("~/.cache/linerate", "on a host reached by ssh: the program's own copy"),
+    (
+        "~/.cache/linerate",
+        "on a host reached by ssh: the program's own copy, where --remote-dir names no other folder",
+    ),
 ];
 
 /// The words of all commands.

@@ -140,8 +140,8 @@ impl<'p> Bench<'p> {
             plan_hash: plan.hash(),
         };
         let mut recording = Recording { header: Some(header), ..Recording::default() };
-        let means = HostAccess { program: PROGRAM.into(), ssh: "ssh".into() };
-        let runner = Runner::start(plan, &means, &|| false).unwrap();
+        let means = HostAccess { program: PROGRAM.into(), ssh: "ssh".into(), folders: Vec::new() };
+        let runner = Runner::start(plan, &means, &|| false, &mut |_| ()).unwrap();
         runner.hosts().into_iter().for_each(|event| recording.push(event));
         Bench { plan, runner, recording }
     }

@@ -31,24 +31,39 @@ fn key(folder: &Path, name: &str) -> PathBuf {
 
 /// Starts sshd on a host and waits until it listens. Nothing of the machine's own ssh is used.
 fn sshd(lab: &Lab, host: usize, folder: &Path) -> Sshd {
+    sshd_with(lab, host, folder, PORT, None)
+}
+
+/// The same at a port, with a home of its own to which a shell did something that only this sshd sees.
+fn sshd_with(lab: &Lab, host: usize, folder: &Path, port: u16, home: Option<(&Path, &str)>) -> Sshd {
     let address = lab.hosts()[host].address;
-    let config = folder.join(format!("sshd_config_{host}"));
+    let config = folder.join(format!("sshd_config_{host}_{port}"));
     let keys = folder.join("authorized_keys");
     let text = format!(
-        "Port {PORT}\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+        "Port {port}\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
          StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nUsePAM no\nUseDNS no\n",
         folder.join("host_key").display(),
         keys.display()
     );
-    std::fs::write(&config, text).unwrap();
+    let set = home.map_or(String::new(), |(home, _)| format!("SetEnv HOME={}\n", home.display()));
+    std::fs::write(&config, text + &set).unwrap();
     // Debian's sshd wants this folder for its unprivileged part; a booted host has it.
     std::fs::create_dir_all("/run/sshd").unwrap();
-    let mut command = lab.hosts()[host].command("/usr/sbin/sshd");
+    let mut command = match home {
+        None => lab.hosts()[host].command("/usr/sbin/sshd"),
+        Some((home, script)) => {
+            std::fs::create_dir_all(home).unwrap();
+            let mut command = lab.hosts()[host].command("unshare");
+            let script = format!("{script}; exec /usr/sbin/sshd \"$@\"");
+            command.args(["--mount", "sh", "-c", &script]).arg(home);
+            command
+        }
+    };
     command.arg("-D").arg("-e").arg("-f").arg(&config);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     await_condition("sshd to listen", || {
         let mut scan = lab.hosts()[host].command("ssh-keyscan");
-        scan.args(["-p", &PORT.to_string(), &address.to_string()]).stderr(Stdio::null());
+        scan.args(["-p", &port.to_string(), &address.to_string()]).stderr(Stdio::null());
         !scan.output().unwrap().stdout.is_empty()
     });
     Sshd(child)
@@ -191,4 +206,47 @@ fn a_host_that_ssh_does_not_reach_is_said() {
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("cannot be reached by ssh") && text.contains("hint: "), "{text}");
+}
+
+/// How a shell makes of `$0` a home that takes no copy, and what is said of it.
+const HOMES: [(&str, &str); 3] = [
+    ("mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"", "read-only file system"),
+    ("mount -t tmpfs -o size=1m tmpfs \"$0\"", "has no room for"),
+    ("mount -t tmpfs -o noexec tmpfs \"$0\"", "mounted noexec"),
+];
+
+#[test]
+fn a_home_that_takes_no_copy_is_told_and_another_folder_does() {
+    let fixture = Fixture::new(2);
+    let folder = fixture.folder.path();
+    let mut last = String::new();
+    for (number, (script, said)) in (0..).zip(HOMES) {
+        let (home, port) = (folder.join(format!("home-{number}")), PORT + 1 + number);
+        let _sshd = sshd_with(&fixture.lab, 1, folder, port, Some((&home, script)));
+        let target = format!("ssh://root@{}:{port}", fixture.lab.hosts()[1].address);
+        let output = fixture.run(&target, &["--remote-dir", "~/mine"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(text.contains(said) && text.contains("--remote-dir b=/tmp"), "{text}");
+        assert!(!folder.join("out").exists(), "a run that is refused leaves nothing");
+        if number == 2 {
+            let mine = folder.join("mine");
+            let wanted = format!("b={}", mine.display());
+            let output =
+                fixture.run(&target, &["--sizes", "1KiB", "--only", "network.tcp", "--remote-dir", &wanted]);
+            last = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{last}");
+            // Another run finds it there, and what it finds is smaller than this program with its symbols.
+            let copies: Vec<PathBuf> = files_below(&mine);
+            assert_eq!(copies.len(), 1, "{copies:?}");
+            let (copy, program) = (copies[0].metadata().unwrap(), Path::new(PROGRAM).metadata().unwrap());
+            assert!(copies[0].ends_with("linerate") && copy.len() < program.len(), "{copies:?}");
+        }
+    }
+    assert!(!last.contains("the program's copy is in"), "{last}");
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

@@ -4,7 +4,7 @@ use super::crossing::{bytes_not_crossed, foreign_bytes, super_packets};
 use super::{Check, Context, count, percent, quota};
 use crate::diagnosis::facts::{busiest_interface, host, interface_fact};
 use crate::record::{HostDelta, StepRecord};
-use crate::unit::significant;
+use crate::unit::{Nanoseconds, significant};
 use crate::vocabulary::{Place, Rung, Wait};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -121,6 +121,14 @@ pub(super) const CHECKS: &[Check<StepRecord>] = &[
         measure: |_, _, step| yes(!step.timer_slack_lowered),
         worst: "",
         say: SILENT,
+    },
+    Check {
+        code: "suspended",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, step| Some(step.suspended_ns as f64),
+        worst: "suspended_ns",
+        say: |ns| Nanoseconds(ns).to_string(),
     },
     Check {
         code: "not-kept-awake",

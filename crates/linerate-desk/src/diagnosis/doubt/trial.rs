@@ -5,7 +5,7 @@ use crate::analysis::{lost_share, sent_late, wire_lateness};
 use crate::plan::{HostId, HostPair};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Pattern, Rung};
 use std::collections::BTreeMap;
 
 /// The share of a trial that another process may take (method 2.6, O2).
@@ -132,14 +132,16 @@ fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
     trial.roles.iter().flat_map(|role| &role.flows)
 }
 
-/// Flows that share their CPU with no other flow of the trial: only these can be sure that whatever
-/// kept them waiting was foreign.
+/// Flows that share their CPU with no other flow of the trial, nor with a process of their transport: only these can be
+/// sure that whatever kept them waiting was foreign.
 fn alone(trial: &Trial) -> impl Iterator<Item = &Flow> {
+    let has_helpers = Rung::named(&trial.case.rung).is_some_and(|rung| rung.transport.has_helpers);
     let place = |role: &RoleRecord, flow: &Flow| Some((role.host, flow.cpu?));
     let all = trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
     let mut threads = BTreeMap::new();
     all.clone().for_each(|(role, flow)| *threads.entry(place(role, flow)).or_insert(0u32) += 1);
-    all.filter(move |(role, flow)| threads.get(&place(role, flow)) == Some(&1)).map(|(_, flow)| flow)
+    all.filter(move |(role, flow)| !has_helpers && threads.get(&place(role, flow)) == Some(&1))
+        .map(|(_, flow)| flow)
 }
 
 /// The share of its block for which a thread could have run and another one did. The kernel counts a

@@ -5,7 +5,7 @@ use crate::report::figure::Sheet;
 use crate::report::note::{name, sentence};
 use crate::report::{BreakEntry, CurveEntry, LadderEntry, WarningEntry};
 use crate::unit::{BitRate, Bytes, percent, signed_percent};
-use crate::vocabulary::{BREAKS, WARNINGS};
+use crate::vocabulary::{BREAKS, WARNINGS, Warning};
 use maud::{Markup, html};
 
 /// The breaks that are shown at once; the others unfold.
@@ -171,7 +171,7 @@ fn doubts(sheet: &Sheet) -> Markup {
         WARNINGS.iter().map(|warning| (warning, of(warning.code))).filter(|(_, found)| !found.is_empty());
     html! {
         h3 { "What makes numbers doubtful" }
-        @let found: Vec<_> = found.collect();
+        @let found = weightiest_first(found.collect());
         @if found.is_empty() { p { "Nothing that linerate looks for." } }
         dl.warnings {
             @for (warning, layers) in found {
@@ -187,6 +187,11 @@ fn doubts(sheet: &Sheet) -> Markup {
             }
         }
     }
+}
+
+fn weightiest_first<T>(mut found: Vec<(&'static Warning, T)>) -> Vec<(&'static Warning, T)> {
+    found.sort_by_key(|(warning, _)| warning.weight.place());
+    found
 }
 
 fn left_out(sheet: &Sheet) -> Markup {

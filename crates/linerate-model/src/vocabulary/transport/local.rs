@@ -22,6 +22,7 @@ pub const MEMORY_COPY: TransportEntry = TransportEntry {
     only_polls: false,
     yields_by: None,
     foreign: false,
+    has_helpers: false,
     about: "memcpy by one thread; a byte copied counts once",
     source: "memcpy(3); J. D. McCalpin, STREAM",
 };
@@ -56,6 +57,7 @@ pub const SHARED_MEMORY: TransportEntry = TransportEntry {
     only_polls: false,
     yields_by: None,
     foreign: false,
+    has_helpers: false,
     about: "a ring in a shared mapping between two processes; spins a bounded time, then a futex",
     source: "mmap(2), futex(2)",
 };

@@ -24,6 +24,7 @@ pub const MPI: TransportEntry = TransportEntry {
     only_polls: true,
     yields_by: Some("mpi.yield"),
     foreign: true,
+    has_helpers: false,
     about: "two ranks of an MPI of this host, loaded at run time and started by its own launcher",
     source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 3",
 };
@@ -49,6 +50,7 @@ pub const PVM: TransportEntry = TransportEntry {
     only_polls: false,
     yields_by: None,
     foreign: true,
+    has_helpers: true,
     about: "two tasks of a PVM of this host, loaded at run time, in a virtual machine that lasts as long as the session",
     source: "A. Geist et al., PVM 3 User's Guide and Reference Manual, ORNL/TM-12187, 1994",
 };
@@ -73,6 +75,7 @@ pub const SHMEM: TransportEntry = TransportEntry {
     only_polls: true,
     yields_by: None,
     foreign: true,
+    has_helpers: false,
     about: "two processing elements of an OpenSHMEM of this host, loaded at run time and started by its own launcher",
     source: "OpenSHMEM Application Programming Interface 1.4",
 };
@@ -104,6 +107,7 @@ pub const UCX: TransportEntry = TransportEntry {
     only_polls: true,
     yields_by: None,
     foreign: true,
+    has_helpers: false,
     about: "tagged messages of UCX, loaded at run time: what MPICH and others carry theirs by, without the MPI",
     source: "Unified Communication X API; ucp/api/ucp.h of UCX 1.13",
 };
@@ -136,6 +140,7 @@ pub const LITE: TransportEntry = TransportEntry {
     only_polls: false,
     yields_by: None,
     foreign: false,
+    has_helpers: false,
     about: "the program's own message layer over TCP: matched by tag, large ones without a copy of its own",
     source: "D. Turner, X. Chen: Protocol-dependent message-passing performance on Linux clusters, IEEE Cluster 2002 (MP_Lite)",
 };

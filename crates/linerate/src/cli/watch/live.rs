@@ -97,6 +97,10 @@ impl Watcher for Live {
         self.before.iter_mut().for_each(|progress| progress.announce(what));
     }
 
+    fn moved(&mut self, what: &str) {
+        self.before.iter_mut().for_each(|progress| progress.moved(what));
+    }
+
     fn warned(&mut self, what: &str) {
         match &mut self.before {
             Some(progress) => progress.warned(what),

@@ -29,6 +29,10 @@ impl Watcher for Progress {
         self.bar.tick();
     }
 
+    fn moved(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
     fn warned(&mut self, what: &str) {
         self.bar.suspend(|| warn(what));
     }

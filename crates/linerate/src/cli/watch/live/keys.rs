@@ -3,7 +3,7 @@
 //! A thread listens for keys. It sleeps in the kernel until something comes, so it takes no time from what is measured, and
 //! it does not draw. What was asked for is seen before the next step.
 
-use super::screen::leave;
+use super::screen::{leave, take_again};
 use crate::Result;
 use crate::cli::stop::Stop;
 use linerate_sys::terminal::{Keyboard, Wake, keyboard};
@@ -56,7 +56,7 @@ impl Keys {
     pub fn listen(stop: &Stop) -> Result<Keys> {
         let flag = || AtomicBool::new(false);
         let asked = Arc::new(UserRequests { stop: stop.clone(), held: flag(), help: flag() });
-        stop.before_end(leave);
+        stop.has_terminal(leave, take_again);
         let (keyboard, wake) = keyboard()?;
         let of_keys = asked.clone();
         let reader = linerate_sys::thread::start("keys", move || read(keyboard, &of_keys))?;

@@ -18,6 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static PANICS: Once = Once::new();
 
+/// Whether it was given back and may be taken again, and whether nothing of ours is on it.
+static LENT: AtomicBool = AtomicBool::new(false);
+static BLANK: AtomicBool = AtomicBool::new(false);
+
 /// What one drawing writes is written at once.
 const DRAWING: usize = 1 << 16;
 
@@ -45,6 +49,9 @@ impl Screen {
     /// Draws; a terminal of another size than before is drawn anew.
     pub fn draw(&mut self, scene: &Scene, view: &View) -> io::Result<()> {
         if TAKEN.load(Ordering::SeqCst) {
+            if BLANK.swap(false, Ordering::SeqCst) {
+                self.0.clear()?;
+            }
             self.0.draw(|frame| draw(scene, view, frame))?;
         }
         Ok(())
@@ -54,12 +61,25 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         leave();
+        LENT.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Takes the terminal again after it was given back for a while.
+pub fn take_again() {
+    if LENT.swap(false, Ordering::SeqCst) {
+        // Where that fails, nothing is drawn.
+        if enable_raw_mode().and_then(|()| execute!(stderr(), EnterAlternateScreen, Hide)).is_ok() {
+            BLANK.store(true, Ordering::SeqCst);
+            TAKEN.store(true, Ordering::SeqCst);
+        }
     }
 }
 
 /// Gives the terminal back; once is enough.
 pub fn leave() {
     if TAKEN.swap(false, Ordering::SeqCst) {
+        LENT.store(true, Ordering::SeqCst);
         // A terminal that is gone needs nothing back.
         let _ = disable_raw_mode();
         let _ = execute!(stderr(), LeaveAlternateScreen, Show);
