@@ -42,10 +42,6 @@ use args::{Args, Command};
 use clap::FromArgMatches;
 use output::{complain, farewell, print, printable, tell, write};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-
-/// Whether a file was to be larger than `ulimit -f` allows: the write tells of it.
-static TOO_LARGE: AtomicBool = AtomicBool::new(false);
 
 /// Runs the program.
 pub fn main() -> ExitCode {

@@ -131,7 +131,8 @@ pub(super) fn table(report: &ImportedReport) -> Vec<String> {
 
 /// How the tool measures, what is not known, and where the rest is.
 pub(super) fn notes(report: &ImportedReport, width: usize) -> Vec<String> {
-    let mut notes: Vec<note::Note> = vec![(report.tool.clone(), format!("{}.", note::sentence(&report.how)))];
+    let mut notes: Vec<(String, String)> =
+        vec![(report.tool.clone(), format!("{}.", note::sentence(&report.how)))];
     notes
         .extend(report.doubts.iter().map(|doubt| ("doubtful".into(), format!("{}.", note::sentence(doubt)))));
     if report.unread > 0 {

@@ -183,7 +183,7 @@ fn own_ports(report: &Report) -> Option<Note> {
         "the libraries of {rungs} {what}: --ports and --connect hold for all that linerate itself connects; a firewall \
          between these hosts has to let them pass."
     );
-    Some(("own ports".into(), text))
+    Some(Note::new("own ports", text, Weight::Known))
 }
 
 /// Patterns and wait modes that were left out of layers that were measured, once for each reason.

@@ -22,12 +22,15 @@ const ONE_WISH: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Shared>);
 
+/// What gives the terminal back, and what takes it again.
+type OnTerminal = [fn(); 2];
+
 #[derive(Debug, Default)]
 struct Shared {
     flag: AtomicBool,
     wished: Mutex<Option<Instant>>,
     /// What gives the terminal back, and what takes it again.
-    terminal: Mutex<Option<[fn(); 2]>>,
+    terminal: Mutex<Option<OnTerminal>>,
 }
 
 impl Stop {
