@@ -221,12 +221,10 @@ fn a_file_of_ours_says_what_to_do_with_it() {
         own.into_iter().find(|path| path.extension().is_some_and(|name| name == "jsonl")).unwrap();
     let recording = recording.to_str().unwrap();
     let refused = |path: &str, what: &str, hint: &str| {
-        let output = linerate(&["import", path]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            output.status.code() == Some(6) && said.contains(what) && said.contains(hint),
-            "{path}: {said}"
-        );
+        let refusal = told(&std::fs::read(desk.path().join(path)).unwrap(), None).err();
+        let said =
+            refusal.map_or("it was read".into(), |refusal| format!("{} ({})", refusal.what, refusal.hint));
+        assert!(said.contains(what) && said.contains(hint), "{path}: {said}");
     };
     refused(recording, "is a recording of linerate", "linerate report FILE");
     for format in ["json", "csv", "openmetrics", "iperf3", "html", "text"] {

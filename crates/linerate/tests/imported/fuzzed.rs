@@ -138,10 +138,8 @@ proptest! {
     }
 
     #[test]
-    fn random_text_is_of_no_tool(text in "\\PC{0,400}") {
-        for tool in TOOLS {
-            reads_or_refuses(text.as_bytes(), Some(tool.name))?;
-        }
+    fn random_text_is_of_no_tool(text in "\\PC{0,400}", which in any::<Index>()) {
+        reads_or_refuses(text.as_bytes(), Some(TOOLS[which.index(TOOLS.len())].name))?;
         reads_or_refuses(text.as_bytes(), None)?;
     }
 }

@@ -112,7 +112,7 @@ fn iperf_2_of_this_machine_is_read_as_text_and_csv() {
         "{:?}",
         text.rows
     );
-    assert!(text.rows.iter().any(|row| row.at_s.len() == 2), "{:?}", text.rows);
+    assert!(text.rows.iter().any(|row| row.at_s.len() > 1), "{:?}", text.rows);
     let csv = read(&client("iperf", &format!("-c 127.0.0.1 -p {port} -t 1 -y C"), None), "iperf2");
     assert!(csv.rows[0].values[0] > 1e6, "{:?}", csv.rows);
 }

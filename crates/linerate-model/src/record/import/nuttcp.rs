@@ -77,13 +77,13 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 fn told(lines: &[Line], draft: &mut Draft) -> Shared {
     let any = |mark: &str| lines.iter().any(|line| line.text.contains(mark));
     let transport = match () {
-        () if any("drop/pkt") || any(" drop=") || any(" udp ") => Some("udp"),
-        () if any("retrans") || any(" tcp") => Some("tcp"),
+        () if any("drop/pkt") || any(" drop=") || any(" udp ") => Some("UDP"),
+        () if any("retrans") || any(" tcp") => Some("TCP"),
         () => None,
     };
     let mut shared = Shared {
-        test: transport.map_or("stream".into(), str::to_uppercase),
-        transport: transport.map(String::from),
+        test: transport.unwrap_or("stream").into(),
+        transport: transport.map(str::to_lowercase),
         pattern: Some(Pattern::Stream),
         ..Shared::default()
     };

@@ -9,6 +9,9 @@ use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 /// Where a result is in the JSON of a run.
 const WITHIN: [&str; 2] = ["result-merged", "result"];
 
+/// What carries datagrams; so is called the key of a test that asks for them, in small letters.
+const DATAGRAMS: &str = "UDP";
+
 pub(super) fn recognises(text: &str) -> bool {
     let has = |key: &str| text.contains(&format!("\"{key}\""));
     has("succeeded")
@@ -60,10 +63,10 @@ fn about(root: &Node, draft: &mut Draft) {
 fn throughput(result: &Node, root: &Node, draft: &mut Draft) {
     let summary = result.at("summary").and_then(|summary| summary.at("summary"));
     let streams = result.at("summary").map_or(Vec::new(), |summary| summary.items("streams"));
-    let is_datagrams = root.at("test").and_then(|test| test.at("spec")?.flag("udp"));
+    let is_datagrams = root.at("test").and_then(|test| test.at("spec")?.flag(&DATAGRAMS.to_lowercase()));
     let shared = Shared {
         test: "throughput".into(),
-        transport: is_datagrams.map(|yes| if yes { "udp".into() } else { "tcp".into() }),
+        transport: is_datagrams.map(|yes| if yes { DATAGRAMS } else { "TCP" }.to_lowercase()),
         pattern: Some(Pattern::Stream),
         flows: u32::try_from(streams.len()).ok().filter(|flows| *flows > 0),
         ..Shared::default()

@@ -99,7 +99,7 @@ impl Told {
         if interval.rest.contains(" ms ")
             || interval.rest.split(' ').count() == 1 && interval.rest.parse::<u64>().is_ok()
         {
-            self.transport("udp");
+            self.transport("UDP");
         }
         let is_whole = ENDS.iter().any(|(word, _)| interval.rest.ends_with(word));
         let last = self.last.get(&interval.id).copied().unwrap_or(0.0);
@@ -115,7 +115,7 @@ impl Told {
     }
 
     fn transport(&mut self, name: &str) {
-        self.shared.transport.get_or_insert_with(|| name.into());
+        self.shared.transport.get_or_insert_with(|| name.to_lowercase());
     }
 
     /// Whether a line tells of the test, or nothing.
@@ -136,9 +136,9 @@ impl Told {
             self.reverse = true;
         } else if text.contains("[ ID]") {
             if text.contains("Datagrams") {
-                self.transport("udp");
+                self.transport("UDP");
             } else if text.contains("Retr") {
-                self.transport("tcp");
+                self.transport("TCP");
             }
         } else if let Some((_, rest)) = text.split_once("Time: ") {
             draft.fact("time", Some(rest.into()));
