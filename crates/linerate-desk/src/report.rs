@@ -170,7 +170,7 @@ fn text_of(report: &Report, page: Page) -> String {
 /// All that is to be known beside the numbers of a recording, with what to try.
 pub fn explained(recording: &Recording, page: Page) -> String {
     let report = Report::from_recording(recording);
-    let mut notes = note::notes(&report);
+    let mut notes = text::all_notes(&report);
     match report.shows() {
         Shows::Imported(imported) => return imported::render(imported, page),
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),

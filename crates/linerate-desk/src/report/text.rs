@@ -2,7 +2,7 @@
 
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, ladder, note, suite};
+use super::{Page, curve, ladder, note, suite};
 use crate::unit::{BitRate, Nanoseconds};
 
 const YELLOW: &str = "\x1b[33m";
@@ -37,12 +37,19 @@ pub(super) fn render(report: &Report, page: Page) -> String {
         }
     }
     let notes =
-        note::brief(note::notes(report), EXPLAIN, text_width - INDENT.len(), |code| marked(code, YELLOW));
+        note::brief(all_notes(report), EXPLAIN, text_width - INDENT.len(), |code| marked(code, YELLOW));
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Every note, and the breaks of the curves, what takes most from the numbers first.
+pub(super) fn all_notes(report: &Report) -> Vec<note::Note> {
+    let mut notes = [note::notes(report), curve::notes(report)].concat();
+    notes.sort_by_key(|note| note.weight.place());
+    notes
 }
 
 /// `lab: 2 hosts, veth, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept awake · 10 passes`.

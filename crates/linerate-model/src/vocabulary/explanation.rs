@@ -219,10 +219,17 @@ fn knobs() -> Vec<Explanation> {
     KNOBS.iter().map(knob).collect()
 }
 
+/// A size in the largest binary unit of which it is a whole number.
+fn bytes(size: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = units.into_iter().find(|(shift, _)| size > 0 && size.is_multiple_of(1 << shift));
+    whole.map_or_else(|| format!("{size} B"), |(shift, unit)| format!("{} {unit}", size >> shift))
+}
+
 fn value(kind: KnobKind) -> String {
     match kind {
         KnobKind::Bytes(least, most) => {
-            format!("a size of {} to {}: 256KiB", crate::unit::Bytes(least), crate::unit::Bytes(most))
+            format!("a size of {} to {}: 256KiB", bytes(least), bytes(most))
         }
         KnobKind::Duration => "a time of at most 1 s: 5us".into(),
         KnobKind::Rate => "a rate of 1 kb/s to 1 Tb/s: 100Mb/s".into(),

@@ -3,8 +3,6 @@
 mod fault;
 mod message;
 
-use crate::unit::Nanoseconds;
-
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnobKind {
@@ -98,7 +96,7 @@ impl Knob {
 }
 
 fn is_no_time(text: &str) -> bool {
-    text.parse() == Ok(Nanoseconds(0.0))
+    text.trim_end_matches(|c: char| c.is_alphabetic()).trim_end().parse() == Ok(0.0)
 }
 
 const TCP: &[&str] = &["tcp", "tls", "lite"];

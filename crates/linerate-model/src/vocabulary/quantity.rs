@@ -132,7 +132,7 @@ mod tests {
         for (place, entry) in QUANTITIES.iter().enumerate() {
             assert_eq!(entry.quantity as usize, place, "{}", entry.words);
         }
-        assert_eq!(Quantity::CpuShare as usize + 1, QUANTITIES.len());
+        assert_eq!(Quantity::IntervalWidth as usize + 1, QUANTITIES.len());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::measured::{Measured, measure, measure_round_trips, small, within};
 use crate::user::nobody;
 use crate::user::ranks::is_of;
-use crate::user::runs::{await_condition, command};
+use crate::user::runs::{PROGRAM, await_condition, command, recording};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -97,13 +97,15 @@ fn what_a_black_hole_swallows_costs_its_sizes_alone() {
     let output = command(folder.path(), &[&faulty[..], &only].concat()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(12), "{text}");
-    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let explained = Command::new(PROGRAM).arg("explain").arg(recording(folder.path())).output().unwrap();
+    let explained = String::from_utf8_lossy(&explained.stdout);
+    let one_line = explained.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
         "ping-pong sleeping a>b from 1349 B on",
         "1348 B pass, 1349 B do not: packets above 1400 B vanish",
         "--set tcp.mss=1360",
     ] {
-        assert!(one_line.contains(told), "{told}: {text}");
+        assert!(one_line.contains(told), "{told}: {explained}");
     }
     let measured = |rung: &str| text.lines().any(|line| line.trim().starts_with(rung) && line.contains("µs"));
     assert!(measured("in-host.tcp") && measured("network.tcp"), "{text}");

@@ -48,7 +48,7 @@ fn what_makes_the_whole_run_doubtful_is_said_first_and_once() {
     // The first, six notes, and how many more there are.
     assert_eq!(lines.len(), 8, "{lines:#?}");
     let report = Report::from_recording(&doubtful());
-    let more = super::super::note::notes(&report).len() - 7;
+    let more = super::super::text::all_notes(&report).len() - 7;
     assert!(
         more > 3 && lines[7].contains(&format!("and {more} more: `linerate explain RECORDING`")),
         "{lines:#?}"

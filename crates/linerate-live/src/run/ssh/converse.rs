@@ -2,12 +2,12 @@
 
 use crate::control::Check;
 use crate::{Error, Result};
+use linerate_sys::thread;
 use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Duration;
 
 /// How often is looked whether it has ended, and whether the user waits on.
@@ -43,9 +43,19 @@ pub fn converse(
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|e| Error::io("start", &name, e))?;
-    let [output, errors] = [hear(child.stdout.take()), hear(child.stderr.take())];
     let gone = Arc::new(AtomicU64::new(0));
-    let took = child.stdin.take().map(|stdin| feed(stdin, input.clone(), gone.clone()));
+    let mut begin = || {
+        let took = child.stdin.take().map(|stdin| feed(stdin, input.clone(), gone.clone())).transpose()?;
+        Ok((hear(child.stdout.take())?, hear(child.stderr.take())?, took))
+    };
+    let (output, errors, took) = match begin() {
+        Ok(begun) => begun,
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
+    };
     let status = loop {
         if let Some(status) = child.try_wait().map_err(|e| Error::io("wait", &name, e))? {
             break status;
@@ -56,7 +66,7 @@ pub fn converse(
             return Err(error);
         }
         moved(gone.load(Ordering::Relaxed));
-        thread::sleep(LOOK);
+        std::thread::sleep(LOOK);
     };
     let text = |from: Receiver<Vec<u8>>| from.recv_timeout(SAID).unwrap_or_default();
     let took_all = took.is_none_or(|took| took.recv_timeout(SAID).unwrap_or(false));
@@ -64,23 +74,27 @@ pub fn converse(
 }
 
 /// The stream's beginning, once it ends.
-fn hear(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+fn hear(stream: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
-    thread::spawn(move || {
+    thread::start("ssh", move || {
         let mut text = Vec::new();
         if let Some(stream) = stream {
             // What came before an error is what there is.
             let _ = stream.take(MOST).read_to_end(&mut text);
         }
         let _ = sender.send(text);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Whether all was taken, once that is known.
-fn feed(mut stream: impl Write + Send + 'static, input: Arc<[u8]>, gone: Arc<AtomicU64>) -> Receiver<bool> {
+fn feed(
+    mut stream: impl Write + Send + 'static,
+    input: Arc<[u8]>,
+    gone: Arc<AtomicU64>,
+) -> Result<Receiver<bool>> {
     let (sender, receiver) = channel();
-    thread::spawn(move || {
+    thread::start("ssh", move || {
         let all = input.chunks(PIECE).all(|piece| {
             let taken = stream.write_all(piece).is_ok();
             gone.fetch_add(if taken { piece.len() as u64 } else { 0 }, Ordering::Relaxed);
@@ -88,6 +102,6 @@ fn feed(mut stream: impl Write + Send + 'static, input: Arc<[u8]>, gone: Arc<Ato
         });
         drop(stream);
         let _ = sender.send(all);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
