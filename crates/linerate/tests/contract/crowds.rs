@@ -105,12 +105,12 @@ fn free_port() -> PortRange {
 
 #[test]
 fn one_port_serves_all_sessions_at_once() {
-    let ports = Some(free_port());
+    let port = free_port();
     let names: Vec<&str> = two_ends().filter(|entry| entry.crosses_hosts).map(|entry| entry.name).collect();
-    let mut sessions: Vec<(&str, u32, [Box<dyn Session>; 2])> = Vec::new();
+    let mut sessions = Vec::new();
     for name in names.into_iter().chain(["tcp", "udp"]) {
         let flows = if name == "lite" { 1 } else { 3 };
-        sessions.push((name, flows, meet(&Spec { ports, ..spec(name, flows, true) })));
+        sessions.push((name, flows, meet(&Spec { ports: Some(port), ..spec(name, flows, true) })));
     }
     for (name, flows, ends) in &mut sessions {
         let block = block(100, 3, 2);
@@ -118,8 +118,7 @@ fn one_port_serves_all_sessions_at_once() {
         let lost: u64 = first[0].iter().map(|flow| flow[0].flow.lost.unwrap_or(0) * 100).sum();
         assert_eq!(bytes(&first, 0) + lost, u64::from(*flows) * block.bytes(), "{name}");
         let own = ends[0].endpoints();
-        let at_port =
-            |ends: &String| ends.split(' ').next().unwrap().ends_with(&format!(":{}", ports.unwrap()));
+        let at_port = |ends: &String| ends.split(' ').next().unwrap().ends_with(&format!(":{}", port));
         assert!(*name == "raw" || own.iter().all(at_port), "{name}: {own:?}");
     }
 }
