@@ -30,13 +30,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use step::{StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
+use step::{StepFailure, StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
 
 /// How long an agent may take beyond what it was asked to wait for.
 const PATIENCE: Duration = Duration::from_nanos(PATIENCE_NS);
 
 /// How long hosts may take until what earlier steps left there is gone.
 const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
+
+/// Whether it would come again.
+fn is_final(error: &Error) -> bool {
+    matches!(error, Error::Interrupted | Error::Died { .. })
+}
+
+/// How a step ended.
+type StepResult = std::result::Result<(), StepFailure>;
 
 /// The hosts of a run and the sessions of the current pass.
 pub struct Runner<'r> {
@@ -82,38 +90,38 @@ impl<'r> Runner<'r> {
         let (events, ended) = self.undisturbed(step);
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
-            Ok(()) => ended,
-            Err(error) if error.ends_the_run() => Err(error),
-            Err(error) => {
-                self.end_failed(step, step_sessions(step), &error)?;
+            Ok(()) => Ok(()),
+            Err(StepFailure { error, .. }) if error.ends_the_run() => Err(error),
+            Err(failure) => {
+                self.end_failed(step, step_sessions(step), &failure.error)?;
                 let at_ns = self.elapsed_ns();
-                emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, &error, at_ns)))
+                emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, &failure, at_ns)))
             }
         }
     }
 
     /// What came of a step during which the run did not stand still: one that it fell into is measured again.
-    fn undisturbed(&mut self, step: &Step) -> (Vec<Event>, Result<()>) {
+    fn undisturbed(&mut self, step: &Step) -> (Vec<Event>, StepResult) {
         let mut suspended_ns = 0;
         loop {
             let begun = Instant::now();
             suspension::was_resumed();
             let mut events = Vec::new();
             let ended = self.played(step, &mut events);
-            if !suspension::was_resumed() || matches!(ended, Err(Error::Interrupted | Error::Died { .. })) {
+            if !suspension::was_resumed() || matches!(&ended, Err(failure) if is_final(&failure.error)) {
                 step::mark_suspended(&mut events, suspended_ns);
                 return (events, ended);
             }
             suspended_ns += begun.elapsed().as_nanos() as u64;
             // What waited on a connection meanwhile may have given up.
             if let Err(error) = self.close(None) {
-                return (Vec::new(), Err(error));
+                return (Vec::new(), Err(error.into()));
             }
         }
     }
 
     /// What came of it, also where it ended in an error.
-    fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> Result<()> {
+    fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> StepResult {
         let mut unopened = BTreeSet::new();
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
@@ -128,7 +136,7 @@ impl<'r> Runner<'r> {
                     self.open.insert(step_session.name);
                 }
                 Err(error) => {
-                    self.leave(step, step_session.pair, error, came)?;
+                    self.leave(step, step_session.pair, StepFailure { error, session: true }, came)?;
                     unopened.insert(step_session.pair);
                 }
             }
@@ -150,7 +158,7 @@ impl<'r> Runner<'r> {
         let duration_ns = begun.elapsed().as_nanos() as u64;
         let is_lost: BTreeSet<u32> = failed.keys().copied().collect();
         for (nth, error) in failed {
-            self.leave(step, nth, error, came)?;
+            self.leave(step, nth, error.into(), came)?;
         }
         let wire = self.hosts.audit()?;
         let Some(left) = &step.without(&is_lost) else { return Ok(()) };

@@ -130,7 +130,9 @@ impl Recording {
     /// Whether a case failed with a second size, and with none was measured before.
     pub fn fails_throughout(&self, nth: usize) -> bool {
         let not = &self.unavailable[nth];
-        let (Some(case), Some(after)) = (&not.case, not.after_steps) else { return false };
+        let (Some(case), Some(after), false) = (&not.case, not.after_steps, not.session) else {
+            return false;
+        };
         self.unavailable[..nth].iter().any(|earlier| earlier.case == not.case)
             && !self.trials.iter().any(|trial| trial.step < after && trial.case.is_of(case))
     }

@@ -193,7 +193,8 @@ fn a_firewall_is_told_by_its_port_and_what_it_does() {
     ] {
         let else_ = if else_.contains("tcp") { format!("meta l4proto tcp {else_}") } else { else_.into() };
         fixture.firewall("tcp dport 5201 accept;", &else_);
-        let output = fixture.run(&fixture.usual(), &["--ports", ports, "--only", rung]);
+        let usual = fixture.usual();
+        let output = fixture.run(&usual, &["--ports", ports, "--only", rung]);
         let said = said(&output);
         assert!(parts.iter().all(|part| said.contains(part)), "{else_} {parts:?}: {said}");
         assert!(said.contains("--ports 5201") && !said.contains("each other there: ping"), "{else_}: {said}");

@@ -109,7 +109,7 @@ fn a_limit_on_files_leaves_a_report_of_what_there_is() {
     let out = folder.path().join("out");
     let (code, said) = by_shell(&format!("ulimit -f 64; \"$0\" {SIMULATED} \"$1\""), &out);
     let recording = recording(&out);
-    assert_eq!(code, Some(5), "{said}");
+    assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("network.tcp") && said.contains("over the rung below"), "{said}");
     let last: Vec<&str> = said.lines().rev().take(2).collect();
     assert!(last[0].contains("ulimit -f") && last[1].contains(recording.to_str().unwrap()), "{said}");

@@ -15,6 +15,18 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
             all.push(not.clone());
             continue;
         };
+        if not.session {
+            let whole = NotMeasured { case: None, pattern: None, wait: None, ..not.clone() };
+            let is_measured =
+                recording.trials.iter().any(|trial| trial.pass > 0 && not.concerns(&trial.case));
+            if !is_measured {
+                all.retain(|other| {
+                    !(other.session && other.rung == whole.rung && other.between == whole.between)
+                });
+                all.push(whole);
+            }
+            continue;
+        }
         let sizes = || measured_sizes(recording, case);
         if (not.message_bytes.is_empty() && sizes().next().is_some())
             || not.message_bytes.iter().any(|failed| sizes().any(|size| size >= *failed))

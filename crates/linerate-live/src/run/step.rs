@@ -80,7 +80,8 @@ pub fn may_be_cut(step: &Step) -> bool {
 }
 
 /// What is on record of a step that failed between these hosts.
-pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error, at_ns: u64) -> NotMeasured {
+pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, failure: &StepFailure, at_ns: u64) -> NotMeasured {
+    let StepFailure { error, session } = failure;
     let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
     let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
     let what = match is_foreign(step) {
@@ -91,7 +92,25 @@ pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, error: &Error, at_ns: u64
     let reason = Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default());
     let failed = NotMeasured::failed(step, pairs, reason);
     let sizes = error.message_bytes().filter(|_| failed.case.is_some());
-    NotMeasured { message_bytes: sizes.into_iter().collect(), at_ns: Some(at_ns), ..failed }
+    NotMeasured {
+        session: *session,
+        message_bytes: sizes.into_iter().collect(),
+        at_ns: Some(at_ns),
+        ..failed
+    }
+}
+
+/// Why a step failed.
+pub struct StepFailure {
+    pub error: Error,
+    /// Whether a session could not be opened.
+    pub session: bool,
+}
+
+impl From<Error> for StepFailure {
+    fn from(error: Error) -> StepFailure {
+        StepFailure { error, session: false }
+    }
 }
 
 /// The hosts of each part of a step that has an outcome of its own: a pair where the step's are disjoint and nothing

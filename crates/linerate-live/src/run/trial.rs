@@ -1,12 +1,12 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
 use super::protocol::{TrialAnswer, TrialRequest};
-use super::step::{failed, outcomes, parts, step_sessions};
-use super::{PATIENCE, Runner, crossing};
+use super::step::{StepFailure, failed, outcomes, parts, step_sessions};
+use super::{PATIENCE, Runner, StepResult, crossing};
+use crate::Result;
 use crate::control::Call;
 use crate::plan::{HostId, Step};
 use crate::record::{Event, HostDelta};
-use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -40,14 +40,20 @@ impl Runner<'_> {
     }
 
     /// A part of a step failed: the others go on without it, where there are others.
-    pub(super) fn leave(&mut self, step: &Step, nth: u32, error: Error, came: &mut Vec<Event>) -> Result<()> {
-        if outcomes(step).len() < 2 || error.ends_the_run() {
-            return Err(error);
+    pub(super) fn leave(
+        &mut self,
+        step: &Step,
+        nth: u32,
+        failure: StepFailure,
+        came: &mut Vec<Event>,
+    ) -> StepResult {
+        if outcomes(step).len() < 2 || failure.error.ends_the_run() {
+            return Err(failure);
         }
         let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
-        self.end_failed(step, sessions.collect(), &error)?;
+        self.end_failed(step, sessions.collect(), &failure.error)?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::NotMeasured(failed(self.plan, step, &pairs, &error, self.elapsed_ns())));
+        came.push(Event::NotMeasured(failed(self.plan, step, &pairs, &failure, self.elapsed_ns())));
         Ok(())
     }
 

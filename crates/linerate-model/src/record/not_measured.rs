@@ -32,12 +32,19 @@ pub struct NotMeasured {
     /// The case that failed; none where the whole rung is not tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<Box<Case>>,
+    /// Whether no session could be opened: what it would have carried has failed with it.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub session: bool,
     /// The sizes of the messages with which it failed; none for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub message_bytes: Vec<u64>,
     /// When it failed, since the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<u64>,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 /// Why something is not measured.
@@ -107,7 +114,9 @@ impl NotMeasured {
 
     /// Whether it failed on the way as this one did: the same case, with messages of the same size.
     pub fn is_again(&self, earlier: &NotMeasured) -> bool {
-        let what = |not: &NotMeasured| (not.rung.clone(), not.case.clone(), not.message_bytes.clone());
+        let case = |not: &NotMeasured| not.case.clone().filter(|_| !not.session);
+        let place = |not: &NotMeasured| (not.rung.clone(), not.arm, not.host, not.between.clone());
+        let what = |not: &NotMeasured| (place(not), case(not), not.message_bytes.clone());
         self.after_steps.is_some() && earlier.after_steps.is_some() && what(self) == what(earlier)
     }
 
@@ -127,7 +136,7 @@ impl NotMeasured {
 
     /// Whether this case failed on the way, or messages of some sizes of it.
     pub fn concerns(&self, case: &Case) -> bool {
-        if let Some(failed) = &self.case {
+        if let Some(failed) = self.case.as_ref().filter(|_| !self.session) {
             return **failed == *case;
         }
         let ends = [case.pairs.senders(), case.pairs.receivers()];

@@ -22,7 +22,7 @@ pub const EXITS: &[(u8, &str)] = &[
     (2, "the arguments or the configuration file cannot be followed"),
     (3, "the kernel, the privileges or a missing program do not allow it"),
     (4, "the other end failed or vanished"),
-    (5, "a system call failed: no space, no permission, no such file, a file above `ulimit -f`"),
+    (5, "a system call failed: no space, no permission, no such file"),
     (6, "a recording, or a file to import, cannot be read"),
     (12, "something was not measured that could have been; the rest is"),
     (130, "stopped by a signal (INT, TERM or HUP alike), or by a key; what was measured until then is kept"),

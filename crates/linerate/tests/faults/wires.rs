@@ -169,8 +169,9 @@ fn what_a_flood_left_incomplete_is_told() {
     // A second is told from none as well as half a minute is.
     on_both_hosts(folder.path(), "ipv4/ipfrag_time", "1");
     let output = run.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let told = String::from_utf8_lossy(&output.stdout);
+    // Of the flood it may be that nothing came.
+    assert!([Some(0), Some(12)].contains(&output.status.code()), "{output:?}");
+    let explained = Command::new(PROGRAM).arg("explain").arg(recording(folder.path())).output().unwrap();
+    let told = String::from_utf8_lossy(&explained.stdout);
     assert!(told.contains("reassembly-failed"), "{told}");
 }

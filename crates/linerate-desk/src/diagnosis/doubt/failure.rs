@@ -73,7 +73,7 @@ fn stalled(context: &Context, layer: usize) -> Option<Finding> {
     let failed = context.recording.unavailable.iter().filter(|not| {
         let case = not.case.as_deref();
         case.is_some_and(|case| context.layers[layer].owns(case))
-            && !left.iter().any(|other| other.case == not.case)
+            && !left.iter().any(|other| other.case == not.case || other.session && other.rung == not.rung)
     });
     let failed: Vec<_> = failed.collect();
     let last = failed.last()?;
