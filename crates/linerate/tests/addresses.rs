@@ -176,13 +176,6 @@ fn a_firewall_is_told_by_its_port_and_what_it_does() {
     let fixture = Fixture::new();
     for (else_, rung, ports, parts) in [
         ("reject with tcp reset;", "network.tcp", "7001", ["TCP port 7001 of 198.18.", "rejects"]),
-        ("reject;", "network.tcp", "7001", ["TCP port 7001 of 198.18.", "rejects"]),
-        (
-            "reject with icmpx admin-prohibited;",
-            "network.tcp",
-            "7001",
-            ["TCP port 7001 of 198.18.", "rejects"],
-        ),
         ("reject;", "network.udp", "5201", ["UDP port 5201 of 198.18.", "rejects"]),
         (
             "drop;",

@@ -107,7 +107,7 @@ const SIMULATED: &str = "run simulated --only network.tcp --profile quick --no-p
 fn a_limit_on_files_leaves_a_report_of_what_there_is() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let (code, said) = by_shell(&format!("ulimit -f 64; \"$0\" {SIMULATED} \"$1\""), &out);
+    let (code, said) = by_shell(&format!("ulimit -f 256; \"$0\" {SIMULATED} \"$1\""), &out);
     let recording = recording(&out);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("network.tcp") && said.contains("over the rung below"), "{said}");

@@ -103,6 +103,10 @@ impl NotMeasured {
     pub fn what(&self) -> String {
         match &self.case {
             Some(case) => format!("{case}{}", self.sizes()),
+            None if self.session => match &self.between {
+                Some([from, to]) => format!("{} {from}>{to}", self.rung),
+                None => self.rung.clone(),
+            },
             None => format!("{}{}", self.rung, self.part()),
         }
     }
