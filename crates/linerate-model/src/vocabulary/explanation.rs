@@ -221,9 +221,7 @@ fn knobs() -> Vec<Explanation> {
 
 fn value(kind: KnobKind) -> String {
     match kind {
-        KnobKind::Bytes(least, most) => {
-            format!("a size of {} to {}: 256KiB", crate::unit::Bytes(least), crate::unit::Bytes(most))
-        }
+        KnobKind::Bytes(..) => "a size: 256KiB".into(),
         KnobKind::Duration => "a time of at most 1 s: 5us".into(),
         KnobKind::Rate => "a rate of 1 kb/s to 1 Tb/s: 100Mb/s".into(),
         KnobKind::Count(least, most) => format!("a whole number from {least} to {most}"),
