@@ -56,7 +56,7 @@ fn congestion_control(name: &str) -> Option<Refusal> {
                 "it lets this user have {}; for others: sysctl net.ipv4.tcp_allowed_congestion_control",
                 list("allowed")
             );
-            ("lets only root have it".into(), hint)
+            ("it lets only root have it".into(), hint)
         }
         _ => {
             let hint = format!("it has {}; modprobe tcp_{name} may bring it there", list("available"));
@@ -112,7 +112,7 @@ fn interface(name: &str) -> Option<Refusal> {
     }
     Some(match error.source.kind() {
         std::io::ErrorKind::PermissionDenied => {
-            ("lets nobody but root bind a socket to an interface".into(), "run as root there".into())
+            ("it lets nobody but root bind a socket to an interface".into(), "run as root there".into())
         }
         _ => {
             let names: Vec<String> =

@@ -129,9 +129,9 @@ fn split(text: &str) -> Result<(f64, &str), String> {
         (Some('e' | 'E'), Some(c)) if c.is_ascii_digit() || "+-".contains(c) => {
             Err("numbers are written out, without an exponent".into())
         }
-        (Some(mark @ (',' | '_' | '\'')), Some(c)) if c.is_ascii_digit() => Err(format!(
-            "numbers are written without `{mark}`, and with a point where they are no whole ones"
-        )),
+        (Some(mark @ (',' | '_' | '\'')), Some(c)) if c.is_ascii_digit() => {
+            Err(format!("numbers are written without `{mark}`"))
+        }
         _ if unit.contains('±') => Err("a value is said without its interval".into()),
         _ if !number.is_finite() => Err("it is too large".into()),
         _ => Ok((number, unit)),

@@ -95,8 +95,10 @@ impl Knob {
     }
 }
 
+/// `0`, `0ns`, `0.0 s`: of a duration, which was checked when it was read.
 fn is_no_time(text: &str) -> bool {
-    text.trim_end_matches(|c: char| c.is_alphabetic()).trim_end().parse() == Ok(0.0)
+    let behind = text.trim_start_matches(['0', '.']);
+    behind.len() < text.len() && !behind.starts_with(|c: char| c.is_ascii_digit())
 }
 
 const TCP: &[&str] = &["tcp", "tls", "lite"];

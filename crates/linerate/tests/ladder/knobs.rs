@@ -11,6 +11,23 @@ fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
 }
 
 #[test]
+fn what_no_host_has_ends_a_run_before_it_begins() {
+    for (set, why, hint) in [
+        ("tcp.congestion-control=none-such", "no such congestion control", "reno"),
+        ("socket.interface=none-such", "no such interface", "wire0"),
+        ("socket.send-buffer=1GiB", "grants at most", "net.core.wmem_max"),
+        ("cpu.placement=0/1000", "may not use CPU 1000", "it has 0"),
+    ] {
+        let run = run(&["lab", "--only", "network.tcp", "--set", set]);
+        let said = String::from_utf8_lossy(&run.output.stderr);
+        assert_eq!(run.output.status.code(), Some(2), "{set}: {said}");
+        assert!(said.contains(why) && said.contains(hint), "{set}: {said}");
+        let left = std::fs::read_dir(run.folder.path()).unwrap().count();
+        assert_eq!(left, 0, "{set}: a run of nothing leaves no recording");
+    }
+}
+
+#[test]
 fn packets_have_the_pace_mark_and_port_asked() {
     let set =
         ["--set", "tcp.pacing-rate=123.456Mb/s", "--set", "socket.dscp=46", "--set", "tcp.source-port=40000"];
