@@ -237,7 +237,7 @@ fn root_that_cannot_be_renamed_is_told() {
     command.arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(12), "{}", words(&output));
     let lines = recorded(folder.path());
     let not = lines.iter().find(|line| line["event"] == "unavailable").expect("it is on record");
     assert!(not["why"].as_str().unwrap().contains("lam refuses root"), "{not}");

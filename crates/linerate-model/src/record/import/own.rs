@@ -121,7 +121,8 @@ fn first(text: &str) -> &str {
 
 /// Whether a line has the heads of a table of ours: dotted and underscored words with the names of our JSON.
 fn is_table(line: &str) -> bool {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 12] = [
+        "cpu_model,cpus,host,kernel",
         "ns.median",
         "throughput_bps",
         "half_round_trip_ns",
@@ -134,9 +135,8 @@ fn is_table(line: &str) -> bool {
         "latency_bytes",
         "steady_bps",
     ];
-    const WHOLE: [&str; 4] = [
+    const WHOLE: [&str; 3] = [
         "direction,exchanges,host,id,message_bytes,wait",
-        "cpu_model,cpus,host,kernel,machine,reached",
         "pattern,wait,at_s,ratio",
         "code,detail,evidence.hosts,hint,text",
     ];
