@@ -3,7 +3,7 @@
 use super::{Context, Finding};
 use crate::analysis::{Layer, Vanishing, not_measured, vanishing};
 use crate::plan::Case;
-use crate::record::{Recording, SocketRecord};
+use crate::record::{NotMeasured, Recording, SocketRecord};
 use crate::unit::Bytes;
 use crate::vocabulary::{Family, Knob, Place, ReasonKind, Rung};
 use serde_json::json;
@@ -67,13 +67,18 @@ fn family_bytes(rung: &Rung) -> u64 {
     if rung.family == Family::V6 { MORE_OF_IPV6 } else { 0 }
 }
 
+/// The case that failed; of a long stream the one that it is one stream more of.
+fn short(not: &NotMeasured) -> Option<Case> {
+    not.case.as_deref().map(|case| Case { timeline: false, ..case.clone() })
+}
+
 /// It failed, and was measured later.
 fn stalled(context: &Context, layer: usize) -> Option<Finding> {
     let left = not_measured(context.recording);
     let failed = context.recording.unavailable.iter().filter(|not| {
         let case = not.case.as_deref();
         case.is_some_and(|case| context.layers[layer].owns(case))
-            && !left.iter().any(|other| other.case == not.case || other.session && other.rung == not.rung)
+            && !left.iter().any(|other| short(other) == short(not) || other.session && other.rung == not.rung)
     });
     let failed: Vec<_> = failed.collect();
     let last = failed.last()?;

@@ -44,6 +44,7 @@ fn sizes_that_pass_are_measured_and_their_end_is_found() {
         let told = format!("{above} B pass, {} B do not: packets above {} B vanish", above + 1, above + 52);
         assert_eq!(finding.detail, told);
         assert!(finding.hint.contains(&format!("tcp.mss={}", above + 12)), "{}", finding.hint);
+        assert!(diagnosis.findings.iter().all(|finding| finding.code != "failed-once"));
         // Each case once, with where it begins.
         let left = not_measured(&recording);
         let cases: BTreeSet<_> = left.iter().filter_map(|not| not.case.clone()).collect();
