@@ -2,7 +2,7 @@
 
 use super::lost_share;
 use crate::plan::Case;
-use crate::record::{NotMeasured, Reason, Recording};
+use crate::record::{NotMeasured, Reason, Recording, Trial};
 use crate::vocabulary::{Pattern, ReasonKind};
 use std::collections::BTreeMap;
 
@@ -27,10 +27,7 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
             }
             continue;
         }
-        let sizes = || measured_sizes(recording, case);
-        if (not.message_bytes.is_empty() && sizes().next().is_some())
-            || not.message_bytes.iter().any(|failed| sizes().any(|size| size >= *failed))
-        {
+        if is_measured(recording, case, not) {
             continue;
         }
         match all.iter_mut().find(|other| other.case == not.case) {
@@ -49,7 +46,7 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
     });
     for not in all.iter_mut().filter(|not| not.case.is_some()) {
         let is_whole = not.case.as_ref().is_some_and(|case| {
-            measured_sizes(recording, case).all(|size| not.message_bytes.contains(&size))
+            counting(recording, case).all(|trial| not.message_bytes.contains(&trial.block.message_bytes))
         });
         if is_whole {
             not.message_bytes.clear();
@@ -86,6 +83,16 @@ fn of_which_nothing_came(recording: &Recording) -> Vec<NotMeasured> {
     cases.into_iter().map(failed).collect()
 }
 
+/// Whether what failed was measured all the same: its size at any time, or a larger one since, for which the path is back.
+fn is_measured(recording: &Recording, case: &Case, failed: &NotMeasured) -> bool {
+    let after = failed.after_steps.unwrap_or(0);
+    counting(recording, case).any(|trial| {
+        let size = trial.block.message_bytes;
+        let is_it = |failed: &u64| size == *failed || size > *failed && trial.step >= after;
+        failed.message_bytes.is_empty() || failed.message_bytes.iter().any(is_it)
+    })
+}
+
 /// Of two failures of a case the later one, with the sizes of both.
 fn together(earlier: &NotMeasured, later: &NotMeasured) -> NotMeasured {
     let mut sizes = [&earlier.message_bytes[..], &later.message_bytes].concat();
@@ -99,11 +106,10 @@ pub fn has_failed(recording: &Recording) -> bool {
     not_measured(recording).iter().any(|not| not.reason.kind == ReasonKind::Failed)
 }
 
-/// The sizes at which a case has trials that count.
-fn measured_sizes<'r>(recording: &'r Recording, case: &'r Case) -> impl Iterator<Item = u64> + 'r {
-    let counts =
-        |trial: &&crate::record::Trial| trial.pass > 0 && trial.why.counts() && trial.case.is_of(case);
-    recording.trials.iter().filter(counts).map(|trial| trial.block.message_bytes)
+/// The trials of a case that count.
+fn counting<'r>(recording: &'r Recording, case: &'r Case) -> impl Iterator<Item = &'r Trial> + 'r {
+    let counts = |trial: &&Trial| trial.pass > 0 && trial.why.counts() && trial.case.is_of(case);
+    recording.trials.iter().filter(counts)
 }
 
 /// Where a path begins to swallow what is sent over it.
@@ -136,7 +142,9 @@ pub fn vanishing(recording: &Recording) -> Vec<Vanishing> {
         }
         let failures = recording.unavailable.iter().filter(|not| not.case.as_deref() == Some(case));
         let fails = failures.flat_map(|not| not.message_bytes.iter().copied()).min();
-        let trials = recording.trials.iter().filter(|trial| trial.case.is_of(case));
+        // What was lost whole has not passed.
+        let came = |trial: &&Trial| lost_share(trial).is_none_or(|share| share < 1.0);
+        let trials = recording.trials.iter().filter(|trial| trial.case.is_of(case)).filter(came);
         let passes = trials.map(|trial| trial.block.message_bytes).max();
         if let (Some(passes), Some(fails)) = (passes, fails)
             && passes < fails

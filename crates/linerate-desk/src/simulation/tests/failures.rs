@@ -3,8 +3,8 @@
 use super::{begun, go_on, plan, run};
 use crate::analysis::{Vanishing, analyse, has_failed, not_measured, vanishing};
 use crate::diagnosis::diagnose;
-use crate::plan::{Plan, Rungs, View, World};
-use crate::record::{Event, NotMeasured, Reason, Recording};
+use crate::plan::{Case, Plan, Rungs, Step, View, World};
+use crate::record::{Event, NotMeasured, Reason, Recording, Trial};
 use crate::schedule::{Passes, Schedule};
 use crate::simulation::Simulation;
 use crate::vocabulary::{Pattern, Place, ReasonKind, Rung};
@@ -75,6 +75,11 @@ fn a_run_with_failures_that_was_cut_goes_on_as_it_would_have() {
 
 /// Runs to the end; what is between hosts fails in steps that `fails` picks.
 fn run_failing(plan: &Plan, fails: impl Fn(u32) -> bool) -> Recording {
+    run_with(plan, |tried, _| fails(tried).then(Vec::new))
+}
+
+/// The same with the sizes that fail.
+fn run_with(plan: &Plan, fails: impl Fn(u32, &Step) -> Option<Vec<u64>>) -> Recording {
     let mut recording = begun(plan);
     let mut simulation = Simulation::new(plan, &World::quiet(), plan.seed);
     let mut schedule = Passes::new(plan, &recording);
@@ -82,9 +87,10 @@ fn run_failing(plan: &Plan, fails: impl Fn(u32) -> bool) -> Recording {
     while let Some(step) = schedule.next(&recording) {
         if !step.case.pairs.is_within_host() {
             tried += 1;
-            if fails(tried) {
+            if let Some(message_bytes) = fails(tried, &step) {
                 let reason = Reason::new(ReasonKind::Failed, "failed: the path was away", "");
-                recording.push(Event::NotMeasured(NotMeasured::failed(&step, &step.case.pairs, reason)));
+                let failed = NotMeasured::failed(&step, &step.case.pairs, reason);
+                recording.push(Event::NotMeasured(NotMeasured { message_bytes, ..failed }));
                 continue;
             }
         }
@@ -103,6 +109,23 @@ fn a_path_that_was_away_for_a_while_is_measured_when_it_is_back() {
     assert!(findings.iter().any(|finding| finding.code == "failed-once"), "{findings:?}");
     let codes = ["large-vanish", "one-direction", "one-family"];
     assert!(findings.iter().all(|finding| !codes.contains(&finding.code)), "{findings:?}");
+}
+
+/// A size that fails alone is not hidden by larger ones that were measured before it failed for good.
+#[test]
+fn a_size_that_fails_alone_is_told() {
+    const FAILS: u64 = 4096;
+    let is_it = |step: &Step| step.case.pattern == Pattern::PingPong && step.blocks[0].message_bytes == FAILS;
+    let recording = run_with(&two_rungs(), |_, step| (step.pass > 0 && is_it(step)).then(|| vec![FAILS]));
+    let counting = recording.trials.iter().filter(|trial| trial.pass > 0);
+    let larger = |case: &Case| {
+        let of_case = |trial: &&Trial| trial.case.is_of(case) && trial.block.message_bytes > FAILS;
+        counting.clone().any(|trial| of_case(&trial))
+    };
+    let left = not_measured(&recording);
+    let cases: Vec<&Case> = left.iter().filter_map(|not| not.case.as_deref()).collect();
+    assert!(has_failed(&recording) && cases.iter().any(|case| larger(case)), "{left:?}");
+    assert!(left.iter().all(|not| not.case.is_none() || not.message_bytes == [FAILS]), "{left:?}");
 }
 
 #[test]
