@@ -1,7 +1,7 @@
 //! What five papers state of their networks: values with their place in the paper and what is doubtful of them.
 //!
 //! The values are the CSV files of `data/published`, parsed once. [`rows`] gives them as they were printed;
-//! [`beside`] gives those that can stand on an axis of ours, converted to bits a second and nanoseconds;
+//! [`values`] gives those that can stand on an axis of ours, converted to bits a second and nanoseconds;
 //! [`overlays`] gives these and the two-parameter [`Curve`]s as lines and points that are ready to be drawn.
 
 mod curve;
