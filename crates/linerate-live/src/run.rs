@@ -10,6 +10,7 @@ mod crossing;
 mod host;
 mod open;
 mod protocol;
+mod restart;
 mod ssh;
 mod step;
 mod trial;
@@ -26,6 +27,7 @@ use crate::{Error, Result};
 use host::{Hosts, Watch};
 use linerate_sys::suspension;
 use protocol::CloseRequest;
+use restart::may_be_restarted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,7 @@ type StepResult = std::result::Result<(), StepFailure>;
 /// The hosts of a run and the sessions of the current pass.
 pub struct Runner<'r> {
     plan: &'r Plan,
+    stop: &'r dyn Fn() -> bool,
     // Before the hosts, whose agents end with their last handle.
     watch: Watch<'r>,
     hosts: Hosts,
@@ -67,7 +70,7 @@ impl<'r> Runner<'r> {
     ) -> Result<Runner<'r>> {
         let hosts = Hosts::reach(plan, means, stop, told)?;
         let watch = Watch::over(&hosts, stop);
-        Ok(Runner { plan, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
+        Ok(Runner { plan, stop, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
     }
 
     /// What is known of the hosts.
@@ -81,8 +84,19 @@ impl<'r> Runner<'r> {
     }
 
     /// Runs one step and emits what came of it, or why it failed. What ends the run is the end of a process that it
-    /// needs, and a host that does not answer any more.
+    /// needs and that cannot be started anew, and a host that does not answer any more.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+        match self.attempt(step, emit) {
+            Err(death) if may_be_restarted(&death) => {
+                let failure = StepFailure { error: death, session: false };
+                self.emit_failed(step, &failure, emit)?;
+                self.restart(failure.error).map_err(|gone| gone.during(&step.case))
+            }
+            ended => ended,
+        }
+    }
+
+    fn attempt(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         if step.pass != self.pass {
             self.close(None)?;
             self.pass = step.pass;
@@ -94,10 +108,18 @@ impl<'r> Runner<'r> {
             Err(StepFailure { error, .. }) if error.ends_the_run() => Err(error),
             Err(failure) => {
                 self.end_failed(step, step_sessions(step), &failure.error)?;
-                let at_ns = self.elapsed_ns();
-                emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, &failure, at_ns)))
+                self.emit_failed(step, &failure, emit)
             }
         }
+    }
+
+    fn emit_failed(
+        &self,
+        step: &Step,
+        failure: &StepFailure,
+        emit: &mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<()> {
+        emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, failure, self.elapsed_ns())))
     }
 
     /// What came of a step during which the run did not stand still: one that it fell into is measured again.
@@ -180,7 +202,7 @@ impl<'r> Runner<'r> {
 
     /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.
     fn end_failed(&mut self, step: &Step, sessions: Vec<StepSession<'_>>, error: &Error) -> Result<()> {
-        self.watch.check().map_err(|gone| gone.during(&step.case))?;
+        self.watch.check()?;
         let names = sessions.into_iter().map(|step_session| step_session.name).collect();
         self.close(Some(names)).map_err(|closing| match closing {
             Error::Interrupted | Error::Died { .. } => closing,

@@ -61,6 +61,7 @@ pub struct Hosts {
     /// `a`, `b` and so on.
     pub all: Vec<Host>,
     lab: Option<Lab>,
+    access: HostAccess,
 }
 
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
@@ -86,7 +87,7 @@ impl<'r> Watch<'r> {
 }
 
 /// Whether the user wants to go on.
-fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
+pub fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
     if stop() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
@@ -109,8 +110,7 @@ impl Hosts {
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
-                let taking_part = plan.hosts.iter().zip(lab.hosts());
-                let started = taking_part.map(|(planned, host)| in_lab(planned.id, host, means));
+                let started = plan.hosts.iter().map(|planned| in_lab(planned.id, &lab, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
             Target::Ssh(hosts) if plan.target.hosts() as usize > plan.hosts.len() => {
@@ -119,7 +119,12 @@ impl Hosts {
                 let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
                 return Err(Error::usage(what, hint));
             }
-            Target::Ssh(hosts) => (by_ssh(hosts, means, &|| asked(stop), told)?, None),
+            Target::Ssh(hosts) => {
+                let program = Program::read(&means.program)?;
+                let mut start = |id| by_ssh(id, hosts, &program, means, &|| asked(stop), told);
+                let started = plan.hosts.iter().map(|planned| start(planned.id));
+                (started.collect::<Result<Vec<_>>>()?, None)
+            }
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
@@ -129,9 +134,37 @@ impl Hosts {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
         }
-        let mut hosts = Hosts { all, lab };
+        let mut hosts = Hosts { all, lab, access: means.clone() };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
+    }
+
+    /// Whether something of the lab itself has ended, which nothing brings back.
+    pub fn has_lost_lab(&self) -> bool {
+        self.lab.iter().flat_map(Lab::processes).any(ChildProcess::has_ended)
+    }
+
+    /// Gives a host a new agent. It is the same machine, so what is known of it stays.
+    pub fn restart(&mut self, index: usize, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<()> {
+        let host = &mut self.all[index];
+        let id = host.facts.host;
+        let started = match (&plan.target, &self.lab) {
+            (Target::Ssh(hosts), _) => {
+                let program = Program::read(&self.access.program)?;
+                by_ssh(id, hosts, &program, &self.access, &|| asked(stop), &mut |_| ())?
+            }
+            (_, Some(lab)) => in_lab(id, lab, &self.access)?,
+            (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
+        };
+        let Started { mut client, agent, .. } = started;
+        let request = HelloRequest { settings: plan.to_try() };
+        let hello: Hello = client.call("hello", &request, HELLO, &|| asked(stop))?;
+        if hello.machine != host.facts.machine {
+            let what = "is another machine than the one that the run began with";
+            return Err(Error::peer(format!("host {id}"), what, "name the machines themselves"));
+        }
+        (host.client, host.agent) = (client, agent);
+        Ok(())
     }
 
     /// Whether the hosts that listen can have one of the ports, and whether zones are interfaces, before anything is
@@ -157,7 +190,8 @@ impl Hosts {
     }
 }
 
-fn in_lab(id: HostId, host: &VirtualHost, means: &HostAccess) -> Result<Started> {
+fn in_lab(id: HostId, lab: &Lab, means: &HostAccess) -> Result<Started> {
+    let host: &VirtualHost = &lab.hosts()[usize::from(id.0)];
     let mut command = host.command(&means.program);
     command.arg("agent");
     let started = Started::new(id, "lab".into(), AGENT, command)?;
@@ -168,23 +202,25 @@ fn in_lab(id: HostId, host: &VirtualHost, means: &HostAccess) -> Result<Started>
     })
 }
 
-fn by_ssh(hosts: &[String], means: &HostAccess, check: Check<'_>, told: Told<'_>) -> Result<Vec<Started>> {
-    let program = Program::read(&means.program)?;
-    let mut remote = |(number, host): (u16, &String)| {
-        let id = HostId(number);
-        let ssh = Ssh::new(&means.ssh, host, id)?;
-        let command = ssh.agent(&program, means.folder(id), check, told)?;
-        Started::new(id, format!("ssh://{host}"), "its ssh", command)
+/// The agent of one host. Where one is named, it is `b`, and `a` is this machine.
+fn by_ssh(
+    id: HostId,
+    hosts: &[String],
+    program: &Program,
+    means: &HostAccess,
+    check: Check<'_>,
+    told: Told<'_>,
+) -> Result<Started> {
+    let first = u16::from(hosts.len() == 1);
+    let Some(host) = id.0.checked_sub(first).and_then(|index| hosts.get(usize::from(index))) else {
+        let mut local = Command::new(&means.program);
+        spawn::tie_to_parent(local.arg("agent"));
+        journal::mark(&mut local);
+        return Started::new(id, "local".into(), AGENT, local);
     };
-    match hosts {
-        [b] => {
-            let mut local = Command::new(&means.program);
-            spawn::tie_to_parent(local.arg("agent"));
-            journal::mark(&mut local);
-            Ok(vec![Started::new(HostId(0), "local".into(), AGENT, local)?, remote((1, b))?])
-        }
-        _ => (0..).zip(hosts).map(remote).collect(),
-    }
+    let ssh = Ssh::new(&means.ssh, host, id)?;
+    let command = ssh.agent(program, means.folder(id), check, told)?;
+    Started::new(id, format!("ssh://{host}"), "its ssh", command)
 }
 
 impl Started {

@@ -19,7 +19,7 @@ use linerate_sys::{local, thread};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufReader, Write};
+use std::io::{BufReader, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -33,7 +33,11 @@ const CLOSING: Duration = Duration::from_nanos(PATIENCE_NS);
 
 /// Calls home and answers until the agent goes away.
 pub fn main(home: &str, secret: &str) -> Result<()> {
-    let mut stream = local::connect(home)?;
+    let mut stream = match local::connect(home) {
+        // The agent has gone, and whoever is told of that is told of it.
+        Err(error) if error.source.kind() == ErrorKind::ConnectionRefused => return Ok(()),
+        connected => connected?,
+    };
     stream.write_all(format!("{secret}\n").as_bytes()).map_err(|e| Error::io("write", home, e))?;
     let reader = stream.try_clone().map_err(|e| Error::io("dup", home, e))?;
     let worker = Worker::default();

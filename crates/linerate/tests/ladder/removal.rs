@@ -1,12 +1,13 @@
 //! Whatever is killed, nothing stays: no process, no namespace; and what was measured can be read.
 
-use crate::user::runs::{await_condition, code, command, namespaces, processes, recording, report};
+use crate::user::runs::{await_condition, code, command, namespaces, processes, recording, report, warnings};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::Child;
 use tempfile::TempDir;
 
-const ARGUMENTS: [&str; 5] = ["lab", "--profile", "quick", "--only", "in-host.tcp,network.tcp"];
+const ARGUMENTS: [&str; 7] =
+    ["lab", "--profile", "quick", "--budget", "6s", "--only", "in-host.tcp,network.tcp"];
 
 /// A run that has measured something that counts.
 fn in_mid_run(folder: &Path) -> Child {
@@ -45,18 +46,22 @@ fn a_killed_controller_leaves_its_recording() {
     assert!(!report["ladder"].as_array().unwrap().is_empty());
 }
 
+/// It is started anew: what was under way has failed once, and everything is measured.
 #[test]
-fn a_killed_agent_leaves_what_was_measured() {
-    let (folder, code) = kill_in_mid_run("agent");
-    assert_eq!(code, Some(4));
-    assert!(!report(&recording(folder.path()))["ladder"].as_array().unwrap().is_empty());
-}
-
-#[test]
-fn a_killed_worker_leaves_what_was_measured() {
-    let (folder, code) = kill_in_mid_run("worker");
-    assert_eq!(code, Some(4));
-    assert!(!report(&recording(folder.path()))["ladder"].as_array().unwrap().is_empty());
+fn a_run_goes_on_without_a_killed_process() {
+    for role in ["agent", "worker"] {
+        let (folder, code) = kill_in_mid_run(role);
+        let report = report(&recording(folder.path()));
+        assert_eq!(code, Some(0), "{role}");
+        assert!(warnings(&report).contains(&"failed-once".to_owned()), "{role}");
+        let text = std::fs::read_to_string(recording(folder.path())).unwrap();
+        let failed = text.lines().find(|line| line.contains(r#""kind":"failed""#)).unwrap();
+        assert!(failed.contains("ended with signal: 9"), "{role}: {failed}");
+        for rung in ["in-host.tcp", "network.tcp"] {
+            let of_rung = report["ladder"].as_array().unwrap().iter().filter(|row| row["id"] == rung);
+            assert!(of_rung.count() > 0, "{role}: {rung}");
+        }
+    }
 }
 
 #[test]
@@ -70,7 +75,7 @@ fn an_interrupted_run_reports_what_was_measured() {
     std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
     assert!(text.contains("network.tcp"), "{text}");
     let report = report(&recording(folder.path()));
-    assert!(crate::user::runs::warnings(&report).contains(&"interrupted".to_owned()));
+    assert!(warnings(&report).contains(&"interrupted".to_owned()));
     await_condition("every process's end", || processes().is_empty());
     await_condition("every namespace's end", || namespaces() == before);
 }

@@ -1,8 +1,9 @@
 //! Hosts reached by Debian's sshd: one in each of two namespaces.
 
-use crate::user::runs::{PROGRAM, await_condition, entry, recording, report};
+use crate::user::runs::{PROGRAM, await_condition, code, entry, recording, report, warnings};
 use linerate::lab::Lab;
 use linerate::plan::Topology;
+use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -79,7 +80,7 @@ fn copies() -> Vec<PathBuf> {
 /// Two hosts with sshd, and the command that reaches them.
 struct Fixture {
     lab: Lab,
-    _daemons: Vec<Sshd>,
+    daemons: Vec<Sshd>,
     folder: TempDir,
     ssh: String,
     copies_before: Vec<PathBuf>,
@@ -102,7 +103,7 @@ impl Fixture {
         );
         std::fs::write(&config, text).unwrap();
         let ssh = format!("ssh -F {}", config.display());
-        Fixture { lab, _daemons: daemons, folder, ssh, copies_before: copies() }
+        Fixture { lab, daemons, folder, ssh, copies_before: copies() }
     }
 
     fn target(&self, host: usize) -> String {
@@ -111,14 +112,19 @@ impl Fixture {
 
     /// Runs from host a.
     fn run(&self, target: &str, what: &[&str]) -> std::process::Output {
+        self.command(target, "1", what).output().unwrap()
+    }
+
+    fn command(&self, target: &str, passes: &str, what: &[&str]) -> Command {
         let mut command = self.lab.hosts()[0].command(PROGRAM);
         command
-            .args(["run", target, "--profile", "quick", "--passes", "1", "--quiet"])
+            .args(["run", target, "--profile", "quick", "--passes", passes, "--quiet"])
             .args(what)
             .args(["--set", "tcp.congestion-control=cubic", "--ssh", &self.ssh, "--output"])
             .arg(self.folder.path().join("out"));
         command.env("LINERATE_STATE", self.folder.path().join("state"));
-        command.stderr(Stdio::piped()).output().unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 }
 
@@ -144,7 +150,7 @@ fn check(fixture: &Fixture, target: &str, reached: [&str; 2]) {
     // The program lies at another place on the host that it was copied to.
     let ranks = entry(&report, "network.mpi", Some("a>b"), 1);
     assert!(ranks["throughput_bps"]["median"].as_f64().unwrap() > 0.0, "{ranks}");
-    assert!(!crate::user::runs::warnings(&report).contains(&"bytes-not-crossed".to_owned()));
+    assert!(!warnings(&report).contains(&"bytes-not-crossed".to_owned()));
     let wire = text.lines().find(|line| line.contains(r#""name":"wire0""#));
     assert!(wire.is_some(), "the bytes did not cross the wire between the hosts");
 }
@@ -196,6 +202,60 @@ fn all_of_three_hosts_send_to_one() {
     let output = fixture.run(&target, LADDER);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("3 hosts are given"));
+}
+
+/// What a process started, and what that did.
+fn descendants(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+    children.flat_map(|child| [vec![child], descendants(child)].concat()).collect()
+}
+
+/// The agent that an sshd started.
+fn agent_of(sshd: &Sshd) -> Option<u32> {
+    let second_word = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1).map(<[u8]>::to_vec)
+    };
+    descendants(sshd.0.id()).into_iter().find(|pid| second_word(pid).as_deref() == Some(b"agent"))
+}
+
+/// A run of which the agent of `b` was killed while it measured.
+fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child {
+    let out = fixture.folder.path().join("out");
+    let what = ["--sizes", "1KiB", "--only", "network.tcp"];
+    let run = fixture.command(&fixture.target(1), "3", &what).spawn().unwrap();
+    await_condition("a trial", || {
+        let is_there = std::fs::read_dir(&out).is_ok_and(|mut files| files.next().is_some());
+        let has_trial = |text: String| text.contains(r#""event":"trial""#);
+        is_there && std::fs::read_to_string(recording(&out)).is_ok_and(has_trial)
+    });
+    let agent = agent_of(&fixture.daemons[1]).expect("an agent under sshd");
+    if lost_for_good {
+        fixture.daemons.truncate(1);
+    }
+    kill_process(Pid::from_raw(agent as i32).unwrap(), Signal::KILL).unwrap();
+    run
+}
+
+#[test]
+fn a_host_that_comes_back_is_measured_on() {
+    let mut fixture = Fixture::new(2);
+    let mut run = run_that_lost_its_agent(&mut fixture, false);
+    assert_eq!(code(&mut run), Some(0));
+    let found = warnings(&report(&recording(&fixture.folder.path().join("out"))));
+    assert!(found.contains(&"failed-once".to_owned()), "{found:?}");
+}
+
+#[test]
+#[ignore = "a host is waited for a minute and a half: ./test --long"]
+fn a_host_that_is_gone_for_good_ends_the_run() {
+    let mut fixture = Fixture::new(2);
+    let run = run_that_lost_its_agent(&mut fixture, true);
+    let output = run.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("it does not come back: ") && text.contains("hint: "), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::plan::Step;
 use crate::record::{Event, Recording};
 use crate::schedule::Schedule;
 use crate::unit::{BitRate, Bytes};
+use crate::vocabulary::ReasonKind;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::Path;
 use std::time::Duration;
@@ -65,7 +66,14 @@ impl Watcher for Progress {
         self.bar.tick();
     }
 
-    fn written(&mut self, _: &Event, _: &[u8]) {}
+    /// What failed is told at once: what follows from it may take its time.
+    fn written(&mut self, event: &Event, _: &[u8]) {
+        if let Event::NotMeasured(not) = event
+            && not.reason.kind == ReasonKind::Failed
+        {
+            self.bar.println(format!("failed    {}: {}", not.what(), not.reason.why));
+        }
+    }
 
     fn ended(&mut self) -> Result<()> {
         self.bar.finish_and_clear();

@@ -1,0 +1,80 @@
+//! What becomes of a run when a host's agent ends, or a worker of it: what was under way is lost, and the run is not,
+//! where the host still answers or does so again.
+
+use super::host::{Watch, asked};
+use super::protocol::CloseRequest;
+use super::{PATIENCE, Runner};
+use crate::plan::Target;
+use crate::{Error, Result};
+use std::time::{Duration, Instant};
+
+/// How long a host that is reached by ssh may take to come back: one that restarts takes about a minute.
+const RETURN: Duration = Duration::from_secs(90);
+
+/// How long after a try comes the next one.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// How often the user is asked meanwhile.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whether a process ended that can be started again. One that met a limit would meet it again.
+pub fn may_be_restarted(error: &Error) -> bool {
+    matches!(error.cause(), Error::Died { limit: None, .. })
+}
+
+impl Runner<'_> {
+    /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
+    /// ended there is the error.
+    pub(super) fn restart(&mut self, death: Error) -> Result<()> {
+        if self.hosts.has_lost_lab() {
+            return Err(death);
+        }
+        self.open.clear();
+        for index in 0..self.hosts.all.len() {
+            let request = CloseRequest { sessions: None };
+            let client = &mut self.hosts.all[index].client;
+            // An agent that lost a worker says so whatever it is asked.
+            match client.call::<()>("close", &request, 3 * PATIENCE, &|| asked(self.stop)) {
+                Ok(()) => {}
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) => self.await_return(index, &death)?,
+            }
+        }
+        self.watch = Watch::over(&self.hosts, self.stop);
+        Ok(())
+    }
+
+    /// Starts an agent there as soon as that can be done.
+    fn await_return(&mut self, index: usize, death: &Error) -> Result<()> {
+        let deadline = Instant::now() + RETURN;
+        loop {
+            match self.hosts.restart(index, self.plan, self.stop) {
+                Err(error) if self.is_worth_waiting(&error) && Instant::now() + PAUSE < deadline => {
+                    self.pause()?
+                }
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => {
+                    let what = format!("{death}; it does not come back: {error}");
+                    return Err(Error::Died { what, limit: None });
+                }
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    /// What is not reached now may be reached soon; a host of the lab is there or is not.
+    fn is_worth_waiting(&self, error: &Error) -> bool {
+        let may_pass =
+            matches!(error, Error::Peer { .. } | Error::HungUp { .. } | Error::Died { limit: None, .. });
+        may_pass && matches!(self.plan.target, Target::Ssh(_))
+    }
+
+    fn pause(&self) -> Result<()> {
+        let until = Instant::now() + PAUSE;
+        while Instant::now() < until {
+            asked(self.stop)?;
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+}
