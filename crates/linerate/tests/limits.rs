@@ -167,6 +167,25 @@ fn a_quota_of_cpu_time_is_told_and_no_other_process() {
 }
 
 #[test]
+fn ends_on_the_only_cpu_are_told_and_no_other_process() {
+    let is_set = |group: &Group| group.set("cpuset.mems", "0") && group.set("cpuset.cpus", "1");
+    let Some(group) = Group::new("cpuset").filter(is_set) else {
+        return println!(
+            "SKIP: limits::ends_on_the_only_cpu_are_told_and_no_other_process: no control group can be made here"
+        );
+    };
+    let run = "run lab --only network.tcp --sizes 64,1MiB --profile quick --passes 1 --quiet --no-page";
+    let (output, folder) = run_after(&group.enter(), run);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = report(&recording(folder.path()));
+    let codes = warnings(&told);
+    assert!(!codes.iter().any(|code| code == "preempted"), "{codes:?}");
+    let warning = told["warnings"].as_array().unwrap().iter().find(|one| one["code"] == "one-cpu");
+    let detail = warning.unwrap_or_else(|| panic!("{codes:?}"))["detail"].as_str().unwrap();
+    assert!(detail.contains("host a may use CPU 1 of 0") && detail.contains(&group.name()), "{detail}");
+}
+
+#[test]
 fn a_closed_stream_ends_nothing_by_a_panic() {
     let folder = TempDir::new().unwrap();
     let program = nobody::program();

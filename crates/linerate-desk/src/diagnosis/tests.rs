@@ -101,6 +101,25 @@ fn many_copied_zero_copies_are_told() {
 }
 
 #[test]
+fn ends_that_share_the_only_cpu_disturb_each_other() {
+    let found = added(|recording| {
+        recording.hosts.iter_mut().for_each(|host| host.cpus = vec![1]);
+        for trial in &mut recording.trials {
+            for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
+                (flow.cpu, flow.run_delay_ns) = (Some(1), Some(flow.duration_ns / 2));
+            }
+        }
+    });
+    assert!(found.contains(&("one-cpu", "run".into())), "{found:?}");
+    // Who is alone on memory is disturbed by somebody else.
+    let is_blamed = |code, layer: &str| found.contains(&(code, layer.to_owned()));
+    assert!(
+        !is_blamed("foreign-cpu", "network.tcp a>b") && is_blamed("foreign-cpu", "memory.copy a"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn another_process_is_counted_once_a_layer() {
     let mut recording = quiet();
     let trials = recording.trials.iter_mut().filter(|trial| is_plain(&trial.case));

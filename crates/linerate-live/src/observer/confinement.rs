@@ -1,11 +1,13 @@
 //! What confines the process: control groups and containers (cgroups(7)).
 
+use super::cpu::allowed_cpus;
 use super::fact::text;
 use super::quota;
-use linerate_sys::control_group::groups;
+use linerate_sys::control_group::{Group, groups};
 use serde_json::{Value, json};
 use std::path::Path;
 
+const ONLINE: &str = "/sys/devices/system/cpu/online";
 const OWN: &str = "/proc/self/cgroup";
 /// Version 1 says "no limit" with the largest multiple of the page size; nothing has this much memory.
 const NO_LIMIT: u64 = 1 << 62;
@@ -31,6 +33,21 @@ pub(super) fn container() -> Value {
     let named = NAMES.iter().find(|(part, _)| own.contains(part)).map(|(_, name)| (*name).to_owned());
     let found = told.or(sign).or(named);
     found.unwrap_or_else(|| "none seen".into()).into()
+}
+
+/// What leaves the process fewer CPUs than are online; null where nothing does, or it cannot be read.
+pub(super) fn narrowed_by() -> Value {
+    let allowed = allowed_cpus();
+    let Some(allowed) = allowed.filter(|list| text(ONLINE).is_some_and(|online| online.trim() != list))
+    else {
+        return Value::Null;
+    };
+    let lists = ["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"];
+    let is_by = |group: &Group| lists.iter().any(|file| group.read(file).as_ref() == Some(&allowed));
+    // The topmost one that has these is where they were set.
+    let group = groups(Path::new("/"), "cpuset").into_iter().rev().find(is_by);
+    let affinity = || "an affinity, as of taskset(1) or a service's CPUAffinity".to_owned();
+    group.map_or_else(affinity, |group| format!("the cpuset of the control group {}", group.name)).into()
 }
 
 /// How many CPUs' time the process may use: `none` without a limit, null where it cannot be read.

@@ -1,6 +1,6 @@
 //! Facts about the machine: kernel, clock, memory, load, firmware. The CPU's are in `cpu`.
 
-use super::confinement::{container, cpu_limit, memory_limit, throttled};
+use super::confinement::{container, cpu_limit, memory_limit, narrowed_by, throttled};
 use super::cpu;
 use super::fact::{Fact, Facts, Source, chosen, read, shortened, text};
 use super::quota::quotas;
@@ -59,6 +59,7 @@ const FACTS: &[Fact] = &[
     ("cgroup.cpus", Call(cpu_limit)),
     ("cgroup.quotas", Call(quotas)),
     ("cgroup.throttled", Call(throttled)),
+    ("cpu.narrowed_by", Call(narrowed_by)),
     ("cgroup.memory_bytes", Call(memory_limit)),
 ];
 

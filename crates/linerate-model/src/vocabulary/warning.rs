@@ -298,6 +298,14 @@ pub const WARNINGS: &[Warning] = &[
         hint: "quote ratios, or measure between two machines: linerate run ssh://HOST",
     },
     Warning {
+        code: "one-cpu",
+        meaning: "both ends had one CPU between them and ran in turns",
+        rule: "all hosts of a machine together may use one CPU, and ends that meet were measured there",
+        source: "sched_getaffinity(2); cpuset.cpus of the control groups, cpuset(7)",
+        weight: Weight::Wrong,
+        hint: "give the program two CPUs at least: taskset -c, cpuset.cpus of its control group, or another one for the virtual machine",
+    },
+    Warning {
         code: "shim",
         meaning: "a known fault was put in by hand",
         rule: "a shim.* or relay.* setting other than the harmless one",

@@ -1,13 +1,19 @@
 //! What concerns the whole run.
 
 use super::{Context, Finding};
+use crate::diagnosis::facts::fact;
 use crate::diagnosis::planted::lab_faults;
-use crate::record::HostFacts;
+use crate::plan::HostId;
+use crate::record::{HostFacts, StepRecord};
 use crate::vocabulary::Place;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 pub(super) fn findings(context: &Context) -> Vec<Finding> {
-    [shared_cpus(context), fault(context), interrupted(context)].into_iter().flatten().collect()
+    [shared_cpus(context), one_cpu(context), fault(context), interrupted(context)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Two hosts on one machine, where something was measured between them.
@@ -21,6 +27,28 @@ fn shared_cpus(context: &Context) -> Option<Finding> {
         context.layers.iter().any(|layer| layer.place == Place::Network && layer.unavailable.is_none());
     (network && !sharing.is_empty())
         .then(|| Finding::new("shared-cpus", None, "", json!({ "hosts": sharing })))
+}
+
+/// A machine of which one CPU may be used, where ends met.
+fn one_cpu(context: &Context) -> Option<Finding> {
+    let recording = context.recording;
+    let of_machine = |host: &&HostFacts| {
+        let all = recording.hosts.iter().filter(|other| other.machine == host.machine);
+        all.collect::<Vec<_>>()
+    };
+    let has_one = |hosts: &Vec<&HostFacts>| {
+        let cpus: BTreeSet<u32> = hosts.iter().flat_map(|host| &host.cpus).copied().collect();
+        let here = |id: HostId| hosts.iter().any(|host| host.host == id);
+        let meet = |step: &StepRecord| step.roles.iter().filter(|role| here(role.host)).count() > 1;
+        cpus.len() == 1 && recording.steps.iter().any(meet)
+    };
+    let hosts = recording.hosts.iter().map(|host| of_machine(&host)).find(has_one)?;
+    let host = hosts.first()?;
+    let told = |name| fact(host, name).and_then(Value::as_str).unwrap_or_default();
+    let by = Some(told("cpu.narrowed_by")).filter(|by| !by.is_empty());
+    let by = by.map_or(String::new(), |by| format!(" of {}, by {by}", told("cpu.online").trim()));
+    let detail = format!("host {} may use CPU {}{by}", host.host, host.cpus.first()?);
+    Some(Finding::new("one-cpu", None, detail, json!({ "host": host.host, "cpus": host.cpus })))
 }
 
 fn fault(context: &Context) -> Option<Finding> {

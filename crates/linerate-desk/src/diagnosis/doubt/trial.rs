@@ -28,7 +28,7 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         limit: FOREIGN,
         tolerated: 0.0,
         measure: |context, _, trial| {
-            let shares = alone(trial).filter_map(run_delay).reduce(f64::max);
+            let shares = alone(context, trial).filter_map(run_delay).reduce(f64::max);
             shares.filter(|_| !is_throttled(context, trial))
         },
         worst: "run_delay_share",
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         limit: PUT_OFF,
         tolerated: MANY,
         measure: |context, _, trial| {
-            let shares = alone(trial).filter_map(put_off).reduce(f64::max);
+            let shares = alone(context, trial).filter_map(put_off).reduce(f64::max);
             shares.filter(|_| !is_throttled(context, trial))
         },
         worst: "run_delay_share",
@@ -134,9 +134,16 @@ fn flows(trial: &Trial) -> impl Iterator<Item = &Flow> {
 
 /// Flows that share their CPU with no other flow of the trial, nor with a process of their transport: only these can be
 /// sure that whatever kept them waiting was foreign.
-fn alone(trial: &Trial) -> impl Iterator<Item = &Flow> {
+fn alone<'t>(context: &Context, trial: &'t Trial) -> impl Iterator<Item = &'t Flow> {
+    // Hosts of one machine have its CPUs in common.
+    let machine = |id: HostId| {
+        let known = context.recording.hosts.iter().find(|host| host.host == id);
+        known.map_or(id.to_string(), |host| host.machine.clone())
+    };
+    let machines: BTreeMap<HostId, String> =
+        trial.roles.iter().map(|role| (role.host, machine(role.host))).collect();
     let has_helpers = Rung::named(&trial.case.rung).is_some_and(|rung| rung.transport.has_helpers);
-    let place = |role: &RoleRecord, flow: &Flow| Some((role.host, flow.cpu?));
+    let place = move |role: &RoleRecord, flow: &Flow| Some((machines.get(&role.host).cloned()?, flow.cpu?));
     let all = trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role, flow)));
     let mut threads = BTreeMap::new();
     all.clone().for_each(|(role, flow)| *threads.entry(place(role, flow)).or_insert(0u32) += 1);
