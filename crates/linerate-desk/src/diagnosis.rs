@@ -6,6 +6,7 @@
 //! kind of warning about one layer, or about the whole run, however many trials show it.
 
 mod bound;
+mod cause;
 mod doubt;
 mod facts;
 mod planted;
@@ -16,6 +17,7 @@ mod waterfall;
 mod wire;
 
 pub use bound::Bound;
+pub use cause::{CauseVerdict, Grade};
 pub use doubt::Finding;
 pub use facts::fact;
 pub use waterfall::{Gap, Waterfall};
@@ -39,6 +41,8 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// The same of the suites: a layer is one of [`Analysis::suite_layers`].
     pub of_suites: Vec<Finding>,
+    /// What is known of each cause that was looked for by experiment.
+    pub causes: Vec<CauseVerdict>,
 }
 
 impl Diagnosis {
@@ -63,5 +67,6 @@ pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
     let rests = analysis.layers.iter().zip(&bounds);
     let rests_ns_per_byte = rests.map(|(layer, bounds)| bound::rest_ns_per_byte(layer, bounds)).collect();
     let waterfalls = waterfall::waterfalls(recording, analysis);
-    Diagnosis { sentence, bounds, rests_ns_per_byte, waterfalls, findings, of_suites }
+    let causes = cause::verdicts(recording, analysis, &bounds);
+    Diagnosis { causes, sentence, bounds, rests_ns_per_byte, waterfalls, findings, of_suites }
 }

@@ -6,6 +6,7 @@
 mod arms;
 mod assemble;
 mod block;
+mod cause;
 mod curve;
 pub mod draw;
 mod export;
@@ -163,6 +164,7 @@ fn text_of(report: &Report, page: Page) -> String {
     match report.shows() {
         Shows::Imported(imported) => imported::render(imported, page),
         Shows::Comparison(compared) => arms::render(report, compared, page),
+        Shows::Diagnosis(compared, causes) => cause::render(report, compared, causes, page),
         Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
@@ -174,6 +176,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
     match report.shows() {
         Shows::Imported(imported) => return imported::render(imported, page),
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
+        Shows::Diagnosis(compared, causes) => notes.extend(cause::notes(compared, causes)),
         Shows::Suites(_) | Shows::Ladder => {}
     }
     notes.sort_by_key(|note| note.weight.place());

@@ -6,6 +6,7 @@
 mod bound;
 mod break_class;
 mod calibrated;
+mod cause;
 mod explanation;
 mod fault;
 mod knob;
@@ -32,6 +33,7 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
+pub use cause::{CAUSES, Cause};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};

@@ -7,6 +7,7 @@ mod command;
 mod compare;
 mod completions;
 mod config;
+mod diagnose;
 mod doctor;
 mod explain;
 mod fault;
@@ -109,6 +110,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
     match args.command {
         Command::Run(run) => run::main(&run),
         Command::Ab(ab) => ab::main(&ab),
+        Command::Diagnose(diagnose) => diagnose::main(&diagnose),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

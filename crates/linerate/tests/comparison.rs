@@ -55,6 +55,41 @@ fn the_recording_of_an_ab_is_reported_as_one() {
 }
 
 #[test]
+fn a_diagnosis_has_a_grade_for_each_cause() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let diagnose = |target: &str| {
+        linerate(&["diagnose", target, "--seed", "1", "--quiet", "--output", out, "--format", "json"])
+    };
+    let output = diagnose("simulated:noise=0.5%,between=0.2%");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{report}");
+    let verdicts = report["verdicts"].as_array().unwrap();
+    assert_eq!(verdicts.len(), linerate::vocabulary::CAUSES.len());
+    assert!(verdicts.iter().all(|one| one["grade"] == "ruled-out"), "{verdicts:?}");
+    let output = diagnose("simulated:noise=20%,between=10%");
+    assert_eq!(output.status.code(), Some(11), "{}", text(&output));
+}
+
+/// The path's fault is put in by hand: a program that pins its send buffer.
+#[test]
+#[ignore = "takes some minutes: ./test --long"]
+fn a_pinned_send_buffer_is_proved_on_a_lab() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target = ["lab:delay=5ms", "--base", "socket.send-buffer=64KiB"];
+    let arguments = ["--quiet", "--output", out, "--format", "json"];
+    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &report["verdicts"][0];
+    let causes = ["small-send-buffer", "small-buffers"];
+    assert!(causes.iter().any(|cause| first["cause"] == *cause), "{first}");
+    assert!(first["grade"] == "proved" && first["gain"]["low"].as_f64() > Some(1.0), "{first}");
+}
+
+#[test]
 fn what_is_wrong_is_said_with_what_to_try() {
     let cases: [(&[&str], &str); 8] = [
         (&["ab", "simulated"], "--set"),

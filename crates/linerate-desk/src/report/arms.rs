@@ -43,13 +43,18 @@ pub(super) fn render(report: &Report, compared: &Compared, page: Page) -> String
     lines.push(String::new());
     lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
     let mut notes = notes(compared);
-    notes.extend(note::notes(report).into_iter().filter(|one| DISTURBANCES.contains(&one.code.as_str())));
+    notes.extend(disturbances(report));
     let notes = note::brief(notes, EXPLAIN, width - INDENT.len(), str::to_owned);
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// What may be behind blocks that scatter.
+pub(super) fn disturbances(report: &Report) -> impl Iterator<Item = note::Note> {
+    note::notes(report).into_iter().filter(|one| DISTURBANCES.contains(&one.code.as_str()))
 }
 
 /// The verdict in words.
@@ -108,7 +113,7 @@ fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
 }
 
 /// `network.tcp a>b, stream of 1 MiB, 12 blocks`.
-fn measured(compared: &Compared) -> String {
+pub(super) fn measured(compared: &Compared) -> String {
     let size = Bytes(compared.message_bytes);
     let what = match compared.metric {
         plan::Metric::Throughput => format!("stream of {size} messages"),
@@ -216,12 +221,17 @@ pub(super) fn notes(compared: &Compared) -> Vec<note::Note> {
             notes.push(note::Note::new(code, text, Weight::Changed));
         }
     }
+    notes.push(margin(compared));
+    notes
+}
+
+/// By what margin was judged.
+pub(super) fn margin(compared: &Compared) -> note::Note {
     let noise = compared.same.as_ref().map_or(String::new(), |control| {
         format!("; the A/A control's difference has a standard error of {}", percent(control.standard_error))
     });
     let margin = format!("{} either way{noise}.", percent(compared.margin));
-    notes.push(note::Note::new("margin", margin, Weight::Unsure));
-    notes
+    note::Note::new("margin", margin, Weight::Unsure)
 }
 
 /// `half round trip 21.4 µs to 30.1 µs (+41 %), worse`.
@@ -249,7 +259,7 @@ fn absolute(metric: plan::Metric, estimate: Option<Estimate>) -> String {
 }
 
 /// `[-3.1 %, +0.4 %]`.
-fn ends(effect: &Effect) -> String {
+pub(super) fn ends(effect: &Effect) -> String {
     match (effect.low, effect.high) {
         (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
         _ => "[no interval]".into(),

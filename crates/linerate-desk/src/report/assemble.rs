@@ -36,6 +36,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         run: run(recording, analysis),
         sentence: String::new(),
         arms: compare_arms(recording),
+        verdicts: diagnosis.causes.clone(),
         suites: suites(analysis, diagnosis),
         imported: super::imported::entry(recording),
         ladder: ladder.collect(),
@@ -53,6 +54,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
     let sentence = match report.shows() {
         Shows::Imported(imported) => super::imported::sentence(imported),
         Shows::Comparison(arms) => super::arms::sentence(arms),
+        Shows::Diagnosis(arms, causes) => super::cause::sentence(arms, causes),
         Shows::Suites(suites) => super::suite::sentence(suites),
         Shows::Ladder => diagnosis.sentence.clone(),
     };

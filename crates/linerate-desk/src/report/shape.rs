@@ -16,6 +16,7 @@ pub use suite::{
 
 use crate::analysis::model::CpuCost;
 use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled};
+use crate::diagnosis::CauseVerdict;
 use crate::plan::{HostGroup, HostId};
 use crate::record::{NotMeasured, SpreadSource};
 use crate::statistic::Estimate;
@@ -36,6 +37,9 @@ pub struct Report {
     pub sentence: String,
     /// What arms were compared, and the verdict; null where the plan had none.
     pub arms: Option<Compared>,
+    /// What is known of each cause that was looked for by experiment: the proved ones first, by their gain.
+    #[serde(default)]
+    pub verdicts: Vec<CauseVerdict>,
     /// What the plan files asked for.
     #[serde(default)]
     pub suites: Vec<SuiteReport>,
@@ -65,6 +69,7 @@ pub(super) enum Shows<'r> {
     Ladder,
     Suites(&'r [SuiteReport]),
     Comparison(&'r Compared),
+    Diagnosis(&'r Compared, &'r [CauseVerdict]),
     Imported(&'r ImportedReport),
 }
 
@@ -73,6 +78,7 @@ impl Report {
     pub(super) fn shows(&self) -> Shows<'_> {
         match (&self.imported, &self.arms, self.suites.as_slice()) {
             (Some(imported), ..) => Shows::Imported(imported),
+            (_, Some(compared), _) if !self.verdicts.is_empty() => Shows::Diagnosis(compared, &self.verdicts),
             (_, Some(compared), _) => Shows::Comparison(compared),
             (.., []) => Shows::Ladder,
             (.., suites) => Shows::Suites(suites),

@@ -10,6 +10,7 @@
 
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
+use super::knob::refused_experiments;
 use super::placement::ends;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, blocks, failure, roles};
@@ -62,6 +63,8 @@ pub struct Arms {
     entries: Vec<Entry>,
     pace: Pace,
     unavailable: Vec<NotMeasured>,
+    /// Experiments that a host does not allow.
+    refused: BTreeSet<u32>,
     /// Every visit so far. More are added when the recording has come to the end of them.
     visits: Visits,
 }
@@ -75,9 +78,11 @@ impl Arms {
         entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
         entries.sort_by_key(|entry| entry.case.pattern != decides);
         let warm_up_ns = entries.first().map_or(0, |entry| entry.warm_up_ns.min(plan.profile.warm_up_ns));
+        // Over a long path a connection has to find its rate each time.
+        let is_short = warm_up_ns <= SHORT_WARM_UP_NS && entries.iter().all(|entry| !entry.path.is_long());
         let pace = match decides {
             Pattern::PingPong => SEVERAL,
-            _ if warm_up_ns <= SHORT_WARM_UP_NS => MANY,
+            _ if is_short => MANY,
             _ => FEW,
         };
         for entry in &mut entries {
@@ -95,18 +100,28 @@ impl Arms {
         if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
             entries.clear();
         }
+        let refused = refused_experiments(plan, recording);
+        let not_measured = refused.iter().map(|(arm, reason)| NotMeasured {
+            rung: plan.view.rungs().first().cloned().unwrap_or_default(),
+            arm: Some(*arm),
+            reason: reason.clone(),
+            ..NotMeasured::default()
+        });
         Arms {
             plan: plan.clone(),
             comparison: comparison.clone(),
             entries,
             pace,
-            unavailable: unavailable.into_iter().filter(concerns).collect(),
+            unavailable: unavailable.into_iter().filter(concerns).chain(not_measured).collect(),
+            refused: refused.into_iter().map(|(arm, _)| arm).collect(),
             visits: Visits::default(),
         }
     }
 
+    /// The plan as it stands, and every arm that the hosts can have.
     fn arms(&self) -> BTreeSet<u32> {
-        (0..=self.plan.arms.len() as u32).collect()
+        let all = 0..=self.plan.arms.len() as u32;
+        all.filter(|arm| !self.refused.contains(arm)).collect()
     }
 
     fn visit_ns(&self) -> u64 {
@@ -280,7 +295,7 @@ impl Schedule for Arms {
     }
 
     fn announcement(&self) -> String {
-        let candidates = self.plan.arms.len().saturating_sub(2);
+        let candidates = self.arms().len().saturating_sub(3);
         let candidates = counted(candidates, "candidate");
         let rung = self.plan.view.rungs().first().map_or("", String::as_str);
         let blocks = self.comparison.blocks;
@@ -310,7 +325,7 @@ impl Schedule for Arms {
 
     /// The least p of n blocks is 2 in 2 to the n; Holm multiplies it by the number of candidates.
     fn note(&self) -> Option<String> {
-        let count = self.plan.arms.len().saturating_sub(2).max(1);
+        let count = self.arms().len().saturating_sub(3).max(1);
         let candidates = count as f64;
         let looks = if self.comparison.extend { 2 } else { 1 };
         let level = ALPHA / f64::from(looks);

@@ -1,6 +1,6 @@
 //! Values of knobs that a host has not: known before anything is measured, by what its agent said of itself.
 
-use crate::plan::{Placement, Plan, Setting, Suite};
+use crate::plan::{Arm, Placement, Plan, Setting, Suite};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
 use crate::vocabulary::ReasonKind::Lacking;
 use crate::vocabulary::{Had, Knob, Rung};
@@ -10,13 +10,24 @@ type Wrong = (String, String);
 
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
-    let arms = plan.arms.iter().filter(|_| plan.view.suites().is_empty());
+    let arms = plan.arms.iter().filter(|arm| plan.view.suites().is_empty() && arm.cause.is_none());
     let asked = plan.settings.iter().chain(arms.flat_map(|arm| &arm.settings));
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
     let rungs: Vec<&Rung> =
         plan.view.rungs().iter().chain(of_suites).filter_map(|id| Rung::named(id)).collect();
     let is_used = |setting: &&Setting| rungs.iter().any(|rung| concerns(setting, rung));
     asked.filter(is_used).find_map(|setting| lacking(setting, &recording.hosts))
+}
+
+/// The experiments for a cause that a host does not allow, with their arms. What a user asks for by hand is refused
+/// before.
+pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u32, Reason)> {
+    let refusal = |arm: &Arm| {
+        let mut settings = arm.settings.iter().filter(|_| arm.cause.is_some());
+        let (why, hint) = settings.find_map(|setting| lacking(setting, &recording.hosts))?;
+        Some(Reason::new(Lacking, why, hint))
+    };
+    (1..).zip(&plan.arms).filter_map(|(number, arm)| Some((number, refusal(arm)?))).collect()
 }
 
 /// Why a suite's case is not measured, where it sets what one of its hosts has not.

@@ -1,6 +1,7 @@
 //! Whole runs in virtual time.
 
 mod arms;
+mod causes;
 mod failures;
 mod machine;
 mod slow;

@@ -16,7 +16,7 @@ pub const CONFIRMATION_BLOCKS: u32 = 6;
 pub const SLOWDOWN_PERCENT: u32 = 10;
 
 /// Settings that are tried beside the plan as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Arm {
     /// Its name in reports: the settings as they were typed, or what it is a control for.
     pub name: String,
@@ -25,6 +25,9 @@ pub struct Arm {
     pub kind: ArmKind,
     /// What it adds to the plan's own settings.
     pub settings: Vec<Setting>,
+    /// The cause whose experiment it is; none where somebody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
 }
 
 /// What an arm is tried for.
@@ -86,15 +89,20 @@ impl Arm {
     /// An arm called as its settings are typed.
     pub fn candidate(settings: Vec<Setting>) -> Arm {
         let names: Vec<String> = settings.iter().map(Setting::to_string).collect();
-        Arm { name: names.join(" + "), kind: ArmKind::Candidate, settings }
+        Arm { name: names.join(" + "), settings, ..Arm::default() }
     }
 
     /// The arm that must not differ and the one that must.
     pub fn controls() -> Result<[Arm; 2], SettingError> {
         let slowdown = format!("shim.slowdown={SLOWDOWN_PERCENT}").parse()?;
         Ok([
-            Arm { name: "A/A control".into(), kind: ArmKind::Same, settings: Vec::new() },
-            Arm { name: "positive control".into(), kind: ArmKind::Slowed, settings: vec![slowdown] },
+            Arm { name: "A/A control".into(), kind: ArmKind::Same, ..Arm::default() },
+            Arm {
+                name: "positive control".into(),
+                kind: ArmKind::Slowed,
+                settings: vec![slowdown],
+                ..Arm::default()
+            },
         ])
     }
 }

@@ -2,7 +2,7 @@
 
 use super::metric::sampled::{SAMPLED, SampledMetric};
 use super::{
-    BOUNDS, BREAKS, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
+    BOUNDS, BREAKS, CAUSES, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
     MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SUITES, TOOLS, TRANSPORTS, WARNINGS,
 };
 
@@ -67,6 +67,7 @@ pub const KINDS: &[Kind] = &[
     kind("fault", "faults", "What may be put into a lab by hand: `--fault NAME[=VALUE]`.", "", faults),
     kind("observer", "observers", "What watches a host or a session around each step.", "", observers),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
+    kind("cause", "causes", "Why a rate is lost, by experiment: `linerate diagnose`.", "diagnose.md", causes),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
@@ -290,6 +291,18 @@ fn bounds() -> Vec<Explanation> {
         ..explained(bound.name, bound.meaning, bound.source, bound.hint)
     };
     BOUNDS.iter().map(bound).collect()
+}
+
+fn causes() -> Vec<Explanation> {
+    let cause = |cause: &super::Cause| Explanation {
+        facts: vec![
+            ("signs", cause.signs.join(", ")),
+            ("experiment", cause.experiments.join(", or ")),
+            ("healthy", if cause.is_fault { "has it not" } else { "has it: what the work costs" }.into()),
+        ],
+        ..explained(cause.name, cause.what, cause.source, cause.fix)
+    };
+    CAUSES.iter().map(cause).collect()
 }
 
 fn observers() -> Vec<Explanation> {

@@ -1,6 +1,6 @@
 //! `linerate ab`: candidates against the plan as it stands, from the arguments to the verdict.
 
-use super::args::Ab;
+use super::args::{Ab, Hosts};
 use super::measure::{finished, measure, why_nothing};
 use super::recorder::Recorder;
 use super::report::{columns, render};
@@ -38,11 +38,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         blocks: args.blocks,
         extend: !args.no_extend,
         margin: args.margin,
-        connections: match &args.hosts.target {
-            Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
-            Target::Simulated(_) => LAB_CONNECTIONS,
-            Target::Lab(_) | Target::Ssh(_) => 1,
-        },
+        connections: connections(&args.hosts.target),
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
     if ended.is_ok() && run.recording.steps.is_empty() {
@@ -61,8 +57,17 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
     }
 }
 
+/// Connections of each arm in a block.
+fn connections(target: &Target) -> u32 {
+    match target {
+        Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
+        Target::Simulated(_) => LAB_CONNECTIONS,
+        Target::Lab(_) | Target::Ssh(_) => 1,
+    }
+}
+
 /// Prints the report; the recording's place only for people.
-fn shown(run: &Recorder, format: &str) -> Result<()> {
+pub fn shown(run: &Recorder, format: &str) -> Result<()> {
     print(&render(&run.recording, format, columns())?)?;
     if format == "text" {
         print(&format!("\n{}\n", run.path.display()))?;
@@ -73,7 +78,7 @@ fn shown(run: &Recorder, format: &str) -> Result<()> {
 
 /// The plan that the arguments ask for.
 fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
-    let rung = rung(args)?;
+    let rung = rung(args.rung.as_ref(), &args.hosts, args.blocks)?;
     let mut arms: Vec<Arm> = Vec::new();
     for settings in args.set.iter().flat_map(|set| &set.0) {
         let arm = Arm::candidate(settings.clone());
@@ -84,11 +89,7 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     }
     arms.iter().try_for_each(|arm| once("--set", &arm.settings))?;
     once("--base", &args.base)?;
-    arms.extend(Arm::controls().map_err(|e: SettingError| Error::usage(e.what, e.hint))?);
-    if let Some(setting) = args.base.iter().find(|setting| setting.knob == SLOWDOWN) {
-        let what = format!("--base {setting}: the positive control is made of it");
-        return Err(Error::usage(what, "slow the base by shim.spin=20us instead"));
-    }
+    arms.extend(controls(&args.base)?);
     arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
     let target = &args.hosts.target;
     Ok(Plan {
@@ -103,11 +104,20 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     })
 }
 
+/// The two controls; what they are made of is not the base's.
+pub fn controls(base: &[Setting]) -> Result<[Arm; 2]> {
+    if let Some(setting) = base.iter().find(|setting| setting.knob == SLOWDOWN) {
+        let what = format!("--base {setting}: the positive control is made of it");
+        return Err(Error::usage(what, "slow the base by shim.spin=20us instead"));
+    }
+    Arm::controls().map_err(|e: SettingError| Error::usage(e.what, e.hint))
+}
+
 /// How wide an interval of one arm may be; what decides is the comparison's own.
 const TARGET: f64 = 0.05;
 
 /// A small message for latency, a large one for throughput, and short trials.
-fn profile(target: &Target, blocks: u32) -> Profile {
+pub fn profile(target: &Target, blocks: u32) -> Profile {
     let (trial_ns, warm_up_ns) = match target {
         Target::Lab(topology) if topology.shape.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
         Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
@@ -131,10 +141,10 @@ fn profile(target: &Target, blocks: u32) -> Profile {
 }
 
 /// The topmost rung that is asked for and has two ends.
-fn rung(args: &Ab) -> Result<&'static Rung> {
-    let named: Vec<String> = args.rung.iter().cloned().collect();
-    let only = if named.is_empty() { &args.hosts.only } else { &named };
-    let asked = rungs(&profile(&args.hosts.target, args.blocks), only, &args.hosts.skip)?;
+pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'static Rung> {
+    let named: Vec<String> = named.into_iter().cloned().collect();
+    let only = if named.is_empty() { &hosts.only } else { &named };
+    let asked = rungs(&profile(&hosts.target, blocks), only, &hosts.skip)?;
     let able = |rung: &&Rung| asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2;
     // A rung that stands beside the ladder is compared when it is named.
     let ladder = RUNGS.iter().rev().filter(|rung| !rung.sibling).find(able);
@@ -148,7 +158,7 @@ fn rung(args: &Ab) -> Result<&'static Rung> {
 }
 
 /// A candidate that cannot touch the rung would be found the same, which is true and useless.
-fn applies(setting: &Setting, rung: &Rung) -> Result<()> {
+pub fn applies(setting: &Setting, rung: &Rung) -> Result<()> {
     let knob = Knob::named(&setting.knob);
     let serves =
         knob.is_none_or(|knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name));

@@ -29,6 +29,8 @@ pub enum Command {
     Run(Run),
     /// Prove whether a setting makes a difference.
     Ab(Ab),
+    /// Say why the rate is lost, by experiment.
+    Diagnose(Diagnose),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.
@@ -155,6 +157,7 @@ impl Command {
         match self {
             Command::Run(Run { hosts, .. })
             | Command::Ab(Ab { hosts, .. })
+            | Command::Diagnose(Diagnose { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
             _ => false,
         }
@@ -229,6 +232,29 @@ pub struct Ab {
     /// Do not double the blocks where they cannot tell.
     #[arg(long, help_heading = WHAT)]
     pub no_extend: bool,
+    #[command(flatten)]
+    pub hosts: Hosts,
+    /// The form of the report.
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"], help_heading = OUTPUT)]
+    #[arg(conflicts_with = "json")]
+    pub format: String,
+}
+
+/// Says why the rate is lost: each cause of `linerate list causes` is changed on the test's own sockets, in randomised
+/// blocks beside the path as it stands, and is named only where the rate moved, moved again in fresh blocks, and its sign is
+/// there. Nothing of the hosts is changed. It ends with 10 where a fault is proved, 11 where that cannot be told.
+#[derive(Debug, clap::Args)]
+pub struct Diagnose {
+    /// Set knobs for the path as it stands: what your program sets.
+    #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub base: Vec<Setting>,
+    /// The rung (a name or a prefix) [default: the topmost of --only, else network.tcp].
+    #[arg(long, value_name = "RUNG", value_parser = rungs(), hide_possible_values = true, help_heading = WHAT)]
+    pub rung: Option<String>,
+    /// The smallest difference that matters, at least 1%.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, help_heading = WHAT)]
+    pub margin: f64,
     #[command(flatten)]
     pub hosts: Hosts,
     /// The form of the report.
@@ -337,6 +363,7 @@ impl Command {
         match self {
             Command::Run(run) => Some(&mut run.hosts),
             Command::Ab(ab) => Some(&mut ab.hosts),
+            Command::Diagnose(diagnose) => Some(&mut diagnose.hosts),
             Command::Calibrate(calibrate) => Some(&mut calibrate.hosts),
             _ => None,
         }

@@ -122,6 +122,23 @@ pub const WORDS: &[Words] = &[
                by\nblock with the base; at the first of two looks and at the second, half of 5 % may err.",
     },
     Words {
+        command: "diagnose",
+        examples: &[
+            ("linerate diagnose ssh://node7", "why a stream to node7 is no faster"),
+            (
+                "linerate diagnose lab:delay=10ms --base socket.send-buffer=64KiB",
+                "a path whose fault is known: a program that pins its send buffer",
+            ),
+            (
+                "linerate diagnose ssh://node7 --format json",
+                "a grade, a gain and its evidence for each cause",
+            ),
+        ],
+        exits: VERDICTS,
+        note: "Only the test's own sockets are changed. `linerate list causes` shows what is looked for, and by what change.\n\
+               10 is a fault that is proved, 0 that each which could be tried is ruled out within the margin.",
+    },
+    Words {
         command: "compare",
         examples: &[
             ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),

@@ -66,6 +66,7 @@ pub const RULES: &[Rule] = &[
     new("linerate run", "", How::Simulated, "", &[0]),
     new("LINERATE_CONFIG= linerate run", "", How::Simulated, "", &[0]),
     new("linerate ab", "", How::Simulated, "", VERDICT),
+    new("linerate diagnose", "", How::Simulated, "", VERDICT),
     // Without a target it is the lab.
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),

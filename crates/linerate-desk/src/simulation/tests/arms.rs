@@ -3,7 +3,7 @@
 use super::super::Simulation;
 use crate::analysis::{Compared, Confirmed, Verdict, compare_arms};
 use crate::plan::{Arm, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Rungs, View, Why, World, candidates};
-use crate::record::{Granted, Recording, SessionRecord};
+use crate::record::{Event, Granted, HostFacts, Recording, SessionRecord};
 use crate::schedule::schedule_of;
 use crate::vocabulary::Pattern;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn quiet() -> World {
 }
 
 /// A comparison of what is typed, in so many blocks.
-fn plan(set: &str, blocks: u32) -> Plan {
+pub(super) fn plan(set: &str, blocks: u32) -> Plan {
     let mut plan = super::plan(|_| ());
     plan.profile.sizes = vec![64, 1 << 20];
     plan.profile.trial_ns = 20_000_000;
@@ -40,12 +40,20 @@ fn design(plan: &mut Plan) -> &mut Comparison {
 }
 
 /// The recording of a whole session.
-fn session(plan: &Plan, world: &World, seed: u64) -> Recording {
+pub(super) fn session(plan: &Plan, world: &World, seed: u64) -> Recording {
+    session_with(plan, world, seed, |_| ())
+}
+
+/// The same on hosts that were changed.
+pub(super) fn session_with(plan: &Plan, world: &World, seed: u64, change: fn(&mut HostFacts)) -> Recording {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = Simulation::new(&plan, world, seed);
     let mut recording = super::headed(&plan);
     simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    recording.hosts.iter_mut().for_each(change);
     let mut schedule = schedule_of(&plan, &recording);
+    let unavailable = schedule.unavailable().to_vec();
+    unavailable.into_iter().for_each(|not| recording.push(Event::NotMeasured(not)));
     while let Some(step) = schedule.next(&recording) {
         simulation.step(&step).into_iter().for_each(|event| recording.push(event));
     }

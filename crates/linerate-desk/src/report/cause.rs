@@ -1,0 +1,149 @@
+//! The text form of a diagnosis: the answer in words, a line a cause, then the experiments.
+
+use super::arms::{ends, measured};
+use super::block::borderless;
+use super::line::{TEXT_WIDTH, marked, wrapped};
+use super::shape::Report;
+use super::text::{EXPLAIN, heading};
+use super::{Page, note};
+use crate::analysis::Compared;
+use crate::diagnosis::{CauseVerdict, Grade};
+use crate::unit::{percent, signed_percent};
+use crate::vocabulary::{Cause, Weight};
+use comfy_table::CellAlignment;
+
+const INDENT: &str = "  ";
+const BOLD: &str = "\x1b[1m";
+
+/// Writes the diagnosis for a page.
+pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdict], page: Page) -> String {
+    let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(wrapped(&sentence(compared, causes), width).iter().map(|line| marked(line, BOLD, page)));
+    lines.push(String::new());
+    lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
+    lines.push(String::new());
+    lines.extend(table(causes).iter().map(|line| format!("{INDENT}{line}")));
+    let mut notes = notes(compared, causes);
+    notes.extend(super::arms::disturbances(report));
+    let notes = note::brief(notes, EXPLAIN, width - INDENT.len(), str::to_owned);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes.iter().map(|line| format!("{INDENT}{line}")));
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The answer in words.
+pub(super) fn sentence(compared: &Compared, causes: &[CauseVerdict]) -> String {
+    let of = |grade: Grade, is_fault: bool| {
+        causes.iter().filter(move |one| one.grade == grade && one.is_fault == is_fault).collect::<Vec<_>>()
+    };
+    let path = format!("{} {}>{}", compared.rung, compared.from, compared.to);
+    let costs: Vec<String> = of(Grade::Proved, false).into_iter().map(with_gain).collect();
+    let costs = match costs.as_slice() {
+        [] => String::new(),
+        costs => format!(" What the work costs these hosts: {}.", costs.join("; ")),
+    };
+    let proved: Vec<String> = of(Grade::Proved, true).into_iter().map(with_gain).collect();
+    if !proved.is_empty() {
+        return format!(
+            "{path} is held back, proved by experiment, by {}.{costs}",
+            proved.join("; then by ")
+        );
+    }
+    let open: Vec<&str> = of(Grade::CannotTell, true).into_iter().map(what).collect();
+    if !open.is_empty() || !compared.doubts.is_empty() {
+        let because = match compared.doubts.as_slice() {
+            [] => format!("neither proved nor ruled out: {}", open.join("; ")),
+            doubts => doubts.join("; "),
+        };
+        return format!("Whether {path} is held back cannot be told: {because}.{costs}");
+    }
+    let consistent: Vec<&str> = of(Grade::Consistent, true).into_iter().map(what).collect();
+    if !consistent.is_empty() {
+        return format!(
+            "{path} behaves as if held back by {}, which could not be changed here.{costs}",
+            consistent.join("; ")
+        );
+    }
+    let ruled_out = of(Grade::RuledOut, true).len();
+    let not_tested = of(Grade::NotTested, true).len();
+    let left = if not_tested == 0 { String::new() } else { format!("; {not_tested} could not be tried") };
+    format!(
+        "{path} is healthy as far as was tried: {ruled_out} causes are ruled out within {}{left}.{costs}",
+        percent(compared.margin)
+    )
+}
+
+fn what(verdict: &CauseVerdict) -> &str {
+    Cause::named(&verdict.cause).map_or(&verdict.cause, |cause| cause.what)
+}
+
+/// `a send buffer …: socket.send-buffer=4MiB carries +310 % [+290 %, +330 %]`.
+fn with_gain(verdict: &CauseVerdict) -> String {
+    let gain = verdict.gain.map_or(String::new(), |gain| {
+        format!(
+            " ({} changes the rate by {} {})",
+            verdict.experiment,
+            signed_percent(gain.estimate),
+            ends(&gain)
+        )
+    });
+    format!("{}{gain}", what(verdict))
+}
+
+const GRADES: &[(Grade, &str)] = &[
+    (Grade::Proved, "proved"),
+    (Grade::Consistent, "consistent"),
+    (Grade::RuledOut, "ruled out"),
+    (Grade::NotTested, "not tested"),
+    (Grade::CannotTell, "cannot tell"),
+];
+
+fn table(causes: &[CauseVerdict]) -> Vec<String> {
+    let mut table = borderless(None);
+    table.set_header(["cause", "verdict", "changed", "rate", "interval"]);
+    for one in causes {
+        let grade = GRADES.iter().find(|(grade, _)| *grade == one.grade).map_or("", |(_, name)| name);
+        let gain = one.gain.map_or(String::new(), |gain| signed_percent(gain.estimate));
+        let interval = one.gain.map_or(String::new(), |gain| ends(&gain));
+        table.add_row([one.cause.as_str(), grade, &one.experiment, &gain, &interval]);
+    }
+    let last = table.column_count().saturating_sub(1);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index == last { 0 } else { 2 }));
+        column.set_cell_alignment(if index < 3 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// The remedies of what is proved, why others could not be tried, and by what margin was judged.
+pub(super) fn notes(compared: &Compared, causes: &[CauseVerdict]) -> Vec<note::Note> {
+    let mut notes: Vec<note::Note> = Vec::new();
+    for one in causes {
+        let evidence = one.evidence.join("; ");
+        match one.grade {
+            Grade::Proved => {
+                notes.push(note::Note::new("fix", format!("{}: {}.", one.cause, one.fix), Weight::Wrong))
+            }
+            Grade::Consistent | Grade::NotTested => {
+                notes.push(note::Note::new(
+                    "not tested",
+                    format!("{}: {evidence}.", one.cause),
+                    Weight::Unsure,
+                ));
+            }
+            Grade::CannotTell => {
+                notes.push(note::Note::new(
+                    "cannot tell",
+                    format!("{}: {evidence}.", one.cause),
+                    Weight::Changed,
+                ));
+            }
+            Grade::RuledOut => {}
+        }
+    }
+    notes.push(super::arms::margin(compared));
+    notes
+}
