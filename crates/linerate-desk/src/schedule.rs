@@ -17,6 +17,7 @@ mod fit;
 mod knob;
 mod ladder;
 mod launch;
+mod link;
 mod network_path;
 mod passes;
 mod placement;

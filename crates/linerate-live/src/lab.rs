@@ -30,6 +30,7 @@ mod netem;
 mod new_namespace;
 mod order;
 mod own_folder;
+mod port;
 mod refusal;
 mod register;
 mod request;
@@ -43,9 +44,10 @@ pub use holder::Holding;
 pub use in_force::InForce;
 pub use inside::Inside;
 pub use order::Order;
+pub use port::HostPort;
 pub use register::{Gone, Look, Register};
 
-use crate::plan::{Carrier, Topology};
+use crate::plan::{Carrier, Coalescing, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
@@ -154,6 +156,15 @@ impl Lab {
     /// What the wire did since it was last asked; none where the kernel alone carries the packets.
     pub fn audit(&mut self) -> Result<Option<WireAudit>> {
         self.wire.as_mut().map(Wire::audit).transpose()
+    }
+
+    /// Has the wire hold what comes to the hosts so from now on. What carries no packets of its own holds none.
+    pub fn hold(&mut self, coalescing: Coalescing) -> Result<()> {
+        match &mut self.wire {
+            Some(wire) => wire.hold(coalescing).map(drop),
+            None if coalescing.is_none() => Ok(()),
+            None => Err(Error::unavailable("this lab has no wire that holds frames", "take lab:wire=user")),
+        }
     }
 
     /// The processes without which it is another lab: its wire, and what runs for its faults.

@@ -21,7 +21,7 @@ pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{PATIENCE_NS, Plan, Step};
+use crate::plan::{Coalescing, PATIENCE_NS, Plan, Step, Target};
 use crate::record::Event;
 use crate::{Error, Result};
 use host::{Hosts, Watch};
@@ -144,6 +144,7 @@ impl<'r> Runner<'r> {
 
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> StepResult {
+        self.set_links(step)?;
         let mut unopened = BTreeSet::new();
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
@@ -198,6 +199,16 @@ impl<'r> Runner<'r> {
         }
         came.extend(events(step, answers, wire, at_ns, duration_ns));
         Ok(())
+    }
+
+    /// Makes a lab's links what the step asks for.
+    fn set_links(&mut self, step: &Step) -> Result<()> {
+        let of_lab = match &self.plan.target {
+            Target::Lab(topology) => topology.coalescing,
+            Target::Ssh(_) | Target::Simulated(_) => Coalescing::default(),
+        };
+        let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
+        self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
     }
 
     /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.

@@ -37,6 +37,7 @@ pub use cause::{CAUSES, Cause};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
+pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
     LAM_RPIS, LIBRARY_KINDS, Launch, LaunchDaemons, LibraryKind, MPI_ABIS, MPI_MAKERS, MPI_RECEIVES,

@@ -41,6 +41,7 @@ const GROUPS: &[Group] = &[
         name: "delay",
         rows: || rows::added_round_trips(&[0.5, 1.0, 5.0, 25.0, 100.0], Which::Median, TIMES),
     },
+    Group { name: "coalesce", rows: || rows::coalescing(&[16.0, 64.0, 250.0, 1000.0], Which::Median, TIMES) },
     Group { name: "hops", rows: || rows::hops(rows::HOPS, Which::Median, TIMES) },
     Group {
         name: "loss",

@@ -20,6 +20,7 @@ mod list;
 mod man;
 mod measure;
 mod output;
+mod planned_hosts;
 mod recorder;
 mod report;
 mod role;

@@ -4,6 +4,7 @@ mod breaks;
 mod calibrate;
 mod faults;
 mod knobs;
+mod links;
 mod observers;
 mod pairs;
 mod removal;

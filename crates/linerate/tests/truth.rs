@@ -32,6 +32,16 @@ fn a_delay_is_added_to_the_round_trip_each_way() {
 }
 
 #[test]
+fn what_an_adapter_holds_is_added_each_way() {
+    check(rows::coalescing(&[64.0, 1000.0], Which::Quickest, 1));
+}
+
+#[test]
+fn a_stream_has_the_rate_though_adapters_hold_it() {
+    check([rows::rate(1e9, ",coalesce=64us", 1), rows::rate(1e9, ",coalesce=1ms,coalesce-frames=32", 1)]);
+}
+
+#[test]
 fn a_switch_adds_what_it_waits_for() {
     // Those that add more than other work on this machine may.
     check(rows::hops(&rows::HOPS[1..3], Which::Quickest, 1));

@@ -68,7 +68,8 @@ pub fn wire(recording: &Recording, layer: &Layer) -> Wire {
                     .map_or_else(OneWayPath::default, |(from, to)| target.path(from, to))
             };
             let ways = [way(from, to), way(to, from)];
-            let mtu = f64::from(lab.mtu);
+            let set = recording.plan().and_then(|plan| plan.links_for(&layer.rung, 0).mtu);
+            let mtu = f64::from(set.unwrap_or(lab.mtu));
             let line = Line { mtu: Some(mtu), bps: ways[0].slowest().map(|rate| rate.0) };
             (line, seen, seen.filter(|_| is_told(lab)).map(|seen| ways.map(|way| built(&way, mtu, seen))))
         }

@@ -28,7 +28,12 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
 }
 
 fn figure(values: &FigureValues) -> SuiteFigureEntry {
-    let point = |at: &ValueAt| SuitePointEntry { at: at.x.name.clone(), x: at.x.number, value: at.value };
+    let point = |at: &ValueAt| SuitePointEntry {
+        at: at.x.name.clone(),
+        x: at.x.number,
+        value: at.value,
+        hosts: at.hosts.clone(),
+    };
     let series = |series: &SeriesValues| SuiteSeriesEntry {
         name: series.name.clone(),
         points: series.points.iter().map(point).collect(),
@@ -138,7 +143,27 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
     for band in bands(&first, &columns, Some(width.unwrap_or(text_width))) {
         lines.extend(band);
     }
+    let points = figure.series.iter().flat_map(|series| &series.points);
+    if let Some(played) = played_by(points.map(|point| (&*point.at, &*point.hosts))) {
+        lines.extend(wrapped(&played, text_width));
+    }
     lines
+}
+
+/// Which hosts played the levels of a figure, where more than one pair of hosts did at one of them: who several senders
+/// are is no matter of course.
+pub(super) fn played_by<'p>(points: impl Iterator<Item = (&'p str, &'p str)>) -> Option<String> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (level, hosts) in points.filter(|(_, hosts)| !hosts.is_empty()) {
+        match all.iter_mut().find(|(known, _)| *known == hosts) {
+            Some((_, levels)) if levels.contains(&level) => {}
+            Some((_, levels)) => levels.push(level),
+            None => all.push((hosts, vec![level])),
+        }
+    }
+    let is_told = all.iter().any(|(hosts, _)| hosts.contains(['+', ',']));
+    let each = all.iter().map(|(hosts, levels)| format!("{hosts} at {}", levels.join(", ")));
+    is_told.then(|| format!("Played by {}.", each.collect::<Vec<_>>().join("; ")))
 }
 
 fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {
@@ -207,6 +232,14 @@ fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_played_is_told_where_several_hosts_did() {
+        let points = [("x 1", "b>a"), ("x 2", "b+c>a"), ("x 4", "b+c>a"), ("x 2", "b+c>a")];
+        let told = "Played by b>a at x 1; b+c>a at x 2, x 4.";
+        assert_eq!(played_by(points.into_iter()).as_deref(), Some(told));
+        assert_eq!(played_by([("x 1", "a>b"), ("x 2", "a>b"), ("x 4", "")].into_iter()), None);
+    }
 
     #[test]
     fn a_shares_spread_is_told_in_points() {

@@ -1,12 +1,10 @@
 //! Values of knobs that a host has not: known before anything is measured, by what its agent said of itself.
 
+use super::link::{self, Wrong};
 use crate::plan::{Arm, Placement, Plan, Setting, Suite};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
 use crate::vocabulary::ReasonKind::Lacking;
 use crate::vocabulary::{Had, Knob, Rung};
-
-/// What is wrong, and what to try.
-type Wrong = (String, String);
 
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
@@ -16,7 +14,7 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     let rungs: Vec<&Rung> =
         plan.view.rungs().iter().chain(of_suites).filter_map(|id| Rung::named(id)).collect();
     let is_used = |setting: &&Setting| rungs.iter().any(|rung| concerns(setting, rung));
-    asked.filter(is_used).find_map(|setting| lacking(setting, &recording.hosts))
+    asked.filter(is_used).find_map(|setting| lacking(plan, setting, &recording.hosts))
 }
 
 /// The experiments for a cause that a host does not allow, with their arms. What a user asks for by hand is refused
@@ -24,7 +22,7 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
 pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u32, Reason)> {
     let refusal = |arm: &Arm| {
         let mut settings = arm.settings.iter().filter(|_| arm.cause.is_some());
-        let (why, hint) = settings.find_map(|setting| lacking(setting, &recording.hosts))?;
+        let (why, hint) = settings.find_map(|setting| lacking(plan, setting, &recording.hosts))?;
         Some(Reason::new(Lacking, why, hint))
     };
     (1..).zip(&plan.arms).filter_map(|(number, arm)| Some((number, refusal(arm)?))).collect()
@@ -32,12 +30,18 @@ pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u3
 
 /// Why a suite's case is not measured, where it sets what one of its hosts has not.
 pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32) -> Option<Reason> {
+    if let Some(reason) = link::of_case(plan, recording, rung, arm) {
+        return Some(reason);
+    }
     let arm = plan.arms.get((arm as usize).checked_sub(1)?)?;
     let is_left_out = |setting: &&Setting| {
         concerns(setting, rung) && Knob::named(&setting.knob).is_some_and(|knob| knob.had != Had::Clipped)
     };
-    let (why, hint) =
-        arm.settings.iter().filter(is_left_out).find_map(|setting| lacking(setting, &recording.hosts))?;
+    let (why, hint) = arm
+        .settings
+        .iter()
+        .filter(is_left_out)
+        .find_map(|setting| lacking(plan, setting, &recording.hosts))?;
     Some(Reason::new(Lacking, why, hint))
 }
 
@@ -48,10 +52,11 @@ fn concerns(setting: &Setting, rung: &Rung) -> bool {
 }
 
 /// The first host that has not what is asked for.
-fn lacking(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
     match Knob::named(&setting.knob)?.had {
         Had::Always => None,
         Had::Cpus => lacking_cpu(setting, hosts),
+        Had::Links => link::lacking(plan, setting, hosts),
         Had::Tried | Had::Clipped => hosts.iter().find_map(|host| {
             let is_it = |one: &&KnobRefused| is_refused(one, setting);
             let refused = host.refused.iter().find(is_it)?;
@@ -86,6 +91,7 @@ mod tests {
     use super::*;
     use crate::plan::{Arm, Rungs, View};
     use crate::record::synthetic::Synthetic;
+    use serde_json::json;
 
     /// A recording whose second host refuses this, and its plan with these settings.
     fn asked(refused: &str, rung: &str, set: &[&str]) -> (Plan, Recording) {
@@ -132,5 +138,55 @@ mod tests {
             assert_eq!(of_case(&plan, &recording, rung, 1).is_some(), is_left_out, "{set}");
             assert_eq!(of_case(&plan, &recording, rung, 0), None);
         }
+    }
+
+    /// Why a case with these settings is not measured on a target; none where it is.
+    fn told(target: &str, rung: &str, set: &[&str]) -> Option<String> {
+        let mut recording = Synthetic::default().recording();
+        let mut plan = recording.plan().unwrap().clone();
+        plan.target = target.parse().unwrap();
+        let settings = set.iter().map(|text| text.parse().unwrap()).collect();
+        plan.arms = vec![Arm::candidate(settings)];
+        for host in &mut recording.hosts {
+            host.address = Some("192.0.2.1".into());
+            let facts = [("mtu", json!(1500)), ("addresses", json!(["192.0.2.1/24"]))];
+            let facts = facts.map(|(name, fact)| (name.to_owned(), fact));
+            host.environment.interfaces = [("eth0".to_owned(), facts.into())].into();
+        }
+        of_case(&plan, &recording, Rung::named(rung).unwrap(), 1).map(|reason| reason.why)
+    }
+
+    #[test]
+    fn links_are_set_in_a_lab_and_nowhere_else() {
+        let tcp = "network.tcp";
+        for set in ["link.mtu=9000", "link.offload=off", "link.coalesce=64us"] {
+            let by_ssh = told("ssh://x,ssh://y", tcp, &[set]).unwrap();
+            assert!(by_ssh.starts_with(&format!("{set}: host settings are not changed")), "{by_ssh}");
+            assert_eq!(told("lab:wire=user", tcp, &[set]), None);
+            assert!(told("lab:wire=user", "in-host.tcp", &[set]).unwrap().contains("no link"), "{set}");
+        }
+        let large = told("ssh://x,ssh://y", tcp, &["link.mtu=9000"]).unwrap();
+        assert!(large.ends_with("and the MTU of eth0 of host a is 1500"), "{large}");
+        assert_eq!(told("ssh://x,ssh://y", tcp, &["link.mtu=1500"]), None, "it is so already");
+        assert_eq!(told("lab", tcp, &["link.mtu=9000"]), None);
+        assert!(told("lab", tcp, &["link.coalesce=64us"]).unwrap().contains("holds none back"));
+        let frames = told("lab:wire=user", tcp, &["link.coalesce-frames=8"]);
+        assert!(frames.unwrap().contains("says nothing without"));
+        assert_eq!(told("lab:coalesce=1ms", tcp, &["link.coalesce-frames=8"]), None);
+    }
+
+    #[test]
+    fn segments_that_no_link_carries_are_not_measured() {
+        for target in ["lab", "ssh://x,ssh://y"] {
+            let large = told(target, "network.tcp", &["tcp.mss=8948"]).unwrap();
+            assert_eq!(large, "tcp.mss=8948: the MTU of eth0 of host a is 1500, which leaves 1460 B");
+            assert_eq!(told(target, "network.tcp", &["tcp.mss=1460"]), None);
+            assert!(told(target, "network.tcp6", &["tcp.mss=1460"]).is_some());
+            assert_eq!(told(target, "in-host.tcp", &["tcp.mss=8948"]), None);
+            // The last word holds.
+            assert_eq!(told(target, "network.tcp", &["tcp.mss=8948", "tcp.mss=536"]), None);
+        }
+        assert_eq!(told("lab", "network.tcp", &["link.mtu=9000", "tcp.mss=8948"]), None);
+        assert!(told("lab", "network.tcp", &["link.mtu=4000", "tcp.mss=8948"]).is_some());
     }
 }

@@ -6,7 +6,7 @@
 pub mod disk;
 mod firewall;
 pub mod hog;
-mod offload;
+pub(super) mod offload;
 mod sysctl;
 
 use super::site::Site;

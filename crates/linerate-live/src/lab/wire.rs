@@ -8,6 +8,7 @@
 //! | `course` | what is under way, in the order of its time |
 //! | `doze` | when to stop sleeping before something is due |
 //! | `link` | one direction of a link: rate, queue, loss, delay |
+//! | `interrupt` | what a host's adapter holds before it hands it on |
 //! | `flight`, `frame` | a part of a super-packet, and how it is cut |
 //! | `audit` | how late frames were handed on |
 
@@ -17,13 +18,14 @@ mod doze;
 mod flight;
 mod forward;
 mod frame;
+mod interrupt;
 mod link;
 pub mod serve;
 #[cfg(test)]
 mod tests;
 
 use super::journal;
-use crate::plan::Wiring;
+use crate::plan::{Coalescing, Wiring};
 use crate::record::WireAudit;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
@@ -57,6 +59,15 @@ struct Order {
     seed: u64,
 }
 
+/// What a wire at work is asked for: each is answered with an audit.
+#[derive(Debug, Serialize, Deserialize)]
+enum Ask {
+    /// Nothing else.
+    Audit,
+    /// To hold what comes to the hosts so from now on.
+    Hold(Coalescing),
+}
+
 /// A wire at work. Dropping it ends it.
 #[derive(Debug)]
 pub struct Wire {
@@ -84,15 +95,22 @@ impl Wire {
             return Err(Error::peer("the lab's wire", "has no standard streams", ""));
         };
         let mut wire = Wire { input, output: BufReader::new(output), process };
-        let order = Order { ports, wiring, seed: rand::random() };
-        let order = serde_json::to_string(&order).map_err(|e| Error::io("encode", "an order", e.into()))?;
-        wire.ask(&order)?;
+        wire.ask(&Order { ports, wiring, seed: rand::random() })?;
         Ok(wire)
     }
 
     /// What it did since it was last asked.
     pub fn audit(&mut self) -> Result<WireAudit> {
-        let answer = self.ask("audit")?;
+        self.audited(&Ask::Audit)
+    }
+
+    /// Holds what comes to the hosts so from now on; what it did before is told.
+    pub fn hold(&mut self, coalescing: Coalescing) -> Result<WireAudit> {
+        self.audited(&Ask::Hold(coalescing))
+    }
+
+    fn audited(&mut self, ask: &Ask) -> Result<WireAudit> {
+        let answer = self.ask(ask)?;
         let broken = |error: serde_json::Error| Error::peer("the wire", error.to_string(), "");
         serde_json::from_str(&answer).map_err(broken)
     }
@@ -102,7 +120,8 @@ impl Wire {
         &self.process
     }
 
-    fn ask(&mut self, line: &str) -> Result<String> {
+    fn ask(&mut self, what: &impl Serialize) -> Result<String> {
+        let line = serde_json::to_string(what).map_err(|e| Error::io("encode", "an order", e.into()))?;
         // A pipe whose reader is gone says so, and so does the end of the answers.
         let mut answer = String::new();
         if writeln!(self.input, "{line}").is_ok() && self.is_heard()? {

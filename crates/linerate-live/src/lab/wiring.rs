@@ -15,7 +15,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Every host's interface on the wire.
-const PORT: &str = "wire0";
+pub(super) const PORT: &str = "wire0";
+
+/// The MTU of the ports in the middle: hosts alone say how large a packet may be, and may change it. A host takes none
+/// that is larger than its own.
+const MTU_OF_SWITCH: u32 = 65_535;
 
 /// The bridge's name, in its own namespace.
 const BRIDGE: &str = "bridge0";
@@ -71,7 +75,7 @@ pub(super) fn wire(
 ) -> Result<(Vec<Site>, Option<NewNamespace>)> {
     let mut switch = None;
     match hosts {
-        [a, b] if topology.carrier() != Carrier::User => lay_cable((a, PORT), (b, PORT), topology.mtu)?,
+        [a, b] if topology.carrier() != Carrier::User => lay_cable((a, PORT), (b, PORT), [topology.mtu; 2])?,
         _ => switch = Some(switch_with_cables(topology, hosts)?),
     }
     let mut sites: Vec<Site> = (0..topology.hosts).map(site).collect();
@@ -93,12 +97,12 @@ pub(super) fn wire(
     Ok((sites, switch))
 }
 
-fn lay_cable(near: (&mut NewNamespace, &str), far: (&NewNamespace, &str), mtu: u32) -> Result<()> {
+fn lay_cable(near: (&mut NewNamespace, &str), far: (&NewNamespace, &str), mtus: [u32; 2]) -> Result<()> {
     let (near, near_name) = near;
     let (far, far_name) = far;
     let near_port = Port { name: near_name, namespace: near.network.as_fd() };
     let far_port = Port { name: far_name, namespace: far.network.as_fd() };
-    near.netlink.add_cable(&near_port, &far_port, mtu)
+    near.netlink.add_cable(&near_port, &far_port, mtus)
 }
 
 /// A place in the middle with a port for each host, named as the host. A bridge joins the ports, unless the
@@ -108,7 +112,7 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [NewNamespace]) -> Result
     let bridge = (topology.carrier() != Carrier::User).then(|| add_bridge(&mut switch)).transpose()?;
     for (number, host) in (0..).zip(hosts) {
         let name = name_of(number);
-        lay_cable((host, PORT), (&switch, &name), topology.mtu)?;
+        lay_cable((host, PORT), (&switch, &name), [topology.mtu, MTU_OF_SWITCH])?;
         let port = quiet(&mut switch.netlink, &name)?;
         if let Some(bridge) = &bridge {
             switch.netlink.enslave(&port, bridge)?;

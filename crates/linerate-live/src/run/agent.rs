@@ -5,12 +5,13 @@
 //! for the other end of a connection that will not speak again.
 
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, ListenRequest, OfferRequest,
-    PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, LinksRequest, ListenRequest,
+    OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, Notifier, gather, serve};
+use crate::lab::HostPort;
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
 use crate::record::HostDelta;
@@ -73,6 +74,8 @@ struct Agent {
     helpers: Mutex<HashMap<String, Vec<u32>>>,
     /// What has watched the host since the last trial began.
     watch: Mutex<Option<Watch>>,
+    /// The interface of a lab's host, as it was before it was first set.
+    port: Mutex<Option<HostPort>>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
@@ -105,6 +108,7 @@ impl Agent {
             processes,
             helpers: Mutex::default(),
             watch: Mutex::default(),
+            port: Mutex::default(),
             never_settles: AtomicBool::new(false),
             workers,
             notifiers,
@@ -138,6 +142,15 @@ impl Agent {
                 let request: ListenRequest = read(params)?;
                 transport::may_listen(&request.addresses, request.ports)?;
                 Ok(Value::Null)
+            }
+            "links" => {
+                let request: LinksRequest = read(params)?;
+                let mut port = lock(&self.port)?;
+                let port = match port.take() {
+                    Some(known) => port.insert(known),
+                    None => port.insert(HostPort::find()?),
+                };
+                answer(port.set(&request.links)?)
             }
             "settle" => {
                 self.settle()?;

@@ -1,12 +1,12 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
-use super::protocol::{Hello, HelloRequest, ListenRequest, PROTOCOL};
+use super::protocol::{Hello, HelloRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{HostAddress, HostId, Plan, PlannedHost, Target};
-use crate::record::{HostFacts, WireAudit};
-use crate::vocabulary::{Family, Place, Rung};
+use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Target};
+use crate::record::{Granted, HostFacts, WireAudit};
+use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung};
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
@@ -62,6 +62,8 @@ pub struct Hosts {
     pub all: Vec<Host>,
     lab: Option<Lab>,
     access: HostAccess,
+    /// What was last asked of the lab's links, and what the hosts granted of it.
+    links: (LinkSettings, Vec<Vec<Granted>>),
 }
 
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
@@ -116,7 +118,7 @@ impl Hosts {
             Target::Ssh(hosts) if plan.target.hosts() as usize > plan.hosts.len() => {
                 let (given, wanted) = (hosts.len(), plan.hosts.len());
                 let what = format!("{given} hosts are given, and this is measured between {wanted}");
-                let hint = "name two; of all hosts are the suites sockets and adapter, and plans with roles";
+                let hint = "name two; of any number of hosts are --suite and --plan";
                 return Err(Error::usage(what, hint));
             }
             Target::Ssh(hosts) => {
@@ -134,7 +136,7 @@ impl Hosts {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
         }
-        let mut hosts = Hosts { all, lab, access: means.clone() };
+        let mut hosts = Hosts { all, lab, access: means.clone(), links: Default::default() };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
     }
@@ -182,6 +184,42 @@ impl Hosts {
             }
         }
         Ok(())
+    }
+
+    /// Makes the lab's links what a step asks for; what it does not say is as they were built. Of hosts that are no lab's
+    /// nothing is changed: the schedule asks for nothing there.
+    pub fn set_links(&mut self, wanted: LinkSettings, of_lab: Coalescing, check: Check<'_>) -> Result<()> {
+        let Some(lab) = &mut self.lab else { return Ok(()) };
+        let (before, granted) = &mut self.links;
+        if *before == wanted {
+            return Ok(());
+        }
+        if before.coalescing != wanted.coalescing {
+            lab.hold(wanted.coalescing.unwrap_or(of_lab))?;
+        }
+        granted.clear();
+        for host in &mut self.all {
+            let request = LinksRequest { links: wanted };
+            let told = host.client.call("links", &request, HELLO, check);
+            granted.push(told.map_err(|error| error.on_host(&host.facts.host))?);
+        }
+        *before = wanted;
+        Ok(())
+    }
+
+    /// What a host granted of what was asked of its links.
+    pub fn granted_links(&self, host: usize) -> Vec<Granted> {
+        let (asked, of_hosts) = &self.links;
+        let of_wire = asked.coalescing.into_iter().flat_map(|held| {
+            let frames = held.frames.map(|frames| (LINK_COALESCE_FRAMES.name, frames.to_string()));
+            std::iter::once((LINK_COALESCE.name, format!("{}ns", held.delay_ns))).chain(frames)
+        });
+        let of_wire = of_wire.map(|(knob, value)| Granted {
+            knob: knob.into(),
+            asked: Some(value.clone()),
+            granted: Some(value),
+        });
+        of_hosts.get(host).into_iter().flatten().cloned().chain(of_wire).collect()
     }
 
     /// What the lab's own wire did since it was last asked; none where there is none.

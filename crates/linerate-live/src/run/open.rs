@@ -6,9 +6,9 @@ use super::step::{StepSession, rung};
 use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::plan::{Case, Role, Step};
-use crate::record::SessionRecord;
+use crate::record::{Granted, SessionRecord};
 use crate::transport::{Offer, Spec};
-use crate::vocabulary::Rung;
+use crate::vocabulary::{Place, Rung};
 use crate::{Error, Result};
 
 /// One end of a session.
@@ -51,10 +51,18 @@ impl Runner<'_> {
             arm: step_session.case.arm,
             host: self.hosts.all[end.host].facts.host,
             worker: end.worker,
-            granted: joined.granted,
+            granted: [joined.granted, self.granted_links(rung, end)].concat(),
             endpoints: joined.endpoints,
         });
         Ok(records.collect())
+    }
+
+    /// What was set on the links that it crosses.
+    fn granted_links(&self, rung: &Rung, end: &End) -> Vec<Granted> {
+        match rung.place {
+            Place::Network => self.hosts.granted_links(end.host),
+            Place::InHost => Vec::new(),
+        }
     }
 
     /// The ends of a session, the passive one first; a session serves both directions, so the order must not

@@ -1,6 +1,6 @@
 //! What the controller asks of agents, and agents of their workers.
 
-use crate::plan::{Block, HostAddress, PortRange, Setting};
+use crate::plan::{Block, HostAddress, LinkSettings, PortRange, Setting};
 use crate::record::{
     Environment, Flow, Granted, HostDelta, KnobRefused, Lack, Series, SocketRecord, Unobserved,
 };
@@ -77,6 +77,13 @@ pub struct JoinRequest {
     pub session: String,
     /// What the other end offered.
     pub other: Offer,
+}
+
+/// Set the links of this host, which is a lab's.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LinksRequest {
+    /// What they are to be.
+    pub links: LinkSettings,
 }
 
 /// What came of a join.

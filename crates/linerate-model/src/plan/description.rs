@@ -8,12 +8,15 @@ use super::switching::SWITCHINGS;
 use super::target::TargetError;
 use super::topology::{Topology, WIRES, WireKind};
 use super::word::word;
-use crate::unit::{Bytes, ParseError, count, within};
-use crate::vocabulary::{LAB_KEYS, PRESETS, Preset, did_you_mean};
+use crate::unit::{Bytes, Nanoseconds, ParseError, count, within};
+use crate::vocabulary::{LAB_KEYS, LONGEST_NS, PRESETS, Preset, did_you_mean};
 use std::collections::BTreeSet;
 
 /// The most switches in a row.
 pub(super) const MOST_HOPS: u32 = 16;
+
+/// The most frames that are held at once.
+const MOST_FRAMES: u32 = 65_535;
 
 /// Keys that a file of the lab says itself.
 const OF_FILE: &[&str] = &["hosts", "hops", "switch"];
@@ -87,6 +90,14 @@ impl Topology {
                 let bytes = value.parse::<Bytes>().map(|bytes| bytes.0);
                 self.mtu = in_range(bytes, *MTUS.start(), *MTUS.end()).map_err(refused)?;
             }
+            "coalesce" => {
+                let [least, most] = [0.0, LONGEST_NS].map(Nanoseconds);
+                let delay = within(value.parse(), least, most, |time| time.rounded(1)).map_err(refused)?;
+                self.coalescing.delay_ns = delay.0;
+            }
+            "coalesce-frames" => {
+                self.coalescing.frames = Some(in_range(count(value), 1, MOST_FRAMES).map_err(refused)?);
+            }
             "hops" => self.hops = Some(in_range(count(value), 0, MOST_HOPS).map_err(refused)?),
             "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
             "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
@@ -156,11 +167,21 @@ impl Topology {
     }
 
     /// What cannot go together as a whole: whether it holds, what is wrong, what to try.
-    fn broken(&self) -> [(bool, &'static str, &'static str); 5] {
+    fn broken(&self) -> [(bool, &'static str, &'static str); 7] {
         let rate_alone = Shape { rate: self.shape.rate, ..Shape::default() };
         let more_than_rate = self.shape != rate_alone || self.has_links() || !self.pairs.is_empty();
         let is_netem = self.wire == WireKind::Netem;
         [
+            (
+                !self.coalescing.is_none() && [WireKind::Netem, WireKind::TokenBucket].contains(&self.wire),
+                "the kernel's wires hold no frames as an adapter does",
+                "leave out wire= or coalesce=",
+            ),
+            (
+                self.coalescing.frames.is_some() && self.coalescing.delay_ns == 0.0,
+                "coalesce-frames says nothing without coalesce",
+                "try coalesce=64us,coalesce-frames=32",
+            ),
             (
                 self.wire == WireKind::TokenBucket && more_than_rate,
                 "wire=tbf knows nothing but a rate",
@@ -295,6 +316,10 @@ mod tests {
             "a-b.reorder=1%,wire=netem",
             "hosts=3,a-b.loss=1%,wire=netem",
             "hosts=3,hops=0",
+            "coalesce-frames=8",
+            "coalesce=64us,wire=netem",
+            "coalesce=64us,wire=tbf",
+            "a-b.coalesce=64us",
             "a-c.loss=1%",
             "a-b.jitter=1ms",
             "a-b.burst=3",
@@ -321,6 +346,9 @@ mod tests {
             ("hosts=2KiB", "without `KiB`"),
             ("mtu=70000", "more than 65535"),
             ("queue=-1", "below zero"),
+            ("coalesce=64", "it lacks its unit"),
+            ("coalesce=2s", "more than 1 s"),
+            ("coalesce=64us,coalesce-frames=0", "1 to 65535 frames"),
         ] {
             let error = read(text).unwrap_err();
             assert!(format!("{} {}", error.what, error.hint).contains(part), "{text}: {error:?}");

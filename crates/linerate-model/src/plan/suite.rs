@@ -251,7 +251,10 @@ impl Suite {
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
         let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
-        self.cases.iter().any(|case| case.roles.iter().any(fans))
+        let roles = |case: &SuiteCase| {
+            case.roles.iter().chain(case.load.iter().flat_map(|load| &load.roles)).any(fans)
+        };
+        self.cases.iter().any(roles)
     }
 
     /// Every set of settings that its cases ask for, once; the plan as it stands is none of them.

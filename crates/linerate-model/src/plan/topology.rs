@@ -1,6 +1,7 @@
 //! The virtual hosts of a lab and what lies between them.
 
 use super::fault::Fault;
+use super::links::Coalescing;
 use super::network::Network;
 use super::pair::Pair;
 use super::shape::Shape;
@@ -21,6 +22,9 @@ pub struct Topology {
     /// What every link does, in each direction.
     #[serde(flatten)]
     pub shape: Shape,
+    /// How the hosts' adapters hold what comes to them.
+    #[serde(default, skip_serializing_if = "Coalescing::is_none")]
+    pub coalescing: Coalescing,
     /// The switches between two hosts; none for what the hosts need: none for two, one for more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<u32>,
@@ -87,6 +91,7 @@ impl Default for Topology {
             hosts: 2,
             mtu: 1500,
             shape: Shape::default(),
+            coalescing: Coalescing::default(),
             hops: None,
             switching: Switching::default(),
             network: None,
@@ -119,7 +124,8 @@ impl Topology {
 
     /// Whether nothing is said of what lies between the hosts.
     pub fn is_plain(&self) -> bool {
-        self.shape.is_plain() && self.hops.is_none() && self.network.is_none() && self.pairs.is_empty()
+        let has_links = self.hops.is_some() || self.network.is_some() || !self.pairs.is_empty();
+        self.shape.is_plain() && self.coalescing.is_none() && !has_links
     }
 
     /// The switches between two hosts.
@@ -149,6 +155,7 @@ impl fmt::Display for Topology {
         self.shape.as_written().try_for_each(|said| write!(f, ",{said}"))?;
         let pairs = self.pairs.iter().flat_map(|pair| pair.as_written(&self.shape));
         pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
+        self.coalescing.as_written().try_for_each(|said| write!(f, ",{said}"))?;
         if let Some(hops) = self.hops {
             write!(f, ",hops={hops}")?;
         }
@@ -178,6 +185,7 @@ mod tests {
         assert_eq!(carrier("rate=1Gb/s"), Carrier::User);
         assert_eq!(carrier("hops=1"), Carrier::User);
         assert_eq!(carrier("wire=user"), Carrier::User);
+        assert_eq!(carrier("coalesce=64us"), Carrier::User);
         assert_eq!(carrier("fault=loss"), Carrier::User);
         assert_eq!(carrier("fault=sack-off"), Carrier::Cable);
         assert_eq!(carrier("rate=1Gb/s,wire=tbf"), Carrier::TokenBucket);

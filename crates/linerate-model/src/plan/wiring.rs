@@ -1,6 +1,7 @@
 //! A topology as its links, and the way of each pair of hosts over them.
 
 use super::description::MOST_HOPS;
+use super::links::Coalescing;
 use super::network::Network;
 use super::pair::{MOST_HOSTS, host_name};
 use super::shape::Shape;
@@ -17,6 +18,9 @@ pub struct Wiring {
     pub links: Vec<WireLink>,
     /// The links from a host to another, in their order: at `from * hosts + to`.
     pub routes: Vec<Vec<usize>>,
+    /// How the hosts' adapters hold what comes to them.
+    #[serde(default)]
+    pub coalescing: Coalescing,
 }
 
 /// One direction of a link.
@@ -41,6 +45,7 @@ impl Topology {
             Some(network) => Wiring::of_file(network, &names),
             None => self.of_keys(&names),
         };
+        wiring.coalescing = self.coalescing;
         for (from, to) in wiring.pairs() {
             let ends = [from, to].map(|host| host_name(host as u32));
             let shape = self.shape_between(&ends[0], &ends[1]);
@@ -91,7 +96,8 @@ impl Topology {
 
 impl Wiring {
     fn new(hosts: usize) -> Wiring {
-        Wiring { hosts, links: Vec::new(), routes: vec![Vec::new(); hosts * hosts] }
+        let routes = vec![Vec::new(); hosts * hosts];
+        Wiring { hosts, links: Vec::new(), routes, coalescing: Coalescing::default() }
     }
 
     fn of_file(network: &Network, names: &[String]) -> Wiring {

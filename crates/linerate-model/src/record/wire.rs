@@ -16,6 +16,9 @@ pub struct WireAudit {
     pub packets: u64,
     /// How late frames were handed on; none where there were none.
     pub late_ns: Option<Late>,
+    /// How often it interrupted a host: handed on what it had held for it; 0 where it holds nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupts: u64,
     /// Packets that later ones overtook.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reordered: u64,

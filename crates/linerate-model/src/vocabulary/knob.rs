@@ -1,7 +1,10 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
 mod fault;
+mod link;
 mod message;
+
+pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +50,9 @@ pub enum Had {
     Cpus,
     /// The host tries the value: what it has not ends the run before it begins, and leaves a case of a plan out.
     Tried,
-    /// The same, but a plan goes on with what is granted in its place, which its report tells.
+    /// It is set on links that are the run's own: a lab's. Of other hosts nothing is changed, and a case is left out.
+    Links,
+    /// As [`Had::Tried`], but a plan goes on with what is granted in its place, which its report tells.
     Clipped,
 }
 
@@ -417,6 +422,10 @@ pub const KNOBS: &[Knob] = &[
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
+    LINK_MTU,
+    LINK_OFFLOAD,
+    LINK_COALESCE,
+    LINK_COALESCE_FRAMES,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

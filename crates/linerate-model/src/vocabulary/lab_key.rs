@@ -101,6 +101,23 @@ pub const LAB_KEYS: &[LabKey] = &[
         source: "RFC 5560",
     },
     LabKey {
+        name: "coalesce",
+        value: "a time such as 64us, at most 1s",
+        default: "0: what has come is handed on at once",
+        of_link: false,
+        about: "how long what comes to a host is held, as an adapter does that delays its interrupt: from the first \
+                frame that is held on",
+        source: "ethtool(8), rx-usecs",
+    },
+    LabKey {
+        name: "coalesce-frames",
+        value: "1 to 65535 frames",
+        default: "any number",
+        of_link: false,
+        about: "how many frames are held at most, whatever is left of the time",
+        source: "ethtool(8), rx-frames",
+    },
+    LabKey {
         name: "hops",
         value: "0 to 16 switches",
         default: "0 between two hosts, 1 for more",

@@ -76,12 +76,13 @@ pub struct Counters {
 }
 
 impl Netlink {
-    /// Makes a virtual cable with an end in each of two namespaces.
-    pub fn add_cable(&mut self, near: &Port<'_>, far: &Port<'_>, mtu: u32) -> Result<()> {
+    /// Makes a virtual cable with an end in each of two namespaces, each with an MTU of its own.
+    pub fn add_cable(&mut self, near: &Port<'_>, far: &Port<'_>, mtus: [u32; 2]) -> Result<()> {
+        let [near_mtu, far_mtu] = mtus;
         let mut peer = LinkMessage::default();
-        peer.attributes = end_of_cable(far, mtu);
+        peer.attributes = end_of_cable(far, far_mtu);
         let mut message = LinkMessage::default();
-        message.attributes = end_of_cable(near, mtu);
+        message.attributes = end_of_cable(near, near_mtu);
         message.attributes.push(LinkAttribute::LinkInfo(vec![
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),

@@ -2,9 +2,10 @@
 
 use super::args::{Ab, Hosts};
 use super::measure::{finished, measure, why_nothing};
+use super::planned_hosts::two_hosts;
 use super::recorder::Recorder;
 use super::report::{columns, render};
-use super::run::{once, rungs, settings, two_hosts};
+use super::run::{once, rungs, settings};
 use super::watch::lines;
 use super::{farewell, print, settle, verdict_code};
 use crate::analysis::{Verdict, compare_arms, has_failed};

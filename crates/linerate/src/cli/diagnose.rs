@@ -3,7 +3,8 @@
 use super::ab::{applies, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
-use super::run::{once, settings, two_hosts};
+use super::planned_hosts::two_hosts;
+use super::run::{once, settings};
 use super::watch::lines;
 use super::{settle, verdict_code};
 use crate::analysis::{Verdict, analyse, has_failed};

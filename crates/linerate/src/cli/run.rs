@@ -2,14 +2,13 @@
 
 use super::args::{Hosts, Run};
 use super::measure::{finished, measure};
+use super::planned_hosts::two_hosts;
 use super::report::{columns, write_page};
 use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{farewell, print, settle};
-use crate::plan::{
-    HostAddress, HostId, Plan, PlannedHost, Profile, Rungs, Setting, Target, View, said_twice, sizes,
-};
+use crate::plan::{Plan, Profile, Rungs, Setting, Target, View, said_twice, sizes};
 use crate::report::text;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{RUNGS, Rung};
@@ -69,34 +68,6 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
 /// No knob is set twice by the same option.
 pub fn once(option: &str, set: &[Setting]) -> Result<()> {
     said_twice(set).map_or(Ok(()), |twice| Err(Error::usage(format!("{option}: {}", twice.what), twice.hint)))
-}
-
-/// A ladder stands between two hosts. Where one was given both kinds of address, its peer sends to the IPv4 one: IPv6
-/// has rungs of its own.
-pub fn two_hosts(args: &Hosts) -> Result<Vec<PlannedHost>> {
-    let mut hosts = PlannedHost::first(2);
-    for host in &mut hosts {
-        let given = args.addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| address);
-        let (v6, v4): (Vec<&HostAddress>, Vec<&HostAddress>) = given.partition(|address| address.is_ipv6());
-        let [v4, v6] = [("IPv4", v4), ("IPv6", v6)].map(|(family, all)| only(host.id, family, &all));
-        let (v4, v6) = (v4?, v6?);
-        host.address = v4.or_else(|| v6.clone());
-        host.address6 = v6;
-        host.ports = args.ports;
-        host.listens = args.connect == Some(host.id);
-    }
-    Ok(hosts)
-}
-
-/// The one address of a family: a rung goes to one.
-fn only(host: HostId, family: &str, all: &[&HostAddress]) -> Result<Option<HostAddress>> {
-    match all.iter().find(|address| **address != all[0]) {
-        Some(other) => Err(Error::usage(
-            format!("host {host} is given two {family} addresses: {} and {other}", all[0]),
-            "give one of IPv4 and one of IPv6; measure each network in a run of its own, and compare the reports",
-        )),
-        None => Ok(all.first().map(|address| (*address).clone())),
-    }
 }
 
 /// The settings, and what holds on such a target without them.

@@ -1,7 +1,8 @@
 //! Plan files: read, checked, and put in place of the ladder.
 
 use super::args::Hosts;
-use crate::plan::{LONGEST_PLAN, Plan, PlannedHost, Suite, View};
+use super::planned_hosts::first_hosts;
+use crate::plan::{LONGEST_PLAN, Plan, Suite, Target, View};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -33,9 +34,9 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
     if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
         return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
     }
-    if suites.iter().any(Suite::takes_all_hosts) {
-        let others = PlannedHost::first(plan.target.hosts()).into_iter().skip(plan.hosts.len());
-        plan.hosts.extend(others.map(|host| PlannedHost { ports: args.ports, ..host }));
+    // Who names hosts wants them in it; of a lab there are as many as it is built with.
+    if suites.iter().any(Suite::takes_all_hosts) || matches!(plan.target, Target::Ssh(_)) {
+        plan.hosts = first_hosts(args, plan.target.hosts())?;
         if plan.hosts.len() > 2 && args.connect.is_some() {
             let what = format!("--connect is between two hosts, and this suite is of {}", plan.hosts.len());
             return Err(Error::usage(what, "leave it out, or name two hosts"));
@@ -53,7 +54,43 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::{Args, Command, Run};
+    use crate::cli::run;
     use crate::vocabulary::SUITES;
+    use clap::Parser;
+
+    /// The hosts that a suite has on a target.
+    fn hosts(arguments: &[&str]) -> Result<Vec<String>> {
+        let line = ["linerate", "run"].iter().chain(arguments);
+        let Ok(Args { command: Command::Run(args), .. }) = Args::try_parse_from(line) else {
+            panic!("{arguments:?}")
+        };
+        let Run { hosts, suites, profile, .. } = args;
+        let mut plan = run::plan(&hosts, &[], &profile, None)?;
+        put_into(&mut plan, suites, &hosts)?;
+        let told = plan.hosts.iter().map(|host| match &host.address {
+            Some(address) => format!("{} {address}", host.id),
+            None => host.id.to_string(),
+        });
+        Ok(told.collect())
+    }
+
+    #[test]
+    fn a_suite_has_every_host_that_is_named() {
+        for (target, suite, expected) in [
+            ("ssh://x,ssh://y,ssh://z", "sockets", &["a", "b", "c"][..]),
+            ("ssh://x,ssh://y,ssh://z", "san", &["a", "b", "c"]),
+            ("ssh://y", "sockets", &["a", "b"]),
+            ("lab:hosts=4", "sockets", &["a", "b", "c", "d"]),
+            ("lab:hosts=4", "san", &["a", "b"]),
+        ] {
+            assert_eq!(hosts(&[target, "--suite", suite]).unwrap(), expected, "{target} {suite}");
+        }
+        let third = &["ssh://x,ssh://y,ssh://z", "--suite", "sockets", "--address", "c=192.0.2.7"];
+        assert_eq!(hosts(third).unwrap(), ["a", "b", "c 192.0.2.7"]);
+        let none = hosts(&["ssh://x,ssh://y", "--suite", "sockets", "--address", "c=192.0.2.7"]).unwrap_err();
+        assert!(none.to_string().contains("there is no host c"), "{none}");
+    }
 
     #[test]
     fn every_shipped_suite_can_be_carried_out() {

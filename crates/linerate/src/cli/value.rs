@@ -242,9 +242,9 @@ pub fn address(text: &str) -> Read<(HostId, HostAddress)> {
     match text.split_once('=') {
         None => unfit(format!("`{text}` has no `=`"), TRY),
         Some((name, address)) => match (name.parse(), address.parse::<HostAddress>()) {
-            (Ok(host @ HostId(0 | 1)), Ok(address)) => Ok((host, address)),
-            (Ok(HostId(0 | 1)), Err(error)) => unfit(error.what, error.hint),
-            _ => unfit(format!("no host is called `{name}`"), "the hosts are called a and b"),
+            (Ok(host), Ok(address)) => Ok((host, address)),
+            (Ok(HostId(_)), Err(error)) => unfit(error.what, error.hint),
+            _ => unfit(format!("no host is called `{name}`"), "the hosts are called a, b and so on"),
         },
     }
 }

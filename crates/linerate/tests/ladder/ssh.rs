@@ -196,6 +196,7 @@ fn all_of_three_hosts_send_to_one() {
     let report = report(&recording(&fixture.folder.path().join("out")));
     let point = &report["suites"][0]["figures"][0]["series"][0]["points"][0];
     assert!(point["value"]["median"].as_f64().is_some_and(|bps| bps > 0.0), "{}", report["suites"]);
+    assert_eq!(point["hosts"], "b+c>a", "{point}");
     let lines = std::fs::read_to_string(recording(&fixture.folder.path().join("out"))).unwrap();
     assert_eq!(lines.matches(r#""reached":"ssh://root@"#).count(), 3);
     // A ladder takes no third one.
@@ -256,6 +257,23 @@ fn a_host_that_is_gone_for_good_ends_the_run() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("it does not come back: ") && text.contains("hint: "), "{text}");
+}
+
+#[test]
+#[ignore = "takes half a minute: ./test --long"]
+fn the_suite_of_sockets_is_drawn_over_ssh() {
+    let fixture = Fixture::new(3);
+    let target = [0, 1, 2].map(|host| fixture.target(host)).join(",");
+    let output = fixture.run(&target, &["--suite", "sockets"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = report(&recording(&fixture.folder.path().join("out")));
+    let figures = report["suites"][0]["figures"].as_array().unwrap();
+    let empty: Vec<&str> = figures
+        .iter()
+        .filter(|figure| figure["series"].as_array().is_none_or(Vec::is_empty))
+        .filter_map(|figure| figure["id"].as_str())
+        .collect();
+    assert!(figures.len() > 8 && empty.is_empty(), "{empty:?}");
 }
 
 #[test]

@@ -101,6 +101,21 @@ pub fn mathis(seconds: f64) -> Row {
     Row::new("log2 of the rate at 0.1 % loss", truth.log2() + 0.13, measured, 0.87)
 }
 
+/// What an adapter holds is added to half of the round trip of the same wire that holds nothing: within 10 % or 10 us.
+pub fn coalescing(delays_us: &[f64], which: Which, times: usize) -> Vec<Row> {
+    let values = |target: &str| -> Vec<f64> {
+        between(target, |pair| (0..times).map(|_| which.of(pair, "network.tcp", 64, 200) / 2.0).collect())
+    };
+    let base = Estimate::from_values(values("lab:wire=user")).unwrap().median;
+    let row = |delay_us: &f64| {
+        let truth = 1e3 * delay_us;
+        let measured = values(&format!("lab:coalesce={delay_us}us"));
+        let added = measured.into_iter().map(|ns| ns - base).collect();
+        Row::new(format!("half round trip of {delay_us} us held"), truth, added, 10e3_f64.max(0.1 * truth))
+    };
+    delays_us.iter().map(row).collect()
+}
+
 /// A single message of 64 KiB cannot be quicker than its bits.
 pub fn ping_pong_bound(rate_bps: f64, times: usize) -> Row {
     let bytes = 64 << 10;

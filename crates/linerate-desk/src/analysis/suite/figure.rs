@@ -38,10 +38,19 @@ pub struct ValueAt {
     pub value: Estimate,
     /// The value of each pass.
     pub passes: Vec<f64>,
+    /// Which hosts sent to which: `b+c>a`.
+    pub hosts: String,
 }
 
-/// A level along x, and what each pass gave there.
-type AtLevel = (Level, BTreeMap<u32, Vec<f64>>);
+/// A level along x, the hosts that played it, and what each pass gave there.
+#[derive(Default)]
+struct AtLevel {
+    hosts: BTreeSet<String>,
+    passes: BTreeMap<u32, Vec<f64>>,
+}
+
+/// Levels along x, and what there is of each.
+type Levels = Vec<(Level, AtLevel)>;
 
 /// The values of a figure.
 pub(super) fn values(
@@ -56,7 +65,7 @@ pub(super) fn values(
     };
     let telling = telling(plan, figure.x, of_cases());
     // Series and levels stand in the order in which the plan has them, which is not that of the passes.
-    let mut series: Vec<((&str, String), Vec<AtLevel>)> = Vec::new();
+    let mut series: Vec<((&str, String), Levels)> = Vec::new();
     let measures: Vec<(&str, Measure)> =
         figure.measures().filter_map(|name| Some((name, measure(name)?))).collect();
     for ((measured, measure), trial) in
@@ -65,10 +74,11 @@ pub(super) fn values(
         let Some(value) = measure.value(recording, trial) else { continue };
         let (name, x) = ((*measured, key(plan, &telling, trial)), level(plan, figure.x, trial));
         let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
-        let (_, passes) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), BTreeMap::new()));
-        passes.entry(trial.pass).or_default().push(value);
+        let (_, at) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), AtLevel::default()));
+        at.passes.entry(trial.pass).or_default().push(value);
+        at.hosts.insert(trial.case.pairs.to_string());
     }
-    let named = |((measure, name), points): ((&str, String), Vec<AtLevel>)| {
+    let named = |((measure, name), points): ((&str, String), Levels)| {
         let name = match (figure.also.is_empty(), name.is_empty()) {
             (true, _) => name,
             (false, true) => measure.to_owned(),
@@ -102,10 +112,11 @@ fn ordered<'r>(trials: impl Iterator<Item = &'r Trial>) -> Vec<&'r Trial> {
     all
 }
 
-fn of_series(name: String, points: Vec<AtLevel>) -> SeriesValues {
-    let point = |(x, passes): AtLevel| {
-        let passes: Vec<f64> = passes.into_values().filter_map(median).collect();
-        Some(ValueAt { x, value: Estimate::from_values(passes.iter().copied())?, passes })
+fn of_series(name: String, points: Levels) -> SeriesValues {
+    let point = |(x, at): (Level, AtLevel)| {
+        let passes: Vec<f64> = at.passes.into_values().filter_map(median).collect();
+        let hosts = at.hosts.into_iter().collect::<Vec<_>>().join(", ");
+        Some(ValueAt { x, value: Estimate::from_values(passes.iter().copied())?, passes, hosts })
     };
     let mut points: Vec<ValueAt> = points.into_iter().filter_map(point).collect();
     let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);

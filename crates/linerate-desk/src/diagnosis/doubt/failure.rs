@@ -96,8 +96,17 @@ fn stalled(context: &Context, layer: usize) -> Option<Finding> {
 /// The kernel found on the way that its packets must be smaller than its interface would send them.
 fn path_mtu(context: &Context, layer: usize) -> Option<Finding> {
     let of_interface = context.mtus[layer]?;
+    // A case for which the links were set has another MTU by design.
+    let is_set = |case: &Case| {
+        case.arm > 0
+            && context.recording.plan().is_some_and(|plan| plan.links_for(&case.rung, case.arm).mtu.is_some())
+    };
     let owned = context.recording.steps.iter().filter(|step| context.layers[layer].owns(&step.case));
-    let of_path = owned.flat_map(|step| &step.sockets).filter_map(|socket| socket.last.get("pmtu")).min()?;
+    let of_path = owned
+        .filter(|step| !is_set(&step.case))
+        .flat_map(|step| &step.sockets)
+        .filter_map(|socket| socket.last.get("pmtu"))
+        .min()?;
     (context.layers[layer].place == Place::Network && *of_path > 0 && *of_path < of_interface).then(|| {
         let detail = format!("{of_path} on the path, {of_interface} at the interfaces");
         Finding::new("path-mtu", Some(layer), detail, json!({ "path": of_path, "interfaces": of_interface }))

@@ -4,6 +4,7 @@ use super::{Axis, Figure, INTERVAL, Kind, Point, Scale, Series, Sheet, Unit, bar
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{self, Published};
+use crate::report::suite::played_by;
 use crate::statistic::Estimate;
 
 /// Sizes and connections double; other numbers stand evenly.
@@ -42,8 +43,11 @@ fn figure(sheet: &Sheet, suite: &SuiteValues, values: &FigureValues) -> Figure {
 fn caption(values: &FigureValues) -> String {
     let said = values.figure.caption.trim();
     let said = if said.is_empty() { String::new() } else { format!("{said} ") };
+    let points = values.series.iter().flat_map(|series| &series.points);
+    let played = played_by(points.map(|point| (&*point.x.name, &*point.hosts)));
+    let played = played.map_or(String::new(), |played| format!("{played} "));
     format!(
-        "{said}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves."
+        "{said}{played}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves."
     )
 }
 

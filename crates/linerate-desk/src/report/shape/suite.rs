@@ -77,6 +77,9 @@ pub struct SuitePointEntry {
     pub x: Option<f64>,
     /// The median over the passes.
     pub value: Estimate,
+    /// Which hosts sent to which: `b+c>a`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hosts: String,
 }
 
 /// A table.

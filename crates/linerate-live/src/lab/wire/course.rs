@@ -4,8 +4,9 @@
 //! present time, and between the two everything happens in the order of its own time.
 
 use super::flight::Flight;
+use super::interrupt::{Adapters, Taken};
 use super::link::Link;
-use crate::plan::Wiring;
+use crate::plan::{Coalescing, Wiring};
 use crate::record::LinkAudit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -37,6 +38,8 @@ enum What {
     Arrives(Flight),
     /// Those that are held on a route have waited long enough.
     Released(usize),
+    /// A host's adapter interrupts it, for the time with this number.
+    Interrupts { host: usize, number: u64 },
 }
 
 #[derive(Debug)]
@@ -62,6 +65,7 @@ pub struct Course {
     routes: Vec<Vec<usize>>,
     hold_ns: Vec<f64>,
     held: Vec<Vec<Held>>,
+    adapters: Adapters,
     events: BinaryHeap<Event>,
     order: u64,
     random: ChaCha8Rng,
@@ -79,11 +83,17 @@ impl Course {
             routes: wiring.routes.clone(),
             hold_ns,
             held: wiring.routes.iter().map(|_| Vec::new()).collect(),
+            adapters: Adapters::new(wiring.hosts, wiring.coalescing),
             events: BinaryHeap::new(),
             order: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             reordered: 0,
         }
+    }
+
+    /// Holds what comes to the hosts so from now on.
+    pub fn set_coalescing(&mut self, coalescing: Coalescing) {
+        self.adapters.set(coalescing);
     }
 
     /// Takes in what came from a host.
@@ -99,6 +109,10 @@ impl Course {
                 What::Crosses(flight, place) => self.cross(flight, place),
                 What::Arrives(flight) => self.arrive(flight, at_ns, due),
                 What::Released(route) => self.release(route, at_ns, due),
+                What::Interrupts { host, number } => {
+                    let flights = self.adapters.interrupt(host, number);
+                    due.extend(flights.into_iter().map(|flight| Due { flight, at_ns }));
+                }
             }
         }
     }
@@ -111,6 +125,11 @@ impl Course {
     /// How many flights are somewhere.
     pub fn under_way(&self) -> usize {
         self.events.len()
+    }
+
+    /// How often hosts were interrupted since this was last asked.
+    pub fn take_interrupts(&mut self) -> u64 {
+        self.adapters.take_count()
     }
 
     /// What every link did that did anything, since this was last asked, and how many packets were reordered.
@@ -157,7 +176,7 @@ impl Course {
             return;
         }
         let passing = flight.segments.len();
-        due.push(Due { flight, at_ns });
+        self.come(flight, at_ns, due);
         if !self.held[route].is_empty() {
             self.held[route].iter_mut().for_each(|held| held.overtakers += passing);
             self.release(route, at_ns, due);
@@ -167,9 +186,20 @@ impl Course {
     /// Lets those go on that were overtaken by enough others, or have waited long enough.
     fn release(&mut self, route: usize, at_ns: f64, due: &mut Vec<Due>) {
         let is_over = |held: &mut Held| held.overtakers >= OVERTAKERS || held.until_ns <= at_ns;
-        for held in self.held[route].extract_if(.., is_over) {
+        let over: Vec<Held> = self.held[route].extract_if(.., is_over).collect();
+        for held in over {
             self.reordered += u64::from(held.overtakers > 0);
-            due.push(Due { flight: held.flight, at_ns });
+            self.come(held.flight, at_ns, due);
+        }
+    }
+
+    /// A flight has come to its host's adapter.
+    fn come(&mut self, flight: Flight, at_ns: f64, due: &mut Vec<Due>) {
+        let host = flight.to;
+        match self.adapters.take(flight, at_ns) {
+            Taken::HandedOn(flights) => due.extend(flights.into_iter().map(|flight| Due { flight, at_ns })),
+            Taken::First { number, at_ns } => self.add(at_ns, What::Interrupts { host, number }),
+            Taken::Held => {}
         }
     }
 }

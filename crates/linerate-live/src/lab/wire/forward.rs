@@ -5,7 +5,7 @@ use super::course::{Course, Due};
 use super::doze::Doze;
 use super::flight::{Cut, Flight};
 use super::frame::{Hardware, destination};
-use crate::plan::Wiring;
+use crate::plan::{Coalescing, Wiring};
 use crate::record::WireAudit;
 use linerate_sys::clock::{monotonic_ns, realtime_ns, thread_cpu_ns};
 use linerate_sys::packet::{Arrival, BATCH, Departure, LARGEST, PacketSocket, wait_readable};
@@ -70,6 +70,11 @@ impl Forwarder {
         })
     }
 
+    /// Holds what comes to the hosts so from now on.
+    pub fn set_coalescing(&mut self, coalescing: Coalescing) {
+        self.course.set_coalescing(coalescing);
+    }
+
     /// Forwards until `asked` can be read, or an error.
     pub fn run(&mut self, asked: BorrowedFd<'_>) -> Result<()> {
         let mut ready = vec![false; self.ports.len() + 1];
@@ -105,6 +110,7 @@ impl Forwarder {
             cpu_ns: cpu_ns - self.audited_cpu_ns,
             late_ns: self.lateness.take(),
             reordered,
+            interrupts: self.course.take_interrupts(),
             links,
             ..std::mem::take(&mut self.audit)
         };

@@ -2,8 +2,8 @@
 //!
 //! It ends with its standard input, and so with the process that keeps the lab.
 
-use super::Order;
 use super::forward::{Forwarder, Port};
+use super::{Ask, Order};
 use crate::{Error, Result};
 use linerate_sys::netlink::Netlink;
 use linerate_sys::packet::PacketSocket;
@@ -37,8 +37,11 @@ pub fn main(input: impl Read + AsFd, mut output: impl Write) -> Result<()> {
     answer("\n".into())?;
     loop {
         forwarder.run(asked.as_fd())?;
-        if next_line(&mut lines)?.is_none() {
-            return Ok(());
+        let Some(asked) = next_line(&mut lines)? else { return Ok(()) };
+        let asked: Ask = serde_json::from_str(&asked)
+            .map_err(|error| super::super::request::stranger(&error.to_string()))?;
+        if let Ask::Hold(coalescing) = asked {
+            forwarder.set_coalescing(coalescing);
         }
         let audit = serde_json::to_string(&forwarder.audit()?);
         answer(audit.map_err(|error| Error::io("encode", "an audit", error.into()))? + "\n")?;

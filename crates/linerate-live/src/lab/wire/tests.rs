@@ -3,7 +3,7 @@
 use super::course::{Course, Due};
 use super::flight::Flight;
 use super::frame::tests::super_packet;
-use crate::plan::{Target, Topology};
+use crate::plan::{Coalescing, Target, Topology};
 use std::rc::Rc;
 
 fn topology(text: &str) -> Topology {
@@ -203,4 +203,58 @@ fn a_held_packet_goes_on_if_not_overtaken() {
         assert_eq!(all(&mut course).len(), 1);
     }
     assert_eq!(course.take_counts().1, 0, "nothing was overtaken");
+}
+
+/// When packets of 100 B come that were sent at these times over a link without a rate.
+fn arrivals_ns(text: &str, sent_ns: &[f64]) -> Vec<f64> {
+    let mut course = course(text);
+    let mut due = Vec::new();
+    for at_ns in sent_ns {
+        course.due(*at_ns, &mut due);
+        course.enter(packet(100, *at_ns));
+    }
+    course.due(f64::INFINITY, &mut due);
+    due.into_iter().map(|due| due.at_ns).collect()
+}
+
+#[test]
+fn an_adapter_holds_from_the_first_frame_on() {
+    let sent = [0.0, 10e3, 63e3, 64.5e3, 200e3];
+    assert_eq!(arrivals_ns("coalesce=64us", &sent), [64e3, 64e3, 64e3, 128.5e3, 264e3]);
+    assert_eq!(arrivals_ns("coalesce=64us,delay=1ms", &[0.0, 10e3]), [1064e3, 1064e3]);
+}
+
+#[test]
+fn an_adapter_holds_so_many_frames_at_most() {
+    // Two by number; the third begins anew, and the interrupt that was to come at 64 us is none of its own.
+    let sent = [0.0, 10e3, 20e3, 100e3];
+    assert_eq!(arrivals_ns("coalesce=64us,coalesce-frames=2", &sent), [10e3, 10e3, 84e3, 164e3]);
+    assert_eq!(arrivals_ns("coalesce=64us,coalesce-frames=1", &sent), sent);
+}
+
+#[test]
+fn each_host_has_an_adapter_of_its_own() {
+    let mut course = course("hosts=3,coalesce=64us,coalesce-frames=2");
+    for (from, to, at_ns) in [(0, 1, 0.0), (0, 2, 10e3), (2, 1, 20e3)] {
+        course.enter(Flight::new(Rc::new(vec![0; 110]), 110, from, to, at_ns));
+    }
+    let due: Vec<(usize, f64)> = all(&mut course).iter().map(|due| (due.flight.to, due.at_ns)).collect();
+    assert_eq!(due, [(1, 20e3), (1, 20e3), (2, 74e3)]);
+    assert_eq!((course.take_interrupts(), course.take_interrupts()), (2, 0));
+}
+
+#[test]
+fn an_adapter_that_holds_no_longer_hands_on() {
+    let mut course = course("coalesce=64us");
+    let mut due = Vec::new();
+    course.enter(packet(100, 0.0));
+    course.due(10e3, &mut due);
+    course.set_coalescing(Coalescing::default());
+    course.enter(packet(100, 20e3));
+    course.enter(packet(100, 90e3));
+    course.due(f64::INFINITY, &mut due);
+    // The second does not overtake the first.
+    let at_ns: Vec<f64> = due.into_iter().map(|due| due.at_ns).collect();
+    assert_eq!(at_ns, [64e3, 64e3, 90e3]);
+    assert_eq!(course.take_interrupts(), 1);
 }

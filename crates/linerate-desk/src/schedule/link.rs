@@ -1,0 +1,90 @@
+//! What is asked of links, held against what they are: links of a lab are set, those of other hosts are not.
+
+use crate::plan::{Plan, Setting, Target};
+use crate::record::{HostFacts, Reason, Recording};
+use crate::unit::Bytes;
+use crate::vocabulary::ReasonKind::{Lacking, Unable};
+use crate::vocabulary::{Family, Had, Knob, LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, Place, Rung};
+use serde_json::Value;
+
+/// What is wrong, and what to try.
+pub(super) type Wrong = (String, String);
+
+const SEGMENT: &str = "tcp.mss";
+/// IP and TCP without options (RFC 9293, section 3.7.1): what of a packet is no segment.
+const HEADERS: u64 = 40;
+const HEADERS6: u64 = 60;
+
+const UNCHANGED: &str =
+    "it is a factor of a lab's links: run it on `lab`; here change it by hand, and measure anew";
+
+/// Why a setting of links is not to be had on a target.
+pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+    let holds = [LINK_COALESCE.name, LINK_COALESCE_FRAMES.name].contains(&setting.knob.as_str());
+    let what = format!("{}={}", setting.knob, setting.value);
+    match &plan.target {
+        // What they have already need not be changed.
+        Target::Ssh(_) if setting.knob == LINK_MTU.name => {
+            let other = hosts.iter().map(mtu).find(|known| !is_mtu(known.as_ref(), &setting.value))?;
+            let found = other.map_or(String::new(), |(mtu, of)| format!(", and the MTU of {of} is {mtu}"));
+            Some((format!("{what}: host settings are not changed{found}"), UNCHANGED.into()))
+        }
+        Target::Ssh(_) => Some((format!("{what}: host settings are not changed"), UNCHANGED.into())),
+        Target::Lab(_) if holds && !plan.target.has_own_wire() => {
+            let why = format!("{what}: what carries this lab's packets holds none back");
+            Some((why, "take the program's own wire: lab:wire=user".into()))
+        }
+        Target::Lab(_) | Target::Simulated(_) => None,
+    }
+}
+
+/// Why a suite's case is not measured for what it asks of links, or of segments that they do not carry: it would be
+/// called by a value that nothing has.
+pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32) -> Option<Reason> {
+    let asked = plan.arms.get((arm as usize).checked_sub(1)?)?;
+    let is_of_links =
+        |setting: &&Setting| Knob::named(&setting.knob).is_some_and(|knob| knob.had == Had::Links);
+    if rung.place == Place::InHost {
+        let setting = asked.settings.iter().find(is_of_links)?;
+        let why = format!("{}={}: within a host there is no link", setting.knob, setting.value);
+        return Some(Reason::new(Unable, why, "a rung of the network"));
+    }
+    let links = plan.links_for(rung.id, arm);
+    if links.coalescing.is_some_and(|held| held.delay_ns == 0.0 && held.frames.is_some()) {
+        let why = format!("{} says nothing without {}", LINK_COALESCE_FRAMES.name, LINK_COALESCE.name);
+        return Some(Reason::new(Unable, why, format!("set both: {}=64us", LINK_COALESCE.name)));
+    }
+    too_large_segments(plan, recording, rung, arm)
+}
+
+/// Segments that are larger than what the links carry: the kernel would grant what they do.
+fn too_large_segments(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32) -> Option<Reason> {
+    let text = plan.value_for(rung.id, arm, SEGMENT)?;
+    let asked = text.parse::<Bytes>().ok()?;
+    let (mtu, of) = match plan.links_for(rung.id, arm).mtu {
+        Some(mtu) => (u64::from(mtu), "the links".to_owned()),
+        None => recording.hosts.iter().filter_map(mtu).min_by_key(|(mtu, _)| *mtu)?,
+    };
+    let most = mtu - if rung.family == Family::V6 { HEADERS6 } else { HEADERS }.min(mtu);
+    (asked.0 > most).then(|| {
+        let why = format!("{SEGMENT}={text}: the MTU of {of} is {mtu}, which leaves {}", Bytes(most));
+        Reason::new(Lacking, why, "in the lab beside link.mtu=9000; else on hosts whose path has such an MTU")
+    })
+}
+
+fn is_mtu(known: Option<&(u64, String)>, asked: &str) -> bool {
+    known.is_some_and(|(mtu, _)| mtu.to_string() == asked)
+}
+
+/// The MTU of the interface at whose address a host is measured.
+fn mtu(host: &HostFacts) -> Option<(u64, String)> {
+    let address = host.address.as_ref()?;
+    let has = |listed: &Value| {
+        let text = listed.as_str().unwrap_or_default();
+        text.split('/').next() == Some(address.as_str())
+    };
+    let (name, facts) = host.environment.interfaces.iter().find(|(_, facts)| {
+        facts.get("addresses").and_then(Value::as_array).is_some_and(|all| all.iter().any(has))
+    })?;
+    Some((facts.get("mtu")?.as_u64()?, format!("{name} of host {}", host.host)))
+}

@@ -1,0 +1,118 @@
+//! What a case asks of a lab's links is set for it, read back, and gone for the next one.
+
+use crate::user::nobody;
+use crate::user::runs::{recording, run};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const PLAN: &str = r#"
+name = "mine"
+[[case]]
+id = "mtu"
+rung = "network.tcp"
+sizes = "64KiB"
+trial = "100ms"
+[case.vary]
+"link.mtu" = ["1500", "9000"]
+[[case]]
+id = "offload"
+rung = "network.tcp"
+sizes = "64KiB"
+trial = "100ms"
+[case.vary]
+"link.offload" = ["on", "off"]
+[[case]]
+id = "held"
+rung = "network.tcp"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = "64"
+trial = "200ms"
+[case.vary]
+"link.coalesce" = ["0ns", "1ms"]
+[[case]]
+id = "plain"
+rung = "network.tcp"
+sizes = "64KiB"
+trial = "100ms"
+[[case]]
+id = "segments"
+rung = "network.tcp"
+sizes = "64KiB"
+trial = "100ms"
+[case.vary]
+"tcp.mss" = ["8948"]
+[[figure]]
+id = "held"
+title = "held"
+cases = ["held"]
+x = "settings"
+y = "half-round-trip"
+[[figure]]
+id = "mtu"
+title = "mtu"
+cases = ["mtu"]
+x = "settings"
+y = "throughput"
+"#;
+
+fn text<'v>(line: &'v Value, key: &str) -> &'v str {
+    line[key].as_str().unwrap_or_default()
+}
+
+/// What each arm's sessions between hosts granted of a knob: `arm value`.
+fn granted(lines: &[Value], knob: &str) -> BTreeSet<String> {
+    let sessions = lines.iter().filter(|line| text(line, "event") == "session");
+    let of_session = |session: &Value| {
+        let arm = session["arm"].as_u64().unwrap_or(0);
+        let all = session["granted"].as_array().cloned().unwrap_or_default();
+        let of_knob = all.into_iter().filter(|one| text(one, "knob") == knob);
+        of_knob.map(|one| format!("{arm} {}", text(&one, "granted"))).collect::<Vec<_>>()
+    };
+    sessions.flat_map(of_session).collect()
+}
+
+/// Frames and packets that the wire carried in the steps of an arm that count.
+fn carried(lines: &[Value], arm: u64) -> (u64, u64) {
+    let steps = lines.iter().filter(|line| text(line, "event") == "step" && line["pass"] == 1);
+    let of_arm = steps.filter(|step| step["case"]["arm"].as_u64().unwrap_or(0) == arm);
+    let of = |step: &Value, key: &str| step["wire"][key].as_u64().unwrap_or(0);
+    of_arm.fold((0, 0), |sum, step| (sum.0 + of(step, "frames"), sum.1 + of(step, "packets")))
+}
+
+#[test]
+fn links_are_set_for_a_case_and_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("mine.toml");
+    std::fs::write(&plan, PLAN).unwrap();
+    let plan = plan.to_str().unwrap();
+    let run = run(&["lab:wire=user", "--plan", plan, "--profile", "quick", "--passes", "1"]);
+    let report = run.report();
+    let recorded = std::fs::read_to_string(recording(run.folder.path())).unwrap();
+    let lines: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let set = |all: &[&str]| all.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    // Arms are numbered as the plan has them; 0 is the case that sets nothing, between the others by chance.
+    assert_eq!(granted(&lines, "link.mtu"), set(&["1 1500", "2 9000"]));
+    assert_eq!(granted(&lines, "link.offload"), set(&["3 on", "4 off"]));
+    let segments = granted(&lines, "tcp.mss");
+    assert_eq!(segments, set(&["0 1448", "1 1448", "2 8948", "3 1448", "4 1448", "5 1448", "6 1448"]));
+    let (frames, packets) = carried(&lines, 4);
+    assert!(frames > 100 && frames == packets, "{frames} frames are {packets} packets");
+    let (frames, packets) = carried(&lines, 3);
+    assert!(2 * frames < packets, "{frames} frames are {packets} packets");
+    // A known truth: each way is held for 1 ms.
+    let held = report["suites"][0]["figures"][0]["series"][0]["points"].as_array().unwrap().clone();
+    let medians: Vec<f64> = held.iter().map(|point| point["value"]["median"].as_f64().unwrap()).collect();
+    let [without, with] = medians[..] else { panic!("{held:?}") };
+    assert!((with - without - 1e6).abs() < 150e3, "{without} ns and {with} ns");
+    // A name that nothing has is none.
+    let left_out = report["suites"][0]["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 1, "{left_out:?}");
+    assert!(text(&left_out[0], "why").contains("tcp.mss=8948: the MTU of wire0"), "{left_out:?}");
+}
+
+/// Their hosts are in a user namespace, whose root they are.
+#[test]
+fn an_ordinary_users_links_are_set_too() {
+    nobody::runs_them_too(&["links_are_set_for_a_case_and_set_back"], &[]);
+}
