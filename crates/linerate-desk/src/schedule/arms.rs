@@ -45,6 +45,9 @@ const SEVERAL: Pace = Pace { rounds: 3, trials: 1 };
 /// Where each visit has to warm up for long, its trials are used.
 const FEW: Pace = Pace { rounds: 1, trials: 3 };
 
+/// Over a long path a trial takes a second, and a diagnosis has many arms.
+const ONE: Pace = Pace { rounds: 1, trials: 1 };
+
 /// The longest warm-up that many visits can pay.
 const SHORT_WARM_UP_NS: u64 = 50_000_000;
 
@@ -79,10 +82,13 @@ impl Arms {
         entries.sort_by_key(|entry| entry.case.pattern != decides);
         let warm_up_ns = entries.first().map_or(0, |entry| entry.warm_up_ns.min(plan.profile.warm_up_ns));
         // Over a long path a connection has to find its rate each time.
-        let is_short = warm_up_ns <= SHORT_WARM_UP_NS && entries.iter().all(|entry| !entry.path.is_long());
+        let is_far = entries.iter().any(|entry| entry.path.is_long());
+        let is_short = warm_up_ns <= SHORT_WARM_UP_NS && !is_far;
+        let has_experiments = plan.arms.iter().any(|arm| arm.cause.is_some());
         let pace = match decides {
             Pattern::PingPong => SEVERAL,
             _ if is_short => MANY,
+            _ if is_far && has_experiments => ONE,
             _ => FEW,
         };
         for entry in &mut entries {

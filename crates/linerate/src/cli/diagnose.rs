@@ -16,9 +16,9 @@ use crate::vocabulary::{CAUSES, Cause, Rung};
 use crate::{Error, Result};
 use std::process::ExitCode;
 
-/// So many blocks can prove each of ten experiments different: the least p of n blocks is 2 in 2 to the n, and Holm
-/// multiplies it by ten.
-const BLOCKS: u32 = 10;
+/// So many blocks can prove each of a dozen experiments different: the least p of n blocks is 2 in 2 to the n, and Holm
+/// multiplies it by twelve.
+const BLOCKS: u32 = 9;
 
 /// A connection's buffers have grown to what they need before it is judged by them, and a trial outlasts what they hold.
 const WARM_UP_NS: u64 = 100_000_000;
