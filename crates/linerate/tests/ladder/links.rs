@@ -72,12 +72,11 @@ fn granted(lines: &[Value], knob: &str) -> BTreeSet<String> {
     sessions.flat_map(of_session).collect()
 }
 
-/// Frames and packets that the wire carried in the steps of an arm that count.
-fn carried(lines: &[Value], arm: u64) -> (u64, u64) {
+/// What the wire counted in the steps of an arm.
+fn counted(lines: &[Value], arm: u64, key: &str) -> u64 {
     let steps = lines.iter().filter(|line| text(line, "event") == "step" && line["pass"] == 1);
     let of_arm = steps.filter(|step| step["case"]["arm"].as_u64().unwrap_or(0) == arm);
-    let of = |step: &Value, key: &str| step["wire"][key].as_u64().unwrap_or(0);
-    of_arm.fold((0, 0), |sum, step| (sum.0 + of(step, "frames"), sum.1 + of(step, "packets")))
+    of_arm.filter_map(|step| step["wire"][key].as_u64()).sum()
 }
 
 #[test]
@@ -96,15 +95,19 @@ fn links_are_set_for_a_case_and_set_back() {
     assert_eq!(granted(&lines, "link.offload"), set(&["3 on", "4 off"]));
     let segments = granted(&lines, "tcp.mss");
     assert_eq!(segments, set(&["0 1448", "1 1448", "2 8948", "3 1448", "4 1448", "5 1448", "6 1448"]));
-    let (frames, packets) = carried(&lines, 4);
+    let carried = |arm: u64| ["frames", "packets"].map(|key| counted(&lines, arm, key));
+    let [frames, packets] = carried(4);
     assert!(frames > 100 && frames == packets, "{frames} frames are {packets} packets");
-    let (frames, packets) = carried(&lines, 3);
+    let [frames, packets] = carried(3);
     assert!(2 * frames < packets, "{frames} frames are {packets} packets");
-    // A known truth: each way is held for 1 ms.
+    // Each way is held for 1 ms, never less; how much more is of the machine: `truth` has the difference.
     let held = report["suites"][0]["figures"][0]["series"][0]["points"].as_array().unwrap().clone();
     let medians: Vec<f64> = held.iter().map(|point| point["value"]["median"].as_f64().unwrap()).collect();
-    let [without, with] = medians[..] else { panic!("{held:?}") };
-    assert!((with - without - 1e6).abs() < 150e3, "{without} ns and {with} ns");
+    assert!(medians.len() == 2 && medians[1] >= 1e6, "{held:?}");
+    assert!(
+        counted(&lines, 5, "interrupts") == 0 && counted(&lines, 6, "interrupts") > 10,
+        "the wire's own account"
+    );
     // A name that nothing has is none.
     let left_out = report["suites"][0]["left_out"].as_array().unwrap();
     assert_eq!(left_out.len(), 1, "{left_out:?}");
