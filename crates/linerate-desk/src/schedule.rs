@@ -9,6 +9,7 @@ mod beside;
 mod bisection;
 mod blocks;
 mod buffers;
+mod claims;
 mod coverage;
 mod entries;
 mod extra;

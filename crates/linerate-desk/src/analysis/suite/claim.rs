@@ -5,10 +5,14 @@ use super::level;
 use crate::analysis::measures::measure;
 use crate::plan::{Claim, Factor, Levels, Plan, Suite};
 use crate::record::Recording;
-use crate::statistic::Estimate;
+use crate::statistic::{Estimate, next_look};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// What would take more observations than this is not worth a word: the half-width of an interval shrinks with the root
+/// of their number.
+const MOST_NEEDED: f64 = 10_000.0;
 
 /// Whether it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +37,28 @@ pub struct ClaimOutcome {
     pub value: Option<Estimate>,
     /// Whether it holds.
     pub holds: Holds,
+}
+
+impl ClaimOutcome {
+    /// So many observations would decide what cannot be told, as its interval is now; none where it is decided, or where
+    /// the number lies at its limit.
+    pub fn needs(&self) -> Option<u32> {
+        let (value, limit) = (self.value?, self.claim.above.or(self.claim.below)?);
+        if self.holds != Holds::CannotTell {
+            return None;
+        }
+        let (Some(low), Some(high)) = (value.low, value.high) else { return next_look(value.n) };
+        let reach = if limit < value.median { value.median - low } else { high - value.median };
+        let needed = f64::from(value.n) * (reach / (value.median - limit)).powi(2);
+        (needed < MOST_NEEDED).then(|| (needed.ceil() as u32).max(value.n + 1))
+    }
+
+    /// The same as passes that are still to be made, in two digits.
+    pub fn further_passes(&self) -> Option<u32> {
+        let further = self.needs()? - self.value?.n;
+        let unit = 10u32.pow(further.ilog10().saturating_sub(1));
+        Some(further.div_ceil(unit) * unit)
+    }
 }
 
 /// Tests a conclusion.
