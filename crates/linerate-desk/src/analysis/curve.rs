@@ -24,6 +24,7 @@ pub use form::Form;
 pub use grid::{Sawtooth, sawtooth};
 pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
+pub(super) use refined::refined;
 pub use segment::Segment;
 pub use summary::Summary;
 pub use unaligned::Unaligned;
@@ -196,7 +197,7 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
     for index in 0..curves.len() {
         let curve = &curves[index];
         let facts = Facts::for_curve(recording, curves, curve);
-        let breaks = breaks(curve, &refined::refined(recording, &curve.case), &facts);
+        let breaks = breaks(curve, &refined(recording, &curve.case), &facts);
         let anomalies = anomaly::anomalies(recording, curve);
         let summary = summary::summary(curve, curves);
         let forms = form::forms(curve);

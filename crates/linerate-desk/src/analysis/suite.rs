@@ -1,6 +1,7 @@
 //! The figures and conclusions of a suite: medians over the passes along a factor, and whether what a paper
 //! concludes holds here.
 
+mod applies;
 mod claim;
 mod compare;
 mod figure;

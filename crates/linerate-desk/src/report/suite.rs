@@ -54,9 +54,11 @@ fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
         says: claim.says.clone(),
         place: claim.place.clone(),
         holds: outcome.holds,
+        condition: outcome.condition.clone(),
         value: outcome.value,
         unit: unit.into(),
         limit: limit.unwrap_or_default(),
+        further_passes: outcome.further_passes(),
     }
 }
 
@@ -78,14 +80,16 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let mut told = format!("{}: {}", names.join(", "), said.join(" and "));
     let all = claims().count();
     if all > 0 {
-        let yes = count(Holds::Yes);
+        let (yes, decided) = (count(Holds::Yes), count(Holds::Yes) + count(Holds::No));
         let hold = if yes == 1 { "holds" } else { "hold" };
         let before = if said.is_empty() { "" } else { "; " };
-        told += &format!("{before}of {} {yes} {hold} here", counted(all, "conclusion"));
+        let applicable = counted(all - count(Holds::NotApplicable), "conclusion");
+        told += &format!("{before}{decided} of {applicable} decided, {yes} {hold} here");
         let others = [
             (Holds::No, "does not", "do not"),
             (Holds::CannotTell, "cannot be told", "cannot be told"),
             (Holds::NotMeasured, "was not measured", "were not measured"),
+            (Holds::NotApplicable, "does not apply", "do not apply"),
         ];
         for (holds, one, several) in others.into_iter().filter(|(holds, ..)| count(*holds) > 0) {
             let count = count(holds);
@@ -176,17 +180,26 @@ pub(super) fn verdict_word(holds: Holds) -> &'static str {
         Holds::No => "does not hold",
         Holds::CannotTell => "cannot tell",
         Holds::NotMeasured => "not measured",
+        Holds::NotApplicable => "not applicable",
     }
 }
 
-/// `7.6 [7.4, 7.8], above 1.7`.
+/// `7.6 [7.4, 7.8], above 1.7 is asked for`, and what it would take to tell.
 pub(super) fn evidence(claim: &ClaimEntry) -> String {
     let number = |value: f64| number(value, &claim.unit);
     let value = claim.value.map_or(String::new(), |value| match (value.low, value.high) {
         (Some(low), Some(high)) => format!("{} [{}, {}], ", number(value.median), number(low), number(high)),
         _ => format!("{} (n={}), ", number(value.median), value.n),
     });
-    format!("{value}{} is asked for", claim.limit)
+    let also = match (&claim.condition, claim.holds, claim.further_passes) {
+        (Some(condition), ..) => format!("; {condition}"),
+        (None, Holds::CannotTell, Some(passes)) => {
+            format!("; about {} would tell", counted(passes, "more pass"))
+        }
+        (None, Holds::CannotTell, None) => "; more passes would hardly tell".into(),
+        _ => String::new(),
+    };
+    format!("{value}{} is asked for{also}", claim.limit)
 }
 
 /// A ratio or an exponent as it is, all else in its unit.
@@ -194,7 +207,7 @@ fn number(value: f64, unit: &str) -> String {
     if unit.is_empty() { significant(value, 3) } else { written(value, unit) }
 }
 
-const VERDICT: usize = 15;
+const VERDICT: usize = 16;
 
 fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
     let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", claim.place) };

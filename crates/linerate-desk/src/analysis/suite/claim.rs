@@ -1,5 +1,6 @@
 //! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
 
+use super::applies;
 use super::compare::{Scene, against};
 use super::level;
 use crate::analysis::measures::measure;
@@ -26,6 +27,8 @@ pub enum Holds {
     CannotTell,
     /// What it is of was not measured.
     NotMeasured,
+    /// It says nothing of these hosts or this path.
+    NotApplicable,
 }
 
 /// A conclusion and what became of it.
@@ -37,6 +40,8 @@ pub struct ClaimOutcome {
     pub value: Option<Estimate>,
     /// Whether it holds.
     pub holds: Holds,
+    /// Where it does not apply, why.
+    pub condition: Option<String>,
 }
 
 impl ClaimOutcome {
@@ -70,7 +75,10 @@ pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: 
         None => scene.compared(&claim.of, with.as_ref()),
     };
     let value = Estimate::from_values(numbers.into_values());
-    ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
+    let refused = || applies::refused(&scene, claim).filter(|_| value.is_none());
+    let condition = applies::unmet(&scene, claim).or_else(refused);
+    let holds = if condition.is_some() { Holds::NotApplicable } else { holds(claim, value) };
+    ClaimOutcome { claim: claim.clone(), value, holds, condition }
 }
 
 fn holds(claim: &Claim, value: Option<Estimate>) -> Holds {
@@ -117,7 +125,8 @@ mod tests {
 
     fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
         let (says, place, y) = (String::new(), String::new(), "throughput".to_owned());
-        Claim { says, place, y, of: BTreeMap::new(), over: None, minus: None, exponent: None, above, below }
+        let (of, applies) = (BTreeMap::new(), None);
+        Claim { says, place, y, of, over: None, minus: None, exponent: None, above, below, applies }
     }
 
     #[test]

@@ -127,6 +127,9 @@ pub struct ClaimEntry {
     pub place: String,
     /// Whether it holds here.
     pub holds: Holds,
+    /// Why it does not apply here; left out where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
     /// The number that was tested: a ratio, an exponent, a value or a difference.
     pub value: Option<Estimate>,
     /// Its unit; empty of a ratio and of an exponent.
@@ -134,4 +137,8 @@ pub struct ClaimEntry {
     pub unit: String,
     /// Its limit: `above 1.7`, `below 1.00 ms`.
     pub limit: String,
+    /// About so many more passes would tell, where it cannot be told; left out where it is told, and where no number of
+    /// passes would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub further_passes: Option<u32>,
 }

@@ -3,7 +3,7 @@
 use super::{plan, run};
 use crate::analysis::{ClaimOutcome, Holds, SuiteValues, analyse};
 use crate::diagnosis::diagnose;
-use crate::plan::{HostId, Pairs, Plan, Suite, View, Why, World};
+use crate::plan::{Applies, HostId, Pairs, Plan, Suite, View, Why, World};
 use crate::record::{Recording, SessionRecord};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
@@ -194,6 +194,33 @@ fn what_time_cannot_decide_is_not_chased() {
     let (recording, outcome) = judged(1.001, Some(60 * SECOND_NS));
     assert_eq!((outcome.holds, extra(&recording).len()), (Holds::CannotTell, 0), "{outcome:?}");
     assert!(outcome.further_passes().is_none_or(|passes| passes > 100), "{outcome:?}");
+}
+
+#[test]
+fn what_does_not_apply_is_not_judged() {
+    let judged = |applies: Option<Applies>, world: &World| {
+        let mut suite = of_ratio(0.5);
+        suite.claims[0].applies = applies;
+        let recording = run(&of_suite(suite, |plan| plan.profile.budget_ns = 0), world);
+        let outcome = analyse(&recording).suites.remove(0).claims.remove(0);
+        (outcome.holds, outcome.condition)
+    };
+    let quiet = World { noise: 0.01, ..World::quiet() };
+    let needs = |round_trip: Option<&str>, cpus| {
+        Some(Applies { round_trip: round_trip.map(String::from), cpus, ..Applies::default() })
+    };
+    assert_eq!(judged(None, &quiet), (Holds::Yes, None));
+    assert_eq!(judged(needs(Some("1us"), Some(4)), &quiet), (Holds::Yes, None));
+    for (applies, told) in [
+        (needs(Some("1ms"), None), "a round trip of"),
+        (needs(None, Some(5)), "5 CPUs a host, and there are 4"),
+    ] {
+        let (holds, condition) = judged(applies, &quiet);
+        assert_eq!(holds, Holds::NotApplicable);
+        assert!(condition.as_ref().is_some_and(|said| said.contains(told)), "{condition:?}");
+    }
+    let slow = World { delay_ns: 1e6, ..quiet };
+    assert_ne!(judged(needs(Some("1ms"), None), &slow).0, Holds::NotApplicable);
 }
 
 #[test]
