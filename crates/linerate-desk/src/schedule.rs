@@ -22,6 +22,7 @@ mod network_path;
 mod passes;
 mod placement;
 mod refusal;
+mod scene;
 mod study;
 mod suite;
 #[cfg(test)]

@@ -40,6 +40,8 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         y: values.figure.y.clone(),
         unit: values.unit.into(),
         series: values.series.iter().map(series).collect(),
+        missing: values.missing.clone(),
+        untold: untold(values),
     }
 }
 
@@ -67,12 +69,13 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let claims = || suites.iter().flat_map(|suite| &suite.claims);
     let count = |holds: Holds| claims().filter(|claim| claim.holds == holds).count();
     let figures: Vec<&SuiteFigureEntry> = suites.iter().flat_map(|suite| &suite.figures).collect();
-    let empty = figures.iter().filter(|figure| figure.series.is_empty()).count();
+    let whole = figures.iter().filter(|figure| figure.is_whole()).count();
     let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
     let tables: usize = suites.iter().map(|suite| suite.tables.len()).sum();
     let mut said = Vec::new();
     if !figures.is_empty() {
-        said.push(format!("{} of {}", figures.len() - empty, counted(figures.len(), "figure")));
+        let word = if whole < figures.len() { " whole" } else { "" };
+        said.push(format!("{whole} of {}{word}", counted(figures.len(), "figure")));
     }
     if tables > 0 {
         said.push(counted(tables, "table"));
@@ -142,7 +145,25 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
     for band in bands(&first, &columns, Some(width.unwrap_or(text_width))) {
         lines.extend(band);
     }
+    let lacks = lacks(&figure.missing, &figure.untold);
+    lines.extend(lacks.iter().flat_map(|lack| wrapped(lack, text_width)));
     lines
+}
+
+/// What gave no number: a series and where along x.
+pub(super) fn untold(values: &FigureValues) -> Vec<String> {
+    let at = |(series, x): &(String, String)| match series.is_empty() {
+        true => x.clone(),
+        false => format!("{series} at {x}"),
+    };
+    values.untold.iter().map(at).collect()
+}
+
+/// What a figure does not show, in a sentence each.
+pub(super) fn lacks(missing: &[String], untold: &[String]) -> Vec<String> {
+    let lacks = [("Not measured", missing), ("Measured, without a number", untold)];
+    let lacks = lacks.into_iter().filter(|(_, all)| !all.is_empty());
+    lacks.map(|(what, all)| format!("{what}: {}", all.join("; "))).collect()
 }
 
 fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {

@@ -5,9 +5,9 @@
 
 use super::entries::Entry;
 use super::extra::Round;
-use super::study::Scene;
+use super::scene::Scene;
 use crate::analysis::{ClaimOutcome, conclusions, is_at};
-use crate::plan::{Levels, Plan, Suite};
+use crate::plan::{Claim, Levels, Plan, Suite};
 use crate::statistic::{LOOKS, next_look};
 
 /// A conclusion that can be decided.
@@ -41,6 +41,29 @@ pub(super) fn round(scene: &Scene) -> Round {
     Round { entries: chosen.concat(), passes }
 }
 
+/// The same entries, those next to each other that a conclusion compares: what drifts within a pass is the same for both.
+pub(super) fn together(plan: &Plan, entries: Vec<Entry>) -> Vec<Entry> {
+    let suites = plan.view.suites().iter();
+    let claims = suites.flat_map(|suite| suite.claims.iter().map(move |claim| (suite, claim)));
+    let compared: Vec<Vec<usize>> = claims
+        .map(|(suite, claim)| {
+            let has_part =
+                |entry: &Entry| parts(claim).any(|levels| !sizes_at(plan, suite, levels, entry).is_empty());
+            (0..entries.len()).filter(|at| has_part(&entries[*at])).collect()
+        })
+        .collect();
+    let mut order: Vec<usize> = Vec::with_capacity(entries.len());
+    for at in 0..entries.len() {
+        let with_it = compared.iter().filter(|all| all.contains(&at)).flatten();
+        for next in std::iter::once(&at).chain(with_it) {
+            if !order.contains(next) {
+                order.push(*next);
+            }
+        }
+    }
+    order.into_iter().map(|at| entries[at].clone()).collect()
+}
+
 /// None of what is decided, and of what no number of looks would decide.
 fn decidable(plan: &Plan, suite: &Suite, outcome: &ClaimOutcome, entries: &[Entry]) -> Option<Decidable> {
     let (needed, n) = (outcome.needs()?, outcome.value?.n);
@@ -54,9 +77,7 @@ fn decidable(plan: &Plan, suite: &Suite, outcome: &ClaimOutcome, entries: &[Entr
 /// Everything that a conclusion is of, there and back, so that what drifts meanwhile favours no side. Connections that
 /// warm up first do so once a pass.
 fn in_turns(plan: &Plan, suite: &Suite, outcome: &ClaimOutcome, entries: &[Entry]) -> Option<Vec<Entry>> {
-    let claim = &outcome.claim;
-    let parts = std::iter::once(&claim.of).chain(&claim.over).chain(&claim.minus);
-    let parts: Option<Vec<Vec<Entry>>> = parts
+    let parts: Option<Vec<Vec<Entry>>> = parts(&outcome.claim)
         .map(|levels| {
             let of_part = at(plan, suite, levels, entries);
             (!of_part.is_empty()).then_some(of_part)
@@ -71,9 +92,18 @@ fn in_turns(plan: &Plan, suite: &Suite, outcome: &ClaimOutcome, entries: &[Entry
 /// The entries at these levels, each with the sizes that are.
 fn at(plan: &Plan, suite: &Suite, levels: &Levels, entries: &[Entry]) -> Vec<Entry> {
     let of_entry = |entry: &Entry| {
-        let sizes = entry.sizes.iter().copied();
-        let sizes: Vec<u64> = sizes.filter(|size| is_at((plan, suite), levels, &entry.case, *size)).collect();
+        let sizes = sizes_at(plan, suite, levels, entry);
         (!sizes.is_empty()).then(|| entry.with_sizes(sizes))
     };
     entries.iter().filter_map(of_entry).collect()
+}
+
+fn sizes_at(plan: &Plan, suite: &Suite, levels: &Levels, entry: &Entry) -> Vec<u64> {
+    let sizes = entry.sizes.iter().copied();
+    sizes.filter(|size| is_at((plan, suite), levels, &entry.case, *size)).collect()
+}
+
+/// What a conclusion is taken of.
+fn parts(claim: &Claim) -> impl Iterator<Item = &Levels> {
+    std::iter::once(&claim.of).chain(&claim.over).chain(&claim.minus)
 }

@@ -4,7 +4,7 @@
 //! asking after every visit would stop by luck, and the interval would hold the truth too seldom.
 
 use super::entries::Entry;
-use super::study::Scene;
+use super::scene::Scene;
 use crate::analysis::{Curve, ShownNumber, shown_numbers};
 use crate::plan::Profile;
 use crate::statistic::{Estimate, next_look};

@@ -5,13 +5,15 @@
 //! lasts long enough to settle them; from then on each block's counts follow from the latest rate on
 //! record.
 
+use super::claims;
 use super::entries::{Entry, entries};
 use super::failure;
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
 use super::network_path::NetworkPath;
 use super::placement::ends;
-use super::study::{Scene, Study};
+use super::scene::Scene;
+use super::study::Study;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, roles};
 use super::{beside, blocks};
@@ -273,7 +275,7 @@ impl Passes {
     fn order(&self, pass: u32) -> Vec<Entry> {
         let mut order = self.entries.clone();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(u64::from(pass) << 32)));
-        order
+        claims::together(&self.plan, order)
     }
 
     fn seed(&self, salt: u64) -> u64 {

@@ -6,9 +6,9 @@ use super::bisection::{Bisection, bisections};
 use super::claims;
 use super::entries::Entry;
 use super::extra::{self, Round};
-use crate::analysis::{Curve, curves, suite_curves};
-use crate::plan::{Plan, Why};
-use crate::record::{Recording, StepRecord};
+use super::scene::Scene;
+use crate::plan::Why;
+use crate::record::StepRecord;
 
 /// Steps that are looked for at most.
 const BISECTIONS: usize = 8;
@@ -46,24 +46,6 @@ pub(super) struct Batch {
     pub new_pass: bool,
     /// The entries, each with what it is for.
     pub visits: Vec<(Why, Entry)>,
-}
-
-/// What the stages look at.
-pub(super) struct Scene<'s> {
-    pub recording: &'s Recording,
-    pub entries: &'s [Entry],
-    pub plan: &'s Plan,
-    /// What is left of the time.
-    pub left_ns: u64,
-    /// What breaks may take even where nothing is left: a step is worth more than the run's length.
-    pub reserve_ns: u64,
-}
-
-impl Scene<'_> {
-    /// Every case against message size; a run has a ladder or suites.
-    fn curves(&self) -> Vec<Curve> {
-        [curves(self.recording), suite_curves(self.recording)].concat()
-    }
 }
 
 impl Study {

@@ -4,6 +4,7 @@ use super::{Axis, Figure, INTERVAL, Kind, Point, Scale, Series, Sheet, Unit, bar
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{self, Published};
+use crate::report::suite::{lacks, untold};
 use crate::statistic::Estimate;
 
 /// Sizes and connections double; other numbers stand evenly.
@@ -42,8 +43,10 @@ fn figure(sheet: &Sheet, suite: &SuiteValues, values: &FigureValues) -> Figure {
 fn caption(values: &FigureValues) -> String {
     let said = values.figure.caption.trim();
     let said = if said.is_empty() { String::new() } else { format!("{said} ") };
+    let lacks = lacks(&values.missing, &untold(values)).into_iter().map(|lack| format!(" {lack}."));
     format!(
-        "{said}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves."
+        "{said}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves.{}",
+        lacks.collect::<String>()
     )
 }
 

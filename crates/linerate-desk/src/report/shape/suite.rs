@@ -57,6 +57,19 @@ pub struct SuiteFigureEntry {
     pub unit: String,
     /// Its series.
     pub series: Vec<SuiteSeriesEntry>,
+    /// What was to be a series and was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// What was measured and gave no number, as a percentile of few samples does: a series, and where along x.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<String>,
+}
+
+impl SuiteFigureEntry {
+    /// Whether everything is there that it was to show.
+    pub fn is_whole(&self) -> bool {
+        !self.series.is_empty() && self.missing.is_empty()
+    }
 }
 
 /// A series.

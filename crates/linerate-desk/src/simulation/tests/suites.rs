@@ -196,6 +196,18 @@ fn what_time_cannot_decide_is_not_chased() {
     assert!(outcome.further_passes().is_none_or(|passes| passes > 100), "{outcome:?}");
 }
 
+/// Both sides of what is compared lie next to each other in every pass.
+#[test]
+fn what_is_compared_is_measured_together() {
+    let mut suite = of_ratio(1.0);
+    suite.cases[0].sizes = (0..12).map(|power| (64 << power).to_string()).collect();
+    let recording = run(&of_suite(suite, |plan| plan.profile.budget_ns = 0), &World::quiet());
+    let trials: Vec<_> = recording.trials.iter().filter(|trial| trial.pass > 0).collect();
+    let compared: Vec<usize> = (0..trials.len()).filter(|at| trials[*at].block.message_bytes == 64).collect();
+    assert_eq!(compared.len(), 12);
+    assert!(compared.chunks(2).all(|pair| pair[1] - pair[0] == 1), "{compared:?}");
+}
+
 #[test]
 fn what_does_not_apply_is_not_judged() {
     let judged = |applies: Option<Applies>, world: &World| {
