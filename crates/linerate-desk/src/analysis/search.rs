@@ -99,6 +99,7 @@ pub(super) fn zero_loss_rate(trial: &Trial) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::analysis::measures::measure;
+    use crate::analysis::not_measured;
     use crate::plan::{Block, Case, HostId};
     use crate::record::{Flow, Recording, RoleRecord, SubInterval, Tally, Trial};
     use crate::vocabulary::{Does, Pattern};
@@ -165,6 +166,11 @@ mod tests {
         };
         let (none, least) = capacity(5, 1.77e9);
         assert!(none.is_none() && (0.85e9..0.95e9).contains(&least.unwrap()), "{none:?} {least:?}");
+        let trials = vec![trial(Pattern::Capacity, &rising(5, 1.77e9))];
+        let told = not_measured(&Recording { trials, ..Recording::default() });
+        assert!(told.len() == 1 && told[0].reason.why.contains("at least 9"), "{told:?}");
+        let trials = vec![trial(Pattern::Capacity, &rising(10, 1.77e9))];
+        assert_eq!(not_measured(&Recording { trials, ..Recording::default() }), []);
         for (seconds, limit) in [(10, 1.77e9), (9, 1.77e9), (5, 400e6), (4, 97e6), (10, 8e6)] {
             let (found, unfinished) = capacity(seconds, limit);
             let share = found.unwrap_or(0.0) / (limit * 1250.0 / 1222.0);

@@ -74,7 +74,8 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let tables: usize = suites.iter().map(|suite| suite.tables.len()).sum();
     let mut said = Vec::new();
     if !figures.is_empty() {
-        let word = if whole < figures.len() { " whole" } else { "" };
+        let in_part = figures.iter().any(|figure| !figure.series.is_empty() && !figure.is_whole());
+        let word = if in_part { " whole" } else { "" };
         said.push(format!("{whole} of {}{word}", counted(figures.len(), "figure")));
     }
     if tables > 0 {

@@ -8,6 +8,9 @@ use crate::statistic::median;
 use crate::unit::{Bytes, Nanoseconds, counted};
 use crate::vocabulary::{Pattern, Place, ReasonKind, Rung, Wait};
 
+/// A product is told in whole KiB.
+const KIB: f64 = 1024.0;
+
 /// The condition of a conclusion that is not met here, in words; none where it applies, and where nothing that was
 /// measured tells it.
 pub(super) fn unmet(scene: &Scene, claim: &Claim) -> Option<String> {
@@ -31,9 +34,10 @@ fn small_product(scene: &Scene, claim: &Claim, applies: &Applies) -> Option<Stri
     let (least, round_trip) = (applies.least_product()?, round_trip_ns(scene.recording)?);
     let rate = |levels: &Levels| median(scene.numbers(levels).into_values());
     let bps = std::iter::once(&claim.of).chain(&claim.over).filter_map(rate).reduce(f64::max)?;
-    let product = Bytes((bps / 8e9 * round_trip) as u64);
-    (product < least).then(|| {
-        format!("it needs a path whose product of rate and round trip is {least}, and here it is {product}")
+    let product = bps / 8e9 * round_trip;
+    let here = Bytes(((product / KIB).round().max(1.0) * KIB) as u64);
+    (product < least.0 as f64).then(|| {
+        format!("it needs a path whose product of rate and round trip is {least}, and here it is {here}")
     })
 }
 

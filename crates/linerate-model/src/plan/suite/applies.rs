@@ -42,16 +42,16 @@ impl Applies {
         if *self == Applies::default() {
             return fail("it applies under no condition".into(), "round-trip, product or cpus");
         }
-        if let Some(text) = &self.round_trip {
-            let [least, most] = ROUND_TRIPS;
-            if let Err(why) = within(text.parse(), least, most, |time| time.rounded(1)) {
-                return fail(format!("a round trip of `{text}`: {why}"), "from 1us to 10s");
-            }
+        let [least, most] = ROUND_TRIPS;
+        if let Some(text) = &self.round_trip
+            && let Err(why) = within(text.parse(), least, most, |time| time.rounded(1))
+        {
+            return fail(format!("a round trip of `{text}`: {why}"), "from 1us to 10s");
         }
-        if let Some(text) = &self.product {
-            if let Err(why) = within(text.parse(), Bytes(1), Bytes(MOST_PRODUCT), |size| size) {
-                return fail(format!("a product of `{text}`: {why}"), "from 1 B to 1 TiB");
-            }
+        if let Some(text) = &self.product
+            && let Err(why) = within(text.parse(), Bytes(1), Bytes(MOST_PRODUCT), |size| size)
+        {
+            return fail(format!("a product of `{text}`: {why}"), "from 1 B to 1 TiB");
         }
         match self.cpus {
             Some(cpus) if !(1..=MOST_CPUS).contains(&cpus) => fail(format!("{cpus} CPUs"), "from 1 to 4096"),
