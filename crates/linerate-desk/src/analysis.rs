@@ -32,6 +32,7 @@ pub use arms::{
 pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,
     Sawtooth, Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,
+    suite_curves,
 };
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
@@ -45,7 +46,8 @@ pub use runs::{
 };
 pub use stability::{Abnormal, Drift};
 pub use suite::{
-    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, TableValues, ValueAt,
+    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, SuiteValues, TableValues,
+    ValueAt, conclusions, is_at, shown_numbers,
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
@@ -73,6 +75,10 @@ pub struct Analysis {
     pub suites: Vec<SuiteValues>,
     /// A layer without numbers for each of their cases.
     pub suite_layers: Vec<Layer>,
+    /// One curve a case of theirs.
+    pub suite_curves: Vec<Curve>,
+    /// The numbers that their figures show.
+    pub suite_numbers: Vec<ShownNumber>,
 }
 
 /// Turns a recording into numbers.
@@ -82,11 +88,25 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let ladder_bytes = nearest_stated(&curves, LADDER_BYTES);
     let latency_bytes = nearest(curves.iter(), LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, latency_bytes);
-    let drifts = stability::drifts(recording, &curves);
     let timelines = timeline::timelines(recording);
     let suites = suite::suites(recording);
     let suite_layers = ladder::of_suites(recording);
-    Analysis { ladder_bytes, latency_bytes, curves, layers, timelines, drifts, suites, suite_layers }
+    let mut suite_curves = curve::suite_curves(recording);
+    curve::describe_anomalies(recording, &mut suite_curves);
+    let suite_numbers = suite::shown_numbers(recording);
+    let drifts = stability::drifts(recording, curves.iter().chain(&suite_curves));
+    Analysis {
+        ladder_bytes,
+        latency_bytes,
+        curves,
+        layers,
+        timelines,
+        drifts,
+        suites,
+        suite_layers,
+        suite_curves,
+        suite_numbers,
+    }
 }
 
 /// The size at which a rung's throughput is compared; an unknown one's as that of most.

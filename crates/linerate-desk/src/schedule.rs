@@ -9,6 +9,7 @@ mod beside;
 mod bisection;
 mod blocks;
 mod buffers;
+mod claims;
 mod coverage;
 mod entries;
 mod extra;
@@ -22,6 +23,7 @@ mod network_path;
 mod passes;
 mod placement;
 mod refusal;
+mod scene;
 mod study;
 mod suite;
 #[cfg(test)]

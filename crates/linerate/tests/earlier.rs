@@ -17,6 +17,9 @@ use std::process::Command;
 /// Keys of the report that have another name since, as `then` and `now`: the changelog lists them with the schema's version.
 const RENAMED: [(&str, &str); 0] = [];
 
+/// Words that are told otherwise since, by the recording and their place: of conclusions is told how many are decided.
+const REWORDED: [(&str, &str); 1] = [("suite", "/sentence")];
+
 fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "earlier"].iter().collect()
 }
@@ -79,7 +82,7 @@ fn a_recording_gives_the_numbers_that_it_gave() {
         let report = output(state.path(), &["report", "--format", "json", recording.to_str().unwrap()]);
         let (then, report) = (all_leaves(&then), all_leaves(&report));
         assert!(then.values().filter(|value| value.is_number()).count() >= 10, "{name}");
-        for (way, value) in then {
+        for (way, value) in then.into_iter().filter(|(way, _)| !REWORDED.contains(&(&name, way))) {
             assert_eq!(report.get(&now(&way)), Some(&value), "{name}: {way}");
         }
     }

@@ -24,6 +24,7 @@ pub use form::Form;
 pub use grid::{Sawtooth, sawtooth};
 pub(super) use outlying::deviation;
 pub use outlying::{Outlying, outlying};
+pub(super) use refined::refined;
 pub use segment::Segment;
 pub use summary::Summary;
 pub use unaligned::Unaligned;
@@ -127,17 +128,29 @@ impl Curve {
 
 /// The trials that curves are made of. Pass 0 and the long streams stay out.
 pub(super) fn trials(recording: &Recording) -> impl Iterator<Item = &Trial> {
-    let is_of_curve = |trial: &&Trial| {
-        trial.pass > 0 && trial.why.counts() && !trial.case.timeline && trial.case.is_of_ladder()
-    };
-    recording.trials.iter().filter(is_of_curve)
+    counted(recording).filter(|trial| trial.case.is_of_ladder())
+}
+
+/// The same of any view; what ran beside another case stays out.
+fn counted(recording: &Recording) -> impl Iterator<Item = &Trial> {
+    let counts = |trial: &&Trial| trial.pass > 0 && trial.why.counts();
+    recording.trials.iter().filter(counts).filter(|trial| !trial.case.timeline && !trial.case.beside)
 }
 
 /// Every case's points and lines, from the bottom of the ladder up; what `describe` adds is not in
 /// them.
 pub fn curves(recording: &Recording) -> Vec<Curve> {
+    of_cases(recording, trials(recording))
+}
+
+/// The same of the cases of suites.
+pub fn suite_curves(recording: &Recording) -> Vec<Curve> {
+    of_cases(recording, counted(recording).filter(|trial| !trial.case.is_of_ladder()))
+}
+
+fn of_cases<'r>(recording: &Recording, trials: impl Iterator<Item = &'r Trial>) -> Vec<Curve> {
     let mut cases: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
-    for trial in trials(recording) {
+    for trial in trials {
         cases.entry(&trial.case).or_default().push(trial);
     }
     let mut curves: Vec<Curve> = cases.values().filter_map(|trials| of_trials(recording, trials)).collect();
@@ -184,7 +197,7 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
     for index in 0..curves.len() {
         let curve = &curves[index];
         let facts = Facts::for_curve(recording, curves, curve);
-        let breaks = breaks(curve, &refined::refined(recording, &curve.case), &facts);
+        let breaks = breaks(curve, &refined(recording, &curve.case), &facts);
         let anomalies = anomaly::anomalies(recording, curve);
         let summary = summary::summary(curve, curves);
         let forms = form::forms(curve);
@@ -194,5 +207,12 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
         (curve.breaks, curve.summary, curve.forms) = (breaks, summary, forms);
         (curve.slower, curve.splits, curve.unaligned) = (slower, splits, unaligned);
         curve.anomalies = anomalies;
+    }
+}
+
+/// Adds to each curve what came of the sizes that stood apart.
+pub(super) fn describe_anomalies(recording: &Recording, curves: &mut [Curve]) {
+    for curve in curves {
+        curve.anomalies = anomaly::anomalies(recording, curve);
     }
 }

@@ -1,8 +1,10 @@
 //! What failed on the way: what of it is still not measured, and from which size on nothing passes.
 
 use super::lost_share;
+use super::search::unfinished_bps;
 use crate::plan::Case;
 use crate::record::{NotMeasured, Reason, Recording, Trial};
+use crate::unit::BitRate;
 use crate::vocabulary::{Pattern, ReasonKind};
 use std::collections::BTreeMap;
 
@@ -36,6 +38,7 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
         }
     }
     all.extend(of_which_nothing_came(recording));
+    all.extend(searches_without_end(recording));
     // A long stream is one stream more of its case.
     let of_case =
         |not: &NotMeasured| not.case.as_deref().map(|case| Case { timeline: false, ..case.clone() });
@@ -81,6 +84,36 @@ fn of_which_nothing_came(recording: &Recording) -> Vec<NotMeasured> {
         ..NotMeasured::default()
     };
     cases.into_iter().map(failed).collect()
+}
+
+/// Searches for a capacity of which none came to its end.
+fn searches_without_end(recording: &Recording) -> Vec<NotMeasured> {
+    let mut cases: BTreeMap<&Case, (Vec<f64>, u64)> = BTreeMap::new();
+    let searches = |trial: &&Trial| trial.pass > 0 && trial.case.pattern == Pattern::Capacity;
+    for trial in recording.trials.iter().filter(searches) {
+        let (least, ended) = cases.entry(&trial.case).or_default();
+        match unfinished_bps(trial) {
+            Some(bps) => least.push(bps),
+            None => *ended += 1,
+        }
+    }
+    let without_end = |(case, (least, ended)): (&Case, (Vec<f64>, u64))| {
+        let most = least.into_iter().reduce(f64::max).filter(|_| ended == 0)?;
+        let why = format!("the search had not come to its end: the capacity is at least {}", BitRate(most));
+        Some(NotMeasured {
+            rung: case.rung.clone(),
+            pattern: Some(case.pattern),
+            reason: Reason::new(
+                ReasonKind::TooLittle,
+                why,
+                "search for longer: trial = \"10s\" in the plan's case",
+            ),
+            arm: Some(case.arm),
+            case: Some(Box::new(case.clone())),
+            ..NotMeasured::default()
+        })
+    };
+    cases.into_iter().filter_map(without_end).collect()
 }
 
 /// Whether what failed was measured all the same: its size at any time, or a larger one since, for which the path is back.

@@ -84,7 +84,7 @@ impl Point {
 }
 
 /// How each kind of trial moved during the run; nothing of a kind with too few trials.
-pub fn drifts(recording: &Recording, curves: &[Curve]) -> Vec<Drift> {
+pub fn drifts<'c>(recording: &Recording, curves: impl Iterator<Item = &'c Curve>) -> Vec<Drift> {
     let begun: HashMap<u32, f64> =
         recording.steps.iter().map(|step| (step.step, step.at_ns as f64 / 1e9)).collect();
     let mut kinds: BTreeMap<(Pattern, Wait), Kind> = BTreeMap::new();
@@ -95,7 +95,7 @@ pub fn drifts(recording: &Recording, curves: &[Curve]) -> Vec<Drift> {
             Some(((&trial.case, trial.pass, trial.block.message_bytes), *begun.get(&trial.step)?))
         })
         .collect();
-    for curve in curves.iter().filter(|curve| curve.case.arm == 0) {
+    for curve in curves.filter(|curve| curve.case.arm == 0 || !curve.case.is_of_ladder()) {
         let kind = kinds.entry((curve.case.pattern, curve.case.wait)).or_default();
         for point in &curve.points {
             let times = point.times();

@@ -1,17 +1,21 @@
 //! The figures and conclusions of a suite: medians over the passes along a factor, and whether what a paper
 //! concludes holds here.
 
+mod applies;
 mod claim;
 mod compare;
 mod figure;
+mod shown;
 mod table;
 
 pub use claim::{ClaimOutcome, Holds};
+pub use compare::is_at;
 pub use figure::{FigureValues, SeriesValues, ValueAt};
+pub use shown::{ShownNumber, shown_numbers};
 pub use table::{CellValue, TableValues};
 
 use super::not_measured;
-use crate::plan::{Level, Plan, Suite};
+use crate::plan::{Factor, Level, Plan, Suite};
 use crate::record::{NotMeasured, Recording, Trial};
 use crate::unit::Bytes;
 
@@ -55,6 +59,16 @@ fn left_out(recording: &Recording, suite: &Suite) -> Vec<NotMeasured> {
     all.iter().filter(is_here).cloned().collect()
 }
 
+/// Every conclusion of a recording's suites, as it stands.
+pub fn conclusions(recording: &Recording) -> Vec<(&Suite, ClaimOutcome)> {
+    let Some(plan) = recording.plan() else { return Vec::new() };
+    let of_suite = |suite: &'_ Suite| {
+        suite.claims.iter().map(|one| claim::outcome(recording, plan, suite, one)).collect::<Vec<_>>()
+    };
+    let suites = plan.view.suites().iter();
+    suites.flat_map(|suite| of_suite(suite).into_iter().map(move |outcome| (suite, outcome))).collect()
+}
+
 /// The trials of one of a suite's cases that count.
 fn trials(recording: &Recording, id: String) -> impl Iterator<Item = &Trial> {
     let counts = |trial: &&Trial| trial.pass > 0 && trial.why.counts() && !trial.case.beside;
@@ -62,7 +76,7 @@ fn trials(recording: &Recording, id: String) -> impl Iterator<Item = &Trial> {
 }
 
 /// The level of each factor in a trial.
-fn level(plan: &Plan, factor: crate::plan::Factor, trial: &Trial) -> Level {
+fn level(plan: &Plan, factor: Factor, trial: &Trial) -> Level {
     (factor.entry().level)(plan, &trial.case, trial.block.message_bytes)
 }
 

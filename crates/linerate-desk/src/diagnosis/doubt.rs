@@ -14,7 +14,7 @@ mod trial;
 
 use super::bound::Bound;
 use super::wire::wire;
-use crate::analysis::{Analysis, Curve, Drift, Layer};
+use crate::analysis::{Analysis, Curve, Drift, Layer, ShownNumber};
 use crate::plan::Case;
 use crate::record::{Recording, StepRecord, Trial};
 use crate::vocabulary::Warning;
@@ -54,6 +54,8 @@ struct Context<'r> {
     layers: &'r [Layer],
     curves: &'r [Curve],
     drifts: &'r [Drift],
+    /// What figures of suites show.
+    numbers: &'r [ShownNumber],
     ladder_bytes: u64,
     latency_bytes: u64,
     /// Whether a quota of CPU time held the hosts back throughout.
@@ -119,28 +121,39 @@ fn percent(share: f64) -> String {
 
 /// Every finding of the ladder, by layer and then for the run.
 pub(super) fn findings(recording: &Recording, analysis: &Analysis, bounds: &[Vec<Bound>]) -> Vec<Finding> {
-    let Analysis { ladder_bytes, latency_bytes, layers, curves, drifts, .. } = analysis;
-    let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
-    let is_throttled = quota::is_throttled_throughout(recording);
-    let context =
-        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
-    all(&context, bounds)
+    let Analysis { layers, curves, suite_curves, .. } = analysis;
+    // What drifts and what passes have in common is told once for the run, of whichever it measured.
+    let curves = if curves.is_empty() { suite_curves } else { curves };
+    all(&context(recording, analysis, (layers, curves, &analysis.drifts)), bounds)
 }
 
 /// What makes the suites' numbers doubtful, case by case.
 pub(super) fn of_suites(recording: &Recording, analysis: &Analysis) -> Vec<Finding> {
-    let Analysis { ladder_bytes, latency_bytes, suite_layers: layers, .. } = analysis;
+    let Analysis { suite_layers: layers, suite_curves: curves, .. } = analysis;
     if layers.is_empty() {
         return Vec::new();
     }
-    let (ladder_bytes, latency_bytes, mtus) = (*ladder_bytes, *latency_bytes, mtus(recording, layers));
-    let (curves, drifts) = (&[], &[]);
-    let is_throttled = quota::is_throttled_throughout(recording);
-    let context =
-        Context { recording, layers, curves, drifts, ladder_bytes, latency_bytes, is_throttled, mtus };
-    let found = all(&context, &vec![Vec::new(); layers.len()]);
+    let found = all(&context(recording, analysis, (layers, curves, &[])), &vec![Vec::new(); layers.len()]);
     // What concerns the whole run is told already.
     found.into_iter().filter(|finding| finding.layer.is_some() || finding.code == "shared-cpus").collect()
+}
+
+fn context<'r>(
+    recording: &'r Recording,
+    analysis: &'r Analysis,
+    (layers, curves, drifts): (&'r [Layer], &'r [Curve], &'r [Drift]),
+) -> Context<'r> {
+    Context {
+        recording,
+        layers,
+        curves,
+        drifts,
+        numbers: &analysis.suite_numbers,
+        ladder_bytes: analysis.ladder_bytes,
+        latency_bytes: analysis.latency_bytes,
+        is_throttled: quota::is_throttled_throughout(recording),
+        mtus: mtus(recording, layers),
+    }
 }
 
 fn mtus(recording: &Recording, layers: &[Layer]) -> Vec<Option<u64>> {

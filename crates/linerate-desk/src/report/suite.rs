@@ -45,6 +45,8 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         y: values.figure.y.clone(),
         unit: values.unit.into(),
         series: values.series.iter().map(series).collect(),
+        missing: values.missing.clone(),
+        untold: untold(values),
     }
 }
 
@@ -59,9 +61,11 @@ fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
         says: claim.says.clone(),
         place: claim.place.clone(),
         holds: outcome.holds,
+        condition: outcome.condition.clone(),
         value: outcome.value,
         unit: unit.into(),
         limit: limit.unwrap_or_default(),
+        further_passes: outcome.further_passes(),
     }
 }
 
@@ -70,12 +74,14 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let claims = || suites.iter().flat_map(|suite| &suite.claims);
     let count = |holds: Holds| claims().filter(|claim| claim.holds == holds).count();
     let figures: Vec<&SuiteFigureEntry> = suites.iter().flat_map(|suite| &suite.figures).collect();
-    let empty = figures.iter().filter(|figure| figure.series.is_empty()).count();
+    let whole = figures.iter().filter(|figure| figure.is_whole()).count();
     let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
     let tables: usize = suites.iter().map(|suite| suite.tables.len()).sum();
     let mut said = Vec::new();
     if !figures.is_empty() {
-        said.push(format!("{} of {}", figures.len() - empty, counted(figures.len(), "figure")));
+        let in_part = figures.iter().any(|figure| !figure.series.is_empty() && !figure.is_whole());
+        let word = if in_part { " whole" } else { "" };
+        said.push(format!("{whole} of {}{word}", counted(figures.len(), "figure")));
     }
     if tables > 0 {
         said.push(counted(tables, "table"));
@@ -83,14 +89,16 @@ pub(super) fn sentence(suites: &[SuiteReport]) -> String {
     let mut told = format!("{}: {}", names.join(", "), said.join(" and "));
     let all = claims().count();
     if all > 0 {
-        let yes = count(Holds::Yes);
+        let (yes, decided) = (count(Holds::Yes), count(Holds::Yes) + count(Holds::No));
         let hold = if yes == 1 { "holds" } else { "hold" };
         let before = if said.is_empty() { "" } else { "; " };
-        told += &format!("{before}of {} {yes} {hold} here", counted(all, "conclusion"));
+        let applicable = counted(all - count(Holds::NotApplicable), "conclusion");
+        told += &format!("{before}{decided} of {applicable} decided, {yes} {hold} here");
         let others = [
             (Holds::No, "does not", "do not"),
             (Holds::CannotTell, "cannot be told", "cannot be told"),
             (Holds::NotMeasured, "was not measured", "were not measured"),
+            (Holds::NotApplicable, "does not apply", "do not apply"),
         ];
         for (holds, one, several) in others.into_iter().filter(|(holds, ..)| count(*holds) > 0) {
             let count = count(holds);
@@ -147,6 +155,8 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
     if let Some(played) = played_by(points.map(|point| (&*point.at, &*point.hosts))) {
         lines.extend(wrapped(&played, text_width));
     }
+    let lacks = lacks(&figure.missing, &figure.untold);
+    lines.extend(lacks.iter().flat_map(|lack| wrapped(lack, text_width)));
     lines
 }
 
@@ -164,6 +174,22 @@ pub(super) fn played_by<'p>(points: impl Iterator<Item = (&'p str, &'p str)>) ->
     let is_told = all.iter().any(|(hosts, _)| hosts.contains(['+', ',']));
     let each = all.iter().map(|(hosts, levels)| format!("{hosts} at {}", levels.join(", ")));
     is_told.then(|| format!("Played by {}.", each.collect::<Vec<_>>().join("; ")))
+}
+
+/// What gave no number: a series and where along x.
+pub(super) fn untold(values: &FigureValues) -> Vec<String> {
+    let at = |(series, x): &(String, String)| match series.is_empty() {
+        true => x.clone(),
+        false => format!("{series} at {x}"),
+    };
+    values.untold.iter().map(at).collect()
+}
+
+/// What a figure does not show, in a sentence each.
+pub(super) fn lacks(missing: &[String], untold: &[String]) -> Vec<String> {
+    let lacks = [("Not measured", missing), ("Measured, without a number", untold)];
+    let lacks = lacks.into_iter().filter(|(_, all)| !all.is_empty());
+    lacks.map(|(what, all)| format!("{what}: {}", all.join("; "))).collect()
 }
 
 fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {
@@ -201,17 +227,26 @@ pub(super) fn verdict_word(holds: Holds) -> &'static str {
         Holds::No => "does not hold",
         Holds::CannotTell => "cannot tell",
         Holds::NotMeasured => "not measured",
+        Holds::NotApplicable => "not applicable",
     }
 }
 
-/// `7.6 [7.4, 7.8], above 1.7`.
+/// `7.6 [7.4, 7.8], above 1.7 is asked for`, and what it would take to tell.
 pub(super) fn evidence(claim: &ClaimEntry) -> String {
     let number = |value: f64| number(value, &claim.unit);
     let value = claim.value.map_or(String::new(), |value| match (value.low, value.high) {
         (Some(low), Some(high)) => format!("{} [{}, {}], ", number(value.median), number(low), number(high)),
         _ => format!("{} (n={}), ", number(value.median), value.n),
     });
-    format!("{value}{} is asked for", claim.limit)
+    let also = match (&claim.condition, claim.holds, claim.further_passes) {
+        (Some(condition), ..) => format!("; {condition}"),
+        (None, Holds::CannotTell, Some(passes)) => {
+            format!("; about {} would tell", counted(passes, "more pass"))
+        }
+        (None, Holds::CannotTell, None) => "; more passes would hardly tell".into(),
+        _ => String::new(),
+    };
+    format!("{value}{} is asked for{also}", claim.limit)
 }
 
 /// A ratio or an exponent as it is, all else in its unit.
@@ -219,7 +254,7 @@ fn number(value: f64, unit: &str) -> String {
     if unit.is_empty() { significant(value, 3) } else { written(value, unit) }
 }
 
-const VERDICT: usize = 15;
+const VERDICT: usize = 16;
 
 fn claim_lines(claim: &ClaimEntry, text_width: usize) -> Vec<String> {
     let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", claim.place) };

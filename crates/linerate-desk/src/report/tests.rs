@@ -172,7 +172,7 @@ fn a_step_is_told_in_words_and_in_numbers() {
     };
     let recording = Synthetic { bends: vec![step], ..Synthetic::default() }.recording();
     let shown = text(&recording, PIPE).split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = "network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (protocol-switch)";
+    let line = "network.tcp sleeping ping-pong a>b: +3.00 ms from 128 KiB on (unexplained)";
     assert!(shown.contains(line), "{shown}");
     let report = Report::from_recording(&recording);
     let slept = |curve: &&CurveEntry| {

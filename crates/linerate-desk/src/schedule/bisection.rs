@@ -5,7 +5,7 @@
 //! disturbed, so the median of several decides, more of them the smaller the step is against the noise.
 
 use super::entries::Entry;
-use crate::analysis::{Candidate, CandidateKind, Curve, curves, half_round_trip_ns};
+use crate::analysis::{Candidate, CandidateKind, Curve, half_round_trip_ns};
 use crate::plan::{Case, Why};
 use crate::record::Recording;
 use crate::statistic::{Line, mad, median};
@@ -46,10 +46,10 @@ pub(super) struct Bisection {
 }
 
 /// Every step of the ping-pong curves that can be found, the clearest first.
-pub(super) fn bisections(recording: &Recording, most: usize) -> Vec<Bisection> {
-    let mut bisections: Vec<Bisection> = curves(recording)
+pub(super) fn bisections(curves: &[Curve], most: usize) -> Vec<Bisection> {
+    let mut bisections: Vec<Bisection> = curves
         .iter()
-        .filter(|curve| curve.case.pattern == Pattern::PingPong && curve.case.arm == 0)
+        .filter(|curve| curve.case.pattern == Pattern::PingPong)
         .flat_map(|curve| {
             crate::analysis::candidates(curve)
                 .into_iter()

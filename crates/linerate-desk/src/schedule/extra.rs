@@ -4,9 +4,10 @@
 //! asking after every visit would stop by luck, and the interval would hold the truth too seldom.
 
 use super::entries::Entry;
-use crate::analysis::{Curve, Point};
+use super::scene::Scene;
+use crate::analysis::{Curve, ShownNumber, shown_numbers};
 use crate::plan::Profile;
-use crate::statistic::next_look;
+use crate::statistic::{Estimate, next_look};
 use crate::vocabulary::Pattern;
 
 /// What is visited until the next look.
@@ -28,8 +29,10 @@ struct Wanting {
 }
 
 /// What to visit in the time that is left: nothing when every interval is narrow enough, or no time is.
-pub(super) fn round(curves: &[Curve], entries: &[Entry], profile: &Profile, left_ns: u64) -> Round {
-    let mut wanting: Vec<Wanting> = entries.iter().filter_map(|entry| want(curves, entry, profile)).collect();
+pub(super) fn round(scene: &Scene, curves: &[Curve]) -> Round {
+    let left_ns = scene.left_ns;
+    let known = Known { curves, shown: &shown_numbers(scene.recording), profile: &scene.plan.profile };
+    let mut wanting: Vec<Wanting> = scene.entries.iter().filter_map(|entry| want(&known, entry)).collect();
     wanting.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     let Some(first) = wanting.first() else { return Round::default() };
     // All go to the same look together, so that what is compared within a pass stays comparable.
@@ -51,15 +54,11 @@ pub(super) fn round(curves: &[Curve], entries: &[Entry], profile: &Profile, left
 }
 
 /// The sizes of an entry that want more visits.
-fn want(curves: &[Curve], entry: &Entry, profile: &Profile) -> Option<Wanting> {
-    let curve = curves.iter().find(|curve| curve.case == entry.case)?;
+fn want(known: &Known, entry: &Entry) -> Option<Wanting> {
     let mut sizes = Vec::new();
     let (mut ratio, mut passes) = (0.0f64, u32::MAX);
     for size in &entry.sizes {
-        let Some((point_ratio, to_look)) = curve.at(*size).and_then(|point| excess(curve, point, profile))
-        else {
-            continue;
-        };
+        let Some((point_ratio, to_look)) = known.excess(entry, *size) else { continue };
         sizes.push(*size);
         ratio = ratio.max(point_ratio);
         passes = passes.min(to_look);
@@ -67,14 +66,37 @@ fn want(curves: &[Curve], entry: &Entry, profile: &Profile) -> Option<Wanting> {
     (!sizes.is_empty()).then(|| Wanting { entry: entry.with_sizes(sizes), ratio, passes })
 }
 
-/// How far an interval is above what is aimed at, and the passes to its next look; none where it is met.
-fn excess(curve: &Curve, point: &Point, profile: &Profile) -> Option<(f64, u32)> {
-    let is_latency = curve.case.pattern == Pattern::PingPong;
-    let estimate = match is_latency {
-        true => point.estimate(|values| values.half_round_trip_ns)?,
-        false => point.estimate(|values| values.throughput_bps)?,
-    };
-    let to_look = next_look(estimate.n)? - estimate.n;
-    let ratio = estimate.relative_half_width()? / profile.target(is_latency);
-    (ratio > 1.0).then_some((ratio, to_look))
+/// What is known of every point.
+struct Known<'k> {
+    curves: &'k [Curve],
+    /// What figures of suites show.
+    shown: &'k [ShownNumber],
+    profile: &'k Profile,
+}
+
+impl Known<'_> {
+    /// How far the widest interval of a size is above what is aimed at, and the passes to its next look; none where all
+    /// meet it.
+    fn excess(&self, entry: &Entry, size: u64) -> Option<(f64, u32)> {
+        let is_at = |number: &&ShownNumber| number.case == entry.case && number.message_bytes == size;
+        let of_figures = self.shown.iter().filter(is_at);
+        let of_figures = of_figures.filter_map(|number| Some((number.estimate, number.width(self.profile)?)));
+        let widths = of_figures.chain(self.of_ladder(entry, size));
+        let excess = widths.filter_map(|(estimate, (width, target))| {
+            let ratio = width / target;
+            (ratio > 1.0).then_some((ratio, next_look(estimate.n)? - estimate.n))
+        });
+        excess.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// What the ladder shows of a size, with the width of its interval and the one that is aimed at.
+    fn of_ladder(&self, entry: &Entry, size: u64) -> Option<(Estimate, (f64, f64))> {
+        let curve = self.curves.iter().find(|curve| curve.case == entry.case && curve.case.is_of_ladder())?;
+        let is_latency = curve.case.pattern == Pattern::PingPong;
+        let estimate = curve.at(size)?.estimate(|values| match is_latency {
+            true => values.half_round_trip_ns,
+            false => values.throughput_bps,
+        })?;
+        Some((estimate, (estimate.relative_half_width()?, self.profile.target(is_latency))))
+    }
 }

@@ -5,13 +5,15 @@
 //! lasts long enough to settle them; from then on each block's counts follow from the latest rate on
 //! record.
 
+use super::claims;
 use super::entries::{Entry, entries};
 use super::failure;
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
 use super::network_path::NetworkPath;
 use super::placement::ends;
-use super::study::{Scene, Study};
+use super::scene::Scene;
+use super::study::Study;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, roles};
 use super::{beside, blocks};
@@ -58,14 +60,12 @@ struct Policy {
     cuts: bool,
     /// Whether a long stream runs once, to show how one begins, or is a case as any other.
     long_streams_once: bool,
-    /// Whether more follows the passes: breaks, what stands apart, what is unsure.
-    studies: bool,
 }
 
 impl Policy {
-    const LADDER: Policy = Policy { cuts: true, long_streams_once: true, studies: true };
+    const LADDER: Policy = Policy { cuts: true, long_streams_once: true };
     /// A plan file says what is measured.
-    const SUITES: Policy = Policy { cuts: false, long_streams_once: false, studies: false };
+    const SUITES: Policy = Policy { cuts: false, long_streams_once: false };
 
     fn for_plan(plan: &Plan) -> Policy {
         match plan.view {
@@ -79,7 +79,6 @@ impl Policy {
 #[derive(Debug, Clone)]
 pub struct Passes {
     plan: Plan,
-    policy: Policy,
     /// Visited in every pass.
     entries: Vec<Entry>,
     /// Visited once.
@@ -107,7 +106,7 @@ impl Passes {
         let path = road_of(plan);
         let policy = Policy::for_plan(plan);
         if !policy.cuts {
-            return Passes::for_plan(plan, recording, &CUTS[0], &path).fixed();
+            return Passes::for_plan(plan, recording, &CUTS[0], &path).whole();
         }
         let cuts = if path.is_known() { FAR_CUTS } else { CUTS };
         let of = |cut| Passes::for_plan(plan, recording, cut, &path);
@@ -134,11 +133,13 @@ impl Passes {
             .map_or(whole, |(_, schedule)| schedule)
     }
 
-    /// All that was asked for: where there is less time there are fewer passes.
-    fn fixed(mut self) -> Passes {
+    /// All that was asked for: where there is less time there are fewer passes. A profile's time is the ladder's, but
+    /// without one the passes alone were asked for.
+    fn whole(mut self) -> Passes {
         match self.plan.budget_ns {
             Some(budget_ns) => self.fit(budget_ns),
-            None => self.budget_ns = self.passes_ns(),
+            None if self.plan.profile.budget_ns == 0 => self.budget_ns = self.passes_ns(),
+            None => self.budget_ns = self.passes_ns() + self.passes_ns() / EXTRA,
         }
         self
     }
@@ -172,7 +173,6 @@ impl Passes {
         let is_once = |entry: &Entry| entry.case.timeline && policy.long_streams_once;
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         Passes {
-            policy,
             entries,
             timelines,
             passes: plan.profile.passes,
@@ -248,7 +248,7 @@ impl Passes {
         let scene = Scene {
             recording,
             entries: &self.entries,
-            profile: &self.plan.profile,
+            plan: &self.plan,
             left_ns: self.budget_ns.saturating_sub(spent_ns(recording)),
             reserve_ns: self.budget_ns / RESERVE,
         };
@@ -275,7 +275,7 @@ impl Passes {
     fn order(&self, pass: u32) -> Vec<Entry> {
         let mut order = self.entries.clone();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(u64::from(pass) << 32)));
-        order
+        claims::together(&self.plan, order)
     }
 
     fn seed(&self, salt: u64) -> u64 {
@@ -305,8 +305,7 @@ impl Planner for Passes {
         let in_passes = matches!(why, Why::Probe | Why::Pass) || pass == 0;
         match in_passes && pass < self.passes && self.has_time(pass, recording) {
             true => self.pass(pass + 1),
-            false if self.policy.studies => self.studied(pass, recording),
-            false => Vec::new(),
+            false => self.studied(pass, recording),
         }
     }
 
@@ -353,7 +352,8 @@ impl Schedule for Passes {
         match &self.plan.view {
             View::Suites(suites) => {
                 let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-                format!("{}: {}, {passes}", names.join(", "), counted(self.entries.len(), "case"))
+                let cases = counted(self.entries.len(), "case");
+                format!("{}: {cases}, {passes}, then what is unsure", names.join(", "))
             }
             View::Ladder(rungs) | View::Comparison { rungs, .. } => {
                 let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());

@@ -3,11 +3,12 @@
 
 use super::again::again;
 use super::bisection::{Bisection, bisections};
+use super::claims;
 use super::entries::Entry;
 use super::extra::{self, Round};
-use crate::analysis::curves;
-use crate::plan::{Profile, Why};
-use crate::record::{Recording, StepRecord};
+use super::scene::Scene;
+use crate::plan::Why;
+use crate::record::StepRecord;
 
 /// Steps that are looked for at most.
 const BISECTIONS: usize = 8;
@@ -27,7 +28,7 @@ enum Stage {
     Bisection(Vec<Bisection>),
     /// Sizes that stand apart are visited again; so many attempts were made.
     Again(Vec<Entry>, u32),
-    /// Wide intervals get further visits; so many passes of the round are left.
+    /// What cannot be told and wide intervals get further visits; so many passes of the round are left.
     Extra(Round),
     Done,
 }
@@ -47,17 +48,6 @@ pub(super) struct Batch {
     pub visits: Vec<(Why, Entry)>,
 }
 
-/// What the stages look at.
-pub(super) struct Scene<'s> {
-    pub recording: &'s Recording,
-    pub entries: &'s [Entry],
-    pub profile: &'s Profile,
-    /// What is left of the time.
-    pub left_ns: u64,
-    /// What breaks may take even where nothing is left: a step is worth more than the run's length.
-    pub reserve_ns: u64,
-}
-
 impl Study {
     pub fn new() -> Study {
         Study { stage: Stage::Begin }
@@ -68,7 +58,7 @@ impl Study {
         loop {
             let now = std::mem::replace(&mut self.stage, Stage::Done);
             let (batch, stage) = match now {
-                Stage::Begin => (None, Stage::Bisection(bisections(scene.recording, BISECTIONS))),
+                Stage::Begin => (None, Stage::Bisection(bisections(&scene.curves(), BISECTIONS))),
                 Stage::Bisection(bisections) => bisection(bisections, scene),
                 Stage::Again(wanted, attempt) => rerun(wanted, attempt, scene),
                 Stage::Extra(round) => extra(round, scene),
@@ -100,7 +90,7 @@ fn bisection(mut bisections: Vec<Bisection>, scene: &Scene) -> (Option<Batch>, S
     let next = bisections.iter_mut().filter_map(|bisection| bisection.next(scene.entries));
     let visits: Vec<(Why, Entry)> = next.filter(&mut affordable).collect();
     if visits.is_empty() {
-        return (None, Stage::Again(again(&curves(scene.recording), scene.entries, AGAIN), 0));
+        return (None, Stage::Again(again(&scene.curves(), scene.entries, AGAIN), 0));
     }
     let begun = scene.recording.steps.iter().any(|step| is_look(&step));
     (Some(Batch { new_pass: !begun, visits }), Stage::Bisection(bisections))
@@ -115,13 +105,18 @@ fn rerun(wanted: Vec<Entry>, attempt: u32, scene: &Scene) -> (Option<Batch>, Sta
 }
 
 fn extra(round: Round, scene: &Scene) -> (Option<Batch>, Stage) {
-    let Round { entries, passes } = match round.passes {
-        0 => extra::round(&curves(scene.recording), scene.entries, scene.profile, scene.left_ns),
-        _ => round,
-    };
+    let Round { entries, passes } = if round.passes > 0 { round } else { next_round(scene) };
     if entries.is_empty() || passes == 0 || cost(&entries) > scene.left_ns {
         return (None, Stage::Done);
     }
     let visits = entries.iter().map(|entry| (Why::Extra, entry.clone())).collect();
+    // The next pass goes the other way round, so that being first favours nobody.
+    let entries = entries.into_iter().rev().collect();
     (Some(Batch { new_pass: true, visits }), Stage::Extra(Round { entries, passes: passes - 1 }))
+}
+
+/// What cannot be told first, then what is known least.
+fn next_round(scene: &Scene) -> Round {
+    let of_claims = claims::round(scene);
+    if of_claims.passes > 0 { of_claims } else { extra::round(scene, &scene.curves()) }
 }

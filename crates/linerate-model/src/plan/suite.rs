@@ -1,12 +1,14 @@
 //! A suite: cases, the figures that they make, and the conclusions that the figures test. It is read from a plan
 //! file; those of the papers are shipped with the program.
 
+mod applies;
 mod check;
 mod expand;
 mod factor;
 mod read;
 mod table;
 
+pub use applies::Applies;
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, Level};
@@ -207,6 +209,9 @@ pub struct Claim {
     /// It must be below this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
+    /// Where it says something; everywhere where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applies: Option<Applies>,
 }
 
 impl Suite {

@@ -34,14 +34,14 @@ pub const BREAKS: &[BreakClass] = &[
     BreakClass {
         name: "rendezvous-handshake",
         meaning: "from this size on a message is announced and waits for permission before its data goes",
-        rule: "the time jumps by 0.5 to 1.5 round trips of a small message",
+        rule: "the time jumps by 0.5 to 1.5 round trips of a small message, of a layer that passes whole messages or a planted relay",
         source: "OpenUCX, UCX_RNDV_THRESH; Open MPI, btl_tcp_eager_limit; MPICH, MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE",
         hint: "raise the library's rendezvous threshold and watch whether the break moves with it",
     },
     BreakClass {
         name: "protocol-switch",
         meaning: "another way of sending begins here: every message from this size on pays a step",
-        rule: "the time jumps, by neither a round trip nor a timer's time; where the slope after it is smaller, the best threshold is where both lines meet",
+        rule: "the time of a layer that passes whole messages, or of a planted relay, jumps by neither a round trip nor a timer's time; where the slope after it is smaller, the best threshold is where both lines meet",
         source: "D. Turner, X. Chen: Protocol-Dependent Message-Passing Performance on Linux Clusters, CLUSTER 2002",
         hint: "set the threshold to where the two lines meet: difference of the constants over difference of the slopes",
     },
@@ -69,7 +69,7 @@ pub const BREAKS: &[BreakClass] = &[
     BreakClass {
         name: "unexplained",
         meaning: "the curve breaks here and none of the known causes fits",
-        rule: "none of the other rules holds, or two hold equally well",
+        rule: "none of the other rules holds: also a step of what has no second way of sending, as plain TCP",
         source: "the program's own rule: what is not known is not guessed",
         hint: "change one thing at a time (MTU, buffers, placement, cache mode) and watch whether the break moves",
     },

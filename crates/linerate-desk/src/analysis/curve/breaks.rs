@@ -76,15 +76,12 @@ pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
 }
 
 /// The step up that adds the largest share to the time of a message, beyond doubt: the first size behind it, and what each
-/// message takes longer there.
-pub fn largest_step(curve: &Curve) -> Option<(u64, Estimate)> {
-    let fit = Fit::to_curve(curve)?;
-    let steps = fit.pieces.windows(2).filter_map(|pair| {
-        let found = candidate(&fit, &pair[0], &pair[1]);
-        let middle = (found.below as f64 + found.above as f64) / 2.0;
-        let jump = jump(curve, &fit, &pair[0], &pair[1], middle)?;
-        let is_sure = found.kind == CandidateKind::Jump && jump.low.is_some_and(|low| low > 0.0);
-        is_sure.then(|| (jump.median / found.before.at(found.below as f64), (found.above, jump)))
+/// message takes longer there; as exact as the closer looks at it.
+pub fn largest_step(curve: &Curve, refined: &[Refined]) -> Option<(u64, Estimate)> {
+    let all = breaks(curve, refined, &Facts::default());
+    let steps = all.into_iter().filter(Break::is_sure).filter_map(|one| {
+        let jump = one.jump_ns.filter(|jump| jump.median > 0.0)?;
+        Some((one.share?, (one.at_bytes, jump)))
     });
     steps.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, step)| step)
 }

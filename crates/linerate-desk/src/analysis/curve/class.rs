@@ -2,7 +2,7 @@
 
 use super::Curve;
 use super::candidate::{Candidate, CandidateKind, candidates};
-use crate::plan::HostId;
+use crate::plan::{Case, HostId, Target};
 use crate::record::{Recording, SessionRecord};
 use crate::statistic::Estimate;
 use crate::unit::{Bytes, Nanoseconds};
@@ -43,6 +43,8 @@ pub struct Facts {
     pub mss: BTreeSet<u64>,
     /// The sizes between which the copy of memory on these hosts begins to take more time a byte.
     pub copy_bends: Vec<(u64, u64)>,
+    /// What may send larger messages in another way; none where nothing does, as plain TCP.
+    pub switches: Option<&'static str>,
 }
 
 impl Facts {
@@ -71,8 +73,22 @@ impl Facts {
                 .collect(),
             mss: sizes(sessions(), "tcp.mss").collect(),
             copy_bends: bends.collect(),
+            switches: switches(recording, case),
         }
     }
+}
+
+/// What of a rung may send larger messages in another way: a layer that passes whole messages, a relay that is put before
+/// the link, or a made-up machine of which that was asked.
+fn switches(recording: &Recording, case: &Case) -> Option<&'static str> {
+    let transport = Rung::named(&case.rung).map(|rung| rung.transport);
+    let layer = transport.filter(|transport| transport.passes_messages).map(|transport| transport.name);
+    let relay = || recording.plan()?.value_for(&case.rung, case.arm, "relay.threshold").map(|_| "relay");
+    let made_up = || match recording.plan()?.target {
+        Target::Simulated(ref world) if world.step_at > 0 => Some("made up"),
+        _ => None,
+    };
+    layer.or_else(relay).or_else(made_up)
 }
 
 /// `L2 Unified 2048K, of 1 CPUs` as its name and bytes; none of instructions.
@@ -128,13 +144,13 @@ const CLASSES: &[Class] = &[
     ("buffer", buffer),
     ("segmentation", segmentation),
     ("rendezvous-handshake", handshake),
-    ("protocol-switch", switch),
+    ("protocol-switch", |seen| seen.facts.switches.and_then(|_| step(seen))),
 ];
 
-/// The class of a break and what tells it.
+/// The class of a break and what tells it; of a step of unknown cause, how large it is.
 pub(super) fn classify(seen: &Seen) -> (&'static str, String) {
     let found = CLASSES.iter().find_map(|(name, tells)| Some((*name, tells(seen)?)));
-    found.unwrap_or_else(|| ("unexplained", String::new()))
+    found.unwrap_or_else(|| ("unexplained", step(seen).unwrap_or_default()))
 }
 
 impl Seen<'_> {
@@ -219,6 +235,7 @@ fn segmentation(seen: &Seen) -> Option<String> {
 }
 
 fn handshake(seen: &Seen) -> Option<String> {
+    seen.facts.switches?;
     let (jump, round_trip) = (seen.jump()?, seen.facts.small_round_trip_ns?);
     let share = jump / round_trip;
     (HANDSHAKE.0..=HANDSHAKE.1)
@@ -226,7 +243,8 @@ fn handshake(seen: &Seen) -> Option<String> {
         .then(|| format!("the step is {share:.1} of a small message's round trip"))
 }
 
-fn switch(seen: &Seen) -> Option<String> {
+/// Every message from there on takes so much more, or less.
+fn step(seen: &Seen) -> Option<String> {
     let jump = seen.jump().filter(|_| !is_alone(seen))?;
     let word = if jump > 0.0 { "more" } else { "less" };
     let said = format!("every message from there on takes {} {word}", Nanoseconds(jump.abs()));

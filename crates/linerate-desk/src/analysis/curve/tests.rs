@@ -117,13 +117,18 @@ fn segments_are_the_lines_on_both_sides() {
 
 #[test]
 fn the_size_of_a_step_tells_its_class() {
-    let quick = Facts { small_round_trip_ns: Some(40_000.0), ..Facts::default() };
-    let slow = Facts { small_round_trip_ns: Some(40e6), ..Facts::default() };
+    let may_switch = || Facts { switches: Some("mpi"), ..Facts::default() };
+    let quick = Facts { small_round_trip_ns: Some(40_000.0), ..may_switch() };
+    let slow = Facts { small_round_trip_ns: Some(40e6), ..may_switch() };
+    let plain = Facts { switches: None, ..quick.clone() };
     let cases = [
         (40_000.0, &quick, "rendezvous-handshake"),
         (24_000.0, &quick, "rendezvous-handshake"),
         (3e6, &quick, "protocol-switch"),
-        (3e6, &Facts::default(), "protocol-switch"),
+        (3e6, &may_switch(), "protocol-switch"),
+        (3e6, &plain, "unexplained"),
+        (40_000.0, &plain, "unexplained"),
+        (40e6, &plain, "delayed-ack"),
         (40e6, &quick, "delayed-ack"),
         (20e6, &quick, "delayed-ack"),
         (205e6, &quick, "retransmission-timeout"),
@@ -145,7 +150,8 @@ fn timer_waits_of_small_messages_are_found() {
         let wait = move |size: f64| if size < 65_536.0 { wait_ns } else { 0.0 };
         let curve = noisy_curve(&ladder(), 10, 0.001, 5, move |size| other_ns + smooth(size) + wait(size));
         let round_trip = 2.0 * (other_ns + ALPHA_NS + wait_ns);
-        let facts = Facts { small_round_trip_ns: Some(round_trip), ..Facts::default() };
+        let switches = Some("mpi");
+        let facts = Facts { small_round_trip_ns: Some(round_trip), switches, ..Facts::default() };
         breaks(&curve, &[], &facts).first().map(|found| found.class)
     };
     // Where both ways wait, and where one does.
@@ -157,7 +163,8 @@ fn timer_waits_of_small_messages_are_found() {
 
 #[test]
 fn a_quicker_protocol_has_a_best_threshold() {
-    let found = only_break(100_000.0, 0.1, &[], &Facts::default());
+    let facts = Facts { switches: Some("mpi"), ..Facts::default() };
+    let found = only_break(100_000.0, 0.1, &[], &facts);
     // From 64 KiB on each byte saves 0.1 ns: the step is paid back after a million of them.
     let expected = 65_536.0 + 1e6;
     assert!((found.best_threshold.unwrap() / expected - 1.0).abs() < 0.1, "{found:#?}");
@@ -167,7 +174,7 @@ fn a_quicker_protocol_has_a_best_threshold() {
 
 #[test]
 fn pairs_confirm_a_break_or_take_it_back() {
-    let facts = Facts { mss: [1448].into(), ..Facts::default() };
+    let facts = Facts { mss: [1448].into(), switches: Some("mpi"), ..Facts::default() };
     let pairs = |step: f64| (0..10).map(|index| (30_000.0 + f64::from(index), 30_000.0 + step)).collect();
     let look = |below, above, step| [Refined { below, above, pairs: pairs(step) }];
     let found = only_break(60_000.0, BETA_NS, &look(49_152, 49_153, 60_000.0), &facts);
@@ -217,7 +224,7 @@ fn only_a_bend_of_the_copy_is_a_cache() {
     assert_eq!(classes(&knee, "memory.copy", Pattern::Stream), ["cache"]);
     assert_eq!(classes(&knee, "network.tcp", Pattern::Stream), ["cache"]);
     let step = run(vec![cold, network(300_000.0, 0.0)], |_| ());
-    assert_eq!(classes(&step, "network.tcp", Pattern::Stream), ["protocol-switch"]);
+    assert_eq!(classes(&step, "network.tcp", Pattern::Stream), ["unexplained"]);
     // One size behind it may be a bend as well as a step.
     let late = |rung| bend(rung, Pattern::Stream, 4 << 20, 0.0, 0.2);
     let last = run(vec![late("memory.copy"), late("network.tcp")], |_| ());

@@ -1,14 +1,19 @@
 //! Whether a conclusion holds: a number of each pass, the median's interval over the passes, and a limit.
 
+use super::applies;
 use super::compare::{Scene, against};
 use super::level;
 use crate::analysis::measures::measure;
 use crate::plan::{Claim, Factor, Levels, Plan, Suite};
 use crate::record::Recording;
-use crate::statistic::Estimate;
+use crate::statistic::{Estimate, next_look};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// What would take more observations than this is not worth a word: the half-width of an interval shrinks with the root
+/// of their number.
+const MOST_NEEDED: f64 = 10_000.0;
 
 /// Whether it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +27,8 @@ pub enum Holds {
     CannotTell,
     /// What it is of was not measured.
     NotMeasured,
+    /// It says nothing of these hosts or this path.
+    NotApplicable,
 }
 
 /// A conclusion and what became of it.
@@ -33,6 +40,30 @@ pub struct ClaimOutcome {
     pub value: Option<Estimate>,
     /// Whether it holds.
     pub holds: Holds,
+    /// Where it does not apply, why.
+    pub condition: Option<String>,
+}
+
+impl ClaimOutcome {
+    /// So many observations would decide what cannot be told, as its interval is now; none where it is decided, or where
+    /// the number lies at its limit.
+    pub fn needs(&self) -> Option<u32> {
+        let (value, limit) = (self.value?, self.claim.above.or(self.claim.below)?);
+        if self.holds != Holds::CannotTell {
+            return None;
+        }
+        let (Some(low), Some(high)) = (value.low, value.high) else { return next_look(value.n) };
+        let reach = if limit < value.median { value.median - low } else { high - value.median };
+        let needed = f64::from(value.n) * (reach / (value.median - limit)).powi(2);
+        (needed < MOST_NEEDED).then(|| (needed.ceil() as u32).max(value.n + 1))
+    }
+
+    /// The same as passes that are still to be made, in two digits.
+    pub fn further_passes(&self) -> Option<u32> {
+        let further = self.needs()? - self.value?.n;
+        let unit = 10u32.pow(further.ilog10().saturating_sub(1));
+        Some(further.div_ceil(unit) * unit)
+    }
 }
 
 /// Tests a conclusion.
@@ -44,7 +75,10 @@ pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: 
         None => scene.compared(&claim.of, with.as_ref()),
     };
     let value = Estimate::from_values(numbers.into_values());
-    ClaimOutcome { claim: claim.clone(), value, holds: holds(claim, value) }
+    let refused = || applies::refused(&scene, claim).filter(|_| value.is_none());
+    let condition = applies::unmet(&scene, claim).or_else(refused);
+    let holds = if condition.is_some() { Holds::NotApplicable } else { holds(claim, value) };
+    ClaimOutcome { claim: claim.clone(), value, holds, condition }
 }
 
 fn holds(claim: &Claim, value: Option<Estimate>) -> Holds {
@@ -91,7 +125,8 @@ mod tests {
 
     fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
         let (says, place, y) = (String::new(), String::new(), "throughput".to_owned());
-        Claim { says, place, y, of: BTreeMap::new(), over: None, minus: None, exponent: None, above, below }
+        let (of, applies) = (BTreeMap::new(), None);
+        Claim { says, place, y, of, over: None, minus: None, exponent: None, above, below, applies }
     }
 
     #[test]

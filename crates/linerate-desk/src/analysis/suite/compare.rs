@@ -1,8 +1,8 @@
 //! A number of each pass, alone or against another one of the same pass.
 
-use super::{is_called, level, trials};
+use super::{is_called, trials};
 use crate::analysis::measures::measure;
-use crate::plan::{FACTORS, Factor, Levels, Plan, Suite};
+use crate::plan::{Case, FACTORS, Factor, Levels, Plan, Suite};
 use crate::record::{Recording, Trial};
 use crate::statistic::median;
 use std::collections::BTreeMap;
@@ -14,6 +14,16 @@ type Against = fn(f64, f64) -> f64;
 pub(super) fn against<L>(over: Option<L>, minus: Option<L>) -> Option<(L, Against)> {
     let over: Option<(L, Against)> = over.map(|levels| (levels, (|value, over| value / over) as Against));
     over.or_else(|| minus.map(|levels| (levels, (|value, minus| value - minus) as Against)))
+}
+
+/// Whether a case of a suite is at these levels, at a message size.
+pub fn is_at((plan, suite): (&Plan, &Suite), levels: &Levels, case: &Case, message_bytes: u64) -> bool {
+    let mut factors = FACTORS.iter().filter(|entry| entry.factor != Factor::Case);
+    levels.get("case").is_some_and(|id| case.id == suite.case_name(id))
+        && factors.all(|entry| {
+            let wanted = levels.get(entry.name);
+            wanted.is_none_or(|name| is_called(&(entry.level)(plan, case, message_bytes), name))
+        })
 }
 
 /// What is compared.
@@ -28,16 +38,10 @@ pub(super) struct Scene<'s> {
 impl Scene<'_> {
     /// The trials at these levels.
     pub fn trials(&self, levels: &Levels) -> Vec<&Trial> {
+        let of_trial =
+            |trial: &&Trial| is_at((self.plan, self.suite), levels, &trial.case, trial.block.message_bytes);
         let id = levels.get("case").map(|id| self.suite.case_name(id)).unwrap_or_default();
-        let wanted: Vec<(Factor, &String)> = FACTORS
-            .iter()
-            .filter(|entry| entry.factor != Factor::Case)
-            .filter_map(|entry| Some((entry.factor, levels.get(entry.name)?)))
-            .collect();
-        let is_at = |trial: &&Trial| {
-            wanted.iter().all(|(factor, name)| is_called(&level(self.plan, *factor, trial), name))
-        };
-        trials(self.recording, id).filter(is_at).collect()
+        trials(self.recording, id).filter(of_trial).collect()
     }
 
     /// The median of each pass.

@@ -2,7 +2,7 @@
 
 use super::{is_called, level, trials};
 use crate::analysis::measures::{Measure, measure};
-use crate::plan::{FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
+use crate::plan::{Case, Expanded, FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,10 @@ pub struct FigureValues {
     pub unit: &'static str,
     /// Its series, in the order of the plan.
     pub series: Vec<SeriesValues>,
+    /// What was to be a series and was not measured, by what tells it from the others.
+    pub missing: Vec<String>,
+    /// What was measured and gave no number: a series, and where along x.
+    pub untold: Vec<(String, String)>,
 }
 
 /// One series.
@@ -61,22 +65,41 @@ pub(super) fn values(
 ) -> FigureValues {
     let of_cases = || {
         let all = figure.cases.iter().flat_map(|id| trials(recording, suite.case_name(id)));
-        all.filter(|trial| is_shown(plan, figure, trial))
+        all.filter(|trial| is_shown(plan, figure, (&trial.case, trial.block.message_bytes)))
     };
-    let telling = telling(plan, figure.x, of_cases());
+    let all: Vec<&Trial> = of_cases().collect();
+    let points: Vec<(&Case, u64)> =
+        all.iter().map(|trial| (&trial.case, trial.block.message_bytes)).collect();
+    let telling = telling(plan, figure.x, &points);
+    let mut untold: Vec<(String, String)> = Vec::new();
     // Series and levels stand in the order in which the plan has them, which is not that of the passes.
     let mut series: Vec<((&str, String), Levels)> = Vec::new();
     let measures: Vec<(&str, Measure)> =
         figure.measures().filter_map(|name| Some((name, measure(name)?))).collect();
     for ((measured, measure), trial) in
-        measures.iter().flat_map(|one| ordered(of_cases()).into_iter().map(move |t| (one, t)))
+        measures.iter().flat_map(|one| ordered(all.iter().copied()).into_iter().map(move |t| (one, t)))
     {
-        let Some(value) = measure.value(recording, trial) else { continue };
-        let (name, x) = ((*measured, key(plan, &telling, trial)), level(plan, figure.x, trial));
+        let point = (&trial.case, trial.block.message_bytes);
+        let (name, x) = ((*measured, key(plan, &telling, point)), level(plan, figure.x, trial));
+        let Some(value) = measure.value(recording, trial) else {
+            untold.push((name.1, x.name));
+            continue;
+        };
         let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
         let (_, at) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), AtLevel::default()));
         at.passes.entry(trial.pass).or_default().push(value);
         at.hosts.insert(trial.case.pairs.to_string());
+    }
+    // Of some passes no number is no loss.
+    let is_told = |at: &(String, String)| {
+        let of_series = series.iter().filter(|((_, name), _)| *name == at.0);
+        of_series.flat_map(|(_, points)| points).any(|(x, _)| x.name == at.1)
+    };
+    let mut without: Vec<(String, String)> = Vec::new();
+    for at in untold {
+        if !is_told(&at) && !without.contains(&at) {
+            without.push(at);
+        }
     }
     let named = |((measure, name), points): ((&str, String), Levels)| {
         let name = match (figure.also.is_empty(), name.is_empty()) {
@@ -87,13 +110,38 @@ pub(super) fn values(
         SeriesValues { is_besides: measure != figure.y, ..of_series(name, points) }
     };
     let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
-    FigureValues { figure: figure.clone(), unit, series: series.into_iter().map(named).collect() }
+    FigureValues {
+        figure: figure.clone(),
+        unit,
+        series: series.into_iter().map(named).collect(),
+        missing: missing(plan, suite, figure, &all),
+        untold: without,
+    }
 }
 
-/// Whether a trial is at the levels that the figure is of.
-fn is_shown(plan: &Plan, figure: &SuiteFigure, trial: &Trial) -> bool {
+/// The cases that a figure was to show and of which no trial is there.
+fn missing(plan: &Plan, suite: &Suite, figure: &SuiteFigure, trials: &[&Trial]) -> Vec<String> {
+    let is_of = |case: &Case| figure.cases.iter().any(|id| suite.case_name(id) == case.id);
+    let wanted: Vec<Expanded> =
+        suite.expand(plan, &plan.host_ids()).into_iter().filter(|one| is_of(&one.case)).collect();
+    let points = wanted.iter().flat_map(|one| one.sizes.iter().map(move |size| (&one.case, *size)));
+    let points: Vec<(&Case, u64)> = points.filter(|point| is_shown(plan, figure, *point)).collect();
+    let telling = telling(plan, figure.x, &points);
+    let is_there = |case: &Case| case.apart().iter().any(|part| trials.iter().any(|one| one.case == *part));
+    let (there, lost): (Vec<_>, Vec<_>) = points.into_iter().partition(|(case, _)| is_there(case));
+    let names = |points: Vec<(&Case, u64)>| -> Vec<String> {
+        let mut names: Vec<String> = points.into_iter().map(|point| key(plan, &telling, point)).collect();
+        names.dedup();
+        names
+    };
+    let there = names(there);
+    names(lost).into_iter().filter(|name| !there.contains(name)).collect()
+}
+
+/// Whether a case at a message size is at the levels that the figure is of.
+fn is_shown(plan: &Plan, figure: &SuiteFigure, (case, message_bytes): (&Case, u64)) -> bool {
     FACTORS.iter().all(|entry| {
-        let level = || level(plan, entry.factor, trial);
+        let level = || (entry.level)(plan, case, message_bytes);
         figure.only.get(entry.name).is_none_or(|names| names.iter().any(|name| is_called(&level(), name)))
     })
 }
@@ -125,14 +173,13 @@ fn of_series(name: String, points: Levels) -> SeriesValues {
 }
 
 /// The factors that tell the series apart: each only where those before it do not.
-fn telling<'r>(plan: &Plan, x: Factor, trials: impl Iterator<Item = &'r Trial>) -> Vec<Factor> {
-    let trials: Vec<&Trial> = trials.collect();
+fn telling(plan: &Plan, x: Factor, points: &[(&Case, u64)]) -> Vec<Factor> {
     let (mut telling, mut kinds) = (Vec::new(), 1);
     let factors = FACTORS.iter().map(|entry| entry.factor).filter(|factor| *factor != x);
     // A pace in bits a second is another one for each size.
     for factor in factors.filter(|factor| (x, *factor) != (Factor::Size, Factor::Rate)) {
         let with: Vec<Factor> = telling.iter().copied().chain([factor]).collect();
-        let made: BTreeSet<String> = trials.iter().map(|trial| key(plan, &with, trial)).collect();
+        let made: BTreeSet<String> = points.iter().map(|point| key(plan, &with, *point)).collect();
         if made.len() > kinds {
             (telling, kinds) = (with, made.len());
         }
@@ -140,8 +187,8 @@ fn telling<'r>(plan: &Plan, x: Factor, trials: impl Iterator<Item = &'r Trial>) 
     telling
 }
 
-fn key(plan: &Plan, factors: &[Factor], trial: &Trial) -> String {
-    let names = factors.iter().map(|factor| level(plan, *factor, trial).name);
+fn key(plan: &Plan, factors: &[Factor], (case, message_bytes): (&Case, u64)) -> String {
+    let names = factors.iter().map(|factor| (factor.entry().level)(plan, case, message_bytes).name);
     names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

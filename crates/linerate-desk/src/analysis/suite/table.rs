@@ -2,7 +2,7 @@
 
 use super::compare::{Scene, against};
 use super::level;
-use crate::analysis::curve::{largest_step, of_trials};
+use crate::analysis::curve::{largest_step, of_trials, refined};
 use crate::analysis::measures::measure;
 use crate::plan::{Case, Factor, Levels, PEAK, Plan, STEP, Suite, SuiteTable, TableColumn, TableRow};
 use crate::record::{Recording, SessionRecord};
@@ -79,7 +79,8 @@ impl Scene<'_> {
     /// The largest step of the time of a message.
     fn at_step(&self, mut levels: Levels) -> Option<CellValue> {
         levels.remove("size");
-        let (at, value) = largest_step(&of_trials(self.recording, &self.trials(&levels))?)?;
+        let curve = of_trials(self.recording, &self.trials(&levels))?;
+        let (at, value) = largest_step(&curve, &refined(self.recording, &curve.case))?;
         Some(CellValue { value, at: Some(Bytes(at).to_string()) })
     }
 

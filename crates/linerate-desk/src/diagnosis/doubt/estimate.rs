@@ -1,13 +1,13 @@
 //! What a layer's own numbers show.
 
 use super::{Context, Finding, percent};
-use crate::analysis::Layer;
+use crate::analysis::{Layer, ShownNumber};
 use crate::diagnosis::bound::Bound;
 use crate::diagnosis::planted::faults;
 use crate::record::NotMeasured;
 use crate::record::StepRecord;
 use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
-use crate::unit::{BitRate, counted, significant};
+use crate::unit::{BitRate, Bytes, counted, significant};
 use crate::vocabulary::{Pattern, Wait};
 use serde_json::json;
 
@@ -25,7 +25,7 @@ pub(super) fn findings(
     let layer = &context.layers[index];
     let found = [
         few_passes(layer),
-        interval_wide(context, layer),
+        interval_wide(context, layer).or_else(|| figures_wide(context, layer)),
         retransmits(layer, steps),
         above_bound(layer, bounds),
         shim(context, layer),
@@ -71,6 +71,36 @@ fn interval_wide(context: &Context, layer: &Layer) -> Option<Found> {
         .map(|(name, width, target)| json!({ "of": name, "relative_half_width": width, "target": target }));
     let (said, evidence): (Vec<String>, Vec<_>) = (said.collect(), evidence.collect());
     (!wide.is_empty()).then(|| ("interval-wide", said.join("; "), json!(evidence)))
+}
+
+/// The same of the numbers that figures show of a suite's case: the widest in words.
+fn figures_wide(context: &Context, layer: &Layer) -> Option<Found> {
+    let profile = &context.recording.plan()?.profile;
+    let all = || context.numbers.iter().filter(|number| layer.owns(&number.case));
+    let mut wide: Vec<(&ShownNumber, f64, f64)> = all()
+        .filter_map(|number| number.width(profile).map(|(width, target)| (number, width, target)))
+        .filter(|(_, width, target)| width > target)
+        .collect();
+    wide.sort_by(|a, b| (b.1 / b.2).total_cmp(&(a.1 / a.2)));
+    let (worst, width, target) = wide.first()?;
+    let said = format!(
+        "{} of {}, at worst {} at {} ±{}, aimed at {} %",
+        wide.len(),
+        counted(all().count(), "number"),
+        worst.name,
+        Bytes(worst.message_bytes),
+        percent(*width),
+        significant(100.0 * target, 1)
+    );
+    let evidence = wide.iter().map(|(number, width, target)| {
+        json!({
+            "of": number.name,
+            "message_bytes": number.message_bytes,
+            "relative_half_width": width,
+            "target": target,
+        })
+    });
+    Some(("interval-wide", said, json!(evidence.collect::<Vec<_>>())))
 }
 
 /// Segments sent again; the few that no rate would show are left to the other forms.

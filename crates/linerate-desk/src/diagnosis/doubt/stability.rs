@@ -3,12 +3,15 @@
 use super::{Context, Finding, percent};
 use crate::analysis::{Anomaly, Curve, Layer, Point};
 use crate::statistic::effective_n;
-use crate::unit::{BitRate, Bytes, Nanoseconds, significant};
+use crate::unit::{BitRate, Bytes, Nanoseconds, counted, significant};
 use crate::vocabulary::{Pattern, Wait};
 use serde_json::{Value, json};
 
 /// From this likeness on passes are no longer independent observations.
 const ALIKE: f64 = 0.2;
+
+/// Numbers of several levels that are named; a case of a suite may have many.
+const MOST_SAID: usize = 3;
 
 /// Of one layer.
 pub(super) fn of_layer(context: &Context, index: usize) -> Vec<Finding> {
@@ -27,16 +30,26 @@ pub(super) fn of_run(context: &Context) -> Vec<Finding> {
 
 type Found = (&'static str, String, Value);
 
-/// The points whose numbers the ladder shows.
-fn shown<'c>(context: &'c Context, layer: &Layer) -> Vec<(&'static str, &'c Curve, &'c Point)> {
+/// The points whose numbers the ladder shows, or the figures of a suite's case.
+fn shown<'c>(context: &'c Context, layer: &Layer) -> Vec<(String, &'c Curve, &'c Point)> {
     let curves = &context.curves;
+    if !layer.suite.is_empty() {
+        let of_curve = |curve: &'c Curve| {
+            let name = |point: &Point| format!("{} at {}", curve.case.wait, Bytes(point.message_bytes));
+            curve.points.iter().map(move |point| (name(point), curve, point))
+        };
+        return curves.iter().filter(|curve| layer.owns(&curve.case)).flat_map(of_curve).collect();
+    }
     let (ladder, latency) = (context.ladder_bytes, context.latency_bytes);
     let shown = [
         ("throughput", layer.stream(curves), ladder),
         ("polling", layer.ping_pong(curves, Wait::Polling), latency),
         ("sleeping", layer.ping_pong(curves, Wait::Sleeping), latency),
     ];
-    shown.into_iter().filter_map(|(name, curve, bytes)| Some((name, curve?, curve?.at(bytes)?))).collect()
+    let point = |(name, curve, bytes): (&str, Option<&'c Curve>, u64)| {
+        Some((name.to_owned(), curve?, curve?.at(bytes)?))
+    };
+    shown.into_iter().filter_map(point).collect()
 }
 
 fn modes(context: &Context, layer: &Layer) -> Option<Found> {
@@ -57,6 +70,9 @@ fn modes(context: &Context, layer: &Layer) -> Option<Found> {
             modes.iter().map(|mode| json!({ "of": name, "message_ns": mode.centre, "share": mode.share })),
         );
     }
+    let more = said.len().saturating_sub(MOST_SAID);
+    said.truncate(MOST_SAID);
+    said.extend((more > 0).then(|| format!("and {}", counted(more, "further number"))));
     (!said.is_empty()).then(|| ("modes", said.join("; "), json!(evidence)))
 }
 

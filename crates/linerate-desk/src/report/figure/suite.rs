@@ -4,7 +4,7 @@ use super::{Axis, Figure, INTERVAL, Kind, Point, Scale, Series, Sheet, Unit, bar
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{self, Published};
-use crate::report::suite::played_by;
+use crate::report::suite::{lacks, played_by, untold};
 use crate::statistic::Estimate;
 
 /// Sizes and connections double; other numbers stand evenly.
@@ -46,8 +46,10 @@ fn caption(values: &FigureValues) -> String {
     let points = values.series.iter().flat_map(|series| &series.points);
     let played = played_by(points.map(|point| (&*point.x.name, &*point.hosts)));
     let played = played.map_or(String::new(), |played| format!("{played} "));
+    let lacks = lacks(&values.missing, &untold(values)).into_iter().map(|lack| format!(" {lack}."));
     format!(
-        "{said}{played}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves."
+        "{said}{played}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves.{}",
+        lacks.collect::<String>()
     )
 }
 

@@ -65,7 +65,7 @@ fn a_line_ends_at_a_marked_break() {
     let over = |line: &[[f64; 2]]| line[0][0] < 131_072.0 && line[line.len() - 1][0] >= 131_072.0;
     assert!(!series.lines.iter().any(|line| over(line)), "no line crosses the break");
     let mark = figure.marks.iter().find(|mark| mark.series.as_ref() == Some(&series.name)).unwrap();
-    assert_eq!((mark.x, mark.label.as_str()), (131_072.0, "protocol-switch"));
+    assert_eq!((mark.x, mark.label.as_str()), (131_072.0, "unexplained"));
     assert!(mark.text.contains("+3.00 ms from 128 KiB on"), "{}", mark.text);
 }
 

@@ -21,7 +21,8 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
             h2 id="claims-title" { "Conclusions, tested here" }
             p {
                 "Each is a number of every pass. It holds where the whole 95 % interval of the median is on the right "
-                "side of its limit, and does not where it is on the other side; else it cannot be told."
+                "side of its limit, and does not where it is on the other side; else it cannot be told. Where these "
+                "hosts or this path are none of which it says something, it does not apply."
             }
             div.scroll tabindex="0" role="region" aria-label="Conclusions" {
                 table {

@@ -57,6 +57,19 @@ pub struct SuiteFigureEntry {
     pub unit: String,
     /// Its series.
     pub series: Vec<SuiteSeriesEntry>,
+    /// What was to be a series and was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// What was measured and gave no number, as a percentile of few samples does: a series, and where along x.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<String>,
+}
+
+impl SuiteFigureEntry {
+    /// Whether everything is there that it was to show.
+    pub fn is_whole(&self) -> bool {
+        !self.series.is_empty() && self.missing.is_empty()
+    }
 }
 
 /// A series.
@@ -130,6 +143,9 @@ pub struct ClaimEntry {
     pub place: String,
     /// Whether it holds here.
     pub holds: Holds,
+    /// Why it does not apply here; left out where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
     /// The number that was tested: a ratio, an exponent, a value or a difference.
     pub value: Option<Estimate>,
     /// Its unit; empty of a ratio and of an exponent.
@@ -137,4 +153,8 @@ pub struct ClaimEntry {
     pub unit: String,
     /// Its limit: `above 1.7`, `below 1.00 ms`.
     pub limit: String,
+    /// About so many more passes would tell, where it cannot be told; left out where it is told, and where no number of
+    /// passes would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub further_passes: Option<u32>,
 }

@@ -105,6 +105,7 @@ impl Suite {
             let what = format!("{place}: it has several of over, minus and exponent");
             return Err(SuiteError::new(what, "make two claims of it"));
         }
+        claim.applies.as_ref().map_or(Ok(()), |applies| applies.check(&place))?;
         self.check_levels(&place, &claim.of)?;
         claim.over.iter().chain(&claim.minus).try_for_each(|levels| self.check_levels(&place, levels))
     }
@@ -278,6 +279,7 @@ mod tests {
         assert_eq!(read("").map(|suite| suite.cases.len()), Ok(1));
         let figure = "[[figure]]\nid = \"f\"\ntitle = \"t\"\nx = \"size\"\n";
         let claim = "[[claim]]\nsays = \"s\"\ny = \"throughput\"\n";
+        let of = "of = { case = \"one\" }";
         let cases = [
             ("flows = [0]", "case `one`: 0 connections"),
             ("flows = [1001]", "case `one`: 1001 connections"),
@@ -304,6 +306,13 @@ mod tests {
             ),
             (&format!("{figure}y = \"throughput\"\ncases = [\"tow\"]"), "no case is called `tow`"),
             (&format!("{claim}of = {{ case = \"one\" }}"), "it needs one limit"),
+            (&format!("{claim}above = 1.0\n{of}\napplies = {{ }}"), "it applies under no condition"),
+            (&format!("{claim}above = 1.0\n{of}\napplies = {{ cpus = 0 }}"), "0 CPUs"),
+            (
+                &format!("{claim}above = 1.0\n{of}\napplies = {{ round-trip = \"1h\" }}"),
+                "a round trip of `1h`",
+            ),
+            (&format!("{claim}above = 1.0\n{of}\napplies = {{ product = \"1s\" }}"), "a product of `1s`"),
             (&format!("{claim}above = 1.0\nof = {{ size = \"1\" }}"), "of which case?"),
             (
                 &format!("{claim}above = 1.0\nof = {{ case = \"one\", sise = \"1\" }}"),
