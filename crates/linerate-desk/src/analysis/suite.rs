@@ -4,6 +4,7 @@
 mod claim;
 mod compare;
 mod figure;
+mod label;
 mod table;
 
 pub use claim::{ClaimOutcome, Holds};
