@@ -31,6 +31,7 @@ globalThis.linerateCharts = (() => {
   const RATES = [[1, "b/s"], [1e3, "kb/s"], [1e6, "Mb/s"], [1e9, "Gb/s"], [1e12, "Tb/s"]];
   const TIMES = [[1e-3, "ps"], [1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
   const SIZES = [[1, "B"], [1024, "KiB"], [1048576, "MiB"], [1073741824, "GiB"]];
+  const MANY = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]];
   const EACH = [[1, "/s"], [1e3, "k/s"], [1e6, "M/s"], [1e9, "G/s"]];
   const UNITS = {
     "bytes": (value) => scaled(value, SIZES),
@@ -39,7 +40,7 @@ globalThis.linerateCharts = (() => {
     "share": (value) => `${digits(100 * value)} %`,
     "ratio": (value) => digits(value),
     "seconds": (value) => `${digits(value)} s`,
-    "count": (value) => digits(value),
+    "count": (value) => (Math.abs(value) < 1e5 ? digits(value) : scaled(value, MANY)),
     "per-second": (value) => scaled(value, EACH),
     "tail": (value) => `${Number((100 - 100 / value).toPrecision(6))} %`,
     "category": String,
@@ -100,7 +101,7 @@ globalThis.linerateCharts = (() => {
   // Round numbers at even distances.
   const evenTicks = ([low, high], most) => {
     const rough = (high - low) / most || 1, decade = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 2.5, 5, 10].map((digit) => digit * decade).find((one) => one >= rough * 0.999);
+    const step = [1, 2, 5, 10].map((digit) => digit * decade).find((one) => one >= rough * 0.999);
     const found = [];
     for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9 * step; at += 1) found.push(Number((at * step).toPrecision(12)));
     return found;

@@ -271,7 +271,7 @@ const MAKERS: &[Maker] = &[
 /// The figures of some recordings.
 pub fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     let made = MAKERS.iter().flat_map(|make| make(sheets)).filter(|figure| !figure.is_empty());
-    made.map(panels::arranged).map(Figure::thinned).collect()
+    made.map(|one| panels::arranged(one, sheets.len() < 2)).map(Figure::thinned).collect()
 }
 
 /// The most single values that a figure shows: more are a cloud to the eye and a burden to the page.

@@ -269,8 +269,7 @@ impl Suite {
 
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
-        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
-        self.cases.iter().any(|case| case.roles.iter().any(fans))
+        self.cases.iter().any(SuiteCase::takes_all_hosts)
     }
 
     /// Every set of settings that its cases ask for, once; the plan as it stands is none of them.
@@ -326,6 +325,12 @@ fn written(name: Option<&str>, settings: &[Setting]) -> String {
 pub const AS_IT_STANDS: &str = "as it stands";
 
 impl SuiteCase {
+    /// Whether more than two hosts have a part in it, where there are more.
+    pub fn takes_all_hosts(&self) -> bool {
+        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
+        self.roles.iter().any(fans)
+    }
+
     /// Every combination of settings, with the name that its ladder gives it.
     fn settings(&self) -> Vec<(Option<String>, Vec<Setting>)> {
         let mut all = vec![(None, Vec::new())];

@@ -47,7 +47,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("mpi.receive", "{} calls"),
     ("shmem.operation", "by {}"),
     ("tcp.mss", "segments of {} B"),
-    ("tcp.send-engine", "by {}()"),
+    ("tcp.send-engine", "{}()"),
     ("tcp.receive-engine", "received by {}()"),
     ("tcp.congestion-control", "{}"),
     ("pvm.route", "{} route"),

@@ -17,6 +17,8 @@ pub struct Words {
     pub base: String,
     /// What is set, besides which library it is.
     pub tuned: Vec<Setting>,
+    /// Whether several hosts have the same part in it.
+    pub has_all_hosts: bool,
 }
 
 /// The setting that says which library it is, not how it is set.
@@ -71,6 +73,7 @@ pub(super) fn words(
         },
         group: group(plan, suite, one, &all),
         base: base(plan, &one.trial.case),
+        has_all_hosts: one.case.is_some_and(SuiteCase::takes_all_hosts),
         tuned: set(plan, &one.trial.case).filter(|setting| setting.knob != WHICH).cloned().collect(),
     };
     all.iter().zip(&names).map(of_one).collect()

@@ -17,12 +17,12 @@ const LEAST_PLACES: usize = 3;
 const STATED: usize = 5;
 
 /// The figure in as many panels as it needs, each series in a colour of its own.
-pub(super) fn arranged(mut figure: Figure) -> Figure {
+pub(super) fn arranged(mut figure: Figure, is_alone: bool) -> Figure {
     if figure.kind == Kind::Points {
         split(&mut figure);
         compare(&mut figure);
     }
-    colour(&mut figure);
+    (0..figure.panels.len().max(1)).for_each(|panel| colour(&mut figure, panel, is_alone));
     figure
 }
 
@@ -146,41 +146,52 @@ fn level(series: &Series) -> Vec<Vec<[f64; 2]>> {
     ends.map(|(first, last)| vec![[first.x, 1.0], [last.x, 1.0]]).into_iter().collect()
 }
 
+/// How a series of a panel is told from those before it.
+struct Taken {
+    name: String,
+    base: String,
+    style: Style,
+}
+
+/// A colour and a symbol.
+type Style = (usize, &'static str);
+
 /// Each series of a panel keeps its colour where none before it has that, else it takes the first that is free. Two of one
-/// base share one.
-fn colour(figure: &mut Figure) {
-    let count = figure.panels.len().max(1);
-    for panel in 0..count {
-        let again = figure.panels.get(panel).is_some_and(|panel| panel.again);
-        let mut taken: Vec<(usize, &'static str, String, String)> = Vec::new();
-        if again {
-            let before = figure.series.iter().filter(|one| one.panel + 1 == panel);
-            taken = before.map(|one| (one.colour, one.symbol, one.base.clone(), one.name.clone())).collect();
-        }
-        let here = figure.series.iter_mut().filter(|one| one.panel == panel);
-        let mut here: Vec<&mut Series> = here.collect();
-        here.sort_by_key(|one| !one.shown);
-        for one in here {
-            if again {
-                if let Some((colour, symbol, ..)) = taken.iter().find(|(.., name)| *name == one.name) {
-                    (one.colour, one.symbol) = (*colour, *symbol);
-                }
-                continue;
-            }
-            let pair = taken.iter().find(|(_, _, base, _)| !base.is_empty() && *base == one.base);
-            if let Some((colour, symbol, ..)) = pair {
-                (one.colour, one.symbol) = (*colour, *symbol);
-            } else if one.everywhere {
-                one.colour = STATED;
-            } else {
-                let is_free = |colour: &usize| !taken.iter().any(|(known, ..)| known == colour);
-                let others = (0..style::COLOURS).filter(|colour| *colour != STATED);
-                let free = std::iter::once(one.colour).chain(others).chain([STATED]).find(is_free);
-                if let Some(colour) = free.filter(|colour| *colour != one.colour) {
-                    (one.colour, one.symbol) = (colour, style::symbol(taken.len()));
-                }
-            }
-            taken.push((one.colour, one.symbol, one.base.clone(), one.name.clone()));
-        }
+/// base share one. Where recordings stand beside each other a colour is one's, and symbols tell the rest apart.
+fn colour(figure: &mut Figure, panel: usize, is_alone: bool) {
+    let again = figure.panels.get(panel).is_some_and(|panel| panel.again);
+    let before = figure.series.iter().filter(|one| again && one.panel + 1 == panel);
+    let mut taken: Vec<Taken> = before.map(Taken::of).collect();
+    let has_stated = figure.series.iter().any(|one| one.panel == panel && one.everywhere);
+    let mut here: Vec<&mut Series> = figure.series.iter_mut().filter(|one| one.panel == panel).collect();
+    here.sort_by_key(|one| !one.shown);
+    for one in here {
+        let known = match again {
+            true => taken.iter().find(|known| known.name == one.name),
+            false => taken.iter().find(|known| !known.base.is_empty() && known.base == one.base),
+        };
+        (one.colour, one.symbol) = match known {
+            Some(known) => known.style,
+            None if one.everywhere => (STATED, one.symbol),
+            None => free(one, &taken, has_stated, is_alone),
+        };
+        taken.push(Taken::of(one));
+    }
+}
+
+/// A style that none has yet, while there is one.
+fn free(one: &Series, taken: &[Taken], has_stated: bool, is_alone: bool) -> Style {
+    let is_free = |(colour, symbol): &Style| {
+        let is_other = |known: &Taken| known.style.0 != *colour || (!is_alone && known.style.1 != *symbol);
+        taken.iter().all(is_other) && !(has_stated && *colour == STATED)
+    };
+    let others = (0..style::COLOURS).map(|colour| (colour, style::symbol(taken.len())));
+    let own = (one.colour, one.symbol);
+    std::iter::once(own).chain(others).find(is_free).unwrap_or(own)
+}
+
+impl Taken {
+    fn of(one: &Series) -> Taken {
+        Taken { name: one.name.clone(), base: one.base.clone(), style: (one.colour, one.symbol) }
     }
 }

@@ -1,11 +1,11 @@
 //! What a paper states of the numbers of a figure, beside what was measured: open symbols in one muted colour.
 
 use super::{Figure, Mark, Point, Series, Sheet, style};
-use crate::analysis::{FigureValues, SeriesValues, SuiteValues};
-use crate::plan::Factor;
+use crate::analysis::{FigureValues, SuiteValues};
+use crate::plan::{Factor, SuiteFigure};
 use crate::published::{Along, Layer, PanelOf, Shown, Stated, stated};
 use crate::statistic::Estimate;
-use crate::vocabulary::{Pattern, Rung};
+use crate::vocabulary::{Pattern, Place, Rung};
 
 /// Which stated layers the transports of a figure stand for; of a library in plain calls there is one of its own.
 const LAYERS: &[(&str, Layer)] = &[
@@ -23,7 +23,7 @@ const LAYERS: &[(&str, Layer)] = &[
 ];
 
 /// A library whose calls are made one after the other.
-const PLAIN: (&str, &str) = ("mpi.receive", "plain");
+pub(super) const PLAIN: (&str, &str) = ("mpi.receive", "plain");
 
 /// What is along x, where values are stated of it.
 const ALONG: &[(Factor, Along)] =
@@ -31,21 +31,26 @@ const ALONG: &[(Factor, Along)] =
 
 /// The values that belong in a figure of a suite.
 pub(super) fn here(suite: &SuiteValues, values: &FigureValues) -> Vec<&'static Stated> {
-    let along = ALONG.iter().find(|(factor, _)| *factor == values.figure.x);
-    let (Some(paper), Some((_, along))) = (&suite.paper, along) else { return Vec::new() };
     let (mut patterns, mut layers): (Vec<Pattern>, Vec<Layer>) = (Vec::new(), Vec::new());
-    for one in values.series.iter().filter(|one| !one.is_besides) {
+    // What is stated is between two hosts.
+    for one in values.series.iter().filter(|one| !one.is_besides && !one.words.has_all_hosts) {
+        let is_plain = one.words.tuned.iter().any(|set| (set.knob.as_str(), set.value.as_str()) == PLAIN);
         patterns.push(one.case.pattern);
-        layers.extend(layers_of(one));
+        layers.extend(layers_of(&one.case.rung, is_plain));
     }
-    let panel = PanelOf {
-        measure: &values.figure.y,
-        along: *along,
-        patterns: &patterns,
-        layers: &layers,
-        paper,
-        testbed: values.figure.testbed.as_deref(),
-    };
+    suite.paper.as_ref().map_or_else(Vec::new, |paper| in_figure(paper, &values.figure, &patterns, &layers))
+}
+
+/// The values of a paper that belong in a figure of these patterns and layers.
+pub(super) fn in_figure(
+    paper: &str,
+    figure: &SuiteFigure,
+    patterns: &[Pattern],
+    layers: &[Layer],
+) -> Vec<&'static Stated> {
+    let Some((_, along)) = ALONG.iter().find(|(factor, _)| *factor == figure.x) else { return Vec::new() };
+    let (measure, testbed) = (figure.y.as_str(), figure.testbed.as_deref());
+    let panel = PanelOf { measure, along: *along, patterns, layers, paper, testbed };
     stated().iter().filter(|one| one.belongs(&panel)).collect()
 }
 
@@ -74,11 +79,10 @@ fn is_on_axis(one: &Stated, (first, last): (f64, f64)) -> bool {
 }
 
 /// What is stated of an end across the network, or of memory, says nothing of one within a host.
-fn layers_of(one: &SeriesValues) -> Vec<Layer> {
-    let Some(rung) = Rung::named(&one.case.rung) else { return Vec::new() };
-    let is_plain = one.words.tuned.iter().any(|set| (set.knob.as_str(), set.value.as_str()) == PLAIN);
+pub(super) fn layers_of(rung: &str, is_plain: bool) -> Vec<Layer> {
+    let Some(rung) = Rung::named(rung) else { return Vec::new() };
     let of = LAYERS.iter().filter(|(transport, layer)| {
-        *transport == rung.transport.name && (!one.case.pairs.is_within_host() || *layer == Layer::Memory)
+        *transport == rung.transport.name && (rung.place == Place::Network || *layer == Layer::Memory)
     });
     of.map(|(_, layer)| if is_plain { Layer::MessageApplication } else { *layer }).collect()
 }

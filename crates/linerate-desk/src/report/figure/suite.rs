@@ -234,5 +234,8 @@ fn y_axis(values: &FigureValues) -> Axis {
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     // What hardly differs is told apart on an even axis.
     let scale = if scale == Scale::Log10 && most < DECADES * least { Scale::Linear } else { scale };
-    Axis::new(&values.figure.y.replace(['-', '.'], " "), unit, scale)
+    let name = values.figure.y.replace(['-', '.'], " ");
+    let has_unit = unit != Unit::Count || values.unit.is_empty();
+    let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
+    Axis::new(&name, unit, scale)
 }

@@ -145,16 +145,17 @@ fn written(value: f64, unit: Unit) -> String {
         Unit::Share => percent(value),
         Unit::Seconds => format!("{} s", significant(value, 3)),
         Unit::Tail => format!("{} %", 100.0 - 100.0 / value),
+        Unit::Count if value.abs() >= 1e5 => many(value, ""),
         Unit::Ratio | Unit::Count => significant(value, 3),
-        Unit::PerSecond => per_second(value),
+        Unit::PerSecond => many(value, "/s"),
         Unit::Category => String::new(),
     }
 }
 
 /// `23.6 k/s`, as the figures have it.
-fn per_second(value: f64) -> String {
-    let steps = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s")];
+fn many(value: f64, unit: &str) -> String {
+    let steps = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
     let step = steps.iter().find(|(step, _)| value.abs() >= step * 0.9995);
-    let (step, unit) = step.unwrap_or(&(1.0, "/s"));
-    format!("{} {unit}", significant(value / step, 3))
+    let (step, prefix) = step.unwrap_or(&(1.0, ""));
+    format!("{} {prefix}{unit}", significant(value / step, 3))
 }

@@ -2,9 +2,10 @@
 //! numbers that nothing strikes through, and each published value where it belongs.
 
 use super::super::panels::MOST;
+use super::super::stated;
 use super::*;
-use crate::plan::{Suite, View, World};
-use crate::published::stated;
+use crate::plan::{Suite, SuiteCase, SuiteFigure, View, World};
+use crate::published::{self, Layer, Stated};
 use crate::record::{Header, SCHEMA};
 use crate::report::html;
 use crate::schedule::{Passes, Schedule};
@@ -150,35 +151,72 @@ fn every_figure_of_the_page_has_its_table() {
     }
 }
 
+/// The values that the figures of a suite have, where all of it is measured.
+fn planned(suite: &Suite) -> Vec<(&str, Vec<&'static Stated>)> {
+    let of_figure = |figure: &'_ SuiteFigure| {
+        let is_here = |case: &&SuiteCase| figure.cases.contains(&case.id) && !case.takes_all_hosts();
+        let cases: Vec<_> = suite.cases.iter().filter(is_here).collect();
+        let is_plain = |case: &SuiteCase| {
+            let values = case.vary.get(stated::PLAIN.0);
+            values.is_some_and(|values| values.iter().any(|value| value == stated::PLAIN.1))
+        };
+        let layers = |case: &&SuiteCase| {
+            case.rung.iter().flat_map(|rung| stated::layers_of(rung, is_plain(case))).collect::<Vec<_>>()
+        };
+        let patterns: Vec<Pattern> = cases.iter().map(|case| case.pattern).collect();
+        let layers: Vec<Layer> = cases.iter().flat_map(layers).collect();
+        stated::in_figure(suite.paper.as_ref().unwrap(), figure, &patterns, &layers)
+    };
+    suite.figures.iter().map(|figure| (figure.id.as_str(), of_figure(figure))).collect()
+}
+
 /// Each value is in every panel of its number, pattern and layer, and in no other; the rest have a reason.
 #[test]
 fn each_published_value_is_drawn_where_it_belongs() {
-    let mut drawn = Vec::new();
-    for (name, recording) in recordings() {
-        let sheets = [Sheet::new(recording, "")];
-        let here = drawn_of(&sheets);
-        assert!(!here.is_empty(), "{name} shows nothing of its paper");
-        drawn.extend(here);
-        for figure in figures(&sheets).iter().filter(|figure| figure.id.starts_with("suite-")) {
-            let notes = figure.series.iter().filter(|one| one.everywhere).flat_map(|one| &one.points);
-            assert!(notes.clone().all(|point| point.n == 0 && point.low.is_none() && !point.note.is_empty()));
-        }
+    let suites: Vec<Suite> = SUITES.iter().map(|entry| Suite::shipped(entry.name).unwrap()).collect();
+    let planned: Vec<_> = suites.iter().flat_map(planned).collect();
+    let of = |id: &str| -> Vec<&str> {
+        let (_, values) = planned.iter().find(|(known, _)| *known == id).unwrap();
+        values.iter().map(|one| one.printed.as_str()).collect()
+    };
+    for (id, printed) in [
+        ("004-F4-throughput", "9637.04 Mb/s"),
+        ("004-F5", "9820.12 Mb/s"),
+        ("003-C", "~60 µs"),
+        ("000-F3-two-way", "~3.7 Gb/s"),
+        ("000-F3-round-trips", "~20000 1/s"),
+        ("002-6-frames", "88400 pkt/s"),
+    ] {
+        assert!(
+            of(id).iter().any(|known| known.trim_start_matches('~') == printed.trim_start_matches('~')),
+            "{id}: {:?}",
+            of(id)
+        );
     }
-    let is_drawn = |printed: &str| drawn.iter().any(|one| one.printed == printed);
-    for printed in ["9637.04 Mb/s", "9820.12 Mb/s", "~60 µs", "~3.7 Gb/s", "~20000 1/s", "88400 pkt/s"] {
-        assert!(is_drawn(printed), "{printed}");
-    }
-    for one in stated() {
-        let is_here = drawn.iter().any(|known| std::ptr::eq(*known, one));
+    assert!(!of("004-F2").contains(&"9820.12 Mb/s") && of("003-F5a").iter().all(|one| one.contains("to")));
+    assert_eq!(of("003-F6a"), [""; 0], "several hosts are not several streams");
+    for one in published::stated() {
+        let places = planned.iter().filter(|(_, here)| here.iter().any(|known| std::ptr::eq(*known, one)));
         match &one.shown {
-            Err(why) => assert!(!is_here && !why.is_empty(), "{one:?}"),
-            Ok(_) => assert!(is_here || NOT_ON_AN_AXIS.contains(&one.printed.as_str()), "{one:?}"),
+            Err(why) => assert!(places.count() == 0 && !why.is_empty(), "{one:?}"),
+            Ok(_) => assert!(places.count() > 0, "{one:?}"),
         }
     }
 }
 
-/// Values whose size no figure reaches.
-const NOT_ON_AN_AXIS: &[&str] = &[];
+/// What is drawn is what belongs there; it has no interval of ours, and says where it stands and what is doubtful.
+#[test]
+fn what_a_paper_states_is_told_with_its_place() {
+    for (name, recording) in recordings() {
+        let sheets = [Sheet::new(recording, "")];
+        assert!(!drawn_of(&sheets).is_empty(), "{name} shows nothing of its paper");
+        let figures = figures(&sheets);
+        let series = figures.iter().flat_map(|figure| &figure.series).filter(|one| one.everywhere);
+        for point in series.flat_map(|one| &one.points) {
+            assert!(point.n == 0 && point.low.is_none() && point.note.contains(';'), "{point:?}");
+        }
+    }
+}
 
 #[test]
 fn a_panel_shows_the_values_of_its_own_number() {
