@@ -5,21 +5,22 @@ use crate::analysis::{FigureValues, SuiteValues};
 use crate::plan::{Factor, SuiteFigure};
 use crate::published::{Along, Layer, PanelOf, Shown, Stated, stated};
 use crate::statistic::Estimate;
-use crate::vocabulary::{Pattern, Place, Rung};
+use crate::vocabulary::Pattern;
 
-/// Which stated layers the transports of a figure stand for; of a library in plain calls there is one of its own.
+/// Which stated layers a rung stands for; of a library in plain calls there is one of its own. What is stated of ends across
+/// a network says nothing of ends within a host.
 const LAYERS: &[(&str, Layer)] = &[
-    ("tcp", Layer::Tcp),
-    ("tcp", Layer::Offload),
-    ("mpi", Layer::Mpi),
-    ("pvm", Layer::Mpi),
-    ("tcgmsg", Layer::Mpi),
-    ("lite", Layer::Mpi),
-    ("ucx", Layer::Native),
-    ("libfabric", Layer::Native),
-    ("rdma", Layer::Native),
-    ("raw", Layer::Link),
-    ("memory-triad", Layer::Memory),
+    ("network.tcp", Layer::Tcp),
+    ("network.tcp", Layer::Offload),
+    ("network.mpi", Layer::Mpi),
+    ("network.pvm", Layer::Mpi),
+    ("network.tcgmsg", Layer::Mpi),
+    ("network.lite", Layer::Mpi),
+    ("network.ucx", Layer::Native),
+    ("network.libfabric", Layer::Native),
+    ("network.rdma", Layer::Native),
+    ("network.raw", Layer::Link),
+    ("memory.triad", Layer::Memory),
 ];
 
 /// A library whose calls are made one after the other.
@@ -78,12 +79,9 @@ fn is_on_axis(one: &Stated, (first, last): (f64, f64)) -> bool {
     first >= last || (*sizes.start() as f64 <= last && *sizes.end() as f64 >= first)
 }
 
-/// What is stated of an end across the network, or of memory, says nothing of one within a host.
+/// The layers that a rung stands for.
 pub(super) fn layers_of(rung: &str, is_plain: bool) -> Vec<Layer> {
-    let Some(rung) = Rung::named(rung) else { return Vec::new() };
-    let of = LAYERS.iter().filter(|(transport, layer)| {
-        *transport == rung.transport.name && (rung.place == Place::Network || *layer == Layer::Memory)
-    });
+    let of = LAYERS.iter().filter(|(known, _)| *known == rung);
     of.map(|(_, layer)| if is_plain { Layer::MessageApplication } else { *layer }).collect()
 }
 
