@@ -31,6 +31,8 @@ globalThis.linerateCharts = (() => {
   const RATES = [[1, "b/s"], [1e3, "kb/s"], [1e6, "Mb/s"], [1e9, "Gb/s"], [1e12, "Tb/s"]];
   const TIMES = [[1e-3, "ps"], [1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
   const SIZES = [[1, "B"], [1024, "KiB"], [1048576, "MiB"], [1073741824, "GiB"]];
+  const MANY = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]];
+  const EACH = [[1, "/s"], [1e3, "k/s"], [1e6, "M/s"], [1e9, "G/s"]];
   const UNITS = {
     "bytes": (value) => scaled(value, SIZES),
     "bits-per-second": (value) => scaled(value, RATES),
@@ -38,18 +40,30 @@ globalThis.linerateCharts = (() => {
     "share": (value) => `${digits(100 * value)} %`,
     "ratio": (value) => digits(value),
     "seconds": (value) => `${digits(value)} s`,
-    "count": (value) => digits(value),
+    "count": (value) => (Math.abs(value) < 1e5 ? digits(value) : scaled(value, MANY)),
+    "per-second": (value) => scaled(value, EACH),
     "tail": (value) => `${Number((100 - 100 / value).toPrecision(6))} %`,
     "category": String,
   };
   const format = (value, unit) => UNITS[unit](value);
 
+  // How wide a text of a figure is, in pixels, as the library takes it.
+  const wide = (text) => globalThis.echarts?.format?.getTextRect?.(text, `12px ${SANS}`)?.width ?? 6.2 * text.length;
+
+  // Whether its rows have names and its values lie along x.
+  const isOfRows = (figure) => figure.kind !== "points";
+  // The panels of a figure: the figure itself where it has no others.
+  const panelsOf = (figure) => (figure.panels.length > 0 ? figure.panels : [{ title: "", y: figure.y, again: false }]);
+
+  // What a series is called in its panel, whose title need not be said again.
+  const called = (panel, name) => (panel.title === "" ? name : name.replace(`, ${panel.title}`, ""));
+
   // What is said of a point: the same to the eye and to a screen reader.
   const describe = (figure, series, point) => {
-    const bars = figure.kind === "bars";
-    const unit = bars ? figure.x.unit : figure.y.unit;
-    const value = bars ? point.x : point.y;
-    const place = bars ? figure.y.categories[point.y] : `${figure.x.name} ${format(point.x, figure.x.unit)}`;
+    const rows = isOfRows(figure);
+    const unit = rows ? figure.x.unit : panelsOf(figure)[series.panel].y.unit;
+    const value = rows ? point.x : point.y;
+    const place = rows ? figure.y.categories[point.y] : `${figure.x.name} ${format(point.x, figure.x.unit)}`;
     const interval = point.low !== null && point.high !== null
       ? `${format(point.low, unit)} to ${format(point.high, unit)} (${figure.interval})`
       : point.n > 1 ? "too few values for an interval" : "";
@@ -84,6 +98,15 @@ globalThis.linerateCharts = (() => {
     return found.filter((_, nth) => nth % every === 0);
   };
 
+  // Round numbers at even distances.
+  const evenTicks = ([low, high], most) => {
+    const rough = (high - low) / most || 1, decade = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((digit) => digit * decade).find((one) => one >= rough * 0.999);
+    const found = [];
+    for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9 * step; at += 1) found.push(Number((at * step).toPrecision(12)));
+    return found;
+  };
+
   const axisOf = (axis, theme, extent, most, more) => {
     const style = {
       name: axis.name, nameLocation: "middle", nameTextStyle: { color: theme.ink, fontSize: 13 },
@@ -94,29 +117,40 @@ globalThis.linerateCharts = (() => {
     const label = { color: theme.ink, fontSize: 12, hideOverlap: true, formatter: (value) => format(from(axis, value), axis.unit) };
     if (axis.scale === "category") return { ...style, type: "category", data: axis.categories, inverse: true, axisLabel: { ...label, formatter: same }, ...more };
     const ends = extent ? { min: extent[0], max: extent[1] } : {};
-    if (LOGS[axis.scale] === undefined || !extent) return { ...style, type: "value", ...ends, axisLabel: label, splitNumber: most, ...more };
-    const customValues = ticks(axis, extent, most);
+    if (!extent) return { ...style, type: "value", axisLabel: label, splitNumber: most, ...more };
+    const customValues = LOGS[axis.scale] === undefined ? evenTicks(extent, most) : ticks(axis, extent, most);
     return {
-      ...style, type: "value", ...ends,
+      ...style, type: "value", ...ends, splitLine: { ...style.splitLine, showMinLine: false, showMaxLine: false },
       axisTick: { ...style.axisTick, customValues }, axisLabel: { ...label, customValues }, ...more,
     };
   };
 
-  // The ends of an axis, in its own measure: the values with a little room, whole octaves of sizes.
-  const extentOf = (axis, values) => {
-    const known = values.filter((value) => Number.isFinite(value)).map((value) => to(axis, value)).filter((value) => Number.isFinite(value));
-    if (known.length === 0) return null;
-    const low = known.reduce((a, b) => Math.min(a, b)), high = known.reduce((a, b) => Math.max(a, b));
+  // The ends of an axis, in its own measure: the values with a little room, whole octaves of sizes. An interval may
+  // take as much room again as the values do, and no more: else all of them would lie on one line.
+  const extentOf = (axis, values, intervals) => {
+    const known = (all) => all.filter((value) => Number.isFinite(value)).map((value) => to(axis, value)).filter((value) => Number.isFinite(value));
+    const least = (all) => all.reduce((a, b) => Math.min(a, b)), most = (all) => all.reduce((a, b) => Math.max(a, b));
+    const middle = known(values);
+    if (middle.length === 0) return null;
+    let low = least(middle), high = most(middle);
+    const ends = known(intervals ?? []);
+    if (ends.length > 0) {
+      const room = Math.max(high - low, LOGS[axis.scale] === undefined ? 0.5 * Math.abs(high) : Math.abs(to(axis, 2)));
+      [low, high] = [Math.max(low - room, Math.min(low, least(ends))), Math.min(high + room, Math.max(high, most(ends)))];
+    }
     if (axis.scale === "log2") return [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
     if (axis.scale === "log10") return axis.unit === "tail" ? [low, high + 0.02] : [low - 0.1, high + 0.1];
     // What is counted or is a share begins at nothing; a ratio stands around one.
     const room = 0.06 * (high - low || Math.abs(high) || 1);
-    return axis.unit === "ratio" ? [low - room, high + room] : null;
+    return axis.unit === "ratio" ? [low - room, high + room] : [Math.min(0, low - (low < 0 ? room : 0)), high + room];
   };
 
   // An interval as a line with two caps.
-  const whisker = (along, colour) => (params, api) => {
-    const at = (value) => (along === "y" ? api.coord([api.value(0), value]) : api.coord([value, api.value(0)]));
+  const whisker = (along, colour, aside = 0) => (params, api) => {
+    const at = (value) => {
+      const [x, y] = along === "y" ? api.coord([api.value(0), value]) : api.coord([value, api.value(0)]);
+      return [x + aside, y];
+    };
     const a = at(api.value(1)), b = at(api.value(2)), cap = along === "y" ? [3, 0] : [0, 4];
     const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: colour, lineWidth: 1.25 } });
     return {
@@ -142,17 +176,18 @@ globalThis.linerateCharts = (() => {
     ...COMMON, type: "scatter", data: series.raw.map((point) => placed(figure, point)), symbolSize: 3, large: series.raw.length > 2000, z: 2,
     itemStyle: { color: theme.colours[series.colour], opacity: 0.35 },
   });
-  const symbolsOf = (series, figure, theme) => {
+  const symbolsOf = (series, figure, theme, aside) => {
     const colour = theme.colours[series.colour];
-    const hollow = series.dashed;
+    const hollow = series.dashed || series.open;
     return {
+      symbolOffset: [aside, 0],
       ...COMMON, type: "scatter", data: series.points.map((point) => placed(figure, [point.x, point.y])), symbol: series.symbol, z: 5,
       symbolSize: series.points.length > 60 ? 3 : series.symbol === "triangle" || series.symbol === "diamond" ? 8.5 : 7,
       itemStyle: { color: hollow ? theme.paper : colour, borderColor: colour, borderWidth: hollow ? 1.5 : 0 },
     };
   };
-  const whiskersOf = (series, figure, theme) => ({
-    ...COMMON, type: "custom", z: 4, renderItem: whisker("y", theme.colours[series.colour]),
+  const whiskersOf = (series, figure, theme, aside) => ({
+    ...COMMON, type: "custom", z: 4, renderItem: whisker("y", theme.colours[series.colour], aside),
     data: series.points.filter((p) => p.low !== null && p.high !== null).map((p) => [to(figure.x, p.x), to(figure.y, p.low), to(figure.y, p.high)]),
     encode: { x: 0, y: [1, 2] },
   });
@@ -171,27 +206,83 @@ globalThis.linerateCharts = (() => {
     },
   });
 
-  const points = (figure, theme, view) => {
-    const shown = figure.series.filter((series) => view.visible.includes(series.name));
-    const xs = shown.flatMap((series) => series.points.map((p) => p.x));
-    const ys = shown.flatMap((series) => [
-      ...series.points.flatMap((p) => [p.low ?? p.y, p.y, p.high ?? p.y]),
-      ...(view.raw && series.raw.length < 20000 ? series.raw.map((r) => r[1]) : []),
-    ]);
-    const marks = figure.marks.filter((mark) => mark.series === null || view.visible.includes(mark.series));
-    const narrow = view.width < 560;
-    const series = shown.flatMap((one) => [
-      ...(view.raw && one.raw.length > 0 ? [dotsOf(one, figure, theme)] : []),
-      linesOf(one, figure, theme), whiskersOf(one, figure, theme), symbolsOf(one, figure, theme),
-    ]);
-    if (marks.length > 0) series.push(marksOf(marks, figure, theme, marks.length > 6 || narrow));
-    const x = view.zoom?.x ?? extentOf(figure.x, xs), y = view.zoom?.y ?? extentOf(figure.y, ys);
-    return {
-      grid: { left: narrow ? 58 : 76, right: 24, top: 22, bottom: 48 },
-      xAxis: axisOf(figure.x, theme, x, narrow ? 6 : 12, { nameGap: 28 }),
-      yAxis: axisOf(figure.y, theme, y, narrow ? 6 : 8, { nameGap: narrow ? 46 : 60 }),
-      series,
+  // An interval from point to point as a band, where there are enough of them for one; it stays within its panel.
+  const bandOf = (series, figure, y, [low, high], theme) => {
+    const within = (value, other) => {
+      const at = to(y, value);
+      return Number.isFinite(at) ? Math.min(high, Math.max(low, at)) : other;
     };
+    const known = series.points.filter((p) => p.low !== null && p.high !== null);
+    const corners = [
+      ...known.map((p) => [to(figure.x, p.x), within(p.high, high)]),
+      ...known.reverse().map((p) => [to(figure.x, p.x), within(p.low, low)]),
+    ];
+    return {
+      ...COMMON, type: "custom", z: 1, data: corners.length > 0 ? [0] : [],
+      renderItem: (params, api) => ({
+        type: "polygon", shape: { points: corners.map((corner) => api.coord(corner)) },
+        style: { fill: theme.colours[series.colour], opacity: 0.16 },
+      }),
+    };
+  };
+  const LEAST_FOR_BAND = 3;
+
+  // Where the panels stand: one below the other where it is narrow, else two beside each other.
+  const layout = (figure, width, heads) => {
+    const all = panelsOf(figure), narrow = width < 560;
+    const columns = narrow || all.length === 1 ? 1 : 2;
+    const cell = width / columns;
+    const body = Math.round(columns === 1 ? Math.min(460, Math.max(300, 0.56 * width)) : 300);
+    const cells = [];
+    let top = 0;
+    for (let first = 0; first < all.length; first += columns) {
+      const row = all.slice(first, first + columns);
+      const head = Math.max(...row.map((panel, at) => (panel.title === "" ? 0 : 22) + (heads?.[first + at] ?? 0)));
+      row.forEach((panel, at) => cells.push({
+        left: at * cell, top, width: cell, head, body, small: cell < 560,
+        lowest: first + columns >= all.length,
+      }));
+      top += head + body;
+    }
+    return { cells, height: top };
+  };
+
+  const points = (figure, theme, view) => {
+    const panels = panelsOf(figure), place = layout(figure, view.width, view.heads);
+    const option = { grid: [], xAxis: [], yAxis: [], series: [], title: [] };
+    const shown = figure.series.filter((series) => view.visible.includes(series.name));
+    const x = view.zoom?.x ?? extentOf(figure.x, shown.flatMap((series) => series.points.map((p) => p.x)));
+    panels.forEach((panel, at) => {
+      const here = shown.filter((series) => series.panel === at);
+      const inside = { ...figure, y: panel.y }, cell = place.cells[at];
+      const raw = (one) => view.raw && one.raw.length > 0;
+      const ys = here.flatMap((series) => [
+        ...series.points.map((p) => p.y), ...series.lines.flat().map((p) => p[1]), ...(raw(series) && series.raw.length < 20000 ? series.raw.map((r) => r[1]) : []),
+      ]);
+      const intervals = here.flatMap((series) => series.points.flatMap((p) => [p.low, p.high]).filter((value) => value !== null));
+      const y = (at === 0 || panel.y.unit === figure.y.unit ? view.zoom?.y : null) ?? extentOf(panel.y, ys, intervals);
+      const marks = panel.again ? [] : figure.marks.filter((mark) => (mark.series === null ? true : here.some((series) => series.name === mark.series)));
+      const offset = (nth, of) => (of > 1 ? (nth - (of - 1) / 2) * 5 : 0);
+      const fans = here.filter((one) => one.points.length < LEAST_FOR_BAND);
+      const drawn = here.flatMap((one) => {
+        const isBand = one.points.length >= LEAST_FOR_BAND && one.lines.length > 0;
+        const aside = isBand ? 0 : offset(fans.indexOf(one), fans.length);
+        return [
+          ...(raw(one) ? [dotsOf(one, inside, theme)] : []),
+          linesOf(one, inside, theme),
+          isBand && y ? bandOf(one, inside, panel.y, y, theme) : whiskersOf(one, inside, theme, aside),
+          symbolsOf(one, inside, theme, aside),
+        ];
+      });
+      if (marks.length > 0) drawn.push(marksOf(marks, inside, theme, marks.length > (cell.small ? 3 : 6)));
+      option.series.push(...drawn.map((one) => ({ ...one, xAxisIndex: at, yAxisIndex: at })));
+      const left = cell.left + (cell.small ? 66 : 76);
+      option.grid.push({ left, top: cell.top + cell.head + 14, width: cell.left + cell.width - left - 22, height: cell.body - 64 });
+      option.xAxis.push(axisOf(figure.x, theme, x, cell.small ? 5 : 12, { nameGap: 28, gridIndex: at }));
+      option.yAxis.push(axisOf(panel.y, theme, y, cell.small ? 6 : 8, { nameGap: cell.small ? 50 : 60, gridIndex: at }));
+      if (panel.title !== "") option.title.push({ text: panel.title, left: left - 4, top: cell.top + 2, textStyle: { color: theme.ink, fontSize: 13, fontWeight: 600, fontFamily: SANS } });
+    });
+    return option;
   };
 
   // Bars of one category follow each other; what is below zero goes to the other side.
@@ -205,36 +296,89 @@ globalThis.linerateCharts = (() => {
     }));
   };
 
-  const bars = (figure, theme, view) => {
+  // The most that a stack of shares reaches: what is drawn beyond says nothing but that it is far.
+  const SHARES = [-0.5, 1.5];
+
+  // Where the values of rows lie: their ends, and the numbers beside them so that no interval runs through one.
+  const rowsOf = (figure, view) => {
     const shown = figure.series.filter((series) => view.visible.includes(series.name));
-    const starts = stacked(figure, view.visible);
-    const narrow = view.width < 560;
-    const rows = figure.y.categories.length;
+    const narrow = view.width < 560, segment = figure.kind === "bars" && figure.x.unit === "share" && shown.length > 1;
+    const starts = figure.kind === "bars" ? stacked(figure, view.visible) : shown.map((one) => one.points.map(() => 0));
     const notes = figure.y.categories.map((_, row) =>
       shown.filter((one) => one.ghost).flatMap((one) => one.points).find((point) => point.y === row)?.note ?? "");
     const noted = notes.some((note) => note !== "") && !narrow;
-    const segment = figure.x.unit === "share" && shown.length > 1;
+    const widest = figure.y.categories.reduce((most, name) => Math.max(most, wide(name)), 0);
+    const left = narrow ? 12 : Math.min(300, 18 + widest), right = noted ? 216 : 36;
+    const text = (point) => format(point.x, figure.x.unit) + (figure.kind === "bars" ? "" : interval(point, figure.x.unit));
+    const values = shown.flatMap((one, nth) => one.points.map((point, at) => starts[nth][at] + point.x));
+    const intervals = shown.filter((one) => !one.ghost).flatMap((one, nth) => one.points.filter((p) => p.low !== null && p.high !== null).flatMap((p, at) => [starts[nth][at] + p.low, starts[nth][at] + p.high]));
+    let extent = extentOf(figure.x, values, segment ? [] : intervals) ?? [0, 1];
+    if (segment) extent = [Math.max(SHARES[0], Math.min(0, extent[0])), Math.min(SHARES[1], Math.max(1, extent[1]))];
+    // Room for the numbers beside the longest.
+    const across = view.width - left - right, begin = extent[0];
+    const room = (at, width) => begin + (at - begin) * across / Math.max(across - width - 12, 0.3 * across);
+    if (!segment) shown.forEach((one, nth) => one.points.forEach((point, at) => {
+      const width = one.ghost ? 0 : wide(text(point)), end = to(figure.x, Math.max(starts[nth][at] + point.x, Math.min(starts[nth][at] + (point.high ?? point.x), 2 * Math.abs(starts[nth][at] + point.x))));
+      const isInside = figure.kind === "bars" && (to(figure.x, starts[nth][at] + (point.low ?? point.x)) - Math.max(begin, 0)) / (extent[1] - begin) * across > width + 20;
+      if (width > 0 && !isInside && Number.isFinite(end)) extent = [begin, Math.max(extent[1], room(end, width))];
+    }));
+    extent = view.zoom?.x ?? extent;
+    const pixel = (value) => left + (Math.min(extent[1], Math.max(extent[0], to(figure.x, value))) - extent[0]) / (extent[1] - extent[0]) * across;
+    const labels = shown.map((one, nth) => one.points.map((point, at) => {
+      if (one.ghost) return null;
+      const said = text(point), width = wide(said), start = starts[nth][at];
+      if (segment) {
+        const room = Math.abs(pixel(start + point.x) - pixel(start));
+        return room > width + 8 ? { said, at: (pixel(start + point.x) + pixel(start)) / 2 - width / 2, width, inside: true } : null;
+      }
+      const has = point.low !== null && point.high !== null;
+      const from = has ? pixel(start + point.low) : pixel(start + point.x), end = has ? pixel(start + point.high) : pixel(start + point.x);
+      const base = pixel(figure.kind === "bars" ? Math.max(0, start) : point.x);
+      const isInside = figure.kind === "bars" && point.x > 0 && Math.min(from, pixel(start + point.x)) - base > width + 14;
+      if (isInside) return { said, at: base + 6, width, inside: true };
+      const beyond = Math.max(end, pixel(start + point.x), pixel(0)) + 8;
+      return { said, at: beyond, width, inside: false };
+    }));
+    const whiskers = shown.map((one, nth) => one.points.map((point, at) => (
+      one.ghost || segment || point.low === null || point.high === null || point.n === 0 ? null : [pixel(starts[nth][at] + point.low), pixel(starts[nth][at] + point.high)])));
+    return { shown, starts, narrow, segment, notes, noted, left, right, extent, labels, whiskers, across };
+  };
+  const interval = (point, unit) => (point.low !== null && point.high !== null ? ` [${format(point.low, unit)}, ${format(point.high, unit)}]` : "");
+
+  const bars = (figure, theme, view) => {
+    const { shown, starts, narrow, segment, notes, noted, left, right, extent, labels } = rowsOf(figure, view);
+    const top = 14 + 14 * figure.marks.length + (view.heads?.[0] ?? 0);
+    const inBars = figure.kind === "bars";
     const series = shown.flatMap((one, index) => {
       const colour = theme.colours[one.colour];
-      const bar = {
+      const numbers = {
+        ...COMMON, type: "custom", z: 7, data: one.points.map((point, nth) => [point.y, nth]), encode: { y: 0 },
+        renderItem: (params, api) => {
+          const label = labels[index][api.value(1)];
+          if (label === null || label === undefined) return null;
+          const [, y] = api.coord([extent[0], api.value(0)]);
+          return { type: "text", x: label.at, y, style: { text: label.said, fill: label.inside ? theme.paper : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
+        },
+      };
+      const body = inBars ? {
         ...COMMON, type: "bar", stack: "all", barMaxWidth: 24, barCategoryGap: "35%",
         itemStyle: one.ghost
           ? { color: "transparent", borderColor: colour, borderWidth: 1, borderType: "dashed" }
-          : { color: colour, opacity: 0.88, borderColor: theme.paper, borderWidth: segment ? 1 : 0 },
-        label: {
-          show: !one.ghost && rows <= 24, position: segment ? "inside" : "insideLeft", color: theme.paper, fontSize: 12,
-          formatter: (item) => (Math.abs(item.value[0]) > (segment ? 0.07 : 0) ? format(item.value[0], figure.x.unit) : ""),
-        },
+          : { color: one.open ? theme.paper : colour, opacity: 0.88, borderColor: one.open ? colour : theme.paper, borderWidth: segment || one.open ? 1 : 0 },
         data: one.points.map((point) => [point.x, point.y]),
+      } : {
+        ...COMMON, type: "scatter", symbol: one.symbol, symbolSize: 9, z: 6,
+        itemStyle: { color: one.open ? theme.paper : colour, borderColor: colour, borderWidth: 1.5 },
+        data: one.points.map((point) => [to(figure.x, point.x), point.y]),
       };
-      // The interval of what is missing stands in words: over the bar's own it could not be read.
-      if (one.ghost) return [bar];
-      return [bar, {
-        ...COMMON, type: "custom", z: 6, renderItem: whisker("x", theme.ink), encode: { x: [1, 2], y: 0 },
+      // The interval of what is missing stands in words, and those of parts of one bar in the table: over each other none could be read.
+      if (one.ghost) return [body];
+      return [body, ...(segment ? [] : [{
+        ...COMMON, type: "custom", z: 6, renderItem: whisker("x", inBars ? theme.ink : colour), encode: { x: [1, 2], y: 0 },
         data: one.points.map((point, nth) => [point, starts[index][nth]])
           .filter(([point]) => point.low !== null && point.high !== null && point.n > 0)
-          .map(([point, start]) => [point.y, start + point.low, start + point.high]),
-      }];
+          .map(([point, start]) => [point.y, ...[point.low, point.high].map((end) => Math.min(extent[1], Math.max(extent[0], to(figure.x, start + end))))]),
+      }]), numbers];
     });
     if (figure.marks.length > 0) {
       const lines = marksOf(figure.marks, figure, theme, narrow);
@@ -244,19 +388,19 @@ globalThis.linerateCharts = (() => {
       data.forEach((line, nth) => { line.label = { distance: [0, 4 + 13 * nth] }; });
       series.push(lines);
     }
-    const right = { type: "category", inverse: true, position: "right", data: notes, axisLine: { show: false }, axisTick: { show: false },
+    const aside = { type: "category", inverse: true, position: "right", data: notes, axisLine: { show: false }, axisTick: { show: false },
       axisLabel: { color: theme.muted, fontSize: 12, lineHeight: 14, interval: 0, width: 200, overflow: "break", formatter: (note) => note } };
-    const widest = figure.y.categories.reduce((most, name) => Math.max(most, name.length), 0);
     return {
-      grid: { left: narrow ? 12 : Math.min(280, 16 + 6.6 * widest), right: noted ? 216 : 36, top: 14 + 14 * figure.marks.length, bottom: 48 },
-      xAxis: axisOf(figure.x, theme, view.zoom?.x, narrow ? 3 : 6, { nameGap: 28 }),
+      grid: { left, right, top, bottom: 48 },
+      xAxis: axisOf(figure.x, theme, extent, narrow ? 3 : 6, { nameGap: 28 }),
       yAxis: [axisOf(figure.y, theme, null, 1, {
         axisLabel: {
           color: theme.ink, fontSize: 12, interval: 0, inside: narrow, verticalAlign: narrow ? "bottom" : "middle",
           padding: narrow ? [0, 0, 14, 0] : 0, formatter: (name) => name,
+          ...(narrow ? {} : { width: left - 16, overflow: "break" }),
         },
         z: narrow ? 10 : 0,
-      }), ...(noted ? [right] : [])],
+      }), ...(noted ? [aside] : [])],
       series,
     };
   };
@@ -264,7 +408,7 @@ globalThis.linerateCharts = (() => {
   // The option that draws a figure. `view`: what is visible, whether single values are, the width.
   const option = (figure, name, view) => {
     const theme = THEMES[name];
-    const drawn = (figure.kind === "bars" ? bars : points)(figure, theme, view);
+    const drawn = (isOfRows(figure) ? bars : points)(figure, theme, view);
     return {
       animation: false, backgroundColor: view.paper ? theme.paper : "transparent",
       textStyle: { fontFamily: SANS, color: theme.ink }, ...drawn,
@@ -272,44 +416,69 @@ globalThis.linerateCharts = (() => {
   };
 
   // A height that suits the figure.
-  const height = (figure, width) =>
-    figure.kind === "bars" ? 76 + 14 * figure.marks.length + (width < 560 ? 46 : 40) * figure.y.categories.length : Math.round(Math.min(460, Math.max(300, 0.56 * width)));
+  const height = (figure, width, heads) =>
+    isOfRows(figure)
+      ? 76 + 14 * figure.marks.length + (width < 560 ? 46 : figure.kind === "bars" ? 40 : 28) * figure.y.categories.length + (heads?.[0] ?? 0)
+      : layout(figure, width, heads).height;
+
+  // The height of a legend: as many rows as its names take, one after the other.
+  const legendHeight = (names, width) => {
+    let rows = 1, used = 0;
+    for (const name of names) {
+      const needs = 24 + 5 + wide(name) + 14;
+      if (used > 0 && used + needs > width) [rows, used] = [rows + 1, 0];
+      used += needs;
+    }
+    return 26 * rows - 4;
+  };
 
   // Without a document: a legend of the library's own takes the place of the page's buttons.
   const svg = (figure, theme, width) => {
-    const visible = figure.series.filter((series) => series.shown).map((series) => series.name);
     const shown = figure.series.filter((series) => series.shown);
-    const several = shown.length > 1;
-    const perRow = Math.max(1, Math.floor(width / (26 + 6.4 * shown.reduce((most, one) => Math.max(most, one.name.length), 0))));
-    const rows = several ? Math.ceil(shown.length / perRow) : 0;
-    const extra = several ? 14 + 20 * rows : 0;
-    const total = height(figure, width) + extra;
+    const visible = shown.map((series) => series.name), rows = isOfRows(figure);
+    const panels = rows ? [panelsOf(figure)[0]] : panelsOf(figure);
+    const of = (at) => (rows ? shown : shown.filter((series) => series.panel === at));
+    const blank = layout(figure, width);
+    const cell = (at) => (rows ? { left: 0, top: 0, width, head: 0 } : blank.cells[at]);
+    const heads = panels.map((panel, at) => (panel.again || of(at).length < 2 ? 0 : legendHeight(of(at).map((one) => called(panel, one.name)), cell(at).width - 16)));
+    const total = height(figure, width, heads);
     const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height: total });
-    const drawn = option(figure, theme, { visible, raw: false, width, paper: true });
-    drawn.grid.top += extra;
-    if (several) {
-      const colours = THEMES[theme].colours;
+    const drawn = option(figure, theme, { visible, raw: false, width, paper: true, heads });
+    const colours = THEMES[theme].colours, place = rows ? null : layout(figure, width, heads);
+    drawn.legend = [];
+    panels.forEach((panel, at) => {
+      if (heads[at] === 0) return;
       // A series without data carries the name, the symbol and the line's kind.
-      for (const one of shown) {
-        const bar = figure.kind === "bars";
+      for (const one of of(at)) {
+        const bar = figure.kind === "bars", hollow = one.open || one.dashed;
         drawn.series.push({
-          ...COMMON, name: one.name, type: bar ? "bar" : "line", stack: bar ? "all" : undefined, data: [], symbol: one.symbol, symbolSize: 7,
-          lineStyle: { type: one.dashed ? [6, 4] : "solid", width: 1.6 },
+          ...COMMON, name: `${at} ${one.name}`, type: bar ? "bar" : "line", stack: bar ? "all" : undefined, data: [], symbol: one.symbol, symbolSize: 7,
+          xAxisIndex: rows ? 0 : at, yAxisIndex: rows ? 0 : at,
+          lineStyle: { type: one.dashed ? [6, 4] : "solid", width: figure.kind === "intervals" ? 0 : 1.6, color: colours[one.colour] },
           itemStyle: one.ghost
             ? { color: "transparent", borderColor: colours[one.colour], borderType: "dashed", borderWidth: 1 }
-            : { color: colours[one.colour] },
+            : hollow ? { color: THEMES[theme].paper, borderColor: colours[one.colour], borderWidth: 1.5 } : { color: colours[one.colour] },
         });
       }
-      drawn.legend = {
-        data: shown.map((one) => one.name), top: 4, left: 8, right: 8, itemGap: 14, itemHeight: 9, itemWidth: 24,
+      const top = rows ? 4 : place.cells[at].top + (panel.title === "" ? 4 : 24), left = cell(at).left + 8;
+      drawn.legend.push({
+        data: of(at).map((one) => `${at} ${one.name}`), formatter: (name) => called(panel, name.slice(name.indexOf(" ") + 1)), top, left,
+        width: cell(at).width - 16, itemGap: 14, itemHeight: 9, itemWidth: 24, padding: 0,
         selectedMode: false, textStyle: { color: THEMES[theme].ink, fontSize: 12, fontFamily: SANS },
-      };
-    }
+      });
+    });
     chart.setOption(drawn);
     const text = chart.renderToSVGString();
     chart.dispose();
     return text;
   };
 
-  return { THEMES, option, height, describe, format, to, from, svg };
+  // The numbers and the intervals of a figure of rows, in pixels from the left: row, ends of the number, ends of the interval.
+  const numbers = (figure, width) => {
+    const visible = figure.series.filter((series) => series.shown).map((series) => series.name);
+    const { shown, labels, whiskers } = rowsOf(figure, { visible, width, zoom: null });
+    return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: whiskers[nth][at] })));
+  };
+
+  return { THEMES, option, height, describe, format, to, from, svg, numbers, isOfRows, panelsOf, called };
 })();

@@ -26,7 +26,7 @@
     path.setAttribute("d", SHAPES[series.symbol] ?? SHAPES.circle);
     path.setAttribute("stroke", colour);
     path.setAttribute("stroke-width", "1.5");
-    path.setAttribute("fill", series.dashed || series.ghost ? "none" : colour);
+    path.setAttribute("fill", series.dashed || series.open || series.ghost ? "none" : colour);
     if (series.ghost) path.setAttribute("stroke-dasharray", "2 1.5");
     svg.append(path);
     return svg;
@@ -40,7 +40,7 @@
       this.tip = element.querySelector(".tip");
       this.visible = figure.series.filter((series) => series.shown).map((series) => series.name);
       this.raw = figure.series.some((series) => series.raw.length > 0);
-      this.bars = figure.kind === "bars";
+      this.rows = linerateCharts.isOfRows(figure);
       this.zoom = null;
       this.focus = { series: 0, point: -1 };
       element.querySelector(".picture").hidden = true;
@@ -103,10 +103,15 @@
       const hidden = this.figure.series.filter((series) => !series.shown).length;
       const more = make("details", { class: "more" });
       more.append(make("summary", {}, `${hidden} more series`));
-      if (this.figure.series.length > 1) for (const series of this.figure.series) {
-        const button = add(hidden > 4 && !series.shown ? more : legend, { class: "toggle", "aria-pressed": this.visible.includes(series.name) }, undefined, () => this.toggle(series, button));
-        button.append(swatch(series), make("span", {}, series.name));
-      }
+      const panels = linerateCharts.panelsOf(this.figure);
+      if (this.figure.series.length > 1) panels.forEach((panel, at) => {
+        if (panel.again && !this.rows) return;
+        const here = this.figure.series.filter((series) => this.rows || series.panel === at);
+        if (panel.title !== "" && here.some((series) => series.shown)) legend.append(make("span", { class: "panel" }, panel.title));
+        for (const series of here)
+          add(hidden > 4 && !series.shown ? more : legend, { class: "toggle", "aria-pressed": this.visible.includes(series.name), "data-series": series.name }, undefined, () => this.toggle(series))
+            .append(swatch(series), make("span", {}, linerateCharts.called(panel, series.name)));
+      });
       if (hidden > 4) legend.append(more);
       if (this.figure.series.some((series) => series.raw.length > 0))
         add(view, { class: "raw", "aria-pressed": this.raw }, "single passes", (button) => {
@@ -120,10 +125,12 @@
       this.reset.disabled = true;
     }
 
-    toggle(series, button) {
+    // A series may stand in several panels.
+    toggle(series) {
       const at = this.visible.indexOf(series.name);
       if (at < 0) this.visible.push(series.name); else this.visible.splice(at, 1);
-      button.setAttribute("aria-pressed", at < 0);
+      for (const button of this.element.querySelectorAll(".legend button.toggle"))
+        if (button.dataset.series === series.name) button.setAttribute("aria-pressed", at < 0);
       this.hide();
       this.draw();
     }
@@ -134,7 +141,7 @@
     scale(factor) {
       this.start();
       const zoom = {};
-      for (const axis of this.bars ? ["x"] : ["x", "y"]) {
+      for (const axis of this.rows ? ["x"] : ["x", "y"]) {
         const [low, high] = this.extent(axis);
         const middle = (low + high) / 2;
         zoom[axis] = [middle - (middle - low) * factor, middle + (high - middle) * factor];
@@ -145,7 +152,7 @@
 
     shift(share) {
       const [low, high] = this.extent("x"), by = (high - low) * share;
-      this.zoom = { ...(this.bars ? {} : { y: this.extent("y") }), x: [low + by, high + by] };
+      this.zoom = { ...(this.rows ? {} : { y: this.extent("y") }), x: [low + by, high + by] };
       this.draw();
     }
 
@@ -167,15 +174,19 @@
         box.remove();
         const corner = this.corner;
         this.corner = null;
-        if (!corner || Math.abs(corner[0] - start[0]) < 8 || (!this.bars && Math.abs(corner[1] - start[1]) < 8)) return;
-        const [a, b] = [start, corner].map((pixel) => this.chart.convertFromPixel({ gridIndex: 0 }, pixel));
+        if (!corner || Math.abs(corner[0] - start[0]) < 8 || (!this.rows && Math.abs(corner[1] - start[1]) < 8)) return;
+        const grid = this.grids().find((one) => this.chart.containPixel(one, start)) ?? { gridIndex: 0 };
+        const [a, b] = [start, corner].map((pixel) => this.chart.convertFromPixel(grid, pixel));
         const sorted = (index) => [Math.min(a[index], b[index]), Math.max(a[index], b[index])];
-        this.zoom = this.bars ? { x: sorted(0) } : { x: sorted(0), y: sorted(1) };
+        const other = linerateCharts.panelsOf(this.figure)[grid.gridIndex].again;
+        this.zoom = this.rows || other ? { x: sorted(0) } : { x: sorted(0), y: sorted(1) };
         this.draw();
       };
       addEventListener("mousemove", move);
       addEventListener("mouseup", end);
     }
+
+    grids() { return this.rows ? [{ gridIndex: 0 }] : linerateCharts.panelsOf(this.figure).map((panel, at) => ({ gridIndex: at })); }
 
     // Every point that is shown, with its place on the plot.
     *places() {
@@ -184,18 +195,20 @@
         if (!this.visible.includes(series.name)) continue;
         for (const point of series.points) {
           let x = point.x;
-          if (this.bars) {
+          const grid = this.grids()[this.rows ? 0 : series.panel];
+          const y = this.rows ? this.figure.y : linerateCharts.panelsOf(this.figure)[series.panel].y;
+          if (this.figure.kind === "bars") {
             const key = `${point.y} ${point.x < 0}`, from = starts[key] ?? 0;
             starts[key] = from + point.x;
             x = from + point.x / 2;
           }
-          const pixel = this.chart.convertToPixel({ gridIndex: 0 }, [linerateCharts.to(this.figure.x, x), linerateCharts.to(this.figure.y, point.y)]);
-          if (pixel && this.chart.containPixel({ gridIndex: 0 }, pixel)) yield { series, point, pixel };
+          const pixel = this.chart.convertToPixel(grid, [linerateCharts.to(this.figure.x, x), linerateCharts.to(y, point.y)]);
+          if (pixel && this.chart.containPixel(grid, pixel)) yield { series, point, pixel };
         }
       }
       for (const mark of this.figure.marks) {
         if (mark.series !== null && !this.visible.includes(mark.series)) continue;
-        const area = this.chart.convertToPixel({ gridIndex: 0 }, [linerateCharts.to(this.figure.x, mark.x), mark.y === null ? this.extent("y")[this.bars ? 0 : 1] : linerateCharts.to(this.figure.y, mark.y)]);
+        const area = this.chart.convertToPixel({ gridIndex: 0 }, [linerateCharts.to(this.figure.x, mark.x), mark.y === null ? this.extent("y")[this.rows ? 0 : 1] : linerateCharts.to(this.figure.y, mark.y)]);
         if (area) yield { mark, pixel: area };
       }
     }
@@ -204,8 +217,8 @@
       let nearest = null;
       for (const place of this.places()) {
         // Beside a line it is the line that is meant, at whatever height.
-        const far = place.mark ? [Math.abs(place.pixel[0] - x) * 2.5, 0] : [place.pixel[0] - x, (this.bars ? 1.2 : 1) * (place.pixel[1] - y)];
-        const wide = this.bars && place.point ? [Math.max(0, Math.abs(far[0]) - 60), far[1]] : far;
+        const far = place.mark ? [Math.abs(place.pixel[0] - x) * 2.5, 0] : [place.pixel[0] - x, (this.rows ? 1.2 : 1) * (place.pixel[1] - y)];
+        const wide = this.rows && place.point ? [Math.max(0, Math.abs(far[0]) - 60), far[1]] : far;
         const distance = Math.hypot(...wide);
         if (distance < 28 && (nearest === null || distance < nearest.distance)) nearest = { ...place, distance };
       }

@@ -1,20 +1,22 @@
 //! What five papers state of their networks: values with their place in the paper and what is doubtful of them.
 //!
 //! The values are the CSV files of `data/published`, parsed once. [`rows`] gives them as they were printed;
-//! [`values`] gives those that can stand on an axis of ours, converted to bits a second and nanoseconds;
-//! [`overlays`] gives these and the two-parameter [`Curve`]s as lines and points that are ready to be drawn.
+//! [`stated`] says of each in which panel it belongs; [`values`] gives those that can stand on an axis of ours,
+//! converted to bits a second and nanoseconds; [`overlays`] gives these and the two-parameter [`Curve`]s as lines and points that are ready to be drawn.
 
 mod curve;
 mod doubt;
 mod overlay;
 mod paper;
 mod row;
+mod shown;
 mod value;
 
 pub use curve::Curve;
 pub use overlay::{Overlay, Shape};
 pub use paper::{PAPERS, Paper, Testbed};
 pub use row::{Change, Kind, Layer, Qualifier, Quantity, Row, Size, Unit};
+pub use shown::{Along, PanelOf, Shown, Stated};
 pub use value::{Axis, Published};
 
 use serde::de::DeserializeOwned;
@@ -48,6 +50,12 @@ pub fn curves() -> &'static [Curve] {
     ROWS.get_or_init(|| parsed::<curve::Line>(CURVES).into_iter().filter_map(Curve::from_line).collect())
 }
 
+/// Every value with the panel that it belongs in, or the reason why it belongs in none.
+pub fn stated() -> &'static [Stated] {
+    static ROWS: OnceLock<Vec<Stated>> = OnceLock::new();
+    ROWS.get_or_init(|| rows().iter().filter_map(Stated::of_row).collect())
+}
+
 /// Every value that can stand on an axis of ours.
 pub fn values() -> &'static [Published] {
     static ROWS: OnceLock<Vec<Published>> = OnceLock::new();
@@ -56,7 +64,8 @@ pub fn values() -> &'static [Published] {
 
 /// The values and curves of some layers, drawn over a range of message sizes.
 pub fn overlays(layers: &[Layer], axis: Axis, sizes: RangeInclusive<u64>) -> Vec<Overlay> {
-    let values = values().iter().filter(|one| layers.contains(&one.layer) && one.axis == axis);
+    let is_here = |one: &&Published| layers.contains(&one.layer) && one.axis == axis && one.is_of_ladder();
+    let values = values().iter().filter(is_here);
     let curves = curves().iter().filter(|curve| layers.contains(&curve.layer));
     let values = values.filter_map(|one| Overlay::of_value(one, &sizes));
     values.chain(curves.map(|curve| Overlay::of_curve(curve, axis, &sizes))).collect()

@@ -18,6 +18,7 @@ mod observer;
 mod pattern;
 mod preset;
 mod quantity;
+mod readable;
 mod reason;
 mod rung;
 mod suite;
@@ -52,6 +53,7 @@ pub use pattern::{
 };
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
+pub use readable::{readable_place, readable_rung, readable_setting};
 pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,

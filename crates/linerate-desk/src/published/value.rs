@@ -3,6 +3,7 @@
 use super::doubt;
 use super::paper::{PAPERS, Paper};
 use super::row::{Kind, Layer, Qualifier, Quantity, Row, Size};
+use super::shown::Shown;
 use std::ops::RangeInclusive;
 
 /// An axis on which published values stand beside ours.
@@ -49,6 +50,8 @@ pub struct Published {
     pub place: String,
     /// What is doubtful or special about it; empty where nothing is.
     pub note: String,
+    /// What it is drawn as, or why it stands in no figure of a suite.
+    pub shown: Result<Shown, &'static str>,
 }
 
 /// The metrics of the file that stand on an axis, and what they are multiplied by to do so.
@@ -80,6 +83,12 @@ impl Axis {
 }
 
 impl Published {
+    /// Whether it is of one way and one size after the other, as the figures of a ladder are: not of exchanges where a rate
+    /// is shown, nor of both ways or several connections. What was quoted does not say.
+    pub(super) fn is_of_ladder(&self) -> bool {
+        self.shown.as_ref().map_or(self.kind == Kind::Prior, |shown| shown.is_of_ladder(self.axis))
+    }
+
     /// The value of a line, where it can stand on an axis.
     pub(super) fn from_row(row: &Row) -> Option<Published> {
         let (_, axis, share) = ON_AXES.iter().find(|(metric, _, _)| *metric == row.metric)?;
@@ -111,6 +120,7 @@ impl Published {
             printed: printed(row),
             place: row.place.clone(),
             note: doubt::note(row),
+            shown: Shown::of_row(row),
         })
     }
 
@@ -121,7 +131,7 @@ impl Published {
 }
 
 /// What was measured with what.
-fn label(row: &Row) -> String {
+pub(super) fn label(row: &Row) -> String {
     let test = if NO_TEST.contains(&row.test.as_str()) { "" } else { row.test.as_str() };
     let mtu = row.mtu.filter(|_| !row.config.contains("1500") && !row.config.contains("9000"));
     let mtu = mtu.map_or(String::new(), |mtu| format!("MTU {mtu}"));
@@ -141,7 +151,7 @@ fn label(row: &Row) -> String {
 }
 
 /// The number as the paper prints it.
-fn printed(row: &Row) -> String {
+pub(super) fn printed(row: &Row) -> String {
     let unit = row.unit.name.replace("us", "µs");
     let number = match (row.value, row.low, row.high) {
         (Some(value), _, _) => format!("{value}"),

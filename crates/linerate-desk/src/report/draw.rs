@@ -99,6 +99,28 @@ fn broken(why: &str) -> Error {
     )
 }
 
+/// The ends of a number and of its interval, in pixels from the left; none where it has none.
+#[cfg(test)]
+pub(super) type Ends = Option<(f64, f64)>;
+
+/// The numbers of a figure of rows with their intervals, as they are drawn at a width.
+#[cfg(test)]
+pub(super) fn numbers(figure: &Figure, width: u32) -> Result<Vec<[Ends; 2]>> {
+    let text = serde_json::to_string(figure).map_err(|error| broken(&error.to_string()))?;
+    let context = Runtime::new().and_then(|runtime| Context::full(&runtime));
+    let context = context.map_err(|error| broken(&error.to_string()))?;
+    let found: String = context.with(|js| {
+        let said = |error: rquickjs::Error| broken(&format!("{error}: {:?}", js.catch()));
+        [TIMERS, LIBRARY, CHARTS].into_iter().try_for_each(|code| js.eval::<(), _>(code)).map_err(said)?;
+        let ends = "label ? [label.at, label.at + label.width] : null";
+        let ask = format!(
+            "JSON.stringify(linerateCharts.numbers({text}, {width}).map(({{label, whisker}}) => [{ends}, whisker]))"
+        );
+        js.eval(ask).map_err(said)
+    })?;
+    serde_json::from_str(&found).map_err(|error| broken(&error.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

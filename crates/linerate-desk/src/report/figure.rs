@@ -10,13 +10,18 @@ mod drift;
 mod efficiency;
 mod imported;
 mod ladder;
+mod panels;
+mod perspective;
 mod published;
 mod short;
 mod sizes;
+mod stated;
 mod style;
 mod suite;
 mod timeline;
 mod waterfall;
+
+pub use stated::drawn_of;
 
 use super::shape::Report;
 use crate::analysis::{Analysis, analyse};
@@ -57,10 +62,23 @@ pub struct Figure {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
+    /// Its panels where it has several, side by side over the same horizontal axis.
+    pub panels: Vec<Panel>,
     /// What is drawn, in the order of the legend.
     pub series: Vec<Series>,
     /// Places that are worth a word.
     pub marks: Vec<Mark>,
+}
+
+/// One of several panels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Panel {
+    /// What its series have in common; empty where a figure's own title says it.
+    pub title: String,
+    /// Its vertical axis.
+    pub y: Axis,
+    /// Whether it shows the series of the panel before it again, over the first of them.
+    pub again: bool,
 }
 
 /// How points are drawn.
@@ -71,6 +89,8 @@ pub enum Kind {
     Points,
     /// Horizontal bars, one after the other where several series share a category.
     Bars,
+    /// A symbol in its interval for each category, with its number.
+    Intervals,
 }
 
 /// An axis.
@@ -104,6 +124,8 @@ pub enum Unit {
     Seconds,
     /// A number of things.
     Count,
+    /// Things a second, in decimal units.
+    PerSecond,
     /// One over the share that lies above: 100 is the 99th percentile.
     Tail,
     /// A name.
@@ -129,12 +151,28 @@ pub enum Scale {
 pub struct Series {
     /// The name in the legend.
     pub name: String,
+    /// The panel that it stands in.
+    pub panel: usize,
+    /// What its panel's series have in common, where there are too many for one.
+    #[serde(skip)]
+    pub group: String,
+    /// What is the same of it as shipped and tuned: then they have one colour.
+    #[serde(skip)]
+    pub base: String,
+    /// Whether it stands in every panel: what others published.
+    #[serde(skip)]
+    pub everywhere: bool,
+    /// The value of each pass, so that two series can be compared within one; empty where that says nothing.
+    #[serde(skip)]
+    pub passes: Vec<OfPass>,
     /// The colour's place in the palette.
     pub colour: usize,
     /// The symbol, so that the colour does not carry meaning alone.
     pub symbol: &'static str,
     /// Whether its lines are broken.
     pub dashed: bool,
+    /// Whether its symbols are outlines.
+    pub open: bool,
     /// Whether it is shown at first.
     pub shown: bool,
     /// Whether it is what is missing: drawn as an outline.
@@ -147,6 +185,17 @@ pub struct Series {
     /// Lines, each by itself.
     #[serde(serialize_with = "short::serialize_all")]
     pub lines: Vec<Vec<[f64; 2]>>,
+}
+
+/// What a pass gave at a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfPass {
+    /// The place along x.
+    pub x: f64,
+    /// The pass.
+    pub pass: u32,
+    /// The place along y.
+    pub y: f64,
 }
 
 /// A point with its interval: along y, or along x of bars.
@@ -212,6 +261,7 @@ const MAKERS: &[Maker] = &[
     waterfall::figures,
     sizes::throughput,
     sizes::half_round_trip,
+    perspective::figures,
     efficiency::figures,
     distribution::figures,
     timeline::figures,
@@ -221,7 +271,7 @@ const MAKERS: &[Maker] = &[
 /// The figures of some recordings.
 pub fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     let made = MAKERS.iter().flat_map(|make| make(sheets)).filter(|figure| !figure.is_empty());
-    made.map(Figure::thinned).collect()
+    made.map(|one| panels::arranged(one, sheets.len() < 2)).map(Figure::thinned).collect()
 }
 
 /// The most single values that a figure shows: more are a cloud to the eye and a burden to the page.
@@ -250,6 +300,13 @@ impl Figure {
             self.caption += &format!(" Of {all} single values one in {every} is drawn.");
         }
         self
+    }
+}
+
+impl Kind {
+    /// Whether its rows have names and its values lie along x.
+    pub fn is_of_rows(self) -> bool {
+        self != Kind::Points
     }
 }
 

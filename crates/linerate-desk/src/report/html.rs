@@ -57,7 +57,7 @@ pub(super) fn page(sheets: &[Sheet]) -> Result<String> {
             (claims::section(sheets))
             (findings::section(sheets))
             (environment::section(sheets))
-            (papers::section())
+            (papers::section(sheets))
             (environment::commands(sheets))
             (data::section(sheets))
         }

@@ -33,7 +33,7 @@ pub(super) fn render(recording: &Recording, analysis: &Analysis) -> String {
 
 /// What a row of a suite holds.
 const SUITE_KEYS: &[&str] =
-    &["suite", "figure", "series", "x", "at", "number", "y", "unit", "median", "low", "high", "n"];
+    &["suite", "figure", "series", "label", "x", "at", "number", "y", "unit", "median", "low", "high", "n"];
 
 /// Writes the header and a row for each point of each figure of the suites.
 pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
@@ -46,7 +46,14 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
                 for point in &series.points {
                     let number = point.x.number.map_or(String::new(), |number| number.to_string());
                     let (x, unit) = (figure.figure.x.entry().name, figure.unit);
-                    let names = [&*suite.name, &figure.figure.id, &series.name, x, &point.x.name];
+                    let names = [
+                        &*suite.name,
+                        &figure.figure.id,
+                        &series.name,
+                        &series.words.label,
+                        x,
+                        &point.x.name,
+                    ];
                     let mut row: Vec<String> = names.map(String::from).to_vec();
                     row.extend([number, figure.figure.y.clone(), unit.into()]);
                     row.extend(parts(Some(point.value)));

@@ -28,14 +28,17 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
 }
 
 fn figure(values: &FigureValues) -> SuiteFigureEntry {
+    let said = |at: &ValueAt| if at.said == at.x.name { String::new() } else { at.said.clone() };
     let point = |at: &ValueAt| SuitePointEntry {
         at: at.x.name.clone(),
+        label: said(at),
         x: at.x.number,
         value: at.value,
         hosts: at.hosts.clone(),
     };
     let series = |series: &SeriesValues| SuiteSeriesEntry {
         name: series.name.clone(),
+        label: series.words.label.clone(),
         points: series.points.iter().map(point).collect(),
     };
     SuiteFigureEntry {
@@ -128,23 +131,27 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
         lines.push("not measured".into());
         return lines;
     }
-    let mut levels: Vec<(&str, Option<f64>)> = Vec::new();
+    let mut levels: Vec<&SuitePointEntry> = Vec::new();
     for point in figure.series.iter().flat_map(|series| &series.points) {
-        if !levels.iter().any(|(name, _)| *name == point.at) {
-            levels.push((&point.at, point.x));
+        if !levels.iter().any(|known| known.at == point.at) {
+            levels.push(point);
         }
     }
-    levels.sort_by(|a, b| a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0)));
+    levels.sort_by(|a, b| a.x.unwrap_or(0.0).total_cmp(&b.x.unwrap_or(0.0)));
+    let called = |point: &SuitePointEntry| match point.label.is_empty() {
+        true => point.at.clone(),
+        false => point.label.clone(),
+    };
     let first = Block {
         title: String::new(),
         heads: vec![figure.x.clone()],
-        rows: levels.iter().map(|(name, _)| vec![(*name).to_owned()]).collect(),
+        rows: levels.iter().map(|level| vec![called(level)]).collect(),
         left: true,
     };
     let column = |series: &SuiteSeriesEntry| Block {
-        title: if series.name.is_empty() { figure.y.clone() } else { series.name.clone() },
+        title: title(series, &figure.y),
         heads: vec![String::new(), "±".into()],
-        rows: levels.iter().map(|(name, _)| cells(series, name, &figure.unit)).collect(),
+        rows: levels.iter().map(|level| cells(series, &level.at, &figure.unit)).collect(),
         left: false,
     };
     let columns: Vec<Block> = figure.series.iter().map(column).collect();
@@ -190,6 +197,12 @@ pub(super) fn lacks(missing: &[String], untold: &[String]) -> Vec<String> {
     let lacks = [("Not measured", missing), ("Measured, without a number", untold)];
     let lacks = lacks.into_iter().filter(|(_, all)| !all.is_empty());
     lacks.map(|(what, all)| format!("{what}: {}", all.join("; "))).collect()
+}
+
+/// A series in words; in recordings' reports of earlier versions there are none.
+fn title(series: &SuiteSeriesEntry, y: &str) -> String {
+    let names = [&*series.label, &*series.name, y];
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().into()
 }
 
 fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {

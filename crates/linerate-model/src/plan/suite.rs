@@ -7,11 +7,12 @@ mod expand;
 mod factor;
 mod read;
 mod table;
+mod words;
 
 pub use applies::Applies;
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
-pub use factor::{FACTORS, Factor, Level};
+pub use factor::{FACTORS, Factor, FactorEntry, Level};
 pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::word::misread;
@@ -48,14 +49,29 @@ pub struct Suite {
     /// What the paper concludes, to be tested.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
+    /// What readers call levels of factors, by factor and level: `[label.settings]`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub label: Words,
+    /// The panel of a figure that levels of factors stand in, by factor and level.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub group: Words,
 }
+
+/// Words for levels of factors, by factor and level.
+pub type Words = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Some cases of one pattern: all combinations of their factors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SuiteCase {
-    /// Its name in figures.
+    /// Its name in the plan, in claims and tables.
     pub id: String,
+    /// What readers call it in figures; by default what tells it from the others there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The panel of a figure that it stands in, where a figure has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The rungs.
     #[serde(deserialize_with = "read::one_or_more")]
     pub rung: Vec<String>,
@@ -176,9 +192,12 @@ pub struct SuiteFigure {
     /// What is said below the title.
     #[serde(default)]
     pub caption: String,
-    /// Where in the paper the values stand that are drawn beside it: `Fig. 3`.
+    /// Which figure of the paper it makes anew: `Fig. 3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// The paper's hosts whose values are drawn beside it, where not all are: `F`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub testbed: Option<String>,
 }
 
 /// A conclusion of the paper, as a number that must lie above or below a limit.
@@ -255,11 +274,7 @@ impl Suite {
 
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
-        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
-        let roles = |case: &SuiteCase| {
-            case.roles.iter().chain(case.load.iter().flat_map(|load| &load.roles)).any(fans)
-        };
-        self.cases.iter().any(roles)
+        self.cases.iter().any(SuiteCase::takes_all_hosts)
     }
 
     /// Every set of settings that its cases ask for, once; the plan as it stands is none of them.
@@ -290,6 +305,7 @@ impl SuiteFigure {
             only: BTreeMap::new(),
             caption: String::new(),
             published: None,
+            testbed: None,
         }
     }
 
@@ -299,7 +315,27 @@ impl SuiteFigure {
     }
 }
 
+/// What a set of settings is called: as a ladder calls it, else by all of them.
+fn written(name: Option<&str>, settings: &[Setting]) -> String {
+    let all =
+        || settings.iter().map(|one| format!("{}={}", one.knob, one.value)).collect::<Vec<_>>().join(" ");
+    match (name, settings.is_empty()) {
+        (Some(name), _) => name.into(),
+        (None, true) => AS_IT_STANDS.into(),
+        (None, false) => all(),
+    }
+}
+
+/// The level of the settings where a plan sets none.
+pub const AS_IT_STANDS: &str = "as it stands";
+
 impl SuiteCase {
+    /// Whether more than two hosts have a part in it, where there are more.
+    pub fn takes_all_hosts(&self) -> bool {
+        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
+        self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
+    }
+
     /// Every combination of settings, with the name that its ladder gives it.
     fn settings(&self) -> Vec<(Option<String>, Vec<Setting>)> {
         let mut all = vec![(None, Vec::new())];

@@ -1,5 +1,6 @@
 //! The points of a figure: one a level of the factor along x, in as many series as the other factors make.
 
+use super::label::{self, Words};
 use super::{is_called, level, trials};
 use crate::analysis::measures::{Measure, measure};
 use crate::plan::{Case, Expanded, FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
@@ -25,8 +26,12 @@ pub struct FigureValues {
 /// One series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesValues {
-    /// What tells it from the others: levels of factors; empty where it is alone.
+    /// What tells it from the others: levels of factors, as a plan says them; empty where it is alone.
     pub name: String,
+    /// The same in words, with the panel that it stands in.
+    pub words: Words,
+    /// What it is of.
+    pub case: Case,
     /// Whether it is of a further number, as a model is.
     pub is_besides: bool,
     /// Its points, ascending where x is a number.
@@ -38,23 +43,34 @@ pub struct SeriesValues {
 pub struct ValueAt {
     /// Where it stands along x.
     pub x: Level,
+    /// The same in words.
+    pub said: String,
     /// The median over the passes.
     pub value: Estimate,
     /// The value of each pass.
-    pub passes: Vec<f64>,
+    pub passes: BTreeMap<u32, f64>,
     /// Which hosts sent to which: `b+c>a`.
     pub hosts: String,
 }
 
 /// A level along x, the hosts that played it, and what each pass gave there.
-#[derive(Default)]
 struct AtLevel {
+    x: Level,
+    said: String,
     hosts: BTreeSet<String>,
     passes: BTreeMap<u32, Vec<f64>>,
 }
 
-/// Levels along x, and what there is of each.
-type Levels = Vec<(Level, AtLevel)>;
+/// A series while it is gathered.
+struct Gathered<'r> {
+    measure: &'r str,
+    name: String,
+    first: &'r Trial,
+    points: Vec<AtLevel>,
+}
+
+/// What gave no number: a series, and where along x.
+type Untold = Vec<(String, String)>;
 
 /// The values of a figure.
 pub(super) fn values(
@@ -68,55 +84,60 @@ pub(super) fn values(
         all.filter(|trial| is_shown(plan, figure, (&trial.case, trial.block.message_bytes)))
     };
     let all: Vec<&Trial> = of_cases().collect();
+    let (gathered, untold) = gathered(recording, plan, suite, figure, &all);
+    let firsts: Vec<&Trial> = gathered.iter().map(|one| one.first).collect();
+    let words = label::words(recording, plan, suite, figure.x, &firsts);
+    let series = gathered.into_iter().zip(words).map(|(one, words)| of_series(figure, one, words));
+    let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
+    let missing = missing(plan, suite, figure, &all);
+    FigureValues { figure: figure.clone(), unit, series: series.collect(), missing, untold }
+}
+
+/// The series in the order in which the plan has them, which is not that of the passes.
+fn gathered<'r>(
+    recording: &'r Recording,
+    plan: &Plan,
+    suite: &Suite,
+    figure: &'r SuiteFigure,
+    all: &[&'r Trial],
+) -> (Vec<Gathered<'r>>, Untold) {
     let points: Vec<(&Case, u64)> =
         all.iter().map(|trial| (&trial.case, trial.block.message_bytes)).collect();
     let telling = telling(plan, figure.x, &points);
-    let mut untold: Vec<(String, String)> = Vec::new();
-    // Series and levels stand in the order in which the plan has them, which is not that of the passes.
-    let mut series: Vec<((&str, String), Levels)> = Vec::new();
+    let mut untold: Untold = Vec::new();
+    let mut series: Vec<Gathered> = Vec::new();
     let measures: Vec<(&str, Measure)> =
         figure.measures().filter_map(|name| Some((name, measure(name)?))).collect();
     for ((measured, measure), trial) in
         measures.iter().flat_map(|one| ordered(all.iter().copied()).into_iter().map(move |t| (one, t)))
     {
         let point = (&trial.case, trial.block.message_bytes);
-        let (name, x) = ((*measured, key(plan, &telling, point)), level(plan, figure.x, trial));
+        let (name, x) = (key(plan, &telling, point), level(plan, figure.x, trial));
         let Some(value) = measure.value(recording, trial) else {
-            untold.push((name.1, x.name));
+            untold.push((name, x.name));
             continue;
         };
-        let points = entry(&mut series, |(known, _)| *known == name, || (name.clone(), Vec::new()));
-        let (_, at) = entry(&mut points.1, |(known, _)| *known == x, || (x.clone(), AtLevel::default()));
-        at.passes.entry(trial.pass).or_default().push(value);
-        at.hosts.insert(trial.case.pairs.to_string());
+        let is_it = |known: &Gathered| known.measure == *measured && known.name == name;
+        let new = || Gathered { measure: measured, name: name.clone(), first: trial, points: Vec::new() };
+        let one = entry(&mut series, is_it, new);
+        let said = || label::word(recording, plan, suite, figure.x, trial);
+        let new = || AtLevel { x: x.clone(), said: said(), hosts: BTreeSet::new(), passes: BTreeMap::new() };
+        let here = entry(&mut one.points, |known| known.x == x, new);
+        here.passes.entry(trial.pass).or_default().push(value);
+        here.hosts.insert(trial.case.pairs.to_string());
     }
     // Of some passes no number is no loss.
     let is_told = |at: &(String, String)| {
-        let of_series = series.iter().filter(|((_, name), _)| *name == at.0);
-        of_series.flat_map(|(_, points)| points).any(|(x, _)| x.name == at.1)
+        let of_series = series.iter().filter(|one| one.name == at.0);
+        of_series.flat_map(|one| &one.points).any(|point| point.x.name == at.1)
     };
-    let mut without: Vec<(String, String)> = Vec::new();
+    let mut without: Untold = Vec::new();
     for at in untold {
         if !is_told(&at) && !without.contains(&at) {
             without.push(at);
         }
     }
-    let named = |((measure, name), points): ((&str, String), Levels)| {
-        let name = match (figure.also.is_empty(), name.is_empty()) {
-            (true, _) => name,
-            (false, true) => measure.to_owned(),
-            (false, false) => format!("{measure}, {name}"),
-        };
-        SeriesValues { is_besides: measure != figure.y, ..of_series(name, points) }
-    };
-    let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
-    FigureValues {
-        figure: figure.clone(),
-        unit,
-        series: series.into_iter().map(named).collect(),
-        missing: missing(plan, suite, figure, &all),
-        untold: without,
-    }
+    (series, without)
 }
 
 /// The cases that a figure was to show and of which no trial is there.
@@ -160,16 +181,31 @@ fn ordered<'r>(trials: impl Iterator<Item = &'r Trial>) -> Vec<&'r Trial> {
     all
 }
 
-fn of_series(name: String, points: Levels) -> SeriesValues {
-    let point = |(x, at): (Level, AtLevel)| {
-        let passes: Vec<f64> = at.passes.into_values().filter_map(median).collect();
-        let hosts = at.hosts.into_iter().collect::<Vec<_>>().join(", ");
-        Some(ValueAt { x, value: Estimate::from_values(passes.iter().copied())?, passes, hosts })
+fn of_series(figure: &SuiteFigure, one: Gathered, words: Words) -> SeriesValues {
+    let point = |AtLevel { x, said, hosts, passes }: AtLevel| {
+        let middle = |(pass, values): (u32, Vec<f64>)| Some((pass, median(values)?));
+        let passes: BTreeMap<u32, f64> = passes.into_iter().filter_map(middle).collect();
+        let hosts = hosts.into_iter().collect::<Vec<_>>().join(", ");
+        Some(ValueAt { x, said, value: Estimate::from_values(passes.values().copied())?, passes, hosts })
     };
-    let mut points: Vec<ValueAt> = points.into_iter().filter_map(point).collect();
+    let mut points: Vec<ValueAt> = one.points.into_iter().filter_map(point).collect();
     let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     points.sort_by(|a, b| number(a).total_cmp(&number(b)));
-    SeriesValues { name, points, is_besides: false }
+    let (has_one, said) = (figure.also.is_empty(), one.measure.replace(['-', '.'], " "));
+    let with = |measure: &str, name: &str| match (has_one, name.is_empty()) {
+        (true, _) => name.to_owned(),
+        (false, true) => measure.to_owned(),
+        (false, false) => format!("{measure}, {name}"),
+    };
+    // Where one name tells all there is, the number says what it is of.
+    let label = if one.name.is_empty() && !has_one { said.clone() } else { with(&said, &words.label) };
+    SeriesValues {
+        name: with(one.measure, &one.name),
+        words: Words { label, ..words },
+        case: one.first.case.clone(),
+        is_besides: one.measure != figure.y,
+        points,
+    }
 }
 
 /// The factors that tell the series apart: each only where those before it do not.

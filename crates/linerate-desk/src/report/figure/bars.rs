@@ -19,6 +19,7 @@ pub(super) fn figure(
         x: Axis::new(x.0, x.1, Scale::Linear),
         y: Axis::of_names(categories),
         series: Vec::<Series>::new(),
+        panels: Vec::new(),
         marks: Vec::new(),
     }
 }

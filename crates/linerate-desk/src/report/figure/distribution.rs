@@ -31,6 +31,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         x: Axis::new("percentile", Unit::Tail, Scale::Log10),
         y: Axis::new("half round trip", Unit::Nanoseconds, Scale::Log10),
         series: style::not_empty(series),
+        panels: Vec::new(),
         marks: Vec::<Mark>::new(),
     }]
 }

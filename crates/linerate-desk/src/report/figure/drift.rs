@@ -17,6 +17,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         x: Axis::new("since the run began", Unit::Seconds, Scale::Linear),
         y: Axis::new("time over its median", Unit::Ratio, Scale::Linear),
         series: Vec::<Series>::new(),
+        panels: Vec::new(),
         marks: Vec::new(),
     };
     for sheet in sheets {

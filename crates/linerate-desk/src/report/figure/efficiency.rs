@@ -26,6 +26,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         x: Axis::new("message size", Unit::Bytes, Scale::Log2),
         y: Axis::new("kept of the layer below", Unit::Share, Scale::Linear),
         series: style::not_empty(series),
+        panels: Vec::new(),
         marks: Vec::<Mark>::new(),
     }]
 }

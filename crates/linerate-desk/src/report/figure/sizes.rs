@@ -77,6 +77,7 @@ fn figure(id: &str, title: &str, caption: &str, y: Axis) -> Figure {
         x: Axis::new("message size", Unit::Bytes, Scale::Log2),
         y,
         series: Vec::new(),
+        panels: Vec::new(),
         marks: Vec::new(),
     }
 }

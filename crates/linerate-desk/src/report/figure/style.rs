@@ -11,21 +11,32 @@ const SYMBOLS: [&str; 6] = ["circle", "rect", "triangle", "diamond", "pin", "arr
 const FEW: usize = 4;
 
 /// The colours of a palette.
-const COLOURS: usize = 8;
+pub(super) const COLOURS: usize = 8;
 
 /// An empty series in a style of its own: the `nth` of the figure.
 pub(super) fn nth(name: String, nth: usize) -> Series {
     Series {
         name,
+        panel: 0,
+        group: String::new(),
+        base: String::new(),
+        everywhere: false,
+        passes: Vec::new(),
         colour: nth % COLOURS,
-        symbol: SYMBOLS[nth % FEW],
+        symbol: symbol(nth),
         dashed: false,
+        open: false,
         shown: true,
         ghost: false,
         points: Vec::new(),
         raw: Vec::new(),
         lines: Vec::new(),
     }
+}
+
+/// The symbol of the `nth` series, where colours tell them apart too.
+pub(super) fn symbol(nth: usize) -> &'static str {
+    SYMBOLS[nth % FEW]
 }
 
 /// An empty series of one recording's rung.

@@ -1,14 +1,17 @@
 //! The figures of suites, with what the paper states beside them.
 
-use super::{Axis, Figure, INTERVAL, Kind, Point, Scale, Series, Sheet, Unit, bars, style};
+use super::{Axis, Figure, INTERVAL, Kind, OfPass, Point, Scale, Series, Sheet, Unit, bars, stated, style};
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
-use crate::published::{self, Published};
+use crate::published::{PAPERS, Shown, Stated};
 use crate::report::suite::{lacks, played_by, untold};
 use crate::statistic::Estimate;
 
 /// Sizes and connections double; other numbers stand evenly.
-const DOUBLING: &[Factor] = &[Factor::Size, Factor::Connections, Factor::Rate];
+const DOUBLING: &[Factor] = &[Factor::Size, Factor::Connections, Factor::Rate, Factor::Settings];
+
+/// Where the largest number is this often the least one, an axis is of decades.
+const DECADES: f64 = 5.0;
 
 /// Every figure of every suite.
 pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
@@ -17,8 +20,8 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         for suite in &sheet.analysis.suites {
             for values in suite.figures.iter().filter(|values| !values.series.is_empty()) {
                 let drawn = figure(sheet, suite, values);
-                match figures.iter_mut().find(|known| known.id == drawn.id) {
-                    Some(known) => known.series.extend(drawn.series),
+                match figures.iter_mut().find(|known| known.id == drawn.id && known.kind == drawn.kind) {
+                    Some(known) => join(known, drawn),
                     None => figures.push(drawn),
                 }
             }
@@ -27,78 +30,200 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     figures
 }
 
+/// The same figure of a further recording, beside what there is; what a paper states stands there once.
+fn join(known: &mut Figure, further: Figure) {
+    let rows = known.y.categories.len();
+    let own = further.series.into_iter().filter(|one| !one.everywhere);
+    if known.kind.is_of_rows() {
+        known.y.categories.extend(further.y.categories);
+        for mut one in own {
+            one.points.iter_mut().for_each(|point| point.y += rows as f64);
+            match known.series.iter_mut().find(|series| series.name == one.name) {
+                Some(series) => series.points.append(&mut one.points),
+                None => known.series.push(one),
+            }
+        }
+        return;
+    }
+    let at = known.series.iter().position(|one| one.everywhere).unwrap_or(known.series.len());
+    known.series.splice(at..at, own);
+}
+
 fn figure(sheet: &Sheet, suite: &SuiteValues, values: &FigureValues) -> Figure {
-    let is_number =
-        values.series.iter().flat_map(|series| &series.points).all(|point| point.x.number.is_some());
-    let mut figure = if is_number { curves(sheet, values) } else { categories(sheet, values) };
+    let here = stated::here(suite, values);
+    let name = suite.paper.as_ref().and_then(|id| PAPERS.iter().find(|paper| paper.id == *id));
+    let name = name.map_or("published", |paper| paper.short);
+    let mut figure = match shape(values) {
+        Shape::Curves => curves(sheet, values, name, &here),
+        Shape::OnePlace => one_place(sheet, values, name, &here),
+        Shape::Names => categories(sheet, values, name, &here),
+    };
     figure.id = format!("suite-{}", values.figure.id);
     figure.title = format!("{} · {}", values.figure.id, values.figure.title);
-    figure.caption = caption(values);
-    if is_number {
-        figure.series.extend(stated(suite, values));
-    }
+    figure.caption = caption(values, figure.series.iter().any(|one| one.everywhere));
     figure
 }
 
-fn caption(values: &FigureValues) -> String {
+/// How the values of a figure are laid out.
+enum Shape {
+    /// Along an axis of numbers.
+    Curves,
+    /// All at one number: a row each.
+    OnePlace,
+    /// At names: a bar each.
+    Names,
+}
+
+fn shape(values: &FigureValues) -> Shape {
+    let mut places = values.series.iter().flat_map(|series| &series.points).map(|point| point.x.number);
+    let first = places.clone().next().flatten();
+    if !places.clone().all(|number| number.is_some()) {
+        return Shape::Names;
+    }
+    if places.all(|number| number == first) { Shape::OnePlace } else { Shape::Curves }
+}
+
+fn caption(values: &FigureValues, is_stated: bool) -> String {
     let said = values.figure.caption.trim();
     let said = if said.is_empty() { String::new() } else { format!("{said} ") };
     let points = values.series.iter().flat_map(|series| &series.points);
     let played = played_by(points.map(|point| (&*point.x.name, &*point.hosts)));
     let played = played.map_or(String::new(), |played| format!("{played} "));
     let lacks = lacks(&values.missing, &untold(values)).into_iter().map(|lack| format!(" {lack}."));
+    let stated = match (&values.figure.published, is_stated) {
+        (Some(place), true) => {
+            format!(" Open diamonds are what the paper states (its {place}): not an interval of ours.")
+        }
+        (None, true) => " Open diamonds are what the paper states.".into(),
+        (_, false) => String::new(),
+    };
     format!(
-        "{said}{played}Symbols are medians over the passes with their 95 % intervals, dots the passes themselves.{}",
+        "{said}{played}Medians over the passes with their 95 % intervals; dots are the passes themselves.{stated}{}",
         lacks.collect::<String>()
     )
 }
 
-fn curves(sheet: &Sheet, values: &FigureValues) -> Figure {
+fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Stated]) -> Figure {
     let factor = values.figure.x;
-    let (unit, name) = (if factor == Factor::Size { Unit::Bytes } else { Unit::Count }, factor.entry().axis);
+    let unit = if is_of_bytes(values) { Unit::Bytes } else { Unit::Count };
+    let name_of_x = if factor == Factor::Settings { "setting" } else { factor.entry().axis };
     let scale = if DOUBLING.contains(&factor) { Scale::Log2 } else { Scale::Linear };
     let series = values.series.iter().enumerate().map(|(nth, one)| series(sheet, values, nth, one));
-    Figure {
+    let mut figure = Figure {
         id: String::new(),
         title: String::new(),
         caption: String::new(),
         interval: INTERVAL.into(),
         kind: Kind::Points,
-        x: Axis::new(name, unit, scale),
+        x: Axis::new(name_of_x, unit, scale),
         y: y_axis(values),
+        panels: Vec::new(),
         series: series.collect(),
         marks: Vec::new(),
-    }
+    };
+    pair(&mut figure.series, values);
+    stated::add(&mut figure, name, here, stated::ends(values));
+    figure
+}
+
+/// Sizes are, and so are settings that are one size each.
+fn is_of_bytes(values: &FigureValues) -> bool {
+    let is_size = |point: &ValueAt| point.x.name.rsplit('=').next().is_some_and(|text| text.ends_with('B'));
+    values.figure.x == Factor::Size
+        || values.figure.x == Factor::Settings
+            && values.series.iter().flat_map(|series| &series.points).all(is_size)
 }
 
 fn series(sheet: &Sheet, values: &FigureValues, nth: usize, one: &SeriesValues) -> Series {
     let x = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     let points: Vec<Point> = one.points.iter().map(|point| Point::new(x(point), point.value)).collect();
     let line = points.iter().map(|point| [point.x, point.y]).collect();
-    let raw = one.points.iter().flat_map(|point| point.passes.iter().map(move |value| [x(point), *value]));
-    let name = if one.name.is_empty() { values.figure.y.clone() } else { one.name.clone() };
+    let of_point = |point: &'_ ValueAt| {
+        let at = x(point);
+        point.passes.iter().map(move |(pass, y)| OfPass { x: at, pass: *pass, y: *y }).collect::<Vec<_>>()
+    };
+    let passes: Vec<OfPass> = one.points.iter().flat_map(of_point).collect();
     let place = sheet.place().unwrap_or(0);
     Series {
         points,
-        raw: raw.collect(),
+        raw: passes.iter().map(|one| [one.x, one.y]).collect(),
+        // Models, and parts of a whole, are no curves of one thing.
+        passes: if values.figure.also.is_empty() { passes } else { Vec::new() },
         lines: vec![line],
         dashed: one.is_besides,
-        ..style::nth(sheet.named(&name), nth + place * values.series.len())
+        group: one.words.group.clone(),
+        ..style::nth(sheet.named(&name(values, one)), nth + place * values.series.len())
     }
 }
 
+fn name(values: &FigureValues, one: &SeriesValues) -> String {
+    if one.words.label.is_empty() {
+        values.figure.y.replace(['-', '.'], " ")
+    } else {
+        one.words.label.clone()
+    }
+}
+
+/// What is shown as shipped and once tuned has one colour: open symbols as shipped, full ones tuned.
+fn pair(series: &mut [Series], values: &FigureValues) {
+    let words = || values.series.iter().map(|one| &one.words);
+    for (one, own) in series.iter_mut().zip(words()) {
+        let alike = |is_tuned: bool| {
+            words().filter(|other| other.base == own.base && other.tuned.is_empty() != is_tuned).count()
+        };
+        if alike(false) == 1 && alike(true) == 1 {
+            one.base.clone_from(&own.base);
+            one.open = own.tuned.is_empty();
+        }
+    }
+}
+
+/// Where all values stand at one number: a row each.
+fn one_place(sheet: &Sheet, values: &FigureValues, paper: &str, here: &[&'static Stated]) -> Figure {
+    let rows =
+        values.series.iter().flat_map(|one| one.points.iter().map(move |point| (name(values, one), point)));
+    rows_of(Kind::Intervals, sheet, values, rows.collect(), (paper, here))
+}
+
 /// Where x has names: a bar each.
-fn categories(sheet: &Sheet, values: &FigureValues) -> Figure {
-    let all = values.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
-    let named = |(series, point): (&SeriesValues, &ValueAt)| match series.name.is_empty() {
-        true => point.x.name.clone(),
-        false => format!("{}, {}", point.x.name, series.name),
-    };
-    let names = all.clone().map(named).collect();
+fn categories(sheet: &Sheet, values: &FigureValues, paper: &str, here: &[&'static Stated]) -> Figure {
+    let is_alone = values.series.len() == 1;
+    let rows = values.series.iter().flat_map(|one| one.points.iter().map(move |point| (one, point)));
+    let named = rows.map(|(one, point)| {
+        let at = &point.said;
+        let is_enough = is_alone || one.words.label.is_empty();
+        (if is_enough { at.clone() } else { format!("{at}, {}", one.words.label) }, point)
+    });
+    rows_of(Kind::Bars, sheet, values, named.collect(), (paper, here))
+}
+
+/// A row for each value, and below one for each that the paper states.
+fn rows_of(
+    kind: Kind,
+    sheet: &Sheet,
+    values: &FigureValues,
+    rows: Vec<(String, &ValueAt)>,
+    (paper, here): (&str, &[&'static Stated]),
+) -> Figure {
     let y = y_axis(values);
+    let known = here.iter().filter_map(|one| Some((*one, one.shown.as_ref().ok()?)));
+    let known: Vec<_> = known.filter_map(|(one, shown)| Some((one, shown, shown.value?))).collect();
+    let of_paper = known.iter().map(|(one, ..)| format!("{paper}: {}", one.row.network));
+    let names = rows.iter().map(|(name, _)| sheet.named(name)).chain(of_paper).collect();
     let mut figure = bars::figure("", "", "", (&y.name, y.unit), names);
-    let points = all.enumerate().map(|(at, (_, point))| Point::bar(at, point.value)).collect();
-    figure.series = vec![Series { points, ..style::nth(sheet.named(&values.figure.y), 0) }];
+    figure.kind = kind;
+    figure.x.scale = if kind == Kind::Bars { Scale::Linear } else { y.scale };
+    let points = rows.iter().enumerate().map(|(at, (_, point))| Point::bar(at, point.value)).collect();
+    figure.series = vec![Series { points, ..style::nth("measured here".into(), 0) }];
+    let point = |(at, (one, shown, value)): (usize, &(&Stated, &Shown, f64))| {
+        let value = Estimate { median: *value, low: None, high: None, n: 0 };
+        Point::bar(rows.len() + at, value).noted(stated::about(one, shown))
+    };
+    if !known.is_empty() {
+        let points = known.iter().enumerate().map(point).collect();
+        let style = style::nth(paper.into(), 5);
+        figure.series.push(Series { points, open: true, everywhere: true, symbol: "diamond", ..style });
+    }
     figure
 }
 
@@ -107,62 +232,16 @@ fn y_axis(values: &FigureValues) -> Axis {
         ("b/s", Unit::BitsPerSecond, Scale::Log10),
         ("ns", Unit::Nanoseconds, Scale::Log10),
         ("1", Unit::Share, Scale::Linear),
+        ("1/s", Unit::PerSecond, Scale::Log10),
     ];
     let known = units.iter().find(|(unit, ..)| *unit == values.unit);
     let (_, unit, scale) = *known.unwrap_or(&("", Unit::Count, Scale::Linear));
     let spans = || values.series.iter().flat_map(|series| &series.points).map(|point| point.value.median);
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     // What hardly differs is told apart on an even axis.
-    let scale = if scale == Scale::Log10 && most < 5.0 * least { Scale::Linear } else { scale };
-    Axis::new(&values.figure.y.replace('-', " "), unit, scale)
-}
-
-/// What the paper states at this figure: a point where it states a size of this axis, else a level line.
-fn stated(suite: &SuiteValues, values: &FigureValues) -> Vec<Series> {
-    let (Some(paper), Some(place)) = (&suite.paper, &values.figure.published) else { return Vec::new() };
-    let axis = match values.figure.y.as_str() {
-        "throughput" => published::Axis::Throughput,
-        "half-round-trip" => published::Axis::HalfRoundTrip,
-        _ => return Vec::new(),
-    };
-    let here = |one: &&Published| one.paper.id == paper && one.axis == axis && is_at(&one.place, place);
-    let numbers =
-        || values.series.iter().flat_map(|series| &series.points).filter_map(|point| point.x.number);
-    let ends = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
-    let by_size = values.figure.x == Factor::Size;
-    let series = |(nth, one): (usize, &Published)| {
-        let bytes = one.message_bytes().filter(|_| by_size);
-        let style = style::nth(format!("{} {}", one.paper.short, one.label), values.series.len() + nth);
-        Series { dashed: true, ..stated_at(one, bytes, ends, style) }
-    };
-    published::values().iter().filter(here).enumerate().map(series).collect()
-}
-
-fn stated_at(one: &Published, bytes: Option<u64>, (first, last): (f64, f64), style: Series) -> Series {
-    let value = Estimate { median: one.value, low: None, high: None, n: 0 };
-    let point = |x: f64| Point::new(x, value).noted(format!("{}; {}", one.printed, one.place));
-    match bytes {
-        Some(bytes) => Series { points: vec![point(bytes as f64)], ..style },
-        None => {
-            let lines = vec![vec![[first, one.value], [last, one.value]]];
-            Series { points: vec![point(last)], lines, ..style }
-        }
-    }
-}
-
-/// `Fig. 3` stands in `section 5.1, Fig. 3a/b` and not in `Fig. 31`.
-fn is_at(place: &str, wanted: &str) -> bool {
-    let ends = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
-    place.match_indices(wanted).any(|(at, _)| ends(&place[at + wanted.len()..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_at;
-
-    #[test]
-    fn a_place_is_the_figure_and_its_parts() {
-        assert!(is_at("section 5.1, Fig. 3a/b", "Fig. 3") && is_at("section 5.1, Fig. 3", "Fig. 3"));
-        assert!(!is_at("section 5.1, Fig. 31", "Fig. 3") && !is_at("section 3", "Fig. 3"));
-    }
+    let scale = if scale == Scale::Log10 && most < DECADES * least { Scale::Linear } else { scale };
+    let name = values.figure.y.replace(['-', '.'], " ");
+    let has_unit = unit != Unit::Count || values.unit.is_empty();
+    let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
+    Axis::new(&name, unit, scale)
 }

@@ -1,5 +1,7 @@
 //! What the figures show of a made-up run, and that each can be drawn.
 
+mod suites;
+
 use super::*;
 use crate::record::Trial;
 use crate::record::synthetic::{Bend, Synthetic};

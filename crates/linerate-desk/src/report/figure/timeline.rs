@@ -83,6 +83,7 @@ fn figure(id: &str, title: &str, caption: String, y: Axis) -> Figure {
         x: Axis::new("since the stream began", Unit::Seconds, Scale::Linear),
         y,
         series: Vec::new(),
+        panels: Vec::new(),
         marks: Vec::new(),
     }
 }

@@ -14,8 +14,8 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         })
         .collect();
     let caption = "Half a round trip of the topmost layer in parts, from the bottom up: what each layer adds, paired \
-                   within passes, with its 95 % interval. A part below zero is a layer that is quicker than what \
-                   it stands on.";
+                   within passes; the intervals are in the table. A part below zero is a layer that is quicker than \
+                   what it stands on; what reaches below -50 % or above 150 % is cut there.";
     let names = rows.iter().map(|(name, _)| name.clone()).collect();
     let title = "Where the time of a message goes";
     let mut figure =

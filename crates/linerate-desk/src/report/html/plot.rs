@@ -1,6 +1,6 @@
 //! A figure in the page: its picture, the place where scripts draw it, its tools and its table.
 
-use crate::report::figure::{Figure, Kind, Point, Series, Unit};
+use crate::report::figure::{Figure, Point, Series, Unit};
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         id: "sizes",
         title: "Against message size",
-        figures: &["throughput", "half-round-trip", "efficiency"],
+        figures: &["throughput", "half-round-trip", "perspective", "efficiency"],
     },
     Group { id: "distributions", title: "Distributions", figures: &["distribution"] },
     Group { id: "time", title: "Against time", figures: &["timeline", "drift"] },
@@ -89,7 +89,7 @@ pub(super) fn figure(figure: &Figure, picture: &str) -> Markup {
 fn table(figure: &Figure) -> Markup {
     let rows = || figure.series.iter().flat_map(|one| one.points.iter().map(move |point| (one, point)));
     let noted = rows().any(|(_, point)| !point.note.is_empty());
-    let bars = figure.kind == Kind::Bars;
+    let bars = figure.kind.is_of_rows();
     let (place, value) = if bars { (&figure.y, &figure.x) } else { (&figure.x, &figure.y) };
     let more = rows().count().saturating_sub(MOST_ROWS);
     html! {
@@ -112,19 +112,21 @@ fn table(figure: &Figure) -> Markup {
 }
 
 fn row(figure: &Figure, series: &Series, point: &Point, noted: bool) -> Markup {
-    let bars = figure.kind == Kind::Bars;
-    let unit = if bars { figure.x.unit } else { figure.y.unit };
+    let bars = figure.kind.is_of_rows();
+    let own = figure.panels.get(series.panel).map_or(figure.y.unit, |panel| panel.y.unit);
+    let unit = if bars { figure.x.unit } else { own };
     let place = match bars {
         true => figure.y.categories.get(point.y as usize).cloned().unwrap_or_default(),
         false => written(point.x, figure.x.unit),
     };
+    let is_again = figure.panels.get(series.panel).is_some_and(|panel| panel.again);
     let interval = match (point.low, point.high) {
         (Some(low), Some(high)) => format!("{} to {}", written(low, unit), written(high, unit)),
         _ => String::new(),
     };
     html! {
         tr {
-            td { (series.name) }
+            td { (series.name) @if is_again { ", ratio" } }
             td { (place) }
             td.number { (written(if bars { point.x } else { point.y }, unit)) }
             td.number { (interval) }
@@ -143,7 +145,17 @@ fn written(value: f64, unit: Unit) -> String {
         Unit::Share => percent(value),
         Unit::Seconds => format!("{} s", significant(value, 3)),
         Unit::Tail => format!("{} %", 100.0 - 100.0 / value),
+        Unit::Count if value.abs() >= 1e5 => many(value, ""),
         Unit::Ratio | Unit::Count => significant(value, 3),
+        Unit::PerSecond => many(value, "/s"),
         Unit::Category => String::new(),
     }
+}
+
+/// `23.6 k/s`, as the figures have it.
+fn many(value: f64, unit: &str) -> String {
+    let steps = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let step = steps.iter().find(|(step, _)| value.abs() >= step * 0.9995);
+    let (step, prefix) = step.unwrap_or(&(1.0, ""));
+    format!("{} {prefix}{unit}", significant(value / step, 3))
 }

@@ -75,8 +75,11 @@ impl SuiteFigureEntry {
 /// A series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteSeriesEntry {
-    /// What tells it from the others.
+    /// What tells it from the others, as the plan says it.
     pub name: String,
+    /// The same in words, as a legend has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// Its points.
     pub points: Vec<SuitePointEntry>,
 }
@@ -84,8 +87,11 @@ pub struct SuiteSeriesEntry {
 /// A point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuitePointEntry {
-    /// The level along x, as it is called.
+    /// The level along x, as the plan calls it.
     pub at: String,
+    /// The same in words, where they are others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// Its number; null where it has none.
     pub x: Option<f64>,
     /// The median over the passes.

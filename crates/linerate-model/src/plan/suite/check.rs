@@ -1,6 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
+use super::words;
 use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
@@ -59,6 +60,7 @@ impl Suite {
         self.cases.iter().try_for_each(check_case)?;
         self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
         self.tables.iter().try_for_each(|table| self.check_table(table))?;
+        words::check(self)?;
         self.claims.iter().try_for_each(|claim| self.check_claim(claim))
     }
 
@@ -123,7 +125,7 @@ impl Suite {
         }
     }
 
-    fn check_id(&self, place: &str, id: &str) -> Checked {
+    pub(super) fn check_id(&self, place: &str, id: &str) -> Checked {
         let ids = self.cases.iter().map(|case| case.id.as_str());
         match ids.clone().any(|known| known == id) {
             true => Ok(()),
@@ -160,7 +162,7 @@ fn check_column(place: &str, table: &SuiteTable, column: &TableColumn) -> Checke
     Ok(())
 }
 
-fn check_factor(place: &str, name: &str) -> Checked {
+pub(super) fn check_factor(place: &str, name: &str) -> Checked {
     if FACTORS.iter().any(|factor| factor.name == name) {
         return Ok(());
     }
@@ -295,6 +297,12 @@ mod tests {
             ("load = { rung = \"network.tpc\" }", "case `one`: no rung is called `network.tpc`"),
             ("[case.vary]\n\"tcp.mss\" = [\"big\"]", "case `one`: `tcp.mss=big`"),
             ("colour = 1", "unknown field `colour`"),
+            ("label = \"\"", "case `one`: its label is empty"),
+            ("group = \"a\\nb\"", "case `one`: its group is no line of text"),
+            ("[label.colour]\nred = \"Red\"", "label: no factor is called `colour`"),
+            ("[label.case]\ntwo = \"Two\"", "label.case: no case is called `two`"),
+            ("[group.wait]\nslow = \"Slow\"", "group.wait: no case has the level `slow`"),
+            ("[label.settings]\n\"tcp.mss=5\" = \"x\"", "label.settings: no case has the level `tcp.mss=5`"),
             ("[[case]]\nid = \"one\"\nrung = \"network.tcp\"\nsizes = \"1\"", "two cases are called `one`"),
             ("[[case]]\nid = \"a b\"\nrung = \"network.tcp\"\nsizes = \"1\"", "its id is no name"),
             ("[[case]]\nid = \"two\"\nrung = \"network.tcp\"\nsizes = \"2GiB\"", "`2GiB` is no message size"),

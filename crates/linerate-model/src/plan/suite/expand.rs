@@ -65,7 +65,7 @@ impl SuiteCase {
         self.settings().into_iter().filter_map(|(_, settings)| number(settings)).collect()
     }
 
-    fn waits(&self) -> &[Wait] {
+    pub(super) fn waits(&self) -> &[Wait] {
         let usual = if self.pattern.is_exchange() { &BOTH_WAITS[..] } else { &BOTH_WAITS[1..] };
         or(&self.wait, usual)
     }

@@ -142,17 +142,13 @@ fn settings(plan: &Plan, case: &Case, _: u64) -> Level {
         let wanted = arm.map_or(&[][..], |arm| &arm.settings);
         let all = of_id.settings();
         let (name, settings) = all.iter().find(|(_, settings)| settings == wanted)?;
-        Some(match name {
-            Some(name) => name.clone(),
-            None => {
-                settings.iter().map(|one| format!("{}={}", one.knob, one.value)).collect::<Vec<_>>().join(" ")
-            }
-        })
+        Some(super::written(name.as_deref(), settings))
     };
-    let name = plan.view.suites().iter().find_map(of_case).unwrap_or_default();
+    let name = plan.view.suites().iter().find_map(of_case);
+    let name = name.unwrap_or_else(|| super::AS_IT_STANDS.into());
     let value = name.rsplit_once('=').map_or(name.as_str(), |(_, value)| value);
     let number = value.parse::<Bytes>().map(|bytes| bytes.0 as f64).ok();
-    Level { name: if name.is_empty() { "as it stands".into() } else { name }, number }
+    Level { name, number }
 }
 
 #[cfg(test)]
