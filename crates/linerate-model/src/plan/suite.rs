@@ -246,6 +246,7 @@ impl Suite {
             suite.figures = suite.cases.iter().map(SuiteFigure::of_case).collect();
         }
         suite.check()?;
+        words::check(&suite)?;
         Ok(suite)
     }
 

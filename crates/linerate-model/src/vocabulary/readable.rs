@@ -1,7 +1,6 @@
 //! What a reader who knows networks calls a transport or a setting: the names of legends and axes.
 
 use super::{Place, Rung};
-use crate::unit::Bytes;
 
 /// Rungs of one transport that are told apart by more than where they are.
 const RUNGS: &[(&str, &str)] = &[
@@ -95,8 +94,7 @@ pub fn readable_place(id: &str) -> &'static str {
 /// A setting: `send buffer 1 MiB`, `Open MPI`.
 pub fn readable_setting(knob: &str, value: &str) -> String {
     let of_table = VALUES.iter().find(|(of, known, _)| (*of, *known) == (knob, value));
-    let size = value.parse::<Bytes>().ok().filter(|_| value.ends_with('B')).map(|bytes| bytes.to_string());
-    let said = of_table.map(|(.., said)| (*said).to_owned()).or(size);
+    let said = of_table.map(|(.., said)| (*said).to_owned()).or(size(value));
     // What is meant for a library may be any text; an equals sign is one of a shell.
     let said = said.unwrap_or_else(|| value.replace('=', " "));
     match SETTINGS.iter().find(|(known, _)| *known == knob) {
@@ -106,6 +104,13 @@ pub fn readable_setting(knob: &str, value: &str) -> String {
             format!("{} {said}", name.replace('-', " "))
         }
     }
+}
+
+/// `1 MiB` of `1MiB`; none of what is no size.
+fn size(value: &str) -> Option<String> {
+    let (number, unit) = value.split_at(value.find(|c: char| c.is_ascii_alphabetic())?);
+    let is_size = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) && unit.ends_with('B');
+    is_size.then(|| format!("{number} {unit}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::words;
 use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
@@ -60,7 +59,6 @@ impl Suite {
         self.cases.iter().try_for_each(check_case)?;
         self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
         self.tables.iter().try_for_each(|table| self.check_table(table))?;
-        words::check(self)?;
         self.claims.iter().try_for_each(|claim| self.check_claim(claim))
     }
 
