@@ -9,6 +9,7 @@ mod doubt;
 mod overlay;
 mod paper;
 mod row;
+mod said;
 mod shown;
 mod value;
 

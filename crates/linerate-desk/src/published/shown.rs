@@ -4,7 +4,7 @@
 use super::doubt;
 use super::paper::{PAPERS, Paper};
 use super::row::{Kind, Layer, Row, Size};
-use super::value::{Axis, label, printed};
+use super::said::{label, printed};
 use crate::vocabulary::Pattern;
 use Pattern::{Connect, FixedCount, PingPing, PingPong, Stream};
 use std::ops::RangeInclusive;
@@ -75,14 +75,10 @@ impl Shown {
         shown(row)
     }
 
-    /// Whether it belongs on this axis of a ladder.
-    pub(super) fn is_of_ladder(&self, axis: Axis) -> bool {
-        let (measures, patterns): (_, &[Pattern]) = match axis {
-            Axis::Throughput => (RATE, &[Stream, FixedCount]),
-            Axis::HalfRoundTrip => (TIME, &[PingPong]),
-        };
+    /// Whether it is this number of one of these patterns, one size after the other.
+    pub(super) fn is_of(&self, measure: &str, patterns: &[Pattern]) -> bool {
         let is_alike = self.patterns.iter().any(|pattern| patterns.contains(pattern));
-        self.measures == measures && self.along == Along::Size && is_alike
+        self.measures.contains(&measure) && self.along == Along::Size && is_alike
     }
 
     /// Whether it is of small messages, where no size is said: a time is, a rate is not.

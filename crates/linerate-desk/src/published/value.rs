@@ -3,7 +3,9 @@
 use super::doubt;
 use super::paper::{PAPERS, Paper};
 use super::row::{Kind, Layer, Qualifier, Quantity, Row, Size};
+use super::said::{label, printed};
 use super::shown::Shown;
+use crate::vocabulary::Pattern;
 use std::ops::RangeInclusive;
 
 /// An axis on which published values stand beside ours.
@@ -70,9 +72,6 @@ const ON_AXES: &[(&str, Axis, f64)] = &[
     ("rtt", Axis::HalfRoundTrip, 0.5),
 ];
 
-/// Words of the file that say how a value came about, not what was measured with.
-const NO_TEST: &[&str] = &["prior", "limit", "setting", "aggregate", "projection", "hw"];
-
 impl Axis {
     fn quantity(self) -> Quantity {
         match self {
@@ -86,7 +85,11 @@ impl Published {
     /// Whether it is of one way and one size after the other, as the figures of a ladder are: not of exchanges where a rate
     /// is shown, nor of both ways or several connections. What was quoted does not say.
     pub(super) fn is_of_ladder(&self) -> bool {
-        self.shown.as_ref().map_or(self.kind == Kind::Prior, |shown| shown.is_of_ladder(self.axis))
+        let (measure, patterns): (_, &[Pattern]) = match self.axis {
+            Axis::Throughput => ("throughput", &[Pattern::Stream, Pattern::FixedCount]),
+            Axis::HalfRoundTrip => ("half-round-trip", &[Pattern::PingPong]),
+        };
+        self.shown.as_ref().map_or(self.kind == Kind::Prior, |shown| shown.is_of(measure, patterns))
     }
 
     /// The value of a line, where it can stand on an axis.
@@ -128,37 +131,6 @@ impl Published {
     pub fn message_bytes(&self) -> Option<u64> {
         self.sizes.as_ref().filter(|sizes| sizes.start() == sizes.end()).map(|sizes| *sizes.start())
     }
-}
-
-/// What was measured with what.
-pub(super) fn label(row: &Row) -> String {
-    let test = if NO_TEST.contains(&row.test.as_str()) { "" } else { row.test.as_str() };
-    let mtu = row.mtu.filter(|_| !row.config.contains("1500") && !row.config.contains("9000"));
-    let mtu = mtu.map_or(String::new(), |mtu| format!("MTU {mtu}"));
-    let file = match &row.bytes {
-        Some(Size::File(size)) => format!("{size} file"),
-        _ => String::new(),
-    };
-    let fallen = if row.metric.ends_with("falloff") { "beyond the fall-off" } else { "" };
-    let direction = match row.metric.strip_prefix("dma_") {
-        Some("bidir") => "both ways",
-        direction => direction.unwrap_or_default(),
-    };
-    let named = if test.is_empty() && row.config.is_empty() { row.network.as_str() } else { "" };
-    let over = if row.layer == Layer::Offload { row.network.as_str() } else { "" };
-    let parts = [named, test, &row.config, over, direction, fallen, &mtu, &file];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-}
-
-/// The number as the paper prints it.
-pub(super) fn printed(row: &Row) -> String {
-    let unit = row.unit.name.replace("us", "µs");
-    let number = match (row.value, row.low, row.high) {
-        (Some(value), _, _) => format!("{value}"),
-        (None, Some(low), Some(high)) => format!("{low} to {high}"),
-        _ => String::new(),
-    };
-    format!("{}{number} {unit}", row.qualifier.sign())
 }
 
 #[cfg(test)]
