@@ -20,6 +20,10 @@ const RENAMED: [(&str, &str); 0] = [];
 /// Words that are told otherwise since, by the recording and their place: of conclusions is told how many are decided.
 const REWORDED: [(&str, &str); 1] = [("suite", "/sentence")];
 
+/// Warnings that are not told any more, by the recording and the list: ends that share a CPU of their one machine are not
+/// foreign to each other.
+const GONE: (&str, &str, [&str; 2]) = ("hot-spot", "/suites/0/warnings", ["foreign-cpu", "preempted"]);
+
 fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "earlier"].iter().collect()
 }
@@ -59,9 +63,9 @@ fn leaves(value: &Value, at: &str, found: &mut BTreeMap<String, Value>) {
     }
 }
 
-fn all_leaves(text: &str) -> BTreeMap<String, Value> {
+fn all_leaves(document: &Value) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    leaves(&serde_json::from_str(text).unwrap(), "", &mut found);
+    leaves(document, "", &mut found);
     found
 }
 
@@ -76,12 +80,21 @@ fn a_recording_gives_the_numbers_that_it_gave() {
     let state = tempfile::tempdir().unwrap();
     assert!(recordings().len() >= 7);
     for (name, bytes) in recordings() {
-        let then = std::fs::read_to_string(folder().join(format!("{name}.json"))).unwrap();
+        let mut then: Value =
+            serde_json::from_slice(&std::fs::read(folder().join(format!("{name}.json"))).unwrap()).unwrap();
+        let (of, list, codes) = GONE;
+        if let Some(list) = then.pointer_mut(list).filter(|_| name == of) {
+            let warnings = list.as_array_mut().unwrap();
+            let before = warnings.len();
+            warnings.retain(|one| !codes.iter().any(|code| one["code"] == *code));
+            assert_eq!(warnings.len() + codes.len(), before);
+        }
         let recording = state.path().join(format!("{name}.jsonl"));
         std::fs::write(&recording, bytes).unwrap();
         let report = output(state.path(), &["report", "--format", "json", recording.to_str().unwrap()]);
+        let report: Value = serde_json::from_str(&report).unwrap();
         let (then, report) = (all_leaves(&then), all_leaves(&report));
-        assert!(then.values().filter(|value| value.is_number()).count() >= 10, "{name}");
+        assert!(then.values().filter(|value| value.is_number()).count() >= 4, "{name}");
         for (way, value) in then.into_iter().filter(|(way, _)| !REWORDED.contains(&(&name, way))) {
             assert_eq!(report.get(&now(&way)), Some(&value), "{name}: {way}");
         }
