@@ -33,7 +33,8 @@ fn a_delay_is_added_to_the_round_trip_each_way() {
 
 #[test]
 fn what_an_adapter_holds_is_added_each_way() {
-    check(rows::coalescing(&[64.0, 1000.0], Which::Quickest, 1));
+    // More than other work on this machine may add.
+    check(rows::coalescing(&[250.0, 1000.0], Which::Quickest, 1));
 }
 
 #[test]
