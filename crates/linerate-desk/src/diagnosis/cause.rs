@@ -2,7 +2,7 @@
 //!
 //! Nothing is named for an experiment alone, nor for a sign alone. A cause is proved where its sign is there and its
 //! experiment gains more than the margin, again in fresh blocks. It is ruled out where the experiments are shown to
-//! change nothing by equivalence, or to cost; the lack of a difference rules nothing out.
+//! change nothing by equivalence, to cost, or to gain less than the margin; the lack of a difference rules nothing out.
 
 use super::bound::Bound;
 use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Verdict, compare_arms};
@@ -110,7 +110,11 @@ fn verdict(
         }
         (None, []) if signs.iter().any(|bound| bound.explains) => Grade::Consistent,
         (None, []) => Grade::NotTested,
-        (None, made) if made.iter().all(|one| is_ruled_out(one)) => Grade::RuledOut,
+        (None, made)
+            if compared.doubts.is_empty() && made.iter().all(|one| is_ruled_out(one, compared.margin)) =>
+        {
+            Grade::RuledOut
+        }
         (None, _) => Grade::CannotTell,
     };
     evidence.extend(refused);
@@ -136,12 +140,13 @@ fn has_moved(candidate: &ArmCandidate, margin: f64) -> bool {
     candidate.verdict == Verdict::Different && candidate.is_gain && is_beyond && is_confirmed
 }
 
-/// The same within the margin, or slower.
-fn is_ruled_out(candidate: &ArmCandidate) -> bool {
+/// The same within the margin, or slower, or no gain beyond the margin: the whole interval lies below it.
+fn is_ruled_out(candidate: &ArmCandidate, margin: f64) -> bool {
+    let gains_at_most = candidate.change.and_then(|change| change.high);
     match candidate.verdict {
         Verdict::Same => true,
-        Verdict::Different => !candidate.is_gain,
-        Verdict::CannotTell => false,
+        Verdict::Different if !candidate.is_gain => true,
+        _ => candidate.not_granted.is_empty() && gains_at_most.is_some_and(|high| high <= margin),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
 }
 
 /// Connections of each arm in a block.
-fn connections(target: &Target) -> u32 {
+pub fn connections(target: &Target) -> u32 {
     match target {
         Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
         Target::Simulated(_) => LAB_CONNECTIONS,

@@ -1,6 +1,6 @@
 //! `linerate diagnose`: the experiments of all causes against the path as it stands, from the arguments to the verdict.
 
-use super::ab::{applies, controls, profile, rung, shown};
+use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
@@ -9,7 +9,7 @@ use super::watch::lines;
 use super::{settle, verdict_code};
 use crate::analysis::{Verdict, analyse, has_failed};
 use crate::diagnosis::{CauseVerdict, Grade, diagnose};
-use crate::plan::{Arm, Comparison, Metric, Plan, Profile, Rungs, Setting, SettingError, View};
+use crate::plan::{Arm, Comparison, Metric, Plan, Rungs, Setting, SettingError, View};
 use crate::record::Recording;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{CAUSES, Cause, Rung};
@@ -19,10 +19,6 @@ use std::process::ExitCode;
 /// So many blocks can prove each of a dozen experiments different: the least p of n blocks is 2 in 2 to the n, and Holm
 /// multiplies it by twelve.
 const BLOCKS: u32 = 9;
-
-/// A connection's buffers have grown to what they need before it is judged by them, and a trial outlasts what they hold.
-const WARM_UP_NS: u64 = 100_000_000;
-const TRIAL_NS: u64 = 50_000_000;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
@@ -78,22 +74,17 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         ));
     }
     arms.extend(controls(&args.base)?);
-    let profile = profile(target, BLOCKS);
     let design = Comparison {
         metric: Metric::Throughput,
         blocks: BLOCKS,
         extend: false,
         margin: args.margin,
-        connections: 1,
+        connections: connections(target),
     };
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: Profile {
-            warm_up_ns: profile.warm_up_ns.max(WARM_UP_NS),
-            trial_ns: profile.trial_ns.max(TRIAL_NS),
-            ..profile
-        },
+        profile: profile(target, BLOCKS),
         view: View::Comparison { rungs: Rungs::named([rung.id]), design },
         settings,
         arms,
