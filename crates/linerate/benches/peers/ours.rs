@@ -6,6 +6,7 @@ use super::process::{Ended, Launch, last_line};
 use super::work::{Clocked, Kind, Outcome, Work};
 use end::{End, Timed};
 use linerate::plan::Block;
+use linerate::statistic::median;
 use linerate::transport::Spec;
 use linerate::unit::Bytes;
 use linerate::vocabulary::{Cache, Does};
@@ -49,6 +50,13 @@ const STREAM_ENGINES: &[&[&str]] = &[
     &["tcp.send-engine=write", "tcp.receive-engine=read"],
     &["stream.read-size=message"],
     &["stream.read-size=2MiB"],
+    &["flow.threads=flow", "stream.read-size=2MiB"],
+    &[COALESCING],
+    &["tcp.send-engine=sendfile"],
+    &["tcp.send-engine=sendfile", "stream.read-size=message"],
+    &["tcp.send-engine=sendfile", "stream.read-size=2MiB"],
+    &["tcp.send-engine=sendfile", COALESCING],
+    &["tcp.send-engine=splice"],
     &["tcp.send-engine=write", "tcp.receive-engine=discard"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard"],
@@ -126,9 +134,12 @@ const WAYS: &[Way] = &[
     memory(Kind::MemoryTriad, "memory-triad", 1.0),
 ];
 
-/// How long a look at a rate is, and how many an engine is given.
+/// How long a look at a rate is, and how many an engine is given, the first guess included.
 const LOOK_S: f64 = 0.2;
-const LOOKS: usize = 3;
+const LOOKS: usize = 4;
+/// How many engines are looked at longer, and how long.
+const FINALISTS: usize = 4;
+const LONG_LOOK_S: f64 = 0.6;
 
 /// How many more messages go than the time is thought to hold, so that it holds no fewer.
 const MORE: f64 = 1.25;
@@ -192,46 +203,67 @@ impl Ours {
         Ok(outcome.with_cpu(cpu_ns, all.iter().map(|block| block.all_bytes as f64).sum()))
     }
 
-    /// The best engine and its rate, looked for the first time.
+    /// The best engine and its rate, looked for the first time: a short look at each, then longer ones at those in front by
+    /// turns. Loopback's rate has modes that hold for seconds, so that whoever is looked at once may have been lucky.
     fn learnt(&mut self, way: &Way, work: &Work) -> Result<Known, String> {
         if let Some(known) = self.known.get(&key(work)) {
             return Ok(known.clone());
         }
-        let mut best: Option<(f64, Known)> = None;
         let mut why = String::new();
+        let mut seen: Vec<(f64, Known)> = Vec::new();
         let alone = |engine: &&&[&str]| work.flows == 1 && engine.iter().any(|set| set.starts_with(THREADS));
         for engine in way.engines.iter().filter(|engine| !alone(engine)) {
-            match self.look(way, work, engine) {
+            match self.look(way, work, engine, (way.first)(work.bytes) as f64 / LOOK_S, &[LOOK_S; LOOKS]) {
                 // Of equal rates of sending the one counts of which more came.
-                Ok((came, rate)) if best.as_ref().is_none_or(|(best, _)| came > *best) => {
-                    best = Some((came, Known { engine, rate }));
-                }
-                Ok(_) => {}
+                Ok((came, rate)) => seen.push((came, Known { engine, rate })),
                 Err(error) => why = error,
             }
         }
-        let (_, known) = best.ok_or(why)?;
+        seen.sort_by(|a, b| b.0.total_cmp(&a.0));
+        seen.truncate(FINALISTS);
+        if seen.len() > 1 {
+            let mut came: Vec<Vec<f64>> = vec![Vec::new(); seen.len()];
+            for _ in 0..LOOKS {
+                for ((_, known), came) in seen.iter_mut().zip(&mut came) {
+                    let (bytes, rate) = self.look(way, work, known.engine, known.rate, &[LONG_LOOK_S])?;
+                    came.push(bytes);
+                    known.rate = rate;
+                }
+            }
+            for ((last, _), came) in seen.iter_mut().zip(came) {
+                *last = median(came).unwrap_or(0.0);
+            }
+        }
+        let (_, known) = seen.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).ok_or(why)?;
         self.known.insert(key(work), known.clone());
         Ok(known)
     }
 
-    /// The bytes that come a second by an engine, the middle one of some looks, and its rate of messages.
-    fn look(&self, way: &Way, work: &Work, engine: &[&str]) -> Result<(f64, f64), String> {
+    /// The bytes that come a second by an engine, the middle one of looks of these lengths, and its rate of messages. Each
+    /// look has the messages that the rate before it says; the first one is of a guess, and does not count where others follow.
+    fn look(
+        &self,
+        way: &Way,
+        work: &Work,
+        engine: &[&str],
+        guess: f64,
+        seconds: &[f64],
+    ) -> Result<(f64, f64), String> {
         let limit = Duration::from_secs(20);
-        let first = (way.first)(work.bytes);
-        let mut rate = first as f64 / LOOK_S;
+        let mut rate = guess;
         let mut seen = Vec::new();
-        // The first one is of a few messages only, to know how many the others are to have.
-        for _ in 0..=LOOKS {
-            let block = block(work, way.cache, rate * LOOK_S, 1);
+        for look_s in seconds {
+            let block = block(work, way.cache, rate * look_s, 1);
             let (all, _) = self.play(way, work, engine, &[block], None, limit)?;
             let timed = all.last().ok_or("no block was told")?;
             rate = block.messages as f64 / timed.whole_s();
             seen.push((timed.bytes / timed.seconds(), rate));
         }
-        seen.remove(0);
+        if seen.len() > 1 {
+            seen.remove(0);
+        }
         seen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(seen[seen.len() / 2])
+        seen.get(seen.len() / 2).copied().ok_or_else(|| "no look was taken".into())
     }
 
     /// Both ends through these blocks: what the end that keeps time told of each, and the CPU time of both lives.
