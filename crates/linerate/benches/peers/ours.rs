@@ -10,6 +10,7 @@ use linerate::statistic::median;
 use linerate::transport::Spec;
 use linerate::unit::Bytes;
 use linerate::vocabulary::{Cache, Does};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -134,12 +135,13 @@ const WAYS: &[Way] = &[
     memory(Kind::MemoryTriad, "memory-triad", 1.0),
 ];
 
-/// How long a look at a rate is, and how many an engine is given, the first guess included.
+/// How long a look at a rate is, and how many an engine is given.
 const LOOK_S: f64 = 0.2;
-const LOOKS: usize = 4;
-/// How many engines are looked at longer, and how long.
+const LOOKS: usize = 3;
+/// How many engines are in front, how long they are looked at, and how often.
 const FINALISTS: usize = 4;
 const LONG_LOOK_S: f64 = 0.6;
+const LONG_LOOKS: usize = 4;
 
 /// How many more messages go than the time is thought to hold, so that it holds no fewer.
 const MORE: f64 = 1.25;
@@ -203,8 +205,8 @@ impl Ours {
         Ok(outcome.with_cpu(cpu_ns, all.iter().map(|block| block.all_bytes as f64).sum()))
     }
 
-    /// The best engine and its rate, looked for the first time: a short look at each, then longer ones at those in front by
-    /// turns. Loopback's rate has modes that hold for seconds, so that whoever is looked at once may have been lucky.
+    /// The best engine and its rate, looked for the first time: a short look at each, then longer ones by turns at those in
+    /// front, for what a fifth of a second shows need not last.
     fn learnt(&mut self, way: &Way, work: &Work) -> Result<Known, String> {
         if let Some(known) = self.known.get(&key(work)) {
             return Ok(known.clone());
@@ -213,57 +215,74 @@ impl Ours {
         let mut seen: Vec<(f64, Known)> = Vec::new();
         let alone = |engine: &&&[&str]| work.flows == 1 && engine.iter().any(|set| set.starts_with(THREADS));
         for engine in way.engines.iter().filter(|engine| !alone(engine)) {
-            match self.look(way, work, engine, (way.first)(work.bytes) as f64 / LOOK_S, &[LOOK_S; LOOKS]) {
-                // Of equal rates of sending the one counts of which more came.
+            match self.short_looks(way, work, engine) {
                 Ok((came, rate)) => seen.push((came, Known { engine, rate })),
                 Err(error) => why = error,
             }
         }
+        // Of equal rates of sending the one counts of which more came.
         seen.sort_by(|a, b| b.0.total_cmp(&a.0));
         seen.truncate(FINALISTS);
-        if seen.len() > 1 {
-            let mut came: Vec<Vec<f64>> = vec![Vec::new(); seen.len()];
-            for _ in 0..LOOKS {
-                for ((_, known), came) in seen.iter_mut().zip(&mut came) {
-                    let (bytes, rate) = self.look(way, work, known.engine, known.rate, &[LONG_LOOK_S])?;
-                    came.push(bytes);
-                    known.rate = rate;
-                }
-            }
-            for ((last, _), came) in seen.iter_mut().zip(came) {
-                *last = median(came).unwrap_or(0.0);
-            }
+        let mut front: Vec<Known> = seen.into_iter().map(|(_, known)| known).collect();
+        if front.len() > 1 {
+            front = self.by_long_looks(way, work, front)?;
         }
-        let (_, known) = seen.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).ok_or(why)?;
+        let known = front.into_iter().next().ok_or(why)?;
         self.known.insert(key(work), known.clone());
         Ok(known)
     }
 
-    /// The bytes that come a second by an engine, the middle one of looks of these lengths, and its rate of messages. Each
-    /// look has the messages that the rate before it says; the first one is of a guess, and does not count where others follow.
+    /// These engines by what came of each in the middle one of some long looks, the most first. One that fails is out.
+    fn by_long_looks(&self, way: &Way, work: &Work, front: Vec<Known>) -> Result<Vec<Known>, String> {
+        let mut why = String::new();
+        let mut all: Vec<(Vec<f64>, Known)> = front.into_iter().map(|known| (Vec::new(), known)).collect();
+        for _ in 0..LONG_LOOKS {
+            all.retain_mut(|(came, known)| {
+                match self.look(way, work, known.engine, known.rate, LONG_LOOK_S) {
+                    Ok((bytes, rate)) => {
+                        came.push(bytes);
+                        known.rate = rate;
+                        true
+                    }
+                    Err(error) => {
+                        why = error;
+                        false
+                    }
+                }
+            });
+        }
+        all.sort_by(|a, b| median(b.0.clone()).partial_cmp(&median(a.0.clone())).unwrap_or(Ordering::Equal));
+        if all.is_empty() { Err(why) } else { Ok(all.into_iter().map(|(_, known)| known).collect()) }
+    }
+
+    /// The bytes that come a second by an engine, the middle one of some looks, and its rate of messages.
+    fn short_looks(&self, way: &Way, work: &Work, engine: &[&str]) -> Result<(f64, f64), String> {
+        let guess = (way.first)(work.bytes) as f64 / LOOK_S;
+        // The first one is of a few messages only, to know how many the others are to have.
+        let (_, mut rate) = self.look(way, work, engine, guess, LOOK_S)?;
+        let mut seen = Vec::new();
+        for _ in 0..LOOKS {
+            let looked = self.look(way, work, engine, rate, LOOK_S)?;
+            rate = looked.1;
+            seen.push(looked);
+        }
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(seen[seen.len() / 2])
+    }
+
+    /// The bytes that come a second by an engine, and its rate of messages, in one look that holds what a rate says.
     fn look(
         &self,
         way: &Way,
         work: &Work,
         engine: &[&str],
-        guess: f64,
-        seconds: &[f64],
+        rate: f64,
+        seconds: f64,
     ) -> Result<(f64, f64), String> {
-        let limit = Duration::from_secs(20);
-        let mut rate = guess;
-        let mut seen = Vec::new();
-        for look_s in seconds {
-            let block = block(work, way.cache, rate * look_s, 1);
-            let (all, _) = self.play(way, work, engine, &[block], None, limit)?;
-            let timed = all.last().ok_or("no block was told")?;
-            rate = block.messages as f64 / timed.whole_s();
-            seen.push((timed.bytes / timed.seconds(), rate));
-        }
-        if seen.len() > 1 {
-            seen.remove(0);
-        }
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        seen.get(seen.len() / 2).copied().ok_or_else(|| "no look was taken".into())
+        let block = block(work, way.cache, rate * seconds, 1);
+        let (all, _) = self.play(way, work, engine, &[block], None, Duration::from_secs(20))?;
+        let timed = all.last().ok_or("no block was told")?;
+        Ok((timed.bytes / timed.seconds(), block.messages as f64 / timed.whole_s()))
     }
 
     /// Both ends through these blocks: what the end that keeps time told of each, and the CPU time of both lives.
