@@ -14,6 +14,7 @@ mod coverage;
 mod entries;
 mod extra;
 mod failure;
+mod filter;
 mod fit;
 mod knob;
 mod ladder;

@@ -8,6 +8,7 @@ mod address;
 mod arm;
 mod description;
 mod fault;
+mod filter;
 mod host;
 mod host_pair;
 mod links;
@@ -37,6 +38,7 @@ pub use arm::{
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
+pub use filter::{FilterDuty, FilterPlace, FilterSettings, Fits, Hook, Tracking, router};
 pub use host::{HostGroup, HostId, NoHost, PlannedHost};
 pub use host_pair::{HostPair, Pairs};
 pub use links::{Coalescing, LinkSettings};
@@ -50,8 +52,8 @@ pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{
-    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles,
-    STEP, Suite, SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
+    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, LONGEST_PLAN, Level, Levels, LoadOf, OF_FACTORS,
+    PEAK, Roles, STEP, Suite, SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};

@@ -9,6 +9,7 @@ mod calibrated;
 mod cause;
 mod explanation;
 mod fault;
+mod filter;
 mod knob;
 mod lab_key;
 mod library;
@@ -37,6 +38,8 @@ pub use calibrated::{
 pub use cause::{CAUSES, Cause};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
+pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
+pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
 pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};

@@ -74,6 +74,7 @@ const MEASURES: &[Line] = &[
         throughput_at(trial, message_time_ns(trial, Does::Exchanges, 0.5)?)
     }),
     whole(&metric::PING_PONG_THROUGHPUT, |trial| throughput_at(trial, half_round_trip_ns(trial)?)),
+    whole(&metric::ROUND_TRIP, |trial| positive(2.0 * half_round_trip_ns(trial)?)),
     whole(&metric::ROUND_TRIP_RATE, |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
     whole(&metric::COLLECTIVE_TIME, |trial| collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))),
     percentiles(&metric::COLLECTIVE_TIME, |trial, share| collective(trial, |all| percentile(all, share))),

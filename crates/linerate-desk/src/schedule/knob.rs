@@ -1,5 +1,6 @@
 //! Values of knobs that a host has not: known before anything is measured, by what its agent said of itself.
 
+use super::filter;
 use super::link::{self, Wrong};
 use crate::plan::{Arm, Placement, Plan, Setting, Suite};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
@@ -57,12 +58,19 @@ fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong>
         Had::Always => None,
         Had::Cpus => lacking_cpu(setting, hosts),
         Had::Links => link::lacking(plan, setting, hosts),
-        Had::Tried | Had::Clipped => hosts.iter().find_map(|host| {
-            let is_it = |one: &&KnobRefused| is_refused(one, setting);
-            let refused = host.refused.iter().find(is_it)?;
-            Some((said(setting, host, &refused.why), refused.hint.clone()))
-        }),
+        Had::Filter => filter::lacking(plan, setting),
+        Had::FilterTried => filter::lacking(plan, setting).or_else(|| tried(setting, hosts)),
+        Had::Tried | Had::Clipped => tried(setting, hosts),
     }
+}
+
+/// The first host that tried the value and has it not.
+fn tried(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+    hosts.iter().find_map(|host| {
+        let is_it = |one: &&KnobRefused| is_refused(one, setting);
+        let refused = host.refused.iter().find(is_it)?;
+        Some((said(setting, host, &refused.why), refused.hint.clone()))
+    })
 }
 
 fn is_refused(refused: &KnobRefused, setting: &Setting) -> bool {

@@ -1,9 +1,11 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
 mod fault;
+mod filter;
 mod link;
 mod message;
 
+pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 
 /// What a knob's value looks like.
@@ -52,14 +54,18 @@ pub enum Had {
     Tried,
     /// It is set on links that are the run's own: a lab's. Of other hosts nothing is changed, and a case is left out.
     Links,
+    /// It is a packet filter's, which a lab's hosts have alone, as [`Had::Links`].
+    Filter,
+    /// As [`Had::Filter`], and a lab's hosts try the value.
+    FilterTried,
     /// As [`Had::Tried`], but a plan goes on with what is granted in its place, which its report tells.
     Clipped,
 }
 
 impl Had {
-    /// Whether hosts try the values.
-    pub fn is_tried(self) -> bool {
-        matches!(self, Had::Tried | Had::Clipped)
+    /// Whether hosts try the values, of a lab or others.
+    pub fn is_tried(self, in_lab: bool) -> bool {
+        matches!(self, Had::Tried | Had::Clipped) || in_lab && self == Had::FilterTried
     }
 }
 
@@ -426,6 +432,11 @@ pub const KNOBS: &[Knob] = &[
     LINK_OFFLOAD,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
+    FILTER_RULES,
+    FILTER_KIND,
+    FILTER_MATCH,
+    FILTER_STATE,
+    FILTER_AT,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

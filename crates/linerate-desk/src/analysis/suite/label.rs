@@ -1,7 +1,7 @@
 //! What readers call the series of a figure: what tells each from the others there, in words.
 
 use super::level;
-use crate::plan::{Case, FACTORS, Factor, FactorEntry, Plan, Setting, Suite, SuiteCase};
+use crate::plan::{Case, FACTORS, Factor, FactorEntry, OF_FACTORS, Plan, Setting, Suite, SuiteCase};
 use crate::record::{Recording, Trial};
 use crate::unit::counted;
 use crate::vocabulary::{readable_place, readable_rung, readable_setting};
@@ -28,6 +28,7 @@ const WHICH: &str = "mpi.implementation";
 const READ: &[Factor] = &[
     Factor::Rung,
     Factor::Settings,
+    Factor::Rules,
     Factor::Pattern,
     Factor::Wait,
     Factor::Hosts,
@@ -151,7 +152,8 @@ fn settings(plan: &Plan, suite: &Suite, case: &Case, level: &str) -> String {
     if suite.cases.iter().any(is_ladder) {
         return level.into();
     }
-    let how = set(plan, case).filter(|setting| setting.knob != WHICH);
+    let is_told = |setting: &&Setting| setting.knob != WHICH && !OF_FACTORS.contains(&&*setting.knob);
+    let how = set(plan, case).filter(is_told);
     how.map(|setting| readable_setting(&setting.knob, &setting.value)).collect::<Vec<_>>().join(", ")
 }
 

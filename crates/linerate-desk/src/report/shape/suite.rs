@@ -123,6 +123,9 @@ pub struct SuiteColumnEntry {
     pub name: String,
     /// The unit of its numbers; empty of a ratio.
     pub unit: String,
+    /// The factor with which its numbers grow: they are by how much, a unit of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<String>,
 }
 
 /// A row.
