@@ -7,11 +7,13 @@
 pub mod agent;
 mod calibrate;
 mod crossing;
+mod filter;
 mod host;
 mod open;
 mod protocol;
 mod restart;
 mod ssh;
+mod standing_filter;
 mod step;
 mod trial;
 pub mod worker;
@@ -145,6 +147,7 @@ impl<'r> Runner<'r> {
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> StepResult {
         self.set_links(step)?;
+        self.set_filter(step)?;
         let mut unopened = BTreeSet::new();
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
@@ -170,6 +173,7 @@ impl<'r> Runner<'r> {
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
+        let passed = self.filter_passed()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
         let (mut answers, mut failed) = (Vec::new(), BTreeMap::new());
         for (nth, outcome) in (0..).zip(self.trial(step)?) {
@@ -188,6 +192,7 @@ impl<'r> Runner<'r> {
         if is_foreign(step) {
             self.see_what_crossed(left, &mut answers)?;
         }
+        self.see_what_passed(&passed, duration_ns, &mut answers)?;
         // What ran beside the step is spent, and what had connections of its own.
         let spent: Vec<String> = step_sessions(step)
             .into_iter()

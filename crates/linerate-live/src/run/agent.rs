@@ -11,7 +11,7 @@ use super::protocol::{
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, Notifier, gather, serve};
-use crate::lab::HostPort;
+use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
 use crate::record::HostDelta;
@@ -76,6 +76,8 @@ struct Agent {
     watch: Mutex<Option<Watch>>,
     /// The interface of a lab's host, as it was before it was first set.
     port: Mutex<Option<HostPort>>,
+    /// The packet filter of a lab's host.
+    filter: Mutex<HostFilter>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
@@ -109,6 +111,7 @@ impl Agent {
             helpers: Mutex::default(),
             watch: Mutex::default(),
             port: Mutex::default(),
+            filter: Mutex::default(),
             never_settles: AtomicBool::new(false),
             workers,
             notifiers,
@@ -152,6 +155,11 @@ impl Agent {
                 };
                 answer(port.set(&request.links)?)
             }
+            "filter" => {
+                let order: FilterOrder = read(params)?;
+                answer(lock(&self.filter)?.set(&order)?)
+            }
+            "filter-passed" => answer(lock(&self.filter)?.passed()?),
             "settle" => {
                 self.settle()?;
                 Ok(Value::Null)
@@ -178,7 +186,7 @@ impl Agent {
             reached_from: self.reached.clone().map(|(_, from)| from),
             lacks: transport::lacking(),
             unobserved: observer::unobserved(),
-            refused: transport::refused(&request.settings),
+            refused: [transport::refused(&request.settings), refused_filters(&request.settings)].concat(),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             environment: observer::environment(),
         }

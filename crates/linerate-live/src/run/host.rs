@@ -2,6 +2,7 @@
 
 use super::protocol::{Hello, HelloRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
+use super::standing_filter::StandingFilter;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Target};
@@ -60,10 +61,12 @@ pub struct Host {
 pub struct Hosts {
     /// `a`, `b` and so on.
     pub all: Vec<Host>,
-    lab: Option<Lab>,
+    pub(super) lab: Option<Lab>,
     access: HostAccess,
     /// What was last asked of the lab's links, and what the hosts granted of it.
     links: (LinkSettings, Vec<Vec<Granted>>),
+    /// The packet filter that stands in the lab.
+    pub filter: StandingFilter,
 }
 
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
@@ -136,7 +139,8 @@ impl Hosts {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
         }
-        let mut hosts = Hosts { all, lab, access: means.clone(), links: Default::default() };
+        let mut hosts =
+            Hosts { all, lab, access: means.clone(), links: Default::default(), filter: Default::default() };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
     }
@@ -166,6 +170,7 @@ impl Hosts {
             return Err(Error::peer(format!("host {id}"), what, "name the machines themselves"));
         }
         (host.client, host.agent) = (client, agent);
+        self.filter = StandingFilter::unsure();
         Ok(())
     }
 

@@ -57,10 +57,12 @@ impl Runner<'_> {
         Ok(records.collect())
     }
 
-    /// What was set on the links that it crosses.
+    /// What was set on the links that it crosses, and of the packet filter that it passes.
     fn granted_links(&self, rung: &Rung, end: &End) -> Vec<Granted> {
         match rung.place {
-            Place::Network => self.hosts.granted_links(end.host),
+            Place::Network => {
+                [&self.hosts.granted_links(end.host)[..], &self.hosts.filter.granted[..]].concat()
+            }
             Place::InHost => Vec::new(),
         }
     }
