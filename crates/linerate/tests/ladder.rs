@@ -3,6 +3,7 @@
 mod breaks;
 mod calibrate;
 mod faults;
+mod filters;
 mod knobs;
 mod links;
 mod observers;

@@ -3,6 +3,7 @@
 mod arms;
 mod causes;
 mod failures;
+mod filters;
 mod machine;
 mod slow;
 mod stability;
