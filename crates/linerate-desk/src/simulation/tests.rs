@@ -2,6 +2,7 @@
 
 mod arms;
 mod causes;
+mod claims;
 mod failures;
 mod machine;
 mod slow;

@@ -23,7 +23,7 @@ fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> Suite
 }
 
 /// Six passes of a suite.
-fn of_suite(suite: Suite, edit: impl Fn(&mut Plan)) -> Plan {
+pub(super) fn of_suite(suite: Suite, edit: impl Fn(&mut Plan)) -> Plan {
     plan(|plan| {
         (plan.arms, plan.view) = (suite.arms(), View::Suites(vec![suite.clone()]));
         plan.profile.passes = 6;
