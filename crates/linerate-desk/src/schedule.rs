@@ -20,6 +20,7 @@ mod ladder;
 mod launch;
 mod link;
 mod network_path;
+mod onto;
 mod passes;
 mod placement;
 mod refusal;
@@ -34,6 +35,7 @@ mod wanted;
 pub use arms::Arms;
 pub use entries::Entry;
 pub use knob::unusable_knob;
+pub use onto::{NoGoingOn, Resumable, resumable};
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};

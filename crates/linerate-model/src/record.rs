@@ -4,6 +4,7 @@
 //! events, and the desk half, which reads them. Reading is the one fallible step between the two:
 //! it returns the [`Recording`] and the lines that it could not read.
 
+mod addition;
 mod calibration;
 mod environment;
 mod event;
@@ -19,6 +20,7 @@ mod tally;
 mod wire;
 mod write;
 
+pub use addition::Addition;
 pub use calibration::{
     Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,
 };
@@ -66,6 +68,8 @@ pub struct Recording {
     pub trials: Vec<Trial>,
     /// What was sampled during the long streams.
     pub series: Vec<Series>,
+    /// Where later runs went on.
+    pub additions: Vec<Addition>,
     /// What could not be measured, and why.
     pub unavailable: Vec<NotMeasured>,
     /// The first line of another tool's results, in place of a header.
@@ -93,6 +97,7 @@ impl Recording {
             Event::Source(source) => self.source = Some(source),
             Event::Imported(imported) => self.imported.push(imported),
             Event::Original(original) => self.original.push(original),
+            Event::Addition(addition) => self.additions.push(addition),
             Event::End(end) => self.end = Some(end),
         }
     }

@@ -19,6 +19,7 @@ mod last_words;
 mod list;
 mod man;
 mod measure;
+mod onto;
 mod output;
 mod planned_hosts;
 mod recorder;

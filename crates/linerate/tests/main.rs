@@ -28,6 +28,7 @@ mod limits;
 mod lite;
 mod mpi;
 mod native;
+mod onto;
 mod openssh;
 mod page;
 mod pvm;

@@ -5,6 +5,7 @@ mod causes;
 mod claims;
 mod failures;
 mod machine;
+mod onto;
 mod slow;
 mod stability;
 mod study;

@@ -197,6 +197,12 @@ pub struct Run {
     /// The same with a plan file of one's own (TOML); docs/guides/plans.md tells how it is written.
     #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
     pub plans: Vec<PathBuf>,
+    /// Add to an earlier run of the same plan on the same hosts: one that was cut goes on where it was, one that was whole
+    /// gets its passes once more, or as many and as long as --passes and --budget say. What it measured is copied to the
+    /// new recording; the file stays as it is.
+    #[arg(long, value_name = "RECORDING", conflicts_with = "seed", help_heading = WHAT)]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub onto: Option<PathBuf>,
     /// Write no HTML page beside the recording; `linerate report` can make it later.
     #[arg(long, help_heading = OUTPUT)]
     pub no_page: bool,
