@@ -9,6 +9,7 @@ mod block;
 mod cause;
 mod curve;
 pub mod draw;
+mod ended;
 mod export;
 pub mod figure;
 mod html;

@@ -121,6 +121,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
         congestion_control: congestion.into_iter().cloned().collect(),
         kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
         listening: super::listening::listening(recording, analysis),
+        ended: super::ended::ended(recording),
     }
 }
 

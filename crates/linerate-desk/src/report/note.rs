@@ -1,9 +1,9 @@
 //! What the reader should know beside the numbers: each kind once, with the layers that it concerns.
 
-use super::Page;
 use super::block::borderless;
 use super::line::{LEAST_WIDTH, TEXT_WIDTH};
 use super::shape::{LadderEntry, Report, WarningEntry};
+use super::{Page, ended};
 use crate::record::SpreadSource;
 use crate::unit::percent;
 use crate::vocabulary::{TOOLS, WARNINGS, Warning, Weight};
@@ -39,6 +39,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
     let mut notes: Vec<Note> = left_out(report);
     notes.extend(own_ports(report));
     notes.extend(between_runs(report));
+    notes.extend(ended::note(report));
     for warning in WARNINGS {
         let found = found(report, warning.code);
         if let Some((_, first)) = found.first() {
@@ -286,7 +287,20 @@ fn clipped(text: &str, room: usize) -> String {
         }
         kept += &format!("{}{word}", if kept.is_empty() { "" } else { " " });
     }
-    format!("{} …", kept.trim_end_matches([',', ';', ':']))
+    format!("{} …", without_loose_number(&kept).trim_end_matches([',', ';', ':', '(']).trim_end())
+}
+
+/// What was kept of a text, without a number at its end whose unit, or other half, was cut off.
+fn without_loose_number(kept: &str) -> &str {
+    let is_loose = |word: &str| {
+        let number = word.trim_start_matches(['(', '[', '±', '<', '>', '~']);
+        number.starts_with(|c: char| c.is_ascii_digit()) && !word.ends_with([',', ';', ')', ']'])
+    };
+    let mut kept = kept;
+    while let Some((before, _)) = kept.rsplit_once(' ').filter(|(_, last)| is_loose(last)) {
+        kept = before;
+    }
+    kept
 }
 
 /// All notes, with what to try.
@@ -311,4 +325,30 @@ pub(super) fn lines(notes: &[(String, String)], width: usize) -> Vec<String> {
         column.set_padding((0, 0));
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clipped;
+
+    #[test]
+    fn a_line_is_not_cut_within_a_number() {
+        for (text, room, expected) in [
+            (
+                "network.tcp x 4 has two modes, at 9.41 Gb/s and 4.70 Gb/s",
+                42,
+                "network.tcp x 4 has two modes, at …",
+            ),
+            (
+                "network.tcp x 4 has two modes, at 9.41 Gb/s and 4.70 Gb/s",
+                48,
+                "network.tcp x 4 has two modes, at 9.41 Gb/s …",
+            ),
+            ("of 12 000 packets one was lost (1 of 3)", 12, "of …"),
+            ("wide: ±73 % (network.tcp), ±12 % (lite)", 32, "wide: ±73 % (network.tcp) …"),
+            ("short", 12, "short"),
+        ] {
+            assert_eq!(clipped(text, room), expected, "{room}");
+        }
+    }
 }

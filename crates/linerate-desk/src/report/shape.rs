@@ -125,6 +125,42 @@ pub struct Run {
     /// What was asked of who listens, and on which ports; null where nothing was.
     #[serde(default)]
     pub listening: Option<ListeningEntry>,
+    /// How it ended; absent of what is not measured in passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<EndedEntry>,
+}
+
+/// How a run in passes ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndedEntry {
+    /// The passes that were made.
+    pub passes: u32,
+    /// The passes that were asked for.
+    pub of: u32,
+    /// What ended it.
+    pub by: EndedBy,
+    /// The time that it had.
+    pub time_ns: u64,
+    /// The time that it took.
+    pub spent_ns: u64,
+    /// How many times as long as was predicted the steps of its passes took.
+    pub slower: f64,
+}
+
+/// What ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// Nothing more was to be done, or nothing that had room in the time that was left.
+    Done,
+    /// Its time.
+    Time,
+    /// Whoever ran it.
+    Interrupted,
+    /// A failure.
+    Failed,
+    /// Nobody knows: the recording ends within it.
+    CutOff,
 }
 
 /// What was asked of the ends that listen.

@@ -2,7 +2,7 @@
 
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, curve, ladder, note, suite};
+use super::{Page, curve, ended, ladder, note, suite};
 use crate::unit::{BitRate, Nanoseconds};
 
 const YELLOW: &str = "\x1b[33m";
@@ -133,7 +133,8 @@ fn passes(report: &Report) -> Option<String> {
     let of_suites = figures.flat_map(|figure| &figure.series).flat_map(|series| &series.points);
     let counts = of_ladder.chain(of_suites.map(|point| point.value)).map(|estimate| estimate.n);
     let passes = counts.max()?;
-    Some(format!("{passes} {}, 95 % intervals", if passes == 1 { "pass" } else { "passes" }))
+    let all = || format!("{passes} {}", if passes == 1 { "pass" } else { "passes" });
+    Some(format!("{}, 95 % intervals", ended::passes(report).unwrap_or_else(all)))
 }
 
 #[cfg(test)]

@@ -201,6 +201,7 @@ pub const METRICS: &[Metric] = &[
     CPU_SENDER,
     CPU_RECEIVER,
     CPU_BOTH,
+    CPU_SHARE,
     CPU_PER_MESSAGE,
     SERVICE_DEMAND,
     RETRANSMITS,
