@@ -4,7 +4,6 @@ use super::note::Note;
 use super::shape::{EndedBy, EndedEntry, Report};
 use crate::plan::{View, Why};
 use crate::record::{Addition, Recording, StepRecord};
-use crate::schedule::{Passes, Schedule};
 use crate::unit::{Nanoseconds, counted, significant};
 use crate::vocabulary::Weight;
 use std::collections::BTreeSet;
@@ -12,90 +11,81 @@ use std::collections::BTreeSet;
 /// Steps that take so much longer than was predicted are told of.
 const SLOWER: f64 = 1.1;
 
-/// A run that has less than this share of its time left has used it up.
-const USED_UP: f64 = 0.1;
-
 /// How a run in passes ended; none of another kind of run, and of one that has not begun.
 pub(super) fn ended(recording: &Recording) -> Option<EndedEntry> {
     let plan = recording.plan().filter(|plan| !matches!(plan.view, View::Comparison { .. }))?;
-    let of_passes = || recording.steps.iter().filter(|step| step.why == Why::Pass);
-    let passes: BTreeSet<u32> = of_passes().map(|step| step.pass).collect();
+    let passes = passes_in(&recording.steps);
     let asked = recording.additions.iter().map(|one| match (one.passes, one.budget_ns) {
         (Some(passes), _) => Some(passes),
         (None, Some(_)) => None,
         (None, None) => Some(if is_whole_before(recording, one) { plan.profile.passes } else { 0 }),
     });
     // Of a time nobody knows how many passes it has room for.
-    let asked: Option<u32> = asked.sum();
-    let time_ns = match recording.additions.as_slice() {
-        [] => Passes::new(plan, recording).predicted_ns(),
-        // What was asked for later adds up.
-        _ => recording.spent_ns(),
-    };
-    let sum = |of: fn(&StepRecord) -> u64| of_passes().map(of).sum::<u64>() as f64;
+    let asked = asked.reduce(|all, one| Some(all?.saturating_add(one?))).unwrap_or(Some(0));
+    let of_passes = || recording.steps.iter().filter(|step| step.why == Why::Pass);
+    let sum = |of: fn(&StepRecord) -> u64| of_passes().map(|step| of(step) as f64).sum::<f64>();
+    let is_counted = plan.profile.budget_ns == 0 && plan.budget_ns.is_none();
     let by = match recording.end.as_ref().map(|end| end.reason.as_str()) {
-        Some("completed") if (recording.spent_ns() as f64) < (1.0 - USED_UP) * time_ns as f64 => {
-            EndedBy::Done
-        }
+        Some("completed") if is_counted => EndedBy::Passes,
         Some("completed") => EndedBy::Time,
         Some("interrupted") => EndedBy::Interrupted,
         Some(_) => EndedBy::Failed,
         None => EndedBy::CutOff,
     };
-    (!passes.is_empty()).then(|| EndedEntry {
-        passes: passes.len() as u32,
-        of: asked.map_or(passes.len() as u32, |asked| plan.profile.passes + asked),
+    (passes > 0).then(|| EndedEntry {
+        passes,
+        of: asked.map_or(passes, |asked| plan.profile.passes.saturating_add(asked)),
         by,
-        time_ns,
         spent_ns: recording.spent_ns(),
         slower: sum(|step| step.duration_ns) / sum(|step| step.predicted_ns).max(1.0),
     })
 }
 
+/// How many passes of the plan have begun.
+fn passes_in(steps: &[StepRecord]) -> u32 {
+    let of_passes = steps.iter().filter(|step| step.why == Why::Pass && step.pass > 0);
+    of_passes.map(|step| step.pass).collect::<BTreeSet<u32>>().len() as u32
+}
+
 /// Whether every pass of the plan was on record when a later run went on.
 fn is_whole_before(recording: &Recording, addition: &Addition) -> bool {
-    let before = recording.steps.iter().take(addition.after_steps as usize);
-    let passes: BTreeSet<u32> = before.filter(|step| step.why == Why::Pass).map(|step| step.pass).collect();
-    recording.plan().is_some_and(|plan| passes.len() >= plan.profile.passes as usize)
+    let before = recording.steps.get(..addition.after_steps as usize).unwrap_or(&recording.steps);
+    recording.plan().is_some_and(|plan| passes_in(before) >= plan.profile.passes)
 }
 
 /// `6 of 10 passes`; none where all were made.
 pub(super) fn passes(report: &Report) -> Option<String> {
     let ended = report.run.ended.as_ref()?;
-    (ended.passes < ended.of).then(|| format!("{} of {}", ended.passes, counted(ended.of as usize, "pass")))
+    (ended.passes < ended.of).then(|| made(ended))
+}
+
+fn made(ended: &EndedEntry) -> String {
+    format!("{} of {}", ended.passes, counted(ended.of as usize, "pass"))
 }
 
 /// Which limit ended a run that made fewer passes than it was to, or whose intervals stayed wide.
 pub(super) fn note(report: &Report) -> Option<Note> {
     let ended = report.run.ended.as_ref()?;
-    let (time, is_short) = (Nanoseconds(ended.time_ns as f64), ended.passes < ended.of);
-    let more = "the same command with --onto RECORDING adds to it, and --budget gives it another time";
-    let made = format!("{} of {}", ended.passes, counted(ended.of as usize, "pass"));
+    let is_short = ended.passes < ended.of;
+    if !is_short && !(ended.by == EndedBy::Time && is_wide(report)) {
+        return None;
+    }
+    let (made, spent) = (made(ended), Nanoseconds(ended.spent_ns as f64));
     let late = match ended.slower > SLOWER {
         true => format!(": steps took {} times as long as was predicted", significant(ended.slower, 2)),
         false => String::new(),
     };
-    let why = match ended.by {
-        EndedBy::Time => format!("the time of {time} was over after {made}{late}"),
-        EndedBy::Done => format!("the time of {time} had no room for another pass after {made}{late}"),
-        EndedBy::Interrupted => format!("the run was interrupted after {made}"),
-        EndedBy::Failed => format!("the run failed after {made}"),
-        EndedBy::CutOff => format!("the recording ends within the run, after {made}"),
-    };
-    let text = match (is_short, is_wide(report), ended.by) {
-        (true, ..) => why,
-        (false, true, EndedBy::Time) => {
-            format!("the time of {time} was over before every interval was as narrow as aimed at")
+    let text = match (ended.by, is_short) {
+        (EndedBy::Time | EndedBy::Passes, true) => format!("the time was over after {made}, {spent}{late}"),
+        (EndedBy::Time | EndedBy::Passes, false) => {
+            format!("the time was over before the intervals were narrow, after {spent}{late}")
         }
-        (false, true, EndedBy::Done) => {
-            let left = Nanoseconds(ended.time_ns.saturating_sub(ended.spent_ns) as f64);
-            format!(
-                "what was left of the time, {left}, had no room for what would narrow the widest intervals"
-            )
-        }
-        _ => return None,
+        (EndedBy::Interrupted, _) => format!("the run was interrupted after {made}"),
+        (EndedBy::Failed, _) => format!("the run failed after {made}"),
+        (EndedBy::CutOff, _) => format!("the recording ends within the run, after {made}"),
     };
-    Some(Note::new("ended", format!("{text}; {more}."), Weight::Unsure))
+    let more = "The same command with --onto RECORDING adds to it; --budget gives it another time";
+    Some(Note::new("ended", format!("{text}. {more}."), Weight::Unsure))
 }
 
 fn is_wide(report: &Report) -> bool {
@@ -132,7 +122,10 @@ mod tests {
         let (heading, text) = told(|recording| late(recording, 3));
         assert_eq!(heading.as_deref(), Some("6 of 10 passes"));
         let text = text.unwrap();
-        assert!(text.contains("was over after 6 of 10 passes: steps took 3.0 times as long"), "{text}");
+        assert!(
+            text.contains("was over after 6 of 10 passes, ") && text.contains(": steps took 3.0 times"),
+            "{text}"
+        );
         let (_, cut) = told(|recording| {
             late(recording, 1);
             recording.end = None;

@@ -1,9 +1,9 @@
 //! What the reader should know beside the numbers: each kind once, with the layers that it concerns.
 
+use super::Page;
 use super::block::borderless;
 use super::line::{LEAST_WIDTH, TEXT_WIDTH};
 use super::shape::{LadderEntry, Report, WarningEntry};
-use super::{Page, ended};
 use crate::record::SpreadSource;
 use crate::unit::percent;
 use crate::vocabulary::{TOOLS, WARNINGS, Warning, Weight};
@@ -39,7 +39,6 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
     let mut notes: Vec<Note> = left_out(report);
     notes.extend(own_ports(report));
     notes.extend(between_runs(report));
-    notes.extend(ended::note(report));
     for warning in WARNINGS {
         let found = found(report, warning.code);
         if let Some((_, first)) = found.first() {

@@ -139,8 +139,6 @@ pub struct EndedEntry {
     pub of: u32,
     /// What ended it.
     pub by: EndedBy,
-    /// The time that it had.
-    pub time_ns: u64,
     /// The time that it took.
     pub spent_ns: u64,
     /// How many times as long as was predicted the steps of its passes took.
@@ -151,9 +149,9 @@ pub struct EndedEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {
-    /// Nothing more was to be done, or nothing that had room in the time that was left.
-    Done,
-    /// Its time.
+    /// The number of passes that was asked for.
+    Passes,
+    /// Its time, or that all intervals were narrow before.
     Time,
     /// Whoever ran it.
     Interrupted,

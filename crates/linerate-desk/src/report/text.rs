@@ -48,6 +48,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
 /// Every note, and the breaks of the curves, what takes most from the numbers first.
 pub(super) fn all_notes(report: &Report) -> Vec<note::Note> {
     let mut notes = [note::notes(report), curve::notes(report)].concat();
+    notes.extend(ended::note(report));
     notes.sort_by_key(|note| note.weight.place());
     notes
 }
