@@ -3,7 +3,11 @@
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
 use super::{Page, curve, ended, ladder, note, suite};
+use crate::statistic::LOOKS;
 use crate::unit::{BitRate, Nanoseconds};
+
+/// Fewer observations than this have no interval.
+const LEAST: u32 = LOOKS[0];
 
 const YELLOW: &str = "\x1b[33m";
 
@@ -135,7 +139,8 @@ fn passes(report: &Report) -> Option<String> {
     let counts = of_ladder.chain(of_suites.map(|point| point.value)).map(|estimate| estimate.n);
     let passes = counts.max()?;
     let all = || format!("{passes} {}", if passes == 1 { "pass" } else { "passes" });
-    Some(format!("{}, 95 % intervals", ended::passes(report).unwrap_or_else(all)))
+    let intervals = if passes < LEAST { "too few for 95 % intervals" } else { "95 % intervals" };
+    Some(format!("{}, {intervals}", ended::passes(report).unwrap_or_else(all)))
 }
 
 #[cfg(test)]
