@@ -68,10 +68,14 @@ pub(super) fn words(
         })
         .collect();
     let names: Vec<String> = all.iter().map(|one| name(one, &all)).collect();
+    // One case has several series where several numbers of it are shown.
+    let is_shared = |one: &Said, name: &String| {
+        all.iter().zip(&names).any(|(other, known)| known == name && other.point.0 != one.point.0)
+    };
     let of_one = |(one, name): (&Said, &String)| Words {
-        label: match names.iter().filter(|known| *known == name).count() {
-            1 => name.clone(),
-            _ => format!("{name} ({})", one.case.map_or("", |case| &case.id)),
+        label: match is_shared(one, name) {
+            false => name.clone(),
+            true => format!("{name} ({})", one.case.map_or("", |case| &case.id)),
         },
         group: group(plan, suite, one, &all),
         base: base(plan, one.point.0),

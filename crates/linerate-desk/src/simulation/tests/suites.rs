@@ -266,5 +266,7 @@ fn a_cpus_share_is_that_of_the_time() {
     let points: Vec<f64> =
         figure.series.iter().flat_map(|series| &series.points).map(|at| at.value.median).collect();
     assert_eq!((figure.series.len(), figure.unit), (4, "1"), "two engines, two ends");
+    let labels: Vec<&str> = figure.series.iter().map(|series| series.words.label.as_str()).collect();
+    assert!(labels.contains(&"cpu share receiver, sendfile()"), "{labels:?}");
     assert!(points.iter().all(|share| (share - 0.9).abs() < 1e-3), "{points:?}");
 }
