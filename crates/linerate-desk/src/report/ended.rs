@@ -67,7 +67,8 @@ fn made(ended: &EndedEntry) -> String {
 pub(super) fn note(report: &Report) -> Option<Note> {
     let ended = report.run.ended.as_ref()?;
     let is_short = ended.passes < ended.of;
-    if !is_short && !(ended.by == EndedBy::Time && is_wide(report)) {
+    let is_told = is_short || (ended.by == EndedBy::Time && is_wide(report));
+    if !is_told {
         return None;
     }
     let (made, spent) = (made(ended), Nanoseconds(ended.spent_ns as f64));
