@@ -13,6 +13,7 @@ mod planted;
 mod sentence;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod waterfall;
 mod wire;
 
@@ -20,6 +21,7 @@ pub use bound::Bound;
 pub use cause::{CauseVerdict, Grade};
 pub use doubt::Finding;
 pub use facts::fact;
+pub use transfer::{TransferBound, transfer_bound};
 pub use waterfall::{Gap, Waterfall};
 pub use wire::{Wire, wire};
 

@@ -25,12 +25,14 @@ mod runs;
 mod shape;
 mod suite;
 mod text;
+mod transfer;
 
 pub use figure::Sheet;
 pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;
 pub use shape::*;
+pub use transfer::{size, transfer_json, transfer_text};
 
 use crate::Result;
 use crate::analysis::Analysis;

@@ -13,12 +13,14 @@ mod protocol;
 mod restart;
 mod ssh;
 mod step;
+mod transfer;
 mod trial;
 pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
+pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Coalescing, PATIENCE_NS, Plan, Step, Target};

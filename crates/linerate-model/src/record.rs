@@ -16,6 +16,7 @@ mod latency;
 mod not_measured;
 mod read;
 mod tally;
+mod transfer;
 mod wire;
 mod write;
 
@@ -34,6 +35,7 @@ pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, 
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};
+pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 

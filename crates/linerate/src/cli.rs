@@ -30,6 +30,7 @@ mod state;
 mod stop;
 mod suite;
 mod traces;
+mod transfer;
 mod usage;
 mod value;
 mod watch;
@@ -112,6 +113,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Run(run) => run::main(&run),
         Command::Ab(ab) => ab::main(&ab),
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
+        Command::Transfer(transfer) => transfer::main(&transfer),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

@@ -16,6 +16,7 @@ use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
 use crate::record::HostDelta;
 use crate::transport;
+use crate::workload::transfer::Transfers;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::{local, spawn};
@@ -83,6 +84,8 @@ struct Agent {
     notifiers: Vec<Notifier>,
     /// They end with the agent.
     children: Vec<ChildProcess>,
+    /// The file that is moved. Its threads are the agent's own: no message is timed meanwhile.
+    transfers: Transfers,
 }
 
 impl Agent {
@@ -113,6 +116,7 @@ impl Agent {
             workers,
             notifiers,
             children,
+            transfers: Transfers::default(),
         })
     }
 
@@ -157,6 +161,7 @@ impl Agent {
                 Ok(Value::Null)
             }
             "recount" => answer(self.recount()?),
+            "transfer" => answer(self.transfers.handle(read(params)?)?),
             "calibrate" => {
                 let request: CalibrateRequest = read(params)?;
                 answer(calibration::calibrate(&self.cpus, &request.settings)?)

@@ -139,6 +139,21 @@ pub const WORDS: &[Words] = &[
                10 is a fault that is proved, 0 that each which could be tried is ruled out within the margin.",
     },
     Words {
+        command: "transfer",
+        examples: &[
+            ("linerate transfer ssh://node7 disk.img /scratch/", "a file of this host into a folder of node7"),
+            ("linerate transfer ssh://node7 /scratch/disk.img . --pull", "and back"),
+            (
+                "linerate transfer lab:metro memory:256MiB memory",
+                "without disks, over a path whose truth is known",
+            ),
+        ],
+        exits: &[],
+        note: "Until it is whole it is DESTINATION.linerate-part, with DESTINATION.linerate-journal beside it; the same\n\
+               command goes on from there. Nothing that exists is replaced without --overwrite.\n\
+               `bound` is what took most of the time, and at most what a perfect fix of it would give.",
+    },
+    Words {
         command: "compare",
         examples: &[
             ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),
