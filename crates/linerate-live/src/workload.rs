@@ -3,5 +3,7 @@
 //! | workload | what it is |
 //! |---|---|
 //! | [`transfer`] | a file from one host to another |
+//! | [`tool`] | the same by other programs, beside it |
 
+pub mod tool;
 pub mod transfer;
