@@ -26,6 +26,7 @@ mod shape;
 mod suite;
 mod text;
 mod transfer;
+mod transfer_beside;
 
 pub use figure::Sheet;
 pub use notice::Notice;
@@ -33,6 +34,7 @@ pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;
 pub use shape::*;
 pub use transfer::{size, transfer_json, transfer_text};
+pub use transfer_beside::{transfers_json, transfers_text};
 
 use crate::Result;
 use crate::analysis::Analysis;

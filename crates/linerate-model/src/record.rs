@@ -17,6 +17,7 @@ mod not_measured;
 mod read;
 mod tally;
 mod transfer;
+mod transfer_beside;
 mod wire;
 mod write;
 
@@ -36,6 +37,7 @@ pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
+pub use transfer_beside::TransfersOf;
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 

@@ -17,6 +17,9 @@ const LIMITED: f64 = 0.5;
 /// Where more than this share of the segments went twice, loss is told.
 const LOSES: f64 = 0.001;
 
+/// What helps where an end's threads wait for a CPU for longer than they have one.
+const SHARED: &str = "see what else has its CPUs (top); the hosts of a lab share this machine's, and more --streams do not help";
+
 /// What may bind.
 struct Bound {
     name: &'static str,
@@ -96,6 +99,8 @@ pub fn transfer_bound(transfer: &Transfer) -> Option<TransferBound> {
     }
     let (what, hint) = match bound.name {
         "path" => window(transfer).unwrap_or((bound.what, bound.hint)),
+        "receiver-cpu" if is_kept_from_cpu(&transfer.receiver) => (bound.what, SHARED),
+        "sender-cpu" if is_kept_from_cpu(&transfer.sender) => (bound.what, SHARED),
         _ => (bound.what, bound.hint),
     };
     let fixed = match share < 0.95 {
@@ -179,6 +184,12 @@ fn share(end: &TransferEnd, took_ns: impl Fn(&TransferStream) -> f64) -> f64 {
 fn busy(stream: &TransferStream) -> f64 {
     let parts = [stream.file, stream.digest, stream.network];
     (parts.iter().map(|part| part.cpu_ns).sum::<u64>() + stream.run_delay_ns.unwrap_or(0)) as f64
+}
+
+/// Whether its threads waited for a CPU for longer than they had one.
+fn is_kept_from_cpu(end: &TransferEnd) -> bool {
+    let delayed = share(end, |stream| stream.run_delay_ns.unwrap_or(0) as f64);
+    2.0 * delayed > share(end, busy)
 }
 
 /// What was waited, less the part of the time in which another thread had the CPU: which wait that fell into is not known, so each

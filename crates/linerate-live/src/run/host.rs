@@ -146,6 +146,11 @@ impl Hosts {
         self.lab.iter().flat_map(Lab::processes).any(ChildProcess::has_ended)
     }
 
+    /// The virtual hosts, where they are a lab's.
+    pub fn virtual_hosts(&self) -> &[VirtualHost] {
+        self.lab.as_ref().map_or(&[], Lab::hosts)
+    }
+
     /// Gives a host a new agent. It is the same machine, so what is known of it stays.
     pub fn restart(&mut self, index: usize, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<()> {
         let host = &mut self.all[index];

@@ -5,6 +5,7 @@ use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::record::{Transfer, TransferEnd};
 use crate::transport::{Offer, Spec};
+use crate::workload::tool::{Bench, Files, Tool};
 use crate::workload::transfer::{
     Answered, FinishRequest, OfferRequest, ReceiveRequest, Request, SendRequest, SinkRequest, SourceRequest,
 };
@@ -101,6 +102,17 @@ struct Ends {
 }
 
 impl Runner<'_> {
+    /// Moves a file by another program, in a lab; gives the time until it was on the disk.
+    pub fn transfer_by_tool(
+        &self,
+        bench: &mut Bench,
+        tool: &Tool,
+        streams: u32,
+        files: &Files,
+    ) -> Result<u64> {
+        bench.play(tool, streams, files, self.hosts.virtual_hosts(), &|| self.watch.check())
+    }
+
     /// Moves it. `told` hears how far it is.
     pub fn transfer(&mut self, order: &Order, told: &mut dyn FnMut(Moving)) -> Result<Transfer> {
         let begun = Instant::now();

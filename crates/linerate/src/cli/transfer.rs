@@ -1,6 +1,7 @@
 //! `linerate transfer`: a file from one host to another, from the arguments to what held it up.
 
 pub mod args;
+mod compare;
 
 use super::measure::reached;
 use super::planned_hosts::two_hosts;
@@ -21,6 +22,13 @@ const RUNG: &str = "network.tcp";
 
 /// Moves it, and prints what came of it.
 pub fn main(args: &Transfer) -> Result<ExitCode> {
+    match args.compare {
+        true => compare::main(args),
+        false => moved(args),
+    }
+}
+
+fn moved(args: &Transfer) -> Result<ExitCode> {
     let order = Order {
         source: args.source().map_err(|unfit| Error::usage(unfit.what, unfit.hint))?,
         destination: args.destination(),

@@ -2,17 +2,24 @@
 
 use crate::cli::args::{CommandLine, Hosts, StateFolder};
 use crate::cli::heading::{HOSTS, OUTPUT, WHAT};
-use crate::cli::value::{Read, Unfit, address, connect, count, ports, remote_dir, setting, target};
+use crate::cli::value::{
+    Read, Unfit, address, connect, count, message_size, ports, remote_dir, setting, target,
+};
 use crate::cli::watch::Watching;
 use crate::plan::{HostAddress, HostId, PortRange, Setting, Target};
 use crate::run::{FileEnd, RemoteFolder};
 use crate::unit::{Bytes, within};
+use crate::workload::tool::TOOLS;
 use clap::ValueHint;
+use clap::builder::PossibleValuesParser;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// What stands for memory in the place of a file.
 const MEMORY: &str = "memory";
+
+/// No other program.
+pub const NO_TOOL: &str = "none";
 
 /// The longest memory that is sent: it goes round in a block.
 const LONGEST: u64 = 1 << 50;
@@ -28,11 +35,11 @@ pub struct Transfer {
     pub target: Target,
     /// The file on the first host, which is this one where the target is one ssh://HOST; or memory:SIZE, so many bytes of
     /// no file.
-    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
-    pub source: OsString,
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath, required_unless_present = "compare")]
+    pub source: Option<OsString>,
     /// The file on the second host, or a folder there; or memory, for nowhere.
-    #[arg(value_name = "DESTINATION")]
-    pub destination: OsString,
+    #[arg(value_name = "DESTINATION", required_unless_present = "compare")]
+    pub destination: Option<OsString>,
     /// The other way: SOURCE is on the second host, DESTINATION on the first.
     #[arg(long, help_heading = WHAT)]
     pub pull: bool,
@@ -58,6 +65,22 @@ pub struct Transfer {
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
+    /// In a lab, in place of a file of yours: files of --sizes by this program and by every other one that this host has
+    /// (scp, rsync, GridFTP and others), in turns, each until it is on the disk, and whole.
+    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "overwrite"], help_heading = WHAT)]
+    pub compare: bool,
+    /// The sizes of those files [default: 10MB,100MB].
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, requires = "compare")]
+    #[arg(default_values = ["10MB", "100MB"], hide_default_value = true, help_heading = WHAT)]
+    pub sizes: Vec<u64>,
+    /// How many times each moves each: from 6 on a median has an interval.
+    #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = count(1, 1000), requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub rounds: u32,
+    /// Only these programs beside this one; none is the word for none of them.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = tool_names(), requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub tools: Vec<String>,
     /// The address that a host is reached at, where it is not the one that ssh reaches: b=192.0.2.7.
     #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]
     pub addresses: Vec<(HostId, HostAddress)>,
@@ -107,7 +130,8 @@ impl Transfer {
 
     /// What is sent.
     pub fn source(&self) -> Read<FileEnd> {
-        let Some(size) = memory(&self.source) else { return Ok(FileEnd::Path(self.source.clone().into())) };
+        let source = self.source.clone().unwrap_or_default();
+        let Some(size) = memory(&source) else { return Ok(FileEnd::Path(source.into())) };
         let [least, most] = [1, LONGEST].map(Bytes);
         let size = size.strip_prefix(':').unwrap_or_default();
         match within(size.parse(), least, most, |size| size) {
@@ -121,11 +145,17 @@ impl Transfer {
 
     /// What it becomes.
     pub fn destination(&self) -> FileEnd {
-        match memory(&self.destination) {
+        let destination = self.destination.clone().unwrap_or_default();
+        match memory(&destination) {
             Some("") => FileEnd::Memory(0),
-            _ => FileEnd::Path(self.destination.clone().into()),
+            _ => FileEnd::Path(destination.into()),
         }
     }
+}
+
+/// The names of other programs, and the word for none.
+fn tool_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(TOOLS.iter().map(|tool| tool.name).chain([NO_TOOL]))
 }
 
 /// What follows `memory` in its place; a path has something before it.
