@@ -39,6 +39,7 @@ mod signals;
 mod site;
 mod tcgmsg;
 mod tidy;
+mod transfer;
 mod truth;
 mod watching;
 mod words;

@@ -67,6 +67,9 @@ pub const RULES: &[Rule] = &[
     new("LINERATE_CONFIG= linerate run", "", How::Simulated, "", &[0]),
     new("linerate ab", "", How::Simulated, "", VERDICT),
     new("linerate diagnose", "", How::Simulated, "", VERDICT),
+    new("linerate transfer ssh://", "", How::NotRun("the hosts and files of its examples are nobody's here"), "", &[]),
+    new("linerate transfer lab", "--compare", How::Stands, " --sizes 1MB --rounds 1 --tools none", &[0]),
+    new("linerate transfer lab", "", How::Stands, "", &[0]),
     // Without a target it is the lab.
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),

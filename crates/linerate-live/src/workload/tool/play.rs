@@ -57,7 +57,8 @@ impl Bench {
         let kept = SupervisedDaemon::expect()?;
         let mut command = kept.command(Path::new("sleep"))?;
         command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null());
-        spawn::tie_to_parent(&mut command);
+        // It leads a session of its own, which the leader of a group cannot.
+        spawn::end_with_parent(&mut command);
         let keeper = ChildProcess::start("the keeper of the files", Duration::from_secs(5), command)?;
         let (folder, begun) = (kept.folder().to_owned(), Instant::now());
         while !folder.is_dir() {

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// An account that every system has, that nobody uses: what a root is taken for by a service that does not run as root.
 const NOT_ROOT: u32 = 1;
 
+/// A service may ask what address its host's name has, and a lab's host has none that is known.
+const NAMED: &str = "echo localhost > /proc/sys/kernel/hostname && exec \"$0\" \"$@\"";
+
 /// One transfer.
 pub struct Site {
     /// Where its configuration and keys are.
@@ -66,12 +69,14 @@ impl Site {
         }
     }
 
-    /// What stands before a service that refuses to be root: a user namespace in which it is not, with the same rights to files.
+    /// What stands before a service that refuses to be root: a user namespace in which it is not, with the same rights to files,
+    /// on a host whose name is known.
     pub fn as_another() -> Vec<String> {
         let user = match effective_user() {
             0 => NOT_ROOT,
             user => user,
         };
-        vec!["unshare".into(), "--user".into(), format!("--map-user={user}"), format!("--map-group={user}")]
+        let known = ["unshare", "--uts", "sh", "-c", NAMED, "unshare", "--user"].map(String::from);
+        known.into_iter().chain([format!("--map-user={user}"), format!("--map-group={user}")]).collect()
     }
 }

@@ -5,7 +5,6 @@ use super::fault;
 use super::range::Division;
 use crate::{Error, Result};
 use linerate_sys::{destination, page_cache};
-use rand::Rng;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -35,8 +34,7 @@ impl Source {
     pub fn open(request: &SourceRequest) -> Result<(Source, Opened)> {
         let Some(path) = &request.path else {
             let division = Division::for_file(request.memory_bytes)?;
-            let mut block = vec![0; BLOCK];
-            rand::rng().fill_bytes(&mut block);
+            let block = block(rand::random());
             let opened = Opened { bytes: division.bytes, mode: 0o644, name: None, cached_share: None };
             return Ok((Source::Memory(division.bytes, block), opened));
         };
@@ -98,6 +96,18 @@ impl Source {
             Source::Memory(..) => Error::peer("memory", "ended", "please report it"),
         }
     }
+}
+
+/// Numbers of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), which are quickly had: nobody is to wait for them.
+fn block(seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    (0..BLOCK / 8).flat_map(|_| next().to_le_bytes()).collect()
 }
 
 impl SourceFile {
