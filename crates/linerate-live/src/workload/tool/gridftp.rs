@@ -19,8 +19,9 @@ pub static GRIDFTP: Tool = Tool {
         words: |site| {
             let server = super::program("globus-gridftp-server", &[]);
             let server = server.map_or("globus-gridftp-server".into(), |path| path.display().to_string());
-            let port = site.port.to_string();
-            Ok([Site::as_another(), words([&server, "-p", &port, "-aa", "-c", "none"])].concat())
+            let (port, data) = (site.port.to_string(), site.address.to_string());
+            let server = words([&server, "-p", &port, "-aa", "-c", "none", "-data-interface", &data]);
+            Ok([Site::as_another(), server].concat())
         },
     },
     words: |site, streams| {

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a transfer may take.
-const LONGEST: Duration = Duration::from_secs(300);
+/// How long a transfer may take: so long, and what it has bytes for at this rate.
+const LONGEST: Duration = Duration::from_secs(30);
+const SLOWEST_BYTES_PER_S: u64 = 1_000_000;
 
 /// How often is asked whether the user waits on.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,6 +49,7 @@ pub struct Bench {
 pub struct Files {
     /// What is moved.
     pub source: PathBuf,
+    bytes: u64,
     digest: blake3::Hash,
 }
 
@@ -91,7 +93,7 @@ impl Bench {
         // What is not on the disk yet would be written while something is timed.
         file.sync_all().map_err(fail)?;
         drop(file);
-        Ok(Files { source, digest: hasher.finalize() })
+        Ok(Files { source, bytes, digest: hasher.finalize() })
     }
 
     /// What is received next; nothing is there.
@@ -125,12 +127,13 @@ impl Bench {
         let serving = tool.service.start(far, &site)?;
         let log = site.folder.join("tool.log");
         let command = quiet(client, &(tool.words)(&site, streams), &site, &log)?;
+        let longest = LONGEST + Duration::from_secs(files.bytes / SLOWEST_BYTES_PER_S);
         let begun = Instant::now();
         let process = ChildProcess::start(tool.name, Duration::ZERO, command)?;
         while !process.wait(LOOK) {
             check()?;
-            if begun.elapsed() > LONGEST {
-                let what = format!("took more than {} s", LONGEST.as_secs());
+            if begun.elapsed() > longest {
+                let what = format!("took more than {} s", longest.as_secs());
                 return Err(Error::peer(tool.name, what, "try a smaller file"));
             }
         }

@@ -146,3 +146,68 @@ impl<'s> Receiving<'s> {
 fn broken(what: String) -> Error {
     Error::peer("the sending end", what, "are both ends of the same version?")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::transfer::ask::SinkRequest;
+    use crate::workload::transfer::team::Team;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    const BYTES: u64 = 1000;
+
+    /// What becomes of these bytes of one stream.
+    fn received(folder: &Path, sent: &[u8]) -> Result<Option<Digest>> {
+        let path = Some(folder.join("file").as_os_str().as_bytes().to_vec());
+        let (name, mode, verify, threads) = (None, 0o600, true, 1);
+        let request =
+            SinkRequest { path, name, bytes: BYTES, mode, overwrite: false, anew: true, verify, threads };
+        let (sink, _) = Sink::open(&request)?;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        sender.write_all(sent).unwrap();
+        drop(sender);
+        let job = Receiving::new(&sink, true);
+        let moved = AtomicU64::new(0);
+        let team = Team::new(vec![stream], 20_000)?;
+        team.play(0, |stream, meter| job.play(stream, meter, &moved))?;
+        job.is_whole()?;
+        job.digest()
+    }
+
+    fn range(range: u64, content: &[u8], digest: &[u8]) -> Vec<u8> {
+        let frame = Frame::Bytes { range, bytes: content.len() as u64 };
+        [&frame.encode()[..], content, digest].concat()
+    }
+
+    #[test]
+    fn what_is_not_what_was_sent_has_no_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let content = vec![7; BYTES as usize];
+        let digest = *blake3::hash(&content).as_bytes();
+        let end = Frame::End.encode();
+        let whole = [range(0, &content, &digest), end.to_vec()].concat();
+        assert_eq!(received(folder.path(), &whole).unwrap(), Some(digest));
+        let mut damaged = whole.clone();
+        damaged[100] ^= 1;
+        let twice = [range(0, &content, &digest), whole.clone()].concat();
+        for (sent, part) in [
+            (damaged, "their digest differs"),
+            (end.to_vec(), "left out 1 range"),
+            (whole[..500].to_vec(), "ended a stream"),
+            (range(0, &content, &digest), "ended a stream"),
+            (range(1, &content, &digest), "which is none"),
+            (range(0, &content[1..], &digest), "of range 0, which has 1000"),
+            (twice, "twice"),
+            (Frame::Held { range: 0 }.encode().to_vec(), "which is not here"),
+            (vec![0xff; 24], "no frame"),
+        ] {
+            let error = received(folder.path(), &sent).unwrap_err();
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
+    }
+}
