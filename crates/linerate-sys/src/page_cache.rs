@@ -20,8 +20,7 @@ pub fn drop_cached(file: &File) -> Result<()> {
 
 /// Says that a file is read from its beginning to its end, once.
 pub fn read_ahead(file: &File) -> Result<()> {
-    fadvise(file, 0, None, Advice::Sequential)
-        .map_err(|e| Error::new("posix_fadvise", object(file), e))
+    fadvise(file, 0, None, Advice::Sequential).map_err(|e| Error::new("posix_fadvise", object(file), e))
 }
 
 /// The share of a file's pages that are in memory (mincore(2)). Of a file that the caller neither owns nor may write, the
@@ -35,9 +34,8 @@ pub fn cached_share(file: &File) -> Result<f64> {
         let length = WINDOW.min(bytes - at) as usize;
         let mut room = vec![0_u8; length.div_ceil(page as usize)];
         // SAFETY: a new mapping at a place of the kernel's choice, which nothing refers to.
-        let mapped = unsafe {
-            mmap(std::ptr::null_mut(), length, ProtFlags::empty(), MapFlags::SHARED, file, at)
-        };
+        let mapped =
+            unsafe { mmap(std::ptr::null_mut(), length, ProtFlags::empty(), MapFlags::SHARED, file, at) };
         let mapped = mapped.map_err(|e| fail(e.into()))?;
         // SAFETY: the mapping has `length` bytes, and `room` a byte for each of its pages.
         let answer = unsafe { libc::mincore(mapped, length, room.as_mut_ptr()) };

@@ -30,20 +30,34 @@ fn main() -> Result<(), Box<dyn Error>> {
         at.and_then(|at| arguments.get(at + 1)).map_or(usual.to_owned(), Clone::clone)
     };
     let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
-        .args(["transfer", &of("--target", "lab"), "--compare", "--json", "--rounds", &of("--rounds", ROUNDS)])
+        .args([
+            "transfer",
+            &of("--target", "lab"),
+            "--compare",
+            "--json",
+            "--rounds",
+            &of("--rounds", ROUNDS),
+        ])
         .args(["--sizes", &of("--sizes", SIZES)])
         .stderr(Stdio::inherit())
         .output()?;
     let told: Value = serde_json::from_slice(&output.stdout)?;
-    let rows: Vec<&Value> = told["rows"].as_array().into_iter().flatten().map(|row| &row["transfers"]).collect();
+    let rows: Vec<&Value> =
+        told["rows"].as_array().into_iter().flatten().map(|row| &row["transfers"]).collect();
     let mut sizes: Vec<u64> = rows.iter().filter_map(|row| row["bytes"].as_u64()).collect();
     sizes.sort_unstable();
     sizes.dedup();
     for bytes in sizes {
-        println!("\n{} MB, until it was on the disk: their time over ours, block by block", bytes / 1_000_000);
+        println!(
+            "\n{} MB, until it was on the disk: their time over ours, block by block",
+            bytes / 1_000_000
+        );
         let of_size = || rows.iter().copied().filter(move |row| row["bytes"] == bytes);
         let ours = OURS.map(|name| of_size().find(|row| row["tool"] == name && row["streams"] == STREAMS));
-        println!("  {:16} {:>7} {:>26} {:>26}  sealed", "program", "streams", "ours verified", "ours not verified");
+        println!(
+            "  {:16} {:>7} {:>26} {:>26}  sealed",
+            "program", "streams", "ours verified", "ours not verified"
+        );
         for other in of_size().filter(|row| row["is_ours"] == false) {
             let [verified, bare] = ours.map(|ours| ours.map_or("-".into(), |ours| ratio(ours, other)));
             let (tool, streams) = (other["tool"].as_str().unwrap_or_default(), &other["streams"]);

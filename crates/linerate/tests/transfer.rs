@@ -81,7 +81,9 @@ fn every_byte_comes_and_nothing_else() {
     assert_eq!((streams.len(), came), (4, 21_000_007), "the receiver's bytes");
     // The rate is those bytes by that end's clock, and until the disk has them.
     let end = |name: &str| transfer["receiver"][name].as_u64().unwrap();
-    assert!(end("first_done_ns") <= end("last_done_ns") && end("last_done_ns") + end("sync_ns") <= end("done_ns"));
+    assert!(
+        end("first_done_ns") <= end("last_done_ns") && end("last_done_ns") + end("sync_ns") <= end("done_ns")
+    );
     let rate = told["throughput_bps"].as_f64().unwrap();
     assert!((rate * end("done_ns") as f64 / 8e9 / 21_000_007.0 - 1.0).abs() < 1e-9);
     assert!(told["bound"]["sentence"].as_str().is_some_and(|sentence| sentence.contains('%')));
@@ -115,7 +117,9 @@ fn each_way_of_moving_it_moves_it() {
     }
     let output = command(folder.path(), "lab").args(["memory:3MB", "memory"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["2.86 MiB from memory:3000000 to memory, 4 streams", "thrown away", "told alike by both ends"] {
+    for part in
+        ["2.86 MiB from memory:3000000 to memory, 4 streams", "thrown away", "told alike by both ends"]
+    {
         assert!(text.contains(part), "{part}: {text} {}", said(&output));
     }
     assert!(output.stderr.is_empty(), "nothing is told where nobody looks: {}", said(&output));

@@ -139,11 +139,13 @@ fn evidence(bound: &str, transfer: &Transfer) -> String {
     match bound {
         "destination-disk" => {
             let writes = percent(share(receiver, |stream| waited(stream, stream.file.waited_ns())));
-            let synced = receiver.sync_ns.map(|ns| format!(", {} until all was on the disk", Nanoseconds(ns as f64)));
+            let synced =
+                receiver.sync_ns.map(|ns| format!(", {} until all was on the disk", Nanoseconds(ns as f64)));
             format!("its streams waited for writes {writes} of theirs{}", synced.unwrap_or_default())
         }
         "source-disk" => {
-            let cached = transfer.cached_share.map(|share| format!("; {} of the file was in memory", percent(share)));
+            let cached =
+                transfer.cached_share.map(|share| format!("; {} of the file was in memory", percent(share)));
             let reads = percent(share(sender, |stream| waited(stream, stream.file.waited_ns())));
             format!("its streams waited for reads {reads} of theirs{}", cached.unwrap_or_default())
         }
@@ -164,12 +166,15 @@ fn evidence(bound: &str, transfer: &Transfer) -> String {
 }
 
 fn path_evidence(transfer: &Transfer) -> String {
-    let of = |name: &str| transfer.sender.streams.iter().filter_map(|stream| stream.tcp.get(name)).copied().collect();
+    let of = |name: &str| {
+        transfer.sender.streams.iter().filter_map(|stream| stream.tcp.get(name)).copied().collect()
+    };
     let round_trips: Vec<u64> = of("min_rtt");
     let [again, out] = ["total_retrans", "data_segs_out"].map(|name| of(name).iter().sum::<u64>() as f64);
     let least = round_trips.into_iter().filter(|us| *us < u64::from(u32::MAX)).min();
     let trip = least.map(|us| format!("; a round trip takes {} at least", Nanoseconds(1e3 * us as f64)));
-    let lost = (out > 0.0 && again / out > LOSES).then(|| format!("; {} of the segments went twice", percent(again / out)));
+    let lost = (out > 0.0 && again / out > LOSES)
+        .then(|| format!("; {} of the segments went twice", percent(again / out)));
     format!("both ends waited for it{}{}", trip.unwrap_or_default(), lost.unwrap_or_default())
 }
 

@@ -69,9 +69,10 @@ fn rate(transfer: &Transfer) -> String {
 pub fn size(bytes: u64) -> String {
     let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let unit = units.iter().find(|(_, unit)| bytes >= *unit);
-    unit.map_or_else(|| format!("{bytes} B"), |(name, unit)| {
-        format!("{} {name}", significant(bytes as f64 / *unit as f64, 3))
-    })
+    unit.map_or_else(
+        || format!("{bytes} B"),
+        |(name, unit)| format!("{} {name}", significant(bytes as f64 / *unit as f64, 3)),
+    )
 }
 
 #[cfg(test)]
@@ -81,7 +82,8 @@ mod tests {
 
     #[test]
     fn what_reached_only_memory_says_so() {
-        let stream = TransferStream { bytes: 10_000_000, elapsed_ns: 10_000_000, ..TransferStream::default() };
+        let stream =
+            TransferStream { bytes: 10_000_000, elapsed_ns: 10_000_000, ..TransferStream::default() };
         let end = TransferEnd { streams: vec![stream], done_ns: 10_000_000, ..TransferEnd::default() };
         let mut transfer = Transfer {
             source: "/a".into(),
@@ -104,6 +106,9 @@ mod tests {
     fn a_transfer_that_found_everything_has_no_rate() {
         let receiver = TransferEnd { held_bytes: 4 << 20, ..TransferEnd::default() };
         let text = transfer_text(&Transfer { bytes: 4 << 20, receiver, ..Transfer::default() });
-        assert!(text.contains("nothing had to cross") && text.contains("4.00 MiB of it were there"), "{text}");
+        assert!(
+            text.contains("nothing had to cross") && text.contains("4.00 MiB of it were there"),
+            "{text}"
+        );
     }
 }

@@ -34,9 +34,8 @@ pub fn transfers_text(all: &[TransfersOf]) -> String {
 /// The same for a program.
 pub fn transfers_json(all: &[TransfersOf]) -> Value {
     let rows = all.iter().map(|one| {
-        let rate = rate(one).map(|rate| {
-            json!({ "median": rate.median, "low": rate.low, "high": rate.high, "n": rate.n })
-        });
+        let rate = rate(one)
+            .map(|rate| json!({ "median": rate.median, "low": rate.low, "high": rate.high, "n": rate.n }));
         json!({ "transfers": one, "throughput_bps": rate, "paper_bps": published(one) })
     });
     json!({ "schema": "linerate.transfers-report/1", "rows": rows.collect::<Vec<_>>() })
@@ -80,7 +79,9 @@ fn published(of: &TransfersOf) -> Option<f64> {
     let file = Size::File(format!("{} MB", of.bytes / 1_000_000));
     let is_it = |config: &str| of.paper.as_deref() == Some(config) && of.bytes.is_multiple_of(1_000_000);
     let row = rows().iter().find(|row| {
-        (row.paper.as_str(), row.test.as_str()) == PAPER && is_it(&row.config) && row.bytes.as_ref() == Some(&file)
+        (row.paper.as_str(), row.test.as_str()) == PAPER
+            && is_it(&row.config)
+            && row.bytes.as_ref() == Some(&file)
     })?;
     row.value.map(|value| value * row.unit.factor)
 }
@@ -107,7 +108,10 @@ mod tests {
         let failed = TransfersOf { failed: Some("it broke".into()), ..of("broken", 10_000_000, &[], None) };
         let text = transfers_text(&[slow, fast, failed]);
         let at = |word: &str| text.find(word).unwrap();
-        assert!(at("fast") < at("slow") && text.contains("not measured: broken of 9.54 MiB: it broke"), "{text}");
+        assert!(
+            at("fast") < at("slow") && text.contains("not measured: broken of 9.54 MiB: it broke"),
+            "{text}"
+        );
         let line = text.lines().find(|line| line.contains("fast")).unwrap();
         for part in ["800 Mb/s", "727 Mb/s", "889 Mb/s", " 6 "] {
             assert!(line.contains(part), "{part}: {line}");

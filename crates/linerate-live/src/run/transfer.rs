@@ -136,7 +136,8 @@ impl Runner<'_> {
             _ => return Err(out_of_turn()),
         };
         let held: u64 = prepared.held.len() as u64 * prepared.range_bytes;
-        let moving = Moving { bytes: 0, of: opened.bytes, held: held.min(opened.bytes), time: Duration::ZERO };
+        let moving =
+            Moving { bytes: 0, of: opened.bytes, held: held.min(opened.bytes), time: Duration::ZERO };
         let mut transfer = Transfer {
             source: order.source.shown(),
             destination: prepared.path.unwrap_or_else(|| order.destination.shown()),
@@ -167,7 +168,8 @@ impl Runner<'_> {
         let digest = transfer.receiver.digest.clone();
         if transfer.sender.digest != digest {
             let what = "what came has another digest than what was sent";
-            let hint = "something on the way changed it; the same command looks through it and sends what differs";
+            let hint =
+                "something on the way changed it; the same command looks through it and sends what differs";
             return Err(Error::peer("the transfer", what, hint));
         }
         let finish = Request::Finish(FinishRequest { digest, sync: order.sync });
@@ -271,5 +273,9 @@ fn source(order: &Order) -> Request {
 }
 
 fn out_of_turn() -> Error {
-    Error::peer("an end of the transfer", "gave another answer than was asked for", "are both of the same version?")
+    Error::peer(
+        "an end of the transfer",
+        "gave another answer than was asked for",
+        "are both of the same version?",
+    )
 }

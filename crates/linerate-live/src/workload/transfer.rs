@@ -29,7 +29,7 @@ mod source;
 mod team;
 
 pub use ask::{
-    Answered, FinishRequest, Held, Opened, OfferRequest, Prepared, ReceiveRequest, Request, SendRequest,
+    Answered, FinishRequest, Held, OfferRequest, Opened, Prepared, ReceiveRequest, Request, SendRequest,
     SinkRequest, SourceRequest,
 };
 

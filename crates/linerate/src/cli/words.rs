@@ -141,7 +141,10 @@ pub const WORDS: &[Words] = &[
     Words {
         command: "transfer",
         examples: &[
-            ("linerate transfer ssh://node7 disk.img /scratch/", "a file of this host into a folder of node7"),
+            (
+                "linerate transfer ssh://node7 disk.img /scratch/",
+                "a file of this host into a folder of node7",
+            ),
             ("linerate transfer ssh://node7 /scratch/disk.img . --pull", "and back"),
             (
                 "linerate transfer lab:metro memory:256MiB memory",

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const KILLS: &str = "LINERATE_TRANSFER_KILLS";
 const USUAL: usize = 10;
 
-/// Some seconds over this path, in ranges of 4 MiB.
+/// A second over this path by one stream, in ranges of 4 MiB, each of which is there or not when it is killed.
 const PATH: &str = "lab:rate=200Mb/s";
 const BYTES: usize = 24 << 20;
 
@@ -50,7 +50,7 @@ fn what_is_killed_is_marked_and_goes_on() {
     let whole = folder.path().join("whole");
     let mut held = 0;
     for number in 0..kills {
-        let mut run = command(folder.path(), PATH).args(["file", "whole"]).spawn().unwrap();
+        let mut run = command(folder.path(), PATH).args(["file", "whole", "--streams", "1"]).spawn().unwrap();
         await_part(&mut run, folder.path());
         std::thread::sleep(Duration::from_millis(chance.random_range(0..500)));
         // In turns all of it at once, and one of its processes, which the others are to notice.

@@ -5,8 +5,10 @@ use super::site::Site;
 use super::words;
 
 /// Takes files.
-pub static WEBDAV: Service =
-    Service { name: "rclone serve webdav", words: |site| Ok(serve(site, "webdav", &site.destination_folder())) };
+pub static WEBDAV: Service = Service {
+    name: "rclone serve webdav",
+    words: |site| Ok(serve(site, "webdav", &site.destination_folder())),
+};
 
 /// Gives them.
 pub static HTTP: Service = Service {

@@ -92,7 +92,11 @@ mod tests {
             (30, "ls -ld"),
         ] {
             let error = on("open", "it", io::Error::from_raw_os_error(number));
-            assert!(error.hint().is_some_and(|hint| hint.contains(part)), "{number}: {error} {:?}", error.hint());
+            assert!(
+                error.hint().is_some_and(|hint| hint.contains(part)),
+                "{number}: {error} {:?}",
+                error.hint()
+            );
         }
     }
 }

@@ -45,7 +45,11 @@ impl Frame {
             [1, range, bytes] => Ok(Frame::Bytes { range, bytes }),
             [2, range, 0] => Ok(Frame::Held { range }),
             [3, 0, 0] => Ok(Frame::End),
-            _ => Err(Error::peer("the sending end", "sent what is no frame", "are both ends of the same version?")),
+            _ => Err(Error::peer(
+                "the sending end",
+                "sent what is no frame",
+                "are both ends of the same version?",
+            )),
         }
     }
 }
@@ -57,7 +61,8 @@ mod tests {
 
     #[test]
     fn a_frame_comes_as_it_went() {
-        for frame in [Frame::Bytes { range: 7, bytes: 1 << 33 }, Frame::Held { range: u64::MAX }, Frame::End] {
+        for frame in [Frame::Bytes { range: 7, bytes: 1 << 33 }, Frame::Held { range: u64::MAX }, Frame::End]
+        {
             assert_eq!(Frame::decode(&frame.encode()).unwrap(), frame);
         }
     }

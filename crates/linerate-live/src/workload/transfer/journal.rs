@@ -87,12 +87,9 @@ mod tests {
     fn a_damaged_journal_is_read_as_far_as_it_goes() {
         let division = Division::for_file(100 << 20).unwrap();
         let first = format!("{SCHEMA} {} {}\n", division.bytes, division.range_bytes);
-        for (rest, ranges_there) in [
-            ("1\n2", &[1][..]),
-            ("", &[]),
-            ("1\nx\n-4\n99999\n2\n", &[1, 2]),
-            ("\0\0\n5\n\u{fffd}\n", &[5]),
-        ] {
+        for (rest, ranges_there) in
+            [("1\n2", &[1][..]), ("", &[]), ("1\nx\n-4\n99999\n2\n", &[1, 2]), ("\0\0\n5\n\u{fffd}\n", &[5])]
+        {
             assert_eq!(ranges(&format!("{first}{rest}"), division), ranges_there, "{rest:?}");
         }
         assert!(ranges("1\n2\n", division).is_empty());

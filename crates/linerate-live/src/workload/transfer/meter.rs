@@ -57,7 +57,8 @@ impl Meter {
         let [file, digest, network] = self.spent;
         let waited = |of: Scheduling| of.run_delay_ns;
         let before = waited(self.scheduling);
-        let run_delay_ns = waited(scheduling()).zip(before).map(|(after, before)| after.saturating_sub(before));
+        let run_delay_ns =
+            waited(scheduling()).zip(before).map(|(after, before)| after.saturating_sub(before));
         TransferStream {
             bytes: self.bytes,
             elapsed_ns: monotonic_ns() - self.begun_ns,

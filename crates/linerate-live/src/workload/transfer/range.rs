@@ -38,7 +38,8 @@ impl Division {
     /// As small as there may be ranges.
     pub fn for_file(bytes: u64) -> Result<Division> {
         let bytes = Some(bytes).filter(|bytes| *bytes <= LONGEST);
-        let bytes = bytes.ok_or_else(|| Error::usage("the file is longer than 2^60 bytes", "send it in parts"))?;
+        let bytes =
+            bytes.ok_or_else(|| Error::usage("the file is longer than 2^60 bytes", "send it in parts"))?;
         Ok(Division { bytes, range_bytes: bytes.div_ceil(MOST_RANGES).next_power_of_two().max(LEAST) })
     }
 
@@ -128,7 +129,8 @@ mod tests {
     #[test]
     fn the_ranges_together_are_the_files_own_digest() {
         let text: Vec<u8> = (0..5 * LEAST + 77).map(|byte| (byte % 251) as u8).collect();
-        for bytes in [0, 1, LEAST - 1, LEAST, LEAST + 1, 2 * LEAST, 3 * LEAST, 4 * LEAST + 5, 5 * LEAST + 77] {
+        for bytes in [0, 1, LEAST - 1, LEAST, LEAST + 1, 2 * LEAST, 3 * LEAST, 4 * LEAST + 5, 5 * LEAST + 77]
+        {
             let text = &text[..bytes as usize];
             let division = Division::for_file(bytes).unwrap();
             let ranges: Vec<Digest> = (0..division.count())

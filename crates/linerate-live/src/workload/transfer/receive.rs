@@ -47,7 +47,9 @@ impl<'s> Receiving<'s> {
         let missing = self.ranges.iter().filter(|range| !range.is_there.load(Ordering::Acquire)).count();
         match missing {
             0 => Ok(()),
-            _ => Err(Error::peer("the sending end", format!("left out {missing} ranges"), "please report it")),
+            _ => {
+                Err(Error::peer("the sending end", format!("left out {missing} ranges"), "please report it"))
+            }
         }
     }
 
@@ -71,7 +73,10 @@ impl<'s> Receiving<'s> {
                 Frame::Bytes { range, bytes } => {
                     let span = self.take(range)?;
                     if bytes != span.bytes {
-                        return Err(broken(format!("sent {bytes} B of range {range}, which has {}", span.bytes)));
+                        return Err(broken(format!(
+                            "sent {bytes} B of range {range}, which has {}",
+                            span.bytes
+                        )));
                     }
                     self.receive(stream, (range, span), &mut room, meter, moved)?;
                 }
@@ -81,7 +86,8 @@ impl<'s> Receiving<'s> {
 
     /// A range comes once, whoever sends it.
     fn take(&self, range: u64) -> Result<Span> {
-        let span = self.division.span(range).ok_or_else(|| broken(format!("sent range {range}, which is none")))?;
+        let span =
+            self.division.span(range).ok_or_else(|| broken(format!("sent range {range}, which is none")))?;
         match self.ranges[range as usize].is_taken.swap(true, Ordering::AcqRel) {
             false => Ok(span),
             true => Err(broken(format!("sent range {range} twice"))),
@@ -133,7 +139,8 @@ impl<'s> Receiving<'s> {
         let digest = self.verify.then(|| hasher.digest()).unwrap_or_default();
         if self.verify && stream.digest(meter)? != digest {
             let what = format!("bytes {} to {end} are not what was sent: their digest differs", span.at);
-            let hint = "something on the way or in a host's memory changed them; the same command sends them again";
+            let hint =
+                "something on the way or in a host's memory changed them; the same command sends them again";
             return Err(Error::peer("the stream", what, hint));
         }
         self.sink.keep(range)?;

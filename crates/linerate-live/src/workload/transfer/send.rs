@@ -46,7 +46,8 @@ impl<'s> Sending<'s> {
             return Ok(None);
         }
         let all: Option<Vec<Digest>> = self.digests.iter().map(|one| one.get().copied()).collect();
-        let all = all.ok_or_else(|| Error::peer("the sending end", "left out a range", "please report it"))?;
+        let all =
+            all.ok_or_else(|| Error::peer("the sending end", "left out a range", "please report it"))?;
         Ok(Some(self.division.digest(&all)))
     }
 

@@ -46,12 +46,8 @@ impl Sink {
     /// Opens the part, and looks through what an earlier transfer left of it.
     pub fn open(request: &SinkRequest) -> Result<(Sink, Prepared)> {
         let division = Division::for_file(request.bytes)?;
-        let prepared = |path, held, allocated| Prepared {
-            path,
-            range_bytes: division.range_bytes,
-            held,
-            allocated,
-        };
+        let prepared =
+            |path, held, allocated| Prepared { path, range_bytes: division.range_bytes, held, allocated };
         let Some(path) = &request.path else {
             let sink = Sink { division, held: Vec::new(), place: None };
             return Ok((sink, prepared(None, Vec::new(), None)));
@@ -117,9 +113,11 @@ impl Sink {
     /// Gives it its name.
     pub fn finish(&self, request: &FinishRequest) -> Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
-        destination::name(&place.part, &place.whole, place.overwrite).map_err(|error| match error.source.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(&place.whole),
-            _ => fault::of_file(error),
+        destination::name(&place.part, &place.whole, place.overwrite).map_err(|error| {
+            match error.source.kind() {
+                std::io::ErrorKind::AlreadyExists => exists(&place.whole),
+                _ => fault::of_file(error),
+            }
         })?;
         if request.sync {
             let folder = folder(&place.whole);
@@ -160,7 +158,10 @@ fn may_be_made(whole: &Path, overwrite: bool) -> Result<()> {
 }
 
 fn exists(whole: &Path) -> Error {
-    Error::unavailable(format!("{} exists", whole.display()), "--overwrite replaces it once the new one is whole")
+    Error::unavailable(
+        format!("{} exists", whole.display()),
+        "--overwrite replaces it once the new one is whole",
+    )
 }
 
 fn beside(whole: &Path, ending: &str) -> PathBuf {
@@ -193,7 +194,9 @@ fn looked_through(
     let works = (0..threads.clamp(1, 64)).map(|_| look);
     let mut held = Vec::new();
     for looked in thread::together("looks", works)? {
-        held.extend(looked.map_err(|_| Error::peer("this process", "a thread panicked", "please report it"))??);
+        held.extend(
+            looked.map_err(|_| Error::peer("this process", "a thread panicked", "please report it"))??,
+        );
     }
     held.sort_unstable_by_key(|held| held.range);
     Ok(held)

@@ -175,9 +175,7 @@ mod tests {
         let words = ["linerate", "transfer", "lab"].map(OsString::from);
         let words = words.into_iter().chain([source, destination.into()]);
         match Args::try_parse_from(words).map(|args| args.command) {
-            Ok(Command::Transfer(args)) => {
-                (args.source().map_err(|unfit| unfit.what), args.destination())
-            }
+            Ok(Command::Transfer(args)) => (args.source().map_err(|unfit| unfit.what), args.destination()),
             other => panic!("{other:?}"),
         }
     }
@@ -185,7 +183,10 @@ mod tests {
     #[test]
     fn memory_is_no_path() {
         let path = |text: &str| FileEnd::Path(text.into());
-        assert_eq!(parsed("memory:1MiB".into(), "memory"), (Ok(FileEnd::Memory(1 << 20)), FileEnd::Memory(0)));
+        assert_eq!(
+            parsed("memory:1MiB".into(), "memory"),
+            (Ok(FileEnd::Memory(1 << 20)), FileEnd::Memory(0))
+        );
         assert_eq!(parsed("./memory".into(), "memory2"), (Ok(path("./memory")), path("memory2")));
         for text in ["memory", "memory:", "memory:0", "memory:x"] {
             assert!(parsed(text.into(), "x").0.is_err(), "{text}");

@@ -123,13 +123,15 @@ fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (at, way) in WAYS.iter().enumerate() {
         let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
-        let ours = |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
+        let ours =
+            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
         rows.extend(streams.iter().map(ours));
     }
     let path: Vec<PathBuf> = Bench::programs();
     let is_named = |tool: &Tool| args.tools.iter().any(|name| name == tool.name);
     for tool in TOOLS.iter().copied().filter(|tool| args.tools.is_empty() || is_named(tool)) {
-        let missing = tool.missing(&path).map(|name| format!("no {name} here: apt-get install {}", tool.packages));
+        let missing =
+            tool.missing(&path).map(|name| format!("no {name} here: apt-get install {}", tool.packages));
         if missing.is_some() && !is_named(tool) {
             continue;
         }
@@ -138,7 +140,9 @@ fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
             rows.push(row(By::Tool(tool), tool.name.into(), tool.seals, *count, paper, missing.clone()));
         }
     }
-    debug_assert!(args.tools.iter().all(|name| name == NO_TOOL || TOOLS.iter().any(|tool| tool.name == name)));
+    debug_assert!(
+        args.tools.iter().all(|name| name == NO_TOOL || TOOLS.iter().any(|tool| tool.name == name))
+    );
     rows
 }
 
@@ -150,7 +154,9 @@ fn one(row: &mut Row, runner: &mut Runner<'_>, bench: &mut Bench, files: &Files)
     };
     match took {
         Ok(ns) => row.of.took_ns.push(ns),
-        Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => return Err(error),
+        Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => {
+            return Err(error);
+        }
         // One that fails once is not to be relied upon: it has no number.
         Err(error) => {
             row.of.took_ns.clear();
