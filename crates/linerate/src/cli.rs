@@ -31,6 +31,7 @@ mod stop;
 mod suite;
 mod traces;
 mod transfer;
+mod transfer_args;
 mod usage;
 mod value;
 mod watch;

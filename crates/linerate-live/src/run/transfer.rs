@@ -87,8 +87,10 @@ impl FileEnd {
     fn shown(&self) -> String {
         match self {
             FileEnd::Path(path) => path.display().to_string(),
-            FileEnd::Memory(0) => "memory".into(),
-            FileEnd::Memory(bytes) => format!("memory:{bytes}"),
+            FileEnd::Memory(bytes) => {
+                let size = if *bytes == 0 { String::new() } else { format!(":{bytes}") };
+                format!("memory{size}")
+            }
         }
     }
 }
@@ -193,14 +195,13 @@ impl Runner<'_> {
     fn met(&mut self, ends: Ends, order: &Order) -> Result<Offer> {
         let other = ends.sender + ends.receiver - ends.listener;
         let spec = |host: &Host, passive| Spec {
-            transport: "tcp".into(),
             flows: order.streams,
             passive,
             address: Some(host.address.clone()),
             ports: self.plan.host(host.facts.host).and_then(|host| host.ports),
-            calls: false,
             settings: self.plan.settings.clone(),
             patience_ms: STILL.as_millis() as u64,
+            ..Spec::default()
         };
         let specs = [(ends.listener, true), (other, false)]
             .map(|(end, passive)| (end, spec(&self.hosts.all[end], passive)));

@@ -32,7 +32,7 @@ pub enum Command {
     /// Say why the rate is lost, by experiment.
     Diagnose(Diagnose),
     /// Move a file from one host to another, and say what held it up.
-    Transfer(super::transfer::args::Transfer),
+    Transfer(super::transfer_args::Transfer),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.

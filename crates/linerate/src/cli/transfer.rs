@@ -1,12 +1,14 @@
 //! `linerate transfer`: a file from one host to another, from the arguments to what held it up.
 
-pub mod args;
 mod compare;
 
+use super::args::{CommandLine, Hosts, StateFolder};
 use super::measure::reached;
 use super::planned_hosts::two_hosts;
 use super::run::{once, settings};
 use super::stop::Stop;
+use super::transfer_args::Transfer;
+use super::watch::Watching;
 use super::watch::progress::about;
 use super::{farewell, print};
 use crate::plan::{Plan, Profile, Rungs, View};
@@ -14,7 +16,7 @@ use crate::report::{size, transfer_json, transfer_text};
 use crate::run::{Moving, Order};
 use crate::unit::BitRate;
 use crate::{Error, Result};
-use args::Transfer;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The rung whose addresses the streams have.
@@ -40,7 +42,7 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
         anew: args.anew,
         cold: args.cold,
     };
-    let (plan, hosts, stop) = (plan(args)?, args.hosts(), Stop::listen()?);
+    let (plan, hosts, stop) = (plan(args)?, hosts(args), Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("reaching the hosts");
@@ -57,10 +59,31 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The arguments as commands that measure are told them.
+fn hosts(args: &Transfer) -> Hosts {
+    Hosts {
+        target: args.target.clone(),
+        only: Vec::new(),
+        skip: Vec::new(),
+        // Nothing is visited in an order.
+        seed: Some(0),
+        faults: Vec::new(),
+        addresses: args.addresses.clone(),
+        ports: args.ports,
+        connect: args.connect,
+        ssh: args.ssh.clone(),
+        remote_dirs: args.remote_dirs.clone(),
+        output: PathBuf::new(),
+        watching: Watching { quiet: args.quiet || args.json, live: false, json: false },
+        state: StateFolder { folder: None },
+        asked: CommandLine::default(),
+    }
+}
+
 /// What hosts are told that are reached: nothing of it is measured.
 fn plan(args: &Transfer) -> Result<Plan> {
     once("--set", &args.set)?;
-    let hosts = args.hosts();
+    let hosts = hosts(args);
     let profile = Profile::named("quick").ok_or_else(|| Error::usage("no profile is called `quick`", ""))?;
     Ok(Plan {
         target: args.target.clone(),

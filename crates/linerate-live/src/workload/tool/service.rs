@@ -76,8 +76,8 @@ pub fn quiet(host: &VirtualHost, words: &[String], site: &Site, log: &Path) -> R
 /// Whether something listens at a port of the network namespace that a process is in.
 fn listens(pid: u32, port: u16) -> bool {
     let wanted = format!(":{port:04X}");
-    ["tcp", "tcp6"].iter().any(|family| {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{family}")).unwrap_or_default();
+    ["", "6"].iter().any(|version| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/net/tcp{version}")).unwrap_or_default();
         text.lines().any(|line| {
             let mut fields = line.split_ascii_whitespace().skip(1);
             let (local, state) = (fields.next().unwrap_or_default(), fields.nth(1).unwrap_or_default());

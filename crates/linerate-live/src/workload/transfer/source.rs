@@ -93,7 +93,7 @@ impl Source {
     pub fn shrank(&self) -> Error {
         match self {
             Source::File(file) => file.changed(),
-            Source::Memory(..) => Error::peer("memory", "ended", "please report it"),
+            Source::Memory(..) => Error::peer("the source", "ended", "please report it"),
         }
     }
 }

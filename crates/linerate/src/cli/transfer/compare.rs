@@ -1,9 +1,9 @@
 //! `linerate transfer --compare`: the same files by this program and by others, in turns.
 
-use super::args::{NO_TOOL, Transfer};
-use super::plan;
+use super::{hosts, plan};
 use crate::cli::measure::reached;
 use crate::cli::stop::Stop;
+use crate::cli::transfer_args::{NO_TOOL, Transfer};
 use crate::cli::{SOME_FAILED, chain, farewell, print};
 use crate::plan::Target;
 use crate::record::TransfersOf;
@@ -59,7 +59,7 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
         let what = format!("--compare starts servers of its own, and {} is no lab", args.target);
         return Err(Error::usage(what, "try `linerate transfer lab --compare`"));
     }
-    let (plan, hosts, stop) = (plan(args)?, args.hosts(), Stop::listen()?);
+    let (plan, hosts, stop) = (plan(args)?, hosts(args), Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("building the lab");

@@ -1,11 +1,9 @@
-//! The command line of `linerate transfer`.
+//! The command line of `linerate transfer`, in a file that the commands' own can read without knowing what it does.
 
-use crate::cli::args::{CommandLine, Hosts, StateFolder};
 use crate::cli::heading::{HOSTS, OUTPUT, WHAT};
 use crate::cli::value::{
     Read, Unfit, address, connect, count, message_size, ports, remote_dir, setting, target,
 };
-use crate::cli::watch::Watching;
 use crate::plan::{HostAddress, HostId, PortRange, Setting, Target};
 use crate::run::{FileEnd, RemoteFolder};
 use crate::unit::{Bytes, within};
@@ -13,10 +11,9 @@ use crate::workload::tool::TOOLS;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 /// What stands for memory in the place of a file.
-const MEMORY: &str = "memory";
+const MEMORY: &str = "memory:";
 
 /// No other program.
 pub const NO_TOOL: &str = "none";
@@ -107,38 +104,16 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The same as commands that measure are told it.
-    pub fn hosts(&self) -> Hosts {
-        Hosts {
-            target: self.target.clone(),
-            only: Vec::new(),
-            skip: Vec::new(),
-            // Nothing is visited in an order.
-            seed: Some(0),
-            faults: Vec::new(),
-            addresses: self.addresses.clone(),
-            ports: self.ports,
-            connect: self.connect,
-            ssh: self.ssh.clone(),
-            remote_dirs: self.remote_dirs.clone(),
-            output: PathBuf::new(),
-            watching: Watching { quiet: self.quiet || self.json, live: false, json: false },
-            state: StateFolder { folder: None },
-            asked: CommandLine::default(),
-        }
-    }
-
     /// What is sent.
     pub fn source(&self) -> Read<FileEnd> {
         let source = self.source.clone().unwrap_or_default();
         let Some(size) = memory(&source) else { return Ok(FileEnd::Path(source.into())) };
         let [least, most] = [1, LONGEST].map(Bytes);
-        let size = size.strip_prefix(':').unwrap_or_default();
         match within(size.parse(), least, most, |size| size) {
             Ok(size) => Ok(FileEnd::Memory(size.0)),
             Err(why) => Err(Unfit {
-                what: format!("the size after `{MEMORY}:` is `{size}`: {why}"),
-                hint: format!("try {MEMORY}:1GiB; a file of that name is ./{MEMORY}"),
+                what: format!("the size after `{MEMORY}` is `{size}`: {why}"),
+                hint: format!("try {MEMORY}1GiB; a file of that name is ./{MEMORY}{size}"),
             }),
         }
     }
@@ -147,7 +122,7 @@ impl Transfer {
     pub fn destination(&self) -> FileEnd {
         let destination = self.destination.clone().unwrap_or_default();
         match memory(&destination) {
-            Some("") => FileEnd::Memory(0),
+            Some(_) => FileEnd::Memory(0),
             _ => FileEnd::Path(destination.into()),
         }
     }
@@ -158,9 +133,10 @@ fn tool_names() -> PossibleValuesParser {
     PossibleValuesParser::new(TOOLS.iter().map(|tool| tool.name).chain([NO_TOOL]))
 }
 
-/// What follows `memory` in its place; a path has something before it.
+/// What follows `memory:`, or nothing after `memory`; none of a path.
 fn memory(text: &OsStr) -> Option<&str> {
-    text.to_str()?.strip_prefix(MEMORY).filter(|rest| rest.is_empty() || rest.starts_with(':'))
+    let text = text.to_str()?;
+    if text == MEMORY.trim_end_matches(':') { Some("") } else { text.strip_prefix(MEMORY) }
 }
 
 #[cfg(test)]
