@@ -2,6 +2,7 @@
 //!
 //! `LINERATE_TRANSFER_KILLS=30 cargo test --test integration transfer::` kills more often.
 
+mod bounds;
 mod kills;
 mod refusals;
 mod tools;
