@@ -109,6 +109,7 @@ impl Transfers {
         let team = self.team(&request.other)?;
         self.moved.store(0, Ordering::Relaxed);
         let begun = monotonic_ns();
+        team.let_begin()?;
         let mut end = team.play(begun, |stream, meter| job.play(stream, meter, &self.moved))?;
         job.is_whole()?;
         end.held_bytes = job.held_bytes();

@@ -54,6 +54,7 @@ impl<'s> Sending<'s> {
     /// One stream's part.
     pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
         let mut room = vec![0; PIECE];
+        stream.await_begin(meter)?;
         while let Some((range, span)) = self.take() {
             if self.is_held(range, span, &mut room, meter)? {
                 self.held_bytes.fetch_add(span.bytes, Ordering::Relaxed);

@@ -10,6 +10,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// The byte that lets the other end begin.
+const BEGIN: u8 = 1;
+
 /// The connections.
 pub struct Team {
     streams: Vec<TcpStream>,
@@ -29,6 +32,14 @@ impl Team {
             socket::limit_waits(stream, Duration::from_millis(patience_ms))?;
         }
         Ok(Team { streams, patience_ms })
+    }
+
+    /// Lets the sending end begin. What it sent before would be here before this end's clock began, and have taken no time.
+    pub fn let_begin(&self) -> Result<()> {
+        self.streams.iter().try_for_each(|socket| {
+            let stream = Stream { socket, patience_ms: self.patience_ms };
+            stream.send_to(SENDER, &[BEGIN])
+        })
     }
 
     /// Plays a part on each at once. The first failure ends all of them, and of failures the one nearest to the cause is told.
@@ -88,12 +99,31 @@ impl Stream<'_> {
     }
 
     /// Sends all of it.
-    pub fn send(&self, mut bytes: &[u8]) -> Result<()> {
+    pub fn send(&self, bytes: &[u8]) -> Result<()> {
+        self.send_to(RECEIVER, bytes)
+    }
+
+    fn send_to(&self, other: &str, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let went = self.sent(socket::send_waiting(self.socket, bytes))?;
-            bytes = &bytes[went..];
+            let went = socket::send_waiting(self.socket, bytes);
+            bytes = &bytes[fault::of_stream(other, went, self.patience_ms)?..];
         }
         Ok(())
+    }
+
+    /// Waits until the receiving end's clock has begun.
+    pub fn await_begin(&self, meter: &mut Meter) -> Result<()> {
+        let mut room = [0];
+        self.receive_from(RECEIVER, &mut room)?;
+        meter.lap(Part::Network);
+        match room {
+            [BEGIN] => Ok(()),
+            _ => Err(Error::peer(
+                RECEIVER,
+                "began with what is no beginning",
+                "are both ends of the same version?",
+            )),
+        }
     }
 
     /// Says what comes next.
@@ -105,11 +135,15 @@ impl Stream<'_> {
 
     /// Receives until the room is full.
     pub fn receive(&self, room: &mut [u8]) -> Result<()> {
+        self.receive_from(SENDER, room)
+    }
+
+    fn receive_from(&self, other: &str, room: &mut [u8]) -> Result<()> {
         let mut filled = 0;
         while filled < room.len() {
             let came = socket::receive_all(self.socket, &mut room[filled..]);
-            match fault::of_stream(SENDER, came, self.patience_ms)? {
-                Some(0) => return Err(Error::hung_up(SENDER, "ended a stream before its end")),
+            match fault::of_stream(other, came, self.patience_ms)? {
+                Some(0) => return Err(Error::hung_up(other, "ended a stream before its end")),
                 came => filled += came.unwrap_or(0),
             }
         }
