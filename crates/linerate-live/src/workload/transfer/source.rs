@@ -12,7 +12,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 /// What memory is made of: no layer below may find that it is all the same, and it is written once, so that it is there.
-const BLOCK: usize = 8 << 20;
+const BLOCK: usize = 2 << 20;
 
 /// What is sent.
 pub enum Source {
@@ -107,7 +107,9 @@ fn block(seed: u64) -> Vec<u8> {
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     };
-    (0..BLOCK / 8).flat_map(|_| next().to_le_bytes()).collect()
+    let mut block = vec![0; BLOCK];
+    block.chunks_exact_mut(8).for_each(|eight| eight.copy_from_slice(&next().to_le_bytes()));
+    block
 }
 
 impl SourceFile {
