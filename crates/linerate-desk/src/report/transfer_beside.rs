@@ -113,7 +113,7 @@ mod tests {
             "{text}"
         );
         let line = text.lines().find(|line| line.contains("fast")).unwrap();
-        for part in ["800 Mb/s", "727 Mb/s", "889 Mb/s", " 6 "] {
+        for part in ["800 Mb/s", "730 Mb/s", "890 Mb/s", " 6 "] {
             assert!(line.contains(part), "{part}: {line}");
         }
         assert!(text.lines().any(|line| line.contains("slow") && line.matches(" - ").count() == 2), "{text}");
