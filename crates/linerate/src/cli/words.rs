@@ -154,7 +154,8 @@ pub const WORDS: &[Words] = &[
         exits: &[],
         note: "Until it is whole it is DESTINATION.linerate-part, with DESTINATION.linerate-journal beside it; the same\n\
                command goes on from there. Nothing that exists is replaced without --overwrite.\n\
-               `bound` is what took most of the time, and at most what a perfect fix of it would give.",
+               The bytes cross as they are, verified and not sealed. `bound` is what took most of the time, and at\n\
+               most what a perfect fix of it would give.",
     },
     Words {
         command: "compare",
