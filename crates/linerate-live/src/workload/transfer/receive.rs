@@ -136,7 +136,7 @@ impl<'s> Receiving<'s> {
             meter.bytes += length as u64;
             moved.fetch_add(length as u64, Ordering::Relaxed);
         }
-        let digest = self.verify.then(|| hasher.digest()).unwrap_or_default();
+        let digest = if self.verify { hasher.digest() } else { Digest::default() };
         if self.verify && stream.digest(meter)? != digest {
             let what = format!("bytes {} to {end} are not what was sent: their digest differs", span.at);
             let hint =

@@ -113,7 +113,7 @@ impl<'s> Sending<'s> {
             at += piece.len() as u64;
             with(piece, meter)?;
         }
-        Ok(self.verify.then(|| hasher.digest()).unwrap_or_default())
+        Ok(if self.verify { hasher.digest() } else { Digest::default() })
     }
 
     /// By this process's own memory, with the digest after it.
