@@ -152,10 +152,10 @@ pub const WORDS: &[Words] = &[
             ),
         ],
         exits: &[],
-        note: "Until it is whole it is DESTINATION.linerate-part, with DESTINATION.linerate-journal beside it; the same\n\
+        note: "Until it is whole it is DESTINATION.linerate-part, beside DESTINATION.linerate-journal; the same\n\
                command goes on from there. Nothing that exists is replaced without --overwrite.\n\
-               The bytes cross as they are, verified and not sealed. `bound` is what took most of the time, and at\n\
-               most what a perfect fix of it would give.",
+               The bytes cross as they are, verified and not sealed. `bound` is what took most of the time, and\n\
+               what a perfect fix of it would give at most.",
     },
     Words {
         command: "compare",
