@@ -12,6 +12,7 @@ mod buffers;
 mod claims;
 mod coverage;
 mod entries;
+mod experiments;
 mod extra;
 mod failure;
 mod fit;
@@ -33,6 +34,7 @@ mod wanted;
 
 pub use arms::Arms;
 pub use entries::Entry;
+pub use experiments::{Experiments, Suspects};
 pub use knob::unusable_knob;
 pub use passes::Passes;
 
@@ -66,6 +68,16 @@ pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
     match &plan.view {
         View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
         View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
+    }
+}
+
+/// The schedule of a search for causes: what the recording shows signs of is tried. Of another plan that of what it measures.
+pub fn search_of(plan: &Plan, recording: &Recording, suspects: Suspects) -> Box<dyn Schedule> {
+    match &plan.view {
+        View::Comparison { design, .. } if design.adaptive => {
+            Box::new(Experiments::new(plan, design, recording, suspects))
+        }
+        _ => schedule_of(plan, recording),
     }
 }
 

@@ -33,7 +33,8 @@ mod written;
 
 pub use address::{HostAddress, NoAddress};
 pub use arm::{
-    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
+    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, LEAST_BLOCKS, Metric,
+    SLOWDOWN_PERCENT, candidates, race_blocks,
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;

@@ -43,7 +43,7 @@ pub use piecewise::{Border, Penalty, Piece, Sample, piecewise, samples};
 pub use propagate::propagate;
 pub use race::{NOT_BEHIND, Raced, Verdict, WIDEST, least_blocks, races};
 pub use rank_sum::{Shift, rank_sum};
-pub use signed_rank::{Effect, equivalent, signed_rank};
+pub use signed_rank::{Effect, below, equivalent, signed_rank};
 pub use spectrum::{Periodicity, periodicity};
 pub use spread::{Spread, run_spread};
 pub use trend::{Trend, trend};

@@ -21,6 +21,7 @@ mod quantity;
 mod readable;
 mod reason;
 mod rung;
+mod signal;
 mod suite;
 mod tool;
 mod transport;
@@ -34,7 +35,7 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
-pub use cause::{CAUSES, Cause};
+pub use cause::{CAUSES, Cause, Sign};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
@@ -58,6 +59,7 @@ pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
+pub use signal::{SIGNALS, SignalEntry};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};

@@ -10,8 +10,9 @@ mod figures;
 mod judgement;
 
 use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, View, Why};
+use crate::plan::{FIRST_LOOK, race_blocks};
 use crate::record::{Granted, Recording};
-use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
+use crate::statistic::{CONFIDENCE, Effect, Estimate, below, equivalent, holm, signed_rank};
 use crate::vocabulary::{Metric, Pattern};
 use figures::{Blocks, WATCHED, share};
 use schemars::JsonSchema;
@@ -19,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 /// How often a difference may be claimed where there is none.
 pub const ALPHA: f64 = 1.0 - CONFIDENCE;
+
+/// How often the A/A control of a search may fail where nothing is wrong.
+const SELDOM: f64 = 0.01;
 
 /// The smallest difference that ever counts as one that matters.
 const LEAST_MARGIN: f64 = 0.01;
@@ -86,6 +90,9 @@ pub struct Candidate {
     pub p_adjusted: Option<f64>,
     /// The p of a change within the margin.
     pub p_same: Option<f64>,
+    /// The p of a change below the margin, if it gained the margin or more: small where it is proved to gain less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_no_gain: Option<f64>,
     /// Whether the change is for the better.
     pub is_gain: bool,
     /// The share of blocks in which it was better.
@@ -184,7 +191,9 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
-    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha);
+    // A control that fails makes every verdict doubtful, so a run that asks by itself lets it err less often.
+    let same_alpha = if comparison.adaptive { SELDOM } else { look.alpha };
+    let same = look.control(ArmKind::Same, |effect, _| effect.p >= same_alpha);
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
         let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
         effect.p < alpha && worse(effect.low) && worse(effect.high)

@@ -54,7 +54,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
     let sentence = match report.shows() {
         Shows::Imported(imported) => super::imported::sentence(imported),
         Shows::Comparison(arms) => super::arms::sentence(arms),
-        Shows::Diagnosis(arms, causes) => super::cause::sentence(arms, causes),
+        Shows::Diagnosis(arms, causes) => super::cause::sentence(&report, arms, causes),
         Shows::Suites(suites) => super::suite::sentence(suites),
         Shows::Ladder => diagnosis.sentence.clone(),
     };

@@ -344,7 +344,7 @@ impl Schedule for Arms {
 }
 
 /// The pattern that shows a metric.
-fn decides(metric: Metric) -> Pattern {
+pub(super) fn decides(metric: Metric) -> Pattern {
     match metric {
         Metric::Throughput => Pattern::Stream,
         Metric::Latency => Pattern::PingPong,
@@ -352,7 +352,7 @@ fn decides(metric: Metric) -> Pattern {
 }
 
 /// One connection, from the first host to the second, both ends sleeping.
-fn is_compared(entry: &Entry) -> bool {
+pub(super) fn is_compared(entry: &Entry) -> bool {
     let case = &entry.case;
     entry.rung.transport.ends == 2
         && case.wait == Wait::Sleeping
@@ -363,7 +363,7 @@ fn is_compared(entry: &Entry) -> bool {
 }
 
 /// The message size that a pattern is compared at: the plan has a small one and a large one.
-fn size(plan: &Plan, pattern: Pattern) -> u64 {
+pub(super) fn size(plan: &Plan, pattern: Pattern) -> u64 {
     let sizes = plan.profile.sizes.iter().copied();
     let size = if pattern == Pattern::PingPong { sizes.min() } else { sizes.max() };
     size.unwrap_or_default()

@@ -395,7 +395,7 @@ fn road_of(plan: &Plan) -> NetworkPath {
 }
 
 /// The time since the run began, by its last step.
-fn spent_ns(recording: &Recording) -> u64 {
+pub(super) fn spent_ns(recording: &Recording) -> u64 {
     recording.steps.last().map_or(0, |step| step.at_ns + step.duration_ns)
 }
 

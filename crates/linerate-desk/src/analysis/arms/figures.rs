@@ -73,6 +73,11 @@ impl Blocks {
         self.0.get(&0).map_or(0, |passes| passes.len() as u32)
     }
 
+    /// Whether an arm has whole blocks.
+    pub fn has(&self, arm: u32) -> bool {
+        self.0.get(&arm).is_some_and(|blocks| !blocks.is_empty())
+    }
+
     /// An arm's number over its blocks.
     pub fn estimate(&self, arm: u32, metric: &Metric) -> Option<Estimate> {
         Estimate::from_values(
