@@ -17,6 +17,7 @@ mod pair;
 mod ports;
 mod profile;
 mod route;
+mod search;
 mod setting;
 mod shape;
 pub mod sizes;
@@ -46,6 +47,7 @@ pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};
 pub use ports::{NoPorts, PortRange};
 pub use profile::{PROFILES, Profile, Shipped};
+pub use search::experiments;
 pub use setting::{Placement, Setting, SettingError};
 pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
@@ -59,7 +61,7 @@ pub use target::{Target, TargetError};
 pub use topology::{Carrier, Topology, WireKind};
 pub use view::{Rungs, View};
 pub use wiring::{WireLink, Wiring};
-pub use world::World;
+pub use world::{PlantedCause, World};
 
 pub use crate::statistic::CONFIDENCE;
 

@@ -4,6 +4,7 @@ mod arms;
 mod causes;
 mod failures;
 mod machine;
+mod searches;
 mod slow;
 mod stability;
 mod study;

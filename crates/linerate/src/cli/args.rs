@@ -4,7 +4,7 @@ use super::fault::faults;
 use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
-    Candidates, address, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
+    Against, Candidates, address, against, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
     ports, profiles, remote_dir, rungs, seed, setting, share, suites, target, tools,
 };
 use super::watch::Watching;
@@ -240,11 +240,22 @@ pub struct Ab {
     pub format: String,
 }
 
-/// Says why the rate is lost: each cause of `linerate list causes` is changed on the test's own sockets, in randomised
-/// blocks beside the path as it stands, and is named only where the rate moved, moved again in fresh blocks, and its sign is
-/// there. Nothing of the hosts is changed. It ends with 10 where a fault is proved, 11 where that cannot be told.
+/// Says why the rate is lost. A first look at the path as it stands shows signs; of the causes of `linerate list causes`
+/// that they speak of each is changed on the test's own sockets, in randomised blocks beside the path as it stands. One is
+/// named only where the rate moved, moved again in fresh blocks, and its sign is there. Nothing of the hosts is changed. It
+/// ends with 10 where a fault is proved, 11 where that cannot be told.
 #[derive(Debug, clap::Args)]
 pub struct Diagnose {
+    /// How long it may take: quick (90 s), standard (4 min) or thorough (15 min).
+    #[arg(long, default_value = "standard", value_parser = ["quick", "standard", "thorough"], help_heading = WHAT)]
+    pub profile: String,
+    /// The time it may take instead of the profile's: fewer experiments are made where it is short.
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = WHAT)]
+    pub budget: Option<u64>,
+    /// What you expect, and so what is to be explained: a rate (40Gb/s), or a recording of the same rung. A proved cause is
+    /// told with its share of what is missing.
+    #[arg(long, value_name = "RATE|RECORDING", value_parser = against, help_heading = WHAT)]
+    pub against: Option<Against>,
     /// Set knobs for the path as it stands: what your program sets.
     #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]

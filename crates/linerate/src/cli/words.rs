@@ -130,13 +130,17 @@ pub const WORDS: &[Words] = &[
                 "a path whose fault is known: a program that pins its send buffer",
             ),
             (
-                "linerate diagnose ssh://node7 --format json",
-                "a grade, a gain and its evidence for each cause",
+                "linerate diagnose ssh://node7 --against 40Gb/s --format json",
+                "a grade, a gain and its evidence for each cause, and the share of what is missing that it explains",
+            ),
+            (
+                "linerate diagnose simulated:cause=packet-loss/2 --profile quick",
+                "what it says of a made-up machine with a known cause",
             ),
         ],
         exits: VERDICTS,
         note: "Only the test's own sockets are changed. `linerate list causes` shows what is looked for, and by what change.\n\
-               10 is a fault that is proved, 0 that each which could be tried is ruled out within the margin.",
+               10 is a fault that is proved, 0 that each which shows a sign is ruled out within the margin.",
     },
     Words {
         command: "compare",
