@@ -6,9 +6,9 @@
 
 mod machine;
 mod noise;
-mod watched;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use crate::plan::{Block, HostId, Plan, Role, Step, World};
 use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
@@ -93,7 +93,10 @@ impl Simulation {
             }
         }
         let mut record = self.record(step, at_ns);
-        if self.machine.is_watched() && step.case.pattern == Pattern::Stream && !step.case.pairs.is_within_host() {
+        if self.machine.is_watched()
+            && step.case.pattern == Pattern::Stream
+            && !step.case.pairs.is_within_host()
+        {
             watched::add(&mut record, &moved(step, &events), &self.machine, &self.plan);
         }
         events.push(Event::Step(record));

@@ -74,9 +74,21 @@ const FAULTS: &[Planted] = &[
         options: |s| fault(format!("reorder={:.2}%", between(0.5, 10.0, s))),
         causes: &["reordering", "packet-loss"],
     },
-    Planted { fault: "duplicate", options: |s| fault(format!("duplicate={:.2}%", between(0.1, 2.0, s))), causes: NOTHING },
-    Planted { fault: "jitter", options: |s| fault(format!("jitter={:.2}ms", between(0.1, 2.0, s))), causes: NOTHING },
-    Planted { fault: "delay", options: |s| fault(format!("delay={:.1}ms", between(1.0, 10.0, s))), causes: NOTHING },
+    Planted {
+        fault: "duplicate",
+        options: |s| fault(format!("duplicate={:.2}%", between(0.1, 2.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "jitter",
+        options: |s| fault(format!("jitter={:.2}ms", between(0.1, 2.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "delay",
+        options: |s| fault(format!("delay={:.1}ms", between(1.0, 10.0, s))),
+        causes: NOTHING,
+    },
     Planted {
         fault: "asymmetric-delay",
         options: |s| fault(format!("asymmetric-delay={:.1}ms", between(1.0, 10.0, s))),
@@ -104,7 +116,9 @@ const FAULTS: &[Planted] = &[
     },
     Planted {
         fault: "sack-off",
-        options: |s| [fault("sack-off".into()), fault(format!("burst-loss={:.3}%", between(0.05, 1.0, s)))].concat(),
+        options: |s| {
+            [fault("sack-off".into()), fault(format!("burst-loss={:.3}%", between(0.05, 1.0, s)))].concat()
+        },
         causes: &["sack-off", "packet-loss"],
     },
     Planted { fault: "timestamps-off", options: |_| fault("timestamps-off".into()), causes: NOTHING },
@@ -220,7 +234,9 @@ fn draws(asked: &Asked) -> Vec<Draw> {
         return (0..asked.count).map(|number| simulated(number, &mut random)).collect();
     }
     let mut planted: Vec<Vec<usize>> = (0..FAULTS.len()).map(|at| vec![at]).collect();
-    planted.extend((0..PAIRS).map(|_| vec![random.random_range(0..FAULTS.len()), random.random_range(0..FAULTS.len())]));
+    planted.extend(
+        (0..PAIRS).map(|_| vec![random.random_range(0..FAULTS.len()), random.random_range(0..FAULTS.len())]),
+    );
     planted.extend((0..HEALTHY_PATHS).map(|_| Vec::new()));
     let mut draws: Vec<Draw> = planted.iter().map(|faults| live(faults, &mut random)).collect();
     // A short draw is a sample of all of it.
@@ -251,7 +267,8 @@ fn live(faults: &[usize], random: &mut ChaCha8Rng) -> Draw {
 
 /// Causes on a made-up machine.
 fn simulated(number: usize, random: &mut ChaCha8Rng) -> Draw {
-    let able: Vec<&str> = CAUSES.iter().filter(|cause| cause.is_fault && !cause.undoes).map(|cause| cause.name).collect();
+    let able: Vec<&str> =
+        CAUSES.iter().filter(|cause| cause.is_fault && !cause.undoes).map(|cause| cause.name).collect();
     let able: Vec<&str> = able.into_iter().filter(|name| *name != "slow-cipher").collect();
     let count = match number {
         number if number.is_multiple_of(ONE_HEALTHY_IN) => 0,
@@ -260,14 +277,15 @@ fn simulated(number: usize, random: &mut ChaCha8Rng) -> Draw {
     };
     let mut names: Vec<&str> = (0..count).map(|_| able[random.random_range(0..able.len())]).collect();
     names.dedup();
-    let planted = names.iter().map(|name| {
-        format!("{name}/{:.2}", between(STRENGTHS[0], STRENGTHS[1], random.random::<f64>()))
-    });
+    let planted = names
+        .iter()
+        .map(|name| format!("{name}/{:.2}", between(STRENGTHS[0], STRENGTHS[1], random.random::<f64>())));
     let planted: Vec<String> = planted.collect();
     let cause = if planted.is_empty() { "none".into() } else { planted.join("+") };
     let noise = between(0.5, 4.0, random.random::<f64>());
     let delay = between(0.05, 10.0, random.random::<f64>());
-    let target = format!("simulated:noise={noise:.2}%,between={:.2}%,delay={delay:.2}ms,cause={cause}", noise / 2.0);
+    let target =
+        format!("simulated:noise={noise:.2}%,between={:.2}%,delay={delay:.2}ms,cause={cause}", noise / 2.0);
     let truth = if names.is_empty() { HEALTHY.to_owned() } else { names.join(" + ") };
     let causes = names.iter().map(|name| vec![(*name).to_owned()]).collect();
     Draw { truth, causes, arguments: vec![target] }

@@ -117,11 +117,9 @@ fn shown<'r>(
 
 /// An experiment that holds another one's change and gains no more than that one proves nothing of its own.
 fn demote_what_adds_nothing(found: &mut [CauseVerdict]) {
-    let parts = |one: &CauseVerdict| -> BTreeSet<String> {
-        one.experiment.split(" + ").map(str::to_owned).collect()
-    };
-    let proved: Vec<CauseVerdict> =
-        found.iter().filter(|one| one.grade == Grade::Proved).cloned().collect();
+    let parts =
+        |one: &CauseVerdict| -> BTreeSet<String> { one.experiment.split(" + ").map(str::to_owned).collect() };
+    let proved: Vec<CauseVerdict> = found.iter().filter(|one| one.grade == Grade::Proved).cloned().collect();
     for one in found.iter_mut().filter(|one| one.grade == Grade::Proved) {
         let is_within = |other: &&CauseVerdict| {
             let gains_as_much = one.gain.and_then(|gain| gain.low) <= other.gain.and_then(|gain| gain.high);
@@ -162,7 +160,8 @@ impl Look<'_> {
             .unwrap_or_default();
         let has_sign = !evidence.is_empty();
         evidence.extend(made.iter().copied().map(told));
-        let refused = |not: &&crate::record::NotMeasured| experiments.iter().any(|one| not.arm == Some(one.arm));
+        let refused =
+            |not: &&crate::record::NotMeasured| experiments.iter().any(|one| not.arm == Some(one.arm));
         let refused: Vec<String> =
             self.recording.unavailable.iter().filter(refused).map(|not| not.reason.why.clone()).collect();
         let grade = match (moved, made.as_slice()) {
@@ -176,7 +175,9 @@ impl Look<'_> {
                 evidence.extend(self.why_not_tested(cause, refused.is_empty()));
                 Grade::NotTested
             }
-            (false, made) if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) => {
+            (false, made)
+                if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) =>
+            {
                 Grade::RuledOut
             }
             (false, _) => Grade::CannotTell,
@@ -231,7 +232,10 @@ impl Look<'_> {
         match candidate.verdict {
             Verdict::Same => true,
             Verdict::Different if !candidate.is_gain => true,
-            _ => candidate.not_granted.is_empty() && (is_beaten || gains_at_most.is_some_and(|high| high <= margin)),
+            _ => {
+                candidate.not_granted.is_empty()
+                    && (is_beaten || gains_at_most.is_some_and(|high| high <= margin))
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::analysis::Layer;
 use crate::plan::HostId;
 use crate::record::{Recording, SocketRecord, StepRecord};
 use crate::statistic::median;
-use crate::unit::{BitRate, percent, significant};
+use crate::unit::{BitRate, Bytes, percent, significant};
 use crate::vocabulary::{Cause, Sign};
 use serde_json::Value;
 
@@ -28,6 +28,13 @@ const SUPER: f64 = 1.5;
 /// A segment is small where it is less than this share of what the path takes; headers of IPv4 and TCP with timestamps.
 const SMALL: f64 = 0.8;
 const HEADERS: f64 = 52.0;
+
+/// A send buffer is full with so much of it in flight: the kernel counts what surrounds the payload, too.
+const FULL: f64 = 0.5;
+
+/// The knob of that buffer, and the setting that bounds it where nobody sets it: least, usual, most.
+const SEND_BUFFER: &str = "socket.send-buffer";
+const SEND_BUFFERS: &str = "net.ipv4.tcp_wmem";
 
 /// Options that the ends agreed on, in `tcpi_options` (include/uapi/linux/tcp.h).
 const SACK: u64 = 2;
@@ -67,6 +74,12 @@ const READ: &[(&str, Reading)] = &[
         let share = path.moved("total_retrans") / path.moved("data_segs_out");
         (share >= LOST).then(|| format!("{} of the segments were sent again", percent(share)))
     }),
+    ("send-buffer-full", |path| {
+        let flying = path.measured / 8e9 * 1e3 * path.last("rtt")?;
+        let buffer = path.send_buffer()?;
+        let is_full = flying >= FULL * buffer;
+        is_full.then(|| format!("{} in flight, of a send buffer of {}", kib(flying), kib(buffer)))
+    }),
     ("small-packets", |path| {
         let mtu = wire(path.recording, path.layer).mtu? as f64;
         let (bytes, packets) = path.received()?;
@@ -79,6 +92,10 @@ const READ: &[(&str, Reading)] = &[
         is_small.then(|| format!("segments of {segment} B on a path of {path_mtu} B"))
     }),
 ];
+
+fn kib(bytes: f64) -> String {
+    Bytes((bytes / 1024.0).round() as u64 * 1024).to_string()
+}
 
 type Reading = fn(&Shown) -> Option<String>;
 
@@ -114,7 +131,9 @@ impl<'r> Shown<'r> {
                 let bound = self.bounds.iter().find(|bound| bound.name == name)?;
                 self.is_near(bound).then(|| bound.evidence.clone())
             }
-            Sign::Signal(name) => READ.iter().find(|(known, _)| *known == name).and_then(|(_, read)| read(self)),
+            Sign::Signal(name) => {
+                READ.iter().find(|(known, _)| *known == name).and_then(|(_, read)| read(self))
+            }
             Sign::Warning(code) => {
                 let finding = self.findings.iter().find(|finding| finding.code == code)?;
                 Some(finding.text())
@@ -165,6 +184,21 @@ impl<'r> Shown<'r> {
         median(self.senders().filter_map(|socket| socket.last.get(name)).map(|value| *value as f64))
     }
 
+    /// The most that the sender's buffer may become: what was set of it, or else what its host allows.
+    fn send_buffer(&self) -> Option<f64> {
+        let host = self.layer.from.as_ref()?.single()?;
+        let of_base =
+            self.recording.sessions.iter().filter(|session| session.arm == 0 && session.host == host);
+        let granted =
+            of_base.flat_map(|session| &session.granted).filter(|granted| granted.knob == SEND_BUFFER);
+        let set =
+            granted.filter(|granted| granted.asked.is_some()).find_map(|granted| granted.granted.as_deref());
+        if let Some(bytes) = set.and_then(|text| text.parse::<f64>().ok()) {
+            return Some(bytes);
+        }
+        super::facts::host(self.recording, host)?.environment.stack.get(SEND_BUFFERS)?.get(2)?.as_f64()
+    }
+
     fn lacks(&self, option: u64, told: &str) -> Option<String> {
         let mut agreed = self.senders().filter_map(|socket| socket.last.get("options")).peekable();
         agreed.peek()?;
@@ -173,7 +207,8 @@ impl<'r> Shown<'r> {
 
     /// How long the timed blocks of these steps lasted.
     fn timed_ns(&self) -> Option<f64> {
-        let trials = self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
+        let trials =
+            self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
         let longest = trials.filter_map(|trial| {
             trial.roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
         });
@@ -192,7 +227,8 @@ impl<'r> Shown<'r> {
 
     fn is_bare(&self, host: HostId, interface: &str) -> bool {
         let offloads = interface_fact(self.recording, host, interface, "offloads");
-        let is_off = |name: &str| offloads.and_then(|all| all.get(name)).and_then(Value::as_bool) == Some(false);
+        let is_off =
+            |name: &str| offloads.and_then(|all| all.get(name)).and_then(Value::as_bool) == Some(false);
         ["tso", "gso", "gro"].iter().all(|name| is_off(name))
     }
 

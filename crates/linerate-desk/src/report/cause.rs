@@ -19,7 +19,9 @@ const BOLD: &str = "\x1b[1m";
 pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdict], page: Page) -> String {
     let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(wrapped(&sentence(report, compared, causes), width).iter().map(|line| marked(line, BOLD, page)));
+    lines.extend(
+        wrapped(&sentence(report, compared, causes), width).iter().map(|line| marked(line, BOLD, page)),
+    );
     lines.push(String::new());
     lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
     lines.push(String::new());
@@ -103,10 +105,19 @@ fn with_gain(verdict: &CauseVerdict) -> String {
             verdict.experiment,
             signed_percent(gain.estimate),
             ends(&gain),
-            verdict.explained.map_or(String::new(), |share| format!(", {} of what is missing", percent(share))),
+            verdict.explained.map_or(String::new(), explained),
         )
     });
     format!("{}{gain}", what(verdict))
+}
+
+/// `, 40 % of what is missing`.
+fn explained(share: f64) -> String {
+    if share >= 1.0 {
+        ", all that is missing".into()
+    } else {
+        format!(", {} of what is missing", percent(share))
+    }
 }
 
 const GRADES: &[(Grade, &str)] = &[

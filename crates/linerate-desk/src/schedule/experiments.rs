@@ -224,7 +224,8 @@ impl Experiments {
         for round in 0..rounds {
             order.shuffle(&mut random);
             let back = if self.visits_each > 1 { order.len() } else { 0 };
-            let there_and_back: Vec<u32> = order.iter().chain(order.iter().rev().take(back)).copied().collect();
+            let there_and_back: Vec<u32> =
+                order.iter().chain(order.iter().rev().take(back)).copied().collect();
             let pass = self.comparison.first_pass(block) + (round * connections / rounds) as u32;
             visits.extend(self.visits_of(pass, why, &there_and_back, None));
         }
@@ -282,7 +283,8 @@ fn timed(entry: Entry, plan: &Plan, round_trip_ns: f64) -> Entry {
 fn round_trip_ns(recording: &Recording) -> f64 {
     let of_base = recording.steps.iter().filter(|step| step.case.arm == 0);
     let sockets = of_base.flat_map(|step| &step.sockets);
-    let least = sockets.filter_map(|socket| socket.last.get("min_rtt")).filter(|us| **us < u64::from(u32::MAX));
+    let least =
+        sockets.filter_map(|socket| socket.last.get("min_rtt")).filter(|us| **us < u64::from(u32::MAX));
     median(least.map(|us| 1e3 * *us as f64)).unwrap_or(0.0)
 }
 
@@ -365,8 +367,10 @@ impl Schedule for Experiments {
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        let whole = FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len), ALPHA);
-        let racing = self.begun.as_ref().map_or(USUAL as usize, |begun| begun.difference(&self.dropped).count());
+        let whole =
+            FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len), ALPHA);
+        let racing =
+            self.begun.as_ref().map_or(USUAL as usize, |begun| begun.difference(&self.dropped).count());
         let race = f64::from(whole.saturating_sub(self.last_block())) * self.block_ns(3 + racing, recording);
         let fresh = CONFIRMATION_BLOCKS.saturating_sub(self.confirmed());
         let left_ns = race + f64::from(fresh) * self.block_ns(2, recording);

@@ -1,6 +1,6 @@
 //! What a message costs on the made-up machine, without noise.
 
-use crate::plan::{Case, PlantedCause, Plan, World};
+use crate::plan::{Case, Plan, PlantedCause, World};
 use crate::unit::{BitRate, Nanoseconds};
 use crate::vocabulary::{Cause, FEEDBACK_NS, Pattern, Place, Rung, Wait};
 

@@ -102,12 +102,14 @@ impl Seen<'_> {
 /// Adds what the connection and the interfaces tell.
 pub fn add(record: &mut StepRecord, moved: &Moved, machine: &Machine, plan: &Plan) {
     let case = record.case.clone();
-    let host = |does: Does| record.roles.iter().find(|role| role.does == does).map(|role| (role.host, role.worker));
+    let host =
+        |does: Does| record.roles.iter().find(|role| role.does == does).map(|role| (role.host, role.worker));
     let (Some(from), Some(to)) = (host(Does::Sends), host(Does::Receives)) else { return };
     let rtt_us = ROUND_TRIP_US + (machine.round_trip_ns(&case) / 1e3) as u64;
     let window = (moved.bytes as f64 * 1e3 * rtt_us as f64 / moved.ns.max(1) as f64).max(1.0) as u64;
     for delta in &mut record.hosts {
-        let (rx_bytes, tx_bytes) = if delta.host == to.0 { (moved.all_bytes, 0) } else { (0, moved.all_bytes) };
+        let (rx_bytes, tx_bytes) =
+            if delta.host == to.0 { (moved.all_bytes, 0) } else { (0, moved.all_bytes) };
         delta.interfaces.push(InterfaceDelta {
             name: INTERFACE.into(),
             rx_bytes,
@@ -176,4 +178,7 @@ pub fn wire(host: &mut HostFacts, machine: &Machine, plan: &Plan) {
     let facts = [("mtu", json!(MTU)), ("offloads", offloads)];
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     host.environment.interfaces.insert(INTERFACE.into(), facts);
+    let is_full = signs(machine, plan, &case).any(|sign| sign == Sign::Signal("send-buffer-full"));
+    let most = if is_full { 4096_u64 } else { 1 << 40 };
+    host.environment.stack.insert("net.ipv4.tcp_wmem".into(), json!([4096, 4096, most]));
 }

@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn what_holds_already_is_no_experiment() {
-        let count = |settings: &[&str]| causes(settings).iter().filter(|it| *it == "small-send-buffer").count();
+        let count =
+            |settings: &[&str]| causes(settings).iter().filter(|it| *it == "small-send-buffer").count();
         assert_eq!((count(&[]), count(&["socket.send-buffer=4MiB"])), (1, 0));
     }
 }

@@ -68,7 +68,13 @@ pub const KINDS: &[Kind] = &[
     kind("observer", "observers", "What watches a host or a session around each step.", "", observers),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
     kind("cause", "causes", "Why a rate is lost, by experiment: `linerate diagnose`.", "diagnose.md", causes),
-    kind("signal", "signals", "What a path shows besides bounds and warnings: signs of causes.", "diagnose.md", signals),
+    kind(
+        "signal",
+        "signals",
+        "What a path shows besides bounds and warnings: signs of causes.",
+        "diagnose.md",
+        signals,
+    ),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
@@ -330,7 +336,12 @@ const MOST_EXPERIMENTS: usize = 6;
 fn signals() -> Vec<Explanation> {
     let signal = |signal: &super::SignalEntry| Explanation {
         formula: signal.rule.into(),
-        ..explained(signal.name, signal.what, signal.source, "`linerate list causes` shows of which cause it is a sign")
+        ..explained(
+            signal.name,
+            signal.what,
+            signal.source,
+            "`linerate list causes` shows of which cause it is a sign",
+        )
     };
     SIGNALS.iter().map(signal).collect()
 }

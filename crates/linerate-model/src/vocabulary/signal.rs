@@ -64,6 +64,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "tcpi_total_retrans, tcpi_data_segs_out, include/uapi/linux/tcp.h",
     },
     SignalEntry {
+        name: "send-buffer-full",
+        what: "as much in flight as the send buffer holds",
+        rule: "rate times round trip is at least half of the buffer that was set, or else of the most that tcp_wmem allows",
+        source: "tcpi_rtt, include/uapi/linux/tcp.h; SO_SNDBUF as read back; tcp(7), tcp_wmem",
+    },
+    SignalEntry {
         name: "small-packets",
         what: "packets that cross one by one",
         rule: "a received packet is at most 1.5 times the MTU on average",

@@ -4,8 +4,9 @@ use super::fault::faults;
 use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
-    Against, Candidates, address, against, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
-    ports, profiles, remote_dir, rungs, seed, setting, share, suites, target, tools,
+    Against, Candidates, address, against, arms, blocks, budget, connect, count, formats, kinds,
+    message_size, mpi, names, ports, profiles, remote_dir, rungs, seed, setting, share, suites, target,
+    tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};

@@ -29,7 +29,8 @@ const WARM_UP_NS: u64 = 200_000_000;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
-    let (run, ended) = measure(&plan(args)?, &args.hosts, |plan, recording| search_of(plan, recording, suspects))?;
+    let (run, ended) =
+        measure(&plan(args)?, &args.hosts, |plan, recording| search_of(plan, recording, suspects))?;
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung carries no stream", "try --rung network.tcp");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));

@@ -252,7 +252,9 @@ pub fn against(text: &str) -> Read<Against> {
         Ok(rate) if rate.0 > 0.0 => Ok(Against::Rate(rate.0)),
         Ok(_) => unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, or a recording"),
         Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
-        Err(_) => unfit(format!("`{text}` is neither a rate nor a recording"), "try 40Gb/s, or linerate/NAME.jsonl"),
+        Err(_) => {
+            unfit(format!("`{text}` is neither a rate nor a recording"), "try 40Gb/s, or linerate/NAME.jsonl")
+        }
     }
 }
 

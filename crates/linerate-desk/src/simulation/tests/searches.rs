@@ -3,7 +3,7 @@
 use super::super::Simulation;
 use crate::analysis::analyse;
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
-use crate::plan::{Arm, Comparison, Metric, PlantedCause, Plan, Rungs, View, Why, World, experiments};
+use crate::plan::{Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments};
 use crate::record::{Event, Recording};
 use crate::schedule::search_of;
 use crate::vocabulary::{CAUSES, Cause, Rung};
@@ -26,7 +26,8 @@ const ELSEWHERE: &[&str] = &["slow-cipher", "burst-drops"];
 
 /// A quiet machine with these causes.
 fn world(causes: &[(&str, f64)]) -> World {
-    let planted = |(cause, strength): &(&str, f64)| PlantedCause { cause: (*cause).into(), strength: *strength };
+    let planted =
+        |(cause, strength): &(&str, f64)| PlantedCause { cause: (*cause).into(), strength: *strength };
     let mut causes: Vec<PlantedCause> = causes.iter().map(planted).collect();
     if causes.is_empty() {
         causes.push(PlantedCause { cause: "none".into(), strength: 1.0 });

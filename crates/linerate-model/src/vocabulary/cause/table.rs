@@ -107,7 +107,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "small-send-buffer",
         what: "a send buffer smaller than what must be in flight",
-        signs: &[Bound("send-buffer"), Bound("congestion-window")],
+        signs: &[Bound("send-buffer"), Signal("send-buffer-full")],
         experiments: &["socket.send-buffer=4MiB"],
         fix: "leave SO_SNDBUF alone, or raise the limit: sysctl -w net.ipv4.tcp_wmem='4096 65536 67108864'",
         source: "tcp(7), tcp_wmem; Turner and Chen 2002, section 3",
@@ -125,7 +125,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "small-buffers",
         what: "buffers at both ends smaller than what must be in flight",
-        signs: &[Bound("send-buffer"), Bound("receive-window"), Bound("congestion-window")],
+        signs: &[Bound("send-buffer"), Bound("receive-window"), Signal("send-buffer-full")],
         experiments: &["socket.send-buffer=4MiB+socket.receive-buffer=4MiB"],
         fix: "raise both limits: sysctl -w net.ipv4.tcp_wmem='4096 65536 67108864' net.ipv4.tcp_rmem='4096 131072 67108864'",
         source: "tcp(7), tcp_wmem and tcp_rmem",
