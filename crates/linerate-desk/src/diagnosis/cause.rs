@@ -145,13 +145,12 @@ struct Look<'r> {
 
 impl Look<'_> {
     fn verdict(&self, cause: &Cause) -> CauseVerdict {
-        let is_its = |candidate: &&ArmCandidate| {
-            let arm = self.plan.arms.get((candidate.arm as usize).wrapping_sub(1));
+        let is_its = |number: u32| {
+            let arm = self.plan.arms.get((number as usize).wrapping_sub(1));
             arm.is_some_and(|arm| arm.cause.as_deref() == Some(cause.name))
         };
-        let experiments: Vec<&ArmCandidate> = self.compared.candidates.iter().filter(is_its).collect();
-        let made: Vec<&ArmCandidate> =
-            experiments.iter().copied().filter(|one| one.change.is_some()).collect();
+        let candidates = self.compared.candidates.iter().filter(|one| is_its(one.arm));
+        let made: Vec<&ArmCandidate> = candidates.filter(|one| one.change.is_some()).collect();
         let best = made.iter().copied().max_by(|a, b| effect(a).total_cmp(&effect(b)));
         let moved = best.is_some_and(|best| has_moved(best, self.compared.margin));
         let shown = self.shown.as_ref();
@@ -160,10 +159,9 @@ impl Look<'_> {
             .unwrap_or_default();
         let has_sign = !evidence.is_empty();
         evidence.extend(made.iter().copied().map(told));
-        let refused =
-            |not: &&crate::record::NotMeasured| experiments.iter().any(|one| not.arm == Some(one.arm));
-        let refused: Vec<String> =
-            self.recording.unavailable.iter().filter(refused).map(|not| not.reason.why.clone()).collect();
+        let unavailable = self.recording.unavailable.iter();
+        let refused = unavailable.filter(|not| not.arm.is_some_and(is_its));
+        let refused: Vec<String> = refused.map(|not| not.reason.why.clone()).collect();
         let grade = match (moved, made.as_slice()) {
             (true, _) if has_sign => Grade::Proved,
             (true, _) => {
@@ -196,12 +194,13 @@ impl Look<'_> {
         }
     }
 
-    /// Whether signs alone explain the rate: those of a cause without an experiment all together.
+    /// Whether signs alone explain the rate: all of those of a cause without an experiment; of another one a bound, or two.
     fn is_told(&self, cause: &Cause) -> bool {
         let Some(shown) = &self.shown else { return false };
+        let seen = cause.signs.iter().filter(|sign| shown.evidence(**sign).is_some()).count();
         match cause.experiments {
             [] => shown.is_suspect(cause),
-            _ => cause.signs.iter().any(|sign| shown.explains(*sign)),
+            _ => seen >= 2 || cause.signs.iter().any(|sign| shown.explains(*sign)),
         }
     }
 

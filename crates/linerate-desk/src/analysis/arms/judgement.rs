@@ -50,8 +50,11 @@ impl Look<'_> {
     }
 
     pub(super) fn candidates(&self, margin: f64, doubts: &[String]) -> Vec<Candidate> {
+        // What a search did not begin is no candidate.
+        let is_one = |arm: u32| !self.comparison.adaptive || self.blocks.has(arm);
+        let candidates = self.arms(ArmKind::Candidate).filter(|(number, _)| is_one(*number));
         let mut found: Vec<Candidate> =
-            self.arms(ArmKind::Candidate).map(|(number, arm)| self.measured(number, arm, margin)).collect();
+            candidates.map(|(number, arm)| self.measured(number, arm, margin)).collect();
         let ps: Vec<f64> =
             found.iter().map(|candidate| candidate.change.map_or(f64::NAN, |effect| effect.p)).collect();
         for (candidate, p) in found.iter_mut().zip(holm(&ps)) {

@@ -47,7 +47,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "offloads-off",
         what: "segmentation and receive offloads that are off, so that each packet is paid for by itself",
-        signs: &[Signal("offloads-off"), Signal("small-packets")],
+        signs: &[Signal("offloads-off"), Signal("small-packets"), Signal("cpu-busy")],
         fix: "ethtool -K IFACE tso on gso on gro on, at both ends",
         source: "Documentation/networking/segmentation-offloads.rst; Cai et al., SIGCOMM 2021",
         ..FAULT
