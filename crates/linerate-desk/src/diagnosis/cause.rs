@@ -168,7 +168,7 @@ impl Look<'_> {
                 evidence.push("it gains, but the path shows no sign of the cause".into());
                 Grade::CannotTell
             }
-            (false, []) if self.is_told(cause) => Grade::Consistent,
+            (false, []) if self.is_told(cause, !refused.is_empty()) => Grade::Consistent,
             (false, []) => {
                 evidence.extend(self.why_not_tested(cause, refused.is_empty()));
                 Grade::NotTested
@@ -194,9 +194,14 @@ impl Look<'_> {
         }
     }
 
-    /// Whether signs alone explain the rate: all of those of a cause without an experiment; of another one a bound, or two.
-    fn is_told(&self, cause: &Cause) -> bool {
+    /// Whether signs alone explain the rate: all of those of a cause without an experiment; of another one, which could not be
+    /// changed, a bound, or two. What a search had no time for might have been changed.
+    fn is_told(&self, cause: &Cause, is_refused: bool) -> bool {
         let Some(shown) = &self.shown else { return false };
+        let could_be = self.is_adaptive && !is_refused && !cause.experiments.is_empty();
+        if could_be || cause.against.iter().any(|sign| shown.evidence(*sign).is_some()) {
+            return false;
+        }
         let seen = cause.signs.iter().filter(|sign| shown.evidence(**sign).is_some()).count();
         match cause.experiments {
             [] => shown.is_suspect(cause),

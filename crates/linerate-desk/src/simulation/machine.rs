@@ -85,7 +85,10 @@ impl Machine {
         let held = self.holding(plan, case).map(|one| (one.strength - 1.0) * whole_ns).sum::<f64>();
         let pace = plan.value_for(&case.rung, case.arm, PACING).and_then(|text| text.parse::<BitRate>().ok());
         let paced_ns = pace.map_or(0.0, |rate| 8e9 * bytes as f64 / rate.0);
-        held.max(paced_ns - whole_ns)
+        let slowdown = plan.value_for(&case.rung, case.arm, "shim.slowdown");
+        let slowdown: f64 = slowdown.and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        // What slows the whole slows this, too.
+        held.max(paced_ns - whole_ns) * (1.0 + slowdown / 100.0)
     }
 
     /// The causes that hold a case back.

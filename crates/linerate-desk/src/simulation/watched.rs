@@ -51,7 +51,10 @@ type Put = fn(&mut Seen);
 /// How each sign shows; one that is not listed is always there, as busy CPUs, or is a fact of the hosts.
 const SIGNS: &[(&str, Put)] = &[
     ("send-buffer", |seen| seen.waits("sndbuf_limited")),
-    ("receive-window", |seen| seen.waits("rwnd_limited")),
+    ("receive-window", |seen| {
+        seen.waits("rwnd_limited");
+        seen.last("snd_wnd", seen.window);
+    }),
     ("congestion-window", |seen| seen.last("snd_cwnd", seen.window.div_ceil(SEGMENT))),
     ("segments-lost", |seen| {
         let lost = seen.sender.moved["data_segs_out"].div_ceil(ONE_IN);

@@ -11,10 +11,10 @@ use super::watch::lines;
 use super::{settle, verdict_code};
 use crate::analysis::{Layer, Verdict, analyse, has_failed};
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
-use crate::plan::{Comparison, Metric, Plan, Profile, Rungs, Target, View, experiments};
+use crate::plan::{Carrier, Comparison, Metric, Plan, Profile, Rungs, Target, View, experiments};
 use crate::record::Recording;
 use crate::schedule::search_of;
-use crate::vocabulary::Rung;
+use crate::vocabulary::{LATENCY_BYTES, Rung};
 use crate::{Error, Result};
 use std::process::ExitCode;
 
@@ -23,6 +23,9 @@ const BLOCKS: u32 = 9;
 
 /// What a diagnosis of each profile may take, in seconds.
 const BUDGETS_S: &[(&str, u64)] = &[("quick", 90), ("standard", 240), ("thorough", 900)];
+
+/// The messages of a path that may be slow: at 10 Mb/s one takes a tenth of a second.
+const SLOW_BYTES: u64 = 128 << 10;
 
 /// How long a stream to a real host runs before its first trial, where its round trips do not ask for more.
 const WARM_UP_NS: u64 = 200_000_000;
@@ -102,8 +105,10 @@ fn plan(args: &Diagnose) -> Result<Plan> {
 /// What a visit sends, and for how long.
 fn visits(target: &Target) -> Profile {
     let profile = profile(target, BLOCKS);
+    let small = vec![LATENCY_BYTES, SLOW_BYTES];
     match target {
-        Target::Ssh(_) => Profile { warm_up_ns: WARM_UP_NS, ..profile },
+        Target::Ssh(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
+        Target::Lab(lab) if lab.carrier() != Carrier::Cable => Profile { sizes: small, ..profile },
         Target::Lab(_) | Target::Simulated(_) => profile,
     }
 }
