@@ -195,17 +195,16 @@ impl Look<'_> {
     }
 
     /// Whether signs alone explain the rate: all of those of a cause without an experiment; of another one, which could not be
-    /// changed, a bound, or two. What a search had no time for might have been changed.
+    /// changed, a bound. What a search had no time for might have been changed.
     fn is_told(&self, cause: &Cause, is_refused: bool) -> bool {
         let Some(shown) = &self.shown else { return false };
         let could_be = self.is_adaptive && !is_refused && !cause.experiments.is_empty();
         if could_be || cause.against.iter().any(|sign| shown.evidence(*sign).is_some()) {
             return false;
         }
-        let seen = cause.signs.iter().filter(|sign| shown.evidence(**sign).is_some()).count();
         match cause.experiments {
             [] => shown.is_suspect(cause),
-            _ => seen >= 2 || cause.signs.iter().any(|sign| shown.explains(*sign)),
+            _ => cause.signs.iter().any(|sign| shown.explains(*sign)),
         }
     }
 
