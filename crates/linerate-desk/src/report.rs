@@ -25,6 +25,7 @@ mod runs;
 mod shape;
 mod suite;
 mod text;
+mod tuning;
 
 pub use figure::Sheet;
 pub use notice::Notice;
@@ -165,6 +166,7 @@ fn text_of(report: &Report, page: Page) -> String {
         Shows::Imported(imported) => imported::render(imported, page),
         Shows::Comparison(compared) => arms::render(report, compared, page),
         Shows::Diagnosis(compared, causes) => cause::render(report, compared, causes, page),
+        Shows::Tuning(tuned) => tuning::render(report, tuned, page),
         Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
@@ -177,6 +179,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
         Shows::Imported(imported) => return imported::render(imported, page),
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
         Shows::Diagnosis(compared, causes) => notes.extend(cause::notes(compared, causes)),
+        Shows::Tuning(tuned) => notes.extend(tuning::notes(tuned)),
         Shows::Suites(_) | Shows::Ladder => {}
     }
     notes.sort_by_key(|note| note.weight.place());
@@ -202,6 +205,8 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         // Where it was cut short there are curves of the plan as it stands.
         Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
             .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
+        Some(View::Tuning { .. }) => crate::analysis::tuned(recording)
+            .map_or_else(|| rows::render(recording, analysis), |tuned| rows::render_tuning(&tuned)),
     }
 }
 

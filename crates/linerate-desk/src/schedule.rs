@@ -28,6 +28,7 @@ mod study;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod visit;
 mod wanted;
 
@@ -40,6 +41,7 @@ use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Does, Place};
 use placement::Ends;
+use tuning::Search;
 
 /// Chooses steps.
 pub trait Schedule {
@@ -66,6 +68,7 @@ pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
     match &plan.view {
         View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
         View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
+        View::Tuning { design, .. } => Box::new(Search::new(plan, design, recording)),
     }
 }
 

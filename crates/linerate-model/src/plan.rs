@@ -25,6 +25,7 @@ mod suite;
 mod switching;
 mod target;
 mod topology;
+mod tuning;
 mod view;
 mod wiring;
 mod word;
@@ -56,6 +57,7 @@ pub use suite::{
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};
 pub use topology::{Carrier, Topology, WireKind};
+pub use tuning::{BLOCKS_OF_ROUND, RACE_BLOCKS, SCREENING_BLOCKS, Stack, Tuning};
 pub use view::{Rungs, View};
 pub use wiring::{WireLink, Wiring};
 pub use world::World;
@@ -118,8 +120,7 @@ impl Plan {
 
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.
     pub fn settings_for(&self, rung: &str, arm: u32) -> impl Iterator<Item = &Setting> {
-        let of_arm = (arm as usize).checked_sub(1).and_then(|index| self.arms.get(index));
-        let added = of_arm.map_or(&[][..], |arm| &arm.settings);
+        let added = self.layers(arm).into_iter().flat_map(|arm| &arm.settings);
         self.settings.iter().chain(added).filter(move |setting| setting.applies_to(rung))
     }
 

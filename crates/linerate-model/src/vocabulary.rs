@@ -25,6 +25,7 @@ mod suite;
 mod tool;
 mod transport;
 mod trial;
+mod tuning;
 mod warning;
 
 pub use bound::{BOUNDS, BoundEntry};
@@ -62,6 +63,7 @@ pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use trial::{Cache, Content, Sample, Wait};
+pub use tuning::{Scope, TUNABLES, Tunable};
 pub use warning::{Placements, WARNINGS, Warning, Weight};
 
 pub use strsim::levenshtein as distance;

@@ -8,9 +8,14 @@
 
 mod figures;
 mod judgement;
+mod tuning;
 
-use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, View, Why};
-use crate::record::{Granted, Recording};
+pub use tuning::{
+    Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_link_full, tuned,
+};
+
+use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};
+use crate::record::{Granted, Recording, Trial};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
 use crate::vocabulary::{Metric, Pattern};
 use figures::{Blocks, WATCHED, share};
@@ -167,6 +172,8 @@ struct Look<'r> {
     blocks: Blocks,
     fresh: Blocks,
     alpha: f64,
+    /// What all arms stand upon.
+    upon: Stack,
 }
 
 /// Compares a recording's arms; none where it has none.
@@ -182,9 +189,17 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         blocks: Blocks::from_recording(recording, comparison, (Why::Block, pattern)),
         fresh: Blocks::from_recording(recording, comparison, (Why::Confirm, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
+        upon: Stack::default(),
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
-    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha);
+    Some(judged(&look, shown))
+}
+
+/// The verdicts of one look; a trial tells what was measured.
+fn judged(look: &Look, shown: &Trial) -> Compared {
+    let comparison = look.comparison;
+    // What is told at a wider level, of fewer blocks, is no reason to doubt what is alike.
+    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha.min(ALPHA));
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
         let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
         effect.p < alpha && worse(effect.low) && worse(effect.high)
@@ -193,8 +208,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let margin = comparison.margin.max(LEAST_MARGIN).max(2.0 * noise);
     let doubts = look.doubts(same.as_ref(), slowed.as_ref());
     let candidates = look.candidates(margin, &doubts);
-    Some(Compared {
-        metric,
+    Compared {
+        metric: comparison.metric,
         rung: shown.case.rung.clone(),
         from: shown.case.pairs.senders(),
         to: shown.case.pairs.receivers(),
@@ -209,7 +224,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         same,
         slowed,
         doubts,
-    })
+    }
 }
 
 /// The pattern that shows a metric.

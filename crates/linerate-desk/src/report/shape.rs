@@ -15,7 +15,7 @@ pub use suite::{
 };
 
 use crate::analysis::model::CpuCost;
-use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled};
+use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled, Tuned};
 use crate::diagnosis::CauseVerdict;
 use crate::plan::{HostGroup, HostId};
 use crate::record::{NotMeasured, SpreadSource};
@@ -37,6 +37,9 @@ pub struct Report {
     pub sentence: String,
     /// What arms were compared, and the verdict; null where the plan had none.
     pub arms: Option<Compared>,
+    /// What was searched for among settings, and kept; null where the plan had no search.
+    #[serde(default)]
+    pub tuning: Option<Tuned>,
     /// What is known of each cause that was looked for by experiment: the proved ones first, by their gain.
     #[serde(default)]
     pub verdicts: Vec<CauseVerdict>,
@@ -70,12 +73,16 @@ pub(super) enum Shows<'r> {
     Suites(&'r [SuiteReport]),
     Comparison(&'r Compared),
     Diagnosis(&'r Compared, &'r [CauseVerdict]),
+    Tuning(&'r Tuned),
     Imported(&'r ImportedReport),
 }
 
 impl Report {
     /// What it is of: a comparison that was cut short is of the ladder, which the plan as it stands has.
     pub(super) fn shows(&self) -> Shows<'_> {
+        if let Some(tuned) = self.tuning.as_ref().filter(|tuned| !tuned.rounds.is_empty()) {
+            return Shows::Tuning(tuned);
+        }
         match (&self.imported, &self.arms, self.suites.as_slice()) {
             (Some(imported), ..) => Shows::Imported(imported),
             (_, Some(compared), _) if !self.verdicts.is_empty() => Shows::Diagnosis(compared, &self.verdicts),

@@ -57,7 +57,7 @@ const CALL_NS: f64 = 500.0;
 /// A stream's trial lasts at least this many round trips: it pays one to agree on its start, and so
 /// reads low by at most 1 %. Where round trips are long it lasts 20 (method B1), and its first slice, in which
 /// that one lies, does not count.
-const LEAST_ROUND_TRIPS: f64 = 100.0;
+pub(super) const LEAST_ROUND_TRIPS: f64 = 100.0;
 
 /// The blocks of an entry's next visit, in an order that follows from the seed.
 pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {

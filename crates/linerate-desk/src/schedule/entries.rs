@@ -129,7 +129,9 @@ pub(super) fn entries(
     coverage: &Coverage,
 ) -> (Vec<Entry>, Vec<NotMeasured>) {
     let wanted = match &plan.view {
-        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, coverage),
+        View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => {
+            ladder::wanted(plan, recording, coverage)
+        }
         View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());

@@ -69,7 +69,7 @@ impl Policy {
 
     fn for_plan(plan: &Plan) -> Policy {
         match plan.view {
-            View::Ladder(_) | View::Comparison { .. } => Policy::LADDER,
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => Policy::LADDER,
             View::Suites(_) => Policy::SUITES,
         }
     }
@@ -355,7 +355,7 @@ impl Schedule for Passes {
                 let cases = counted(self.entries.len(), "case");
                 format!("{}: {cases}, {passes}, then what is unsure", names.join(", "))
             }
-            View::Ladder(rungs) | View::Comparison { rungs, .. } => {
+            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => {
                 let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());
                 let (rungs, sizes) = (counted(rungs, "rung"), counted(sizes, "size"));
                 format!("{rungs}, {sizes}, {passes}, then what is unsure")

@@ -1,6 +1,7 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
 mod fault;
+mod host;
 mod link;
 mod message;
 
@@ -52,6 +53,8 @@ pub enum Had {
     Tried,
     /// It is set on links that are the run's own: a lab's. Of other hosts nothing is changed, and a case is left out.
     Links,
+    /// It is a setting of the host, which is changed only where that is allowed, and put back.
+    Host,
     /// As [`Had::Tried`], but a plan goes on with what is granted in its place, which its report tells.
     Clipped,
 }
@@ -426,6 +429,15 @@ pub const KNOBS: &[Knob] = &[
     LINK_OFFLOAD,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
+    host::RECEIVE_BUFFER,
+    host::SEND_BUFFER,
+    host::RECEIVE_LIMIT,
+    host::SEND_LIMIT,
+    host::SLOW_START_AFTER_IDLE,
+    host::MTU_PROBING,
+    host::METRICS_SAVE,
+    host::QUEUE_DISCIPLINE,
+    host::TRANSMIT_QUEUE,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

@@ -76,7 +76,7 @@ impl Look<'_> {
             confirmation,
             confirmed: confirmation.map(|effect| self.confirmed(&effect)),
             guards: self.guards(number),
-            not_granted: not_granted(self.recording, number, arm),
+            not_granted: not_granted(self.recording, self.upon.with(number).number(), arm),
             verdict: Verdict::CannotTell,
             accepted: false,
             reasons: Vec::new(),
