@@ -13,6 +13,7 @@ mod export;
 pub mod figure;
 mod html;
 mod imported;
+pub mod keep;
 mod ladder;
 mod line;
 mod listening;

@@ -29,7 +29,7 @@ pub mod journal;
 mod netem;
 mod new_namespace;
 mod order;
-mod own_folder;
+pub(crate) mod own_folder;
 mod port;
 mod refusal;
 mod register;

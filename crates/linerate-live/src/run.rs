@@ -8,6 +8,7 @@ pub mod agent;
 mod calibrate;
 mod crossing;
 mod host;
+pub mod host_settings;
 mod open;
 mod protocol;
 mod restart;
@@ -21,8 +22,9 @@ pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Coalescing, PATIENCE_NS, Plan, Step, Target};
+use crate::plan::{Coalescing, PATIENCE_NS, Plan, Setting, Step, Target};
 use crate::record::Event;
+use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use linerate_sys::suspension;
@@ -43,6 +45,12 @@ const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Died { .. })
+}
+
+/// Whether a host sets it itself: of a lab's links another part does.
+fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
+    let had = Knob::named(&setting.knob).map(|knob| knob.had);
+    had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
 }
 
 /// How a step ended.
@@ -145,6 +153,7 @@ impl<'r> Runner<'r> {
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> StepResult {
         self.set_links(step)?;
+        self.set_hosts(step)?;
         let mut unopened = BTreeSet::new();
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
@@ -209,6 +218,38 @@ impl<'r> Runner<'r> {
         };
         let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
+    }
+
+    /// Makes the hosts' own settings what the step asks for, where that is allowed. Each host is told each time: it puts back
+    /// by itself what it has not been told of for a while.
+    fn set_hosts(&mut self, step: &Step) -> Result<()> {
+        if !self.plan.may_change_hosts() {
+            return Ok(());
+        }
+        let is_lab = matches!(self.plan.target, Target::Lab(_));
+        let mut wanted: Vec<Setting> = Vec::new();
+        for setting in self.plan.settings_for(&step.case.rung, step.case.arm) {
+            if is_of_host(setting, is_lab) {
+                wanted.retain(|one| one.knob != setting.knob);
+                wanted.push(setting.clone());
+            }
+        }
+        self.hosts.set_settings(&wanted, &|| self.watch.check())
+    }
+
+    /// Puts back what was changed of the hosts, and says what became of each setting that is not as it was.
+    pub fn put_back(&mut self) -> Result<Vec<String>> {
+        if !self.plan.may_change_hosts() {
+            return Ok(Vec::new());
+        }
+        self.hosts.put_back()
+    }
+
+    /// Leaves these settings of the hosts in force.
+    pub fn keep(&mut self, settings: &[Setting]) -> Result<Vec<String>> {
+        let is_lab = matches!(self.plan.target, Target::Lab(_));
+        let kept: Vec<Setting> = settings.iter().filter(|one| is_of_host(one, is_lab)).cloned().collect();
+        self.hosts.keep_settings(&kept, &|| self.watch.check())
     }
 
     /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.

@@ -30,6 +30,8 @@ mod state;
 mod stop;
 mod suite;
 mod traces;
+mod tune;
+mod undo;
 mod usage;
 mod value;
 mod watch;
@@ -112,6 +114,8 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Run(run) => run::main(&run),
         Command::Ab(ab) => ab::main(&ab),
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
+        Command::Tune(tune) => tune::main(&tune),
+        Command::Undo(args) => undo::main(&args),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

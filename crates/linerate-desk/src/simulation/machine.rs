@@ -1,7 +1,7 @@
 //! What a message costs on the made-up machine, without noise.
 
 use crate::plan::{Case, Plan, World};
-use crate::unit::Nanoseconds;
+use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{FEEDBACK_NS, Pattern, Place, Rung, Wait};
 
 /// What a sleeping end waits to be woken.
@@ -71,6 +71,18 @@ impl Machine {
         spin.map_or(0.0, |time| time.0)
             + copies * COPY_NS_PER_BYTE * bytes as f64
             + slowdown / 100.0 * self.message_ns(case, bytes)
+    }
+
+    /// What a message takes at least where a buffer that was asked for bounds what is under way: a window a round trip.
+    pub fn window_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
+        if case.pattern != Pattern::Stream {
+            return 0.0;
+        }
+        let asked = ["socket.send-buffer", "socket.receive-buffer"].map(|knob| {
+            plan.value_for(&case.rung, case.arm, knob).and_then(|text| text.parse::<Bytes>().ok())
+        });
+        let window = asked.into_iter().flatten().map(|size| size.0).min();
+        window.map_or(0.0, |window| bytes as f64 * self.round_trip_ns(case) / window.max(1) as f64)
     }
 
     /// The bytes, those beyond the knee counted by half more.

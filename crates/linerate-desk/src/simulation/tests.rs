@@ -8,6 +8,7 @@ mod slow;
 mod stability;
 mod study;
 mod suites;
+mod tuning;
 
 use super::Simulation;
 use crate::plan::{Plan, World};

@@ -4,9 +4,10 @@
 //! A worker that dies is told of by its number and its signal, and ends what it was asked for: nobody waits
 //! for the other end of a connection that will not speak again.
 
+use super::host_settings::{HostSettings, LEASE};
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, LinksRequest, ListenRequest,
-    OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, HelloRequest, HostSettingsRequest, JoinRequest, Joined,
+    LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
@@ -28,8 +29,8 @@ use std::net::{Ipv6Addr, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Worker processes a host: in-host rungs have two ends.
@@ -50,12 +51,19 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn main(
     program: &Path,
     ssh_connection: Option<&str>,
+    base: &Path,
     input: impl Read,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
     let input = BufReader::new(input);
-    match Agent::start(program, ssh_connection) {
-        Ok(agent) => serve(input, output, move |method, params| agent.handle(method, params)),
+    let settings = Arc::new(Mutex::new(HostSettings::new(base)));
+    let of_host = settings.clone();
+    match Agent::start(program, ssh_connection, of_host) {
+        Ok(agent) => {
+            let served = serve(input, output, move |method, params| agent.handle(method, params));
+            // Whatever is set for a case ends with its controller.
+            lock(&settings)?.put_back().map(drop).and(served)
+        }
         Err(error) => {
             let error = Mutex::new(Some(error));
             let over = || Error::peer("the agent", "could not start", "");
@@ -76,6 +84,11 @@ struct Agent {
     watch: Mutex<Option<Watch>>,
     /// The interface of a lab's host, as it was before it was first set.
     port: Mutex<Option<HostPort>>,
+    /// The host's own settings, as they were before they were first set.
+    settings: Arc<Mutex<HostSettings>>,
+    /// Whether a thread watches over them, and how many requests are under way.
+    is_leased: AtomicBool,
+    under_way: Arc<AtomicUsize>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
@@ -86,7 +99,11 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(program: &Path, ssh_connection: Option<&str>) -> Result<Agent> {
+    fn start(
+        program: &Path,
+        ssh_connection: Option<&str>,
+        settings: Arc<Mutex<HostSettings>>,
+    ) -> Result<Agent> {
         let cpus = linerate_sys::thread::allowed_cpus()?;
         let secret = format!("{:032x}", rand::random::<u128>());
         let home = format!("linerate-{}-{:016x}", std::process::id(), rand::random::<u64>());
@@ -109,6 +126,9 @@ impl Agent {
             helpers: Mutex::default(),
             watch: Mutex::default(),
             port: Mutex::default(),
+            settings,
+            is_leased: AtomicBool::new(false),
+            under_way: Arc::default(),
             never_settles: AtomicBool::new(false),
             workers,
             notifiers,
@@ -118,6 +138,14 @@ impl Agent {
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
         self.check()?;
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        lock(&self.settings)?.hear();
+        let answer = self.answer(method, params);
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+
+    fn answer(&self, method: &str, params: Value) -> Result<Value> {
         match method {
             "hello" => answer(self.hello(&read(params)?)),
             "offer" => {
@@ -152,6 +180,16 @@ impl Agent {
                 };
                 answer(port.set(&request.links)?)
             }
+            "host-settings" => {
+                let request: HostSettingsRequest = read(params)?;
+                self.watch_lease()?;
+                answer(lock(&self.settings)?.set(&request.settings, request.address.as_ref())?)
+            }
+            "put-back" => answer(lock(&self.settings)?.put_back()?),
+            "keep-settings" => {
+                lock(&self.settings)?.keep()?;
+                Ok(Value::Null)
+            }
             "settle" => {
                 self.settle()?;
                 Ok(Value::Null)
@@ -166,6 +204,26 @@ impl Agent {
                 "are both ends of the same version?",
             )),
         }
+    }
+
+    /// Has a thread put back what was set once the controller is not heard any more.
+    fn watch_lease(&self) -> Result<()> {
+        if self.is_leased.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let (settings, under_way) = (self.settings.clone(), self.under_way.clone());
+        let watch = move || {
+            loop {
+                std::thread::sleep(LEASE / 10);
+                let Ok(mut settings) = settings.lock() else { return };
+                match under_way.load(Ordering::Relaxed) {
+                    0 => settings.look_at_lease(),
+                    _ => settings.hear(),
+                }
+            }
+        };
+        linerate_sys::thread::start("lease", watch)?;
+        Ok(())
     }
 
     fn hello(&self, request: &HelloRequest) -> Hello {

@@ -51,7 +51,8 @@ impl Runner<'_> {
             arm: step_session.case.arm,
             host: self.hosts.all[end.host].facts.host,
             worker: end.worker,
-            granted: [joined.granted, self.granted_links(rung, end)].concat(),
+            granted: [joined.granted, self.granted_links(rung, end), self.hosts.granted_settings(end.host)]
+                .concat(),
             endpoints: joined.endpoints,
         });
         Ok(records.collect())

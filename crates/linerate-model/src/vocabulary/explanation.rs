@@ -67,6 +67,13 @@ pub const KINDS: &[Kind] = &[
     kind("fault", "faults", "What may be put into a lab by hand: `--fault NAME[=VALUE]`.", "", faults),
     kind("observer", "observers", "What watches a host or a session around each step.", "", observers),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
+    kind(
+        "tunable",
+        "tunables",
+        "What is searched for settings that gain: `linerate tune`.",
+        "tune.md",
+        tunables,
+    ),
     kind("cause", "causes", "Why a rate is lost, by experiment: `linerate diagnose`.", "diagnose.md", causes),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
@@ -303,6 +310,20 @@ fn causes() -> Vec<Explanation> {
         ..explained(cause.name, cause.what, cause.source, cause.fix)
     };
     CAUSES.iter().map(cause).collect()
+}
+
+fn tunables() -> Vec<Explanation> {
+    let tunable = |one: &super::Tunable| Explanation {
+        facts: vec![
+            ("levels", one.levels.join(", or ")),
+            ("acts on", one.scope.name().into()),
+            ("known gain", format!("{:.0} %", 100.0 * one.gain)),
+            ("watched", one.guard.into()),
+            ("risk", one.risk.into()),
+        ],
+        ..explained(one.name, &one.knobs().join(", "), one.source, one.keep)
+    };
+    super::TUNABLES.iter().map(tunable).collect()
 }
 
 fn observers() -> Vec<Explanation> {

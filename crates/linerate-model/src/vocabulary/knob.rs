@@ -436,8 +436,6 @@ pub const KNOBS: &[Knob] = &[
     host::SLOW_START_AFTER_IDLE,
     host::MTU_PROBING,
     host::METRICS_SAVE,
-    host::QUEUE_DISCIPLINE,
-    host::TRANSMIT_QUEUE,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

@@ -283,15 +283,6 @@ pub const TUNABLES: &[Tunable] = &[
         ..BASE
     },
     Tunable {
-        name: "host-queue-discipline",
-        scope: Scope::Host,
-        levels: &["host.queue-discipline=fq", "host.queue-discipline=fq_codel"],
-        gain: 0.05,
-        risk: "another queue treats other flows otherwise",
-        source: "tc-fq(8), tc-fq_codel(8)",
-        ..BASE
-    },
-    Tunable {
         name: "host-slow-start-after-idle",
         scope: Scope::Host,
         levels: &["host.slow-start-after-idle=off"],
@@ -316,15 +307,6 @@ pub const TUNABLES: &[Tunable] = &[
         gain: 0.02,
         risk: "smaller segments after losses of another kind",
         source: "RFC 4821; ip-sysctl.rst",
-        ..BASE
-    },
-    Tunable {
-        name: "host-transmit-queue",
-        scope: Scope::Host,
-        levels: &["host.transmit-queue=10000"],
-        gain: 0.01,
-        risk: "a long queue delays what waits in it",
-        source: "Feng et al. 2003, section 5: no change",
         ..BASE
     },
 ];

@@ -9,7 +9,7 @@ use super::value::{
 };
 use super::watch::Watching;
 use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};
-use crate::record::Defaults;
+use crate::record::{Defaults, Recording};
 use crate::run::RemoteFolder;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -31,6 +31,10 @@ pub enum Command {
     Ab(Ab),
     /// Say why the rate is lost, by experiment.
     Diagnose(Diagnose),
+    /// Search for settings that gain, and prove it.
+    Tune(super::tune::args::Tune),
+    /// Put back what searches left changed on this host.
+    Undo(super::undo::Undo),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.
@@ -60,7 +64,7 @@ pub enum Command {
 }
 
 /// What every command that measures is told.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Hosts {
     /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
     /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, or `simulated` (a made-up
@@ -115,6 +119,28 @@ pub struct Hosts {
     pub state: StateFolder,
     #[arg(skip)]
     pub asked: CommandLine,
+    #[arg(skip)]
+    pub keep: Keep,
+}
+
+/// What of the hosts' settings is left in force when a run is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// None.
+    #[default]
+    Nothing,
+    /// What a search proved.
+    Proved,
+}
+
+impl Keep {
+    /// The settings.
+    pub fn of(self, recording: &Recording) -> Vec<Setting> {
+        match self {
+            Keep::Nothing => Vec::new(),
+            Keep::Proved => super::tune::kept(recording),
+        }
+    }
 }
 
 /// The command line in force, for the recording.
@@ -158,6 +184,7 @@ impl Command {
             Command::Run(Run { hosts, .. })
             | Command::Ab(Ab { hosts, .. })
             | Command::Diagnose(Diagnose { hosts, .. })
+            | Command::Tune(super::tune::args::Tune { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
             _ => false,
         }
@@ -364,6 +391,7 @@ impl Command {
             Command::Run(run) => Some(&mut run.hosts),
             Command::Ab(ab) => Some(&mut ab.hosts),
             Command::Diagnose(diagnose) => Some(&mut diagnose.hosts),
+            Command::Tune(tune) => Some(&mut tune.hosts),
             Command::Calibrate(calibrate) => Some(&mut calibrate.hosts),
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! The loop: the schedule says the next step, the runner runs it, the recording keeps it.
 
-use super::args::Hosts;
+use super::args::{Hosts, Keep};
 use super::recorder::Recorder;
 use super::state;
 use super::stop::Stop;
@@ -74,11 +74,24 @@ fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: C
     let unavailable = schedule.unavailable().to_vec();
     unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;
     run.watcher.planned(schedule.as_ref(), &run.path);
+    let ended = steps(schedule.as_mut(), &mut performer, stop, run);
+    // However it ended.
+    let left = performer.put_back(&args.keep, ended.is_ok(), run)?;
+    left.iter().for_each(|told| run.watcher.warned(told));
+    ended
+}
+
+fn steps(
+    schedule: &mut dyn Schedule,
+    performer: &mut Performer,
+    stop: &Stop,
+    run: &mut Recorder,
+) -> Result<()> {
     while let Some(step) = schedule.next(&run.recording) {
         if stop.wanted() {
             return Err(Error::Interrupted);
         }
-        run.watcher.step(&step, schedule.as_ref(), &run.recording);
+        run.watcher.step(&step, schedule, &run.recording);
         performer.step(&step, &mut |event| run.keep(event))?;
     }
     Ok(())
@@ -135,6 +148,13 @@ impl<'r> Performer<'r> {
             Performer::Hosts(runner) => runner.hosts(),
             Performer::Simulated(simulation) => simulation.hosts(),
         }
+    }
+
+    /// Puts back what was changed of the hosts, or leaves in force what of it is to be kept.
+    fn put_back(&mut self, keep: &Keep, is_whole: bool, run: &Recorder) -> Result<Vec<String>> {
+        let Performer::Hosts(runner) = self else { return Ok(Vec::new()) };
+        let kept = if is_whole { keep.of(&run.recording) } else { Vec::new() };
+        if kept.is_empty() { runner.put_back() } else { runner.keep(&kept) }
     }
 
     fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {

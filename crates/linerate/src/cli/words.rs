@@ -139,6 +139,31 @@ pub const WORDS: &[Words] = &[
                10 is a fault that is proved, 0 that each which could be tried is ruled out within the margin.",
     },
     Words {
+        command: "tune",
+        examples: &[
+            ("linerate tune ssh://node7", "which settings of a program's sockets gain on the way to node7"),
+            ("linerate tune lab --dry-run", "what would be tried, and why the rest would not"),
+            (
+                "linerate tune lab:delay=200us --base socket.send-buffer=64KiB --knob socket.send-buffer",
+                "a path whose fault is known: a program that pins its send buffer",
+            ),
+            ("linerate tune ssh://node7 --allow host", "settings of the hosts too; each is put back"),
+        ],
+        exits: &[(0, "a gain is proved"), (10, "nothing that was tried gains"), (11, "cannot tell")],
+        note: "A race leaves out after 5 blocks who is shown to gain less than the margin or is beaten; the rest run 12.\n\
+               The best is measured again in 6 fresh blocks, and becomes what the next race stands upon.",
+    },
+    Words {
+        command: "undo",
+        examples: &[
+            ("linerate undo", "what `linerate tune --apply` left in force, or a killed search left behind"),
+            ("ssh node7 linerate undo", "the same on another host"),
+        ],
+        exits: &[],
+        note: "The next command that measures puts back by itself what a killed search left; what --apply left stays until\n\
+               this is called, or the host starts anew.",
+    },
+    Words {
         command: "compare",
         examples: &[
             ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),

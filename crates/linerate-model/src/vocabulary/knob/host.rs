@@ -75,23 +75,3 @@ pub const METRICS_SAVE: Knob = knob(
     KnobKind::Switch,
     "net.ipv4.tcp_no_metrics_save, turned round: whether a connection begins with what the last one to that host had",
 );
-
-/// `host.queue-discipline`.
-pub const QUEUE_DISCIPLINE: Knob = Knob {
-    source: "tc(8)",
-    ..knob(
-        "host.queue-discipline",
-        KnobKind::OneOf(&["fq_codel", "fq", "pfifo_fast", "pfifo"]),
-        "the queueing discipline at the root of the path's interface, where there is none with settings of its own",
-    )
-};
-
-/// `host.transmit-queue`.
-pub const TRANSMIT_QUEUE: Knob = Knob {
-    source: "ip-link(8), txqueuelen",
-    ..knob(
-        "host.transmit-queue",
-        KnobKind::Count(1, 1_000_000),
-        "txqueuelen of the path's interface: packets that a simple queue holds",
-    )
-};

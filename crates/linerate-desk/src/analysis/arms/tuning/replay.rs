@@ -6,7 +6,7 @@ use super::super::{
     Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, pattern,
 };
 use super::{Compared, Estimate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, plan};
-use crate::plan::{BLOCKS_OF_ROUND, SCREENING_BLOCKS, Tuning};
+use crate::plan::{BLOCKS_OF_ROUND, Tuning};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of five pairs all point one way once in sixteen: what a screening can say at all is at this level, to both sides.
@@ -131,12 +131,15 @@ impl Search<'_> {
         };
         let mut compared = judged(&look, self.shown);
         compared.candidates.retain(|one| entered.contains(&one.arm));
+        if is_screened {
+            self.of_early(&mut compared, &of_screening, &survivors);
+        }
         let to_confirm = (raced.len() >= comparison.blocks as usize && !is_over)
             .then(|| self.to_confirm(&compared, fresh.len()))
             .flatten();
         let kept = compared.candidates.iter().find(|one| self.is_kept(&compared, one)).map(|one| one.arm);
-        let fates = compared.candidates.iter().map(|one| self.fate(&compared, one, kept)).collect();
-        self.explain(&mut compared, &survivors, is_screened);
+        let fates =
+            compared.candidates.iter().map(|one| self.fate(&compared, one, kept, &survivors)).collect();
         TuningRound {
             upon: base.arms().to_vec(),
             begun: raced.len() as u32,
@@ -245,36 +248,35 @@ impl Search<'_> {
         open.filter(|_| !is_over).max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|one| one.arm)
     }
 
-    fn fate(&self, compared: &Compared, one: &Candidate, kept: Option<u32>) -> Fate {
+    fn fate(&self, compared: &Compared, one: &Candidate, kept: Option<u32>, survivors: &[u32]) -> Fate {
         let most = one.change.and_then(|change| self.gains(&change)).map(|(_, most)| most);
         let least = one.change.and_then(|change| self.least_gain(&change));
         let is_gain = least.is_some_and(|least| least > 0.0);
-        let again = one.confirmation.map(|effect| self.metric().gain(effect.estimate));
+        let is_early = one.change.is_some_and(|change| change.n < self.tuning.comparison.blocks);
         match () {
             () if kept == Some(one.arm) => Fate::Kept,
             () if !compared.doubts.is_empty() => Fate::CannotTell,
-            () if again.is_some() => Fate::NotConfirmed,
+            () if Self::is_decided(one) => Fate::NotConfirmed,
+            () if one.confirmation.is_some() => Fate::CannotTell,
             () if most.is_some_and(|most| most <= compared.margin) => Fate::NoGain,
             () if !one.not_granted.is_empty() => Fate::NotGranted,
             () if is_gain && one.guards.iter().any(|guard| guard.is_worse) => Fate::Costs,
-            () if is_gain && kept.is_some() => Fate::Beaten,
+            () if is_gain && kept.is_some() || is_early && !survivors.contains(&one.arm) => Fate::Beaten,
             () => Fate::CannotTell,
         }
     }
 
-    /// Says of who was left out early why: there were too few blocks for anything else.
-    fn explain(&self, compared: &mut Compared, survivors: &[u32], is_screened: bool) {
-        let margin = compared.margin;
-        for one in &mut compared.candidates {
-            let most = one.change.and_then(|change| self.gains(&change)).map(|(_, most)| most);
-            let is_early = one.change.is_some_and(|change| change.n <= SCREENING_BLOCKS);
-            if is_screened && is_early && !survivors.contains(&one.arm) {
-                let why = match most {
-                    Some(most) if most <= margin => "its whole interval lies below the margin",
-                    _ => "another one gains more",
-                };
-                one.reasons = vec![format!("left out after {} blocks: {why}", self.tuning.screening)];
-            }
+    /// Of who was left out early the interval at the level of so few blocks, and why.
+    fn of_early(&self, compared: &mut Compared, blocks: &Blocks, survivors: &[u32]) {
+        for one in compared.candidates.iter_mut().filter(|one| !survivors.contains(&one.arm)) {
+            let Some(change) = share(&blocks.ratios(one.arm, self.metric()), 1.0 - SCREENING_ALPHA) else {
+                continue;
+            };
+            one.change = Some(change);
+            let is_small = self.gains(&change).is_some_and(|(_, most)| most <= compared.margin);
+            let why =
+                if is_small { "its whole interval lies below the margin" } else { "another one gains more" };
+            one.reasons = vec![format!("left out after {} blocks: {why}", change.n)];
         }
     }
 
