@@ -247,8 +247,11 @@ impl<'r> Runner<'r> {
 
     /// Leaves these settings of the hosts in force.
     pub fn keep(&mut self, settings: &[Setting]) -> Result<Vec<String>> {
-        let is_lab = matches!(self.plan.target, Target::Lab(_));
-        let kept: Vec<Setting> = settings.iter().filter(|one| is_of_host(one, is_lab)).cloned().collect();
+        // Of a lab nothing stays.
+        if matches!(self.plan.target, Target::Lab(_)) {
+            return self.put_back();
+        }
+        let kept: Vec<Setting> = settings.iter().filter(|one| is_of_host(one, false)).cloned().collect();
         self.hosts.keep_settings(&kept, &|| self.watch.check())
     }
 

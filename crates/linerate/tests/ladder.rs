@@ -9,5 +9,5 @@ mod observers;
 mod pairs;
 mod removal;
 mod scenario;
-mod ssh;
+pub(crate) mod ssh;
 mod suites;

@@ -40,5 +40,6 @@ mod site;
 mod tcgmsg;
 mod tidy;
 mod truth;
+mod tuning;
 mod watching;
 mod words;

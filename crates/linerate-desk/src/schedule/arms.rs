@@ -52,6 +52,10 @@ const ONE: Pace = Pace { rounds: 1, trials: 1 };
 /// How long an arm of a search takes in a block.
 const SEARCHING_NS: u64 = 400_000_000;
 
+/// There and back so often at most, and what a visit takes beside its trial.
+const MOST_SEARCHING: u64 = 6;
+const STEP_NS: u64 = 10_000_000;
+
 /// The longest warm-up that many visits can pay.
 const SHORT_WARM_UP_NS: u64 = 50_000_000;
 
@@ -352,10 +356,10 @@ impl Schedule for Arms {
 fn searching(entries: &[Entry]) -> Pace {
     let trial_ns = entries.first().map_or(0, |entry| {
         let round_trips = (LEAST_ROUND_TRIPS * entry.path.round_trip_ns) as u64;
-        entry.trial_ns.max(round_trips) + entry.warm_up_ns
+        entry.trial_ns.max(round_trips) + entry.warm_up_ns + STEP_NS
     });
     let rounds = SEARCHING_NS / (VISITS * trial_ns).max(1);
-    Pace { rounds: rounds.clamp(1, MANY.rounds), trials: 1 }
+    Pace { rounds: rounds.clamp(1, MOST_SEARCHING), trials: 1 }
 }
 
 /// The pattern that shows a metric.

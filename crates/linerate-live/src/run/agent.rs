@@ -183,7 +183,9 @@ impl Agent {
             "host-settings" => {
                 let request: HostSettingsRequest = read(params)?;
                 self.watch_lease()?;
-                answer(lock(&self.settings)?.set(&request.settings, request.address.as_ref())?)
+                let mut settings = lock(&self.settings)?;
+                settings.is_transient(request.transient);
+                answer(settings.set(&request.settings, request.address.as_ref())?)
             }
             "put-back" => answer(lock(&self.settings)?.put_back()?),
             "keep-settings" => {

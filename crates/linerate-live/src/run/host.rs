@@ -231,7 +231,8 @@ impl Hosts {
         self.settings.clear();
         for host in &mut self.all {
             let address = Some(host.address.clone());
-            let request = HostSettingsRequest { settings: wanted.to_vec(), address };
+            let transient = self.lab.is_some();
+            let request = HostSettingsRequest { settings: wanted.to_vec(), address, transient };
             let told = host.client.call("host-settings", &request, HELLO, check);
             self.settings.push(told.map_err(|error| error.on_host(&host.facts.host))?);
         }

@@ -32,6 +32,8 @@ struct Change {
 pub struct HostSettings {
     /// Where the journal is to be.
     base: PathBuf,
+    /// Whether the host ends with its controller, so that nothing of it is to be written down.
+    transient: bool,
     journal: Option<Journal>,
     changed: BTreeMap<Place, Change>,
     /// When the controller last asked for something.
@@ -41,7 +43,18 @@ pub struct HostSettings {
 impl HostSettings {
     /// None changed yet; the journal will be in the program's runtime directory.
     pub fn new(base: &Path) -> HostSettings {
-        HostSettings { base: base.into(), journal: None, changed: BTreeMap::new(), heard: Instant::now() }
+        HostSettings {
+            base: base.into(),
+            transient: false,
+            journal: None,
+            changed: BTreeMap::new(),
+            heard: Instant::now(),
+        }
+    }
+
+    /// Of a lab's host the kernel puts everything back: it goes with the lab.
+    pub fn is_transient(&mut self, transient: bool) {
+        self.transient = transient;
     }
 
     /// The controller is there.
@@ -55,7 +68,10 @@ impl HostSettings {
         let mut kept: Vec<Place> = Vec::new();
         for setting in asked {
             let mut came: std::result::Result<(), String> = Ok(());
-            for (place, value) in wanted(setting, address, &|place| self.before(place))? {
+            // What this host has not is not granted.
+            let places = wanted(setting, address, &|place| self.before(place));
+            came = came.and(places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({error})")));
+            for (place, value) in places.unwrap_or_default() {
                 kept.push(place.clone());
                 came = came.and(self.change(&place, &value)?);
             }
@@ -88,18 +104,15 @@ impl HostSettings {
             return Ok(Ok(()));
         }
         let before = known.map_or(&found, |change| &change.before).clone();
-        let line = Line::new(place, &before, value);
-        self.journal()?.write(line)?;
+        self.write_down(place, &before, value)?;
         self.changed.insert(place.clone(), Change { before, set: value.into() });
         let written = place.write(value);
         let reads = place.read()?;
-        if let Some(change) = self.changed.get_mut(place) {
+        if reads != value {
             // What a driver makes of a value is what must be there when it is put back.
-            change.set.clone_from(&reads);
-            if reads != value {
-                let line = Line::new(place, &change.before.clone(), &reads);
-                self.journal()?.write(line)?;
-            }
+            let before = self.before(place)?;
+            self.write_down(place, &before, &reads)?;
+            self.changed.insert(place.clone(), Change { before, set: reads.clone() });
         }
         Ok(match written {
             Ok(()) if reads == value => Ok(()),
@@ -108,11 +121,16 @@ impl HostSettings {
         })
     }
 
-    fn journal(&mut self) -> Result<&mut Journal> {
-        match self.journal.take() {
-            Some(journal) => Ok(self.journal.insert(journal)),
-            None => Ok(self.journal.insert(Journal::create(&self.base)?)),
+    /// On disk, before it is done.
+    fn write_down(&mut self, place: &Place, before: &str, set: &str) -> Result<()> {
+        if self.transient {
+            return Ok(());
         }
+        let journal = match self.journal.take() {
+            Some(journal) => self.journal.insert(journal),
+            None => self.journal.insert(Journal::create(&self.base)?),
+        };
+        journal.write(Line::new(place, before, set))
     }
 
     /// Puts one place back; one that somebody else changed meanwhile is left.
@@ -144,8 +162,15 @@ impl HostSettings {
 
     /// Leaves what is set as it is: its journal stays until `linerate undo` is called.
     pub fn keep(&mut self) -> Result<()> {
-        self.changed.clear();
-        self.journal.take().map_or(Ok(()), Journal::keep)
+        let is_changed = !std::mem::take(&mut self.changed).is_empty();
+        match self.journal.take() {
+            Some(journal) if is_changed => journal.keep(),
+            Some(journal) => {
+                journal.remove();
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -93,6 +93,8 @@ pub struct HostSettingsRequest {
     pub settings: Vec<Setting>,
     /// The address at which the host is measured, which tells its interface.
     pub address: Option<HostAddress>,
+    /// Whether the host goes with its lab.
+    pub transient: bool,
 }
 
 /// What came of a join.

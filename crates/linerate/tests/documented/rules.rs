@@ -67,6 +67,9 @@ pub const RULES: &[Rule] = &[
     new("LINERATE_CONFIG= linerate run", "", How::Simulated, "", &[0]),
     new("linerate ab", "", How::Simulated, "", VERDICT),
     new("linerate diagnose", "", How::Simulated, "", VERDICT),
+    new("linerate tune", "", How::Simulated, "", VERDICT),
+    new("linerate undo", "", How::Stands, "", &[0]),
+    new("ssh node7 linerate undo", "", How::NotRun("there is no host of that name"), "", &[]),
     // Without a target it is the lab.
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),
