@@ -1,5 +1,9 @@
 //! The command line.
 
+mod tune;
+
+pub use tune::Tune;
+
 use super::fault::faults;
 use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
@@ -9,7 +13,7 @@ use super::value::{
 };
 use super::watch::Watching;
 use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};
-use crate::record::{Defaults, Recording};
+use crate::record::Defaults;
 use crate::run::RemoteFolder;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -32,7 +36,7 @@ pub enum Command {
     /// Say why the rate is lost, by experiment.
     Diagnose(Diagnose),
     /// Search for settings that gain, and prove it.
-    Tune(super::tune::args::Tune),
+    Tune(Tune),
     /// Put back what searches left changed on this host.
     Undo(super::undo::Undo),
     /// Compare recordings that were made before.
@@ -133,16 +137,6 @@ pub enum Keep {
     Proved,
 }
 
-impl Keep {
-    /// The settings.
-    pub fn of(self, recording: &Recording) -> Vec<Setting> {
-        match self {
-            Keep::Nothing => Vec::new(),
-            Keep::Proved => super::tune::kept(recording),
-        }
-    }
-}
-
 /// The command line in force, for the recording.
 #[derive(Debug, Clone, Default)]
 pub struct CommandLine {
@@ -184,7 +178,7 @@ impl Command {
             Command::Run(Run { hosts, .. })
             | Command::Ab(Ab { hosts, .. })
             | Command::Diagnose(Diagnose { hosts, .. })
-            | Command::Tune(super::tune::args::Tune { hosts, .. })
+            | Command::Tune(Tune { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
             _ => false,
         }

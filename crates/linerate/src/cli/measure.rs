@@ -1,6 +1,7 @@
 //! The loop: the schedule says the next step, the runner runs it, the recording keeps it.
 
 use super::args::{Hosts, Keep};
+use super::kept::kept;
 use super::recorder::Recorder;
 use super::state;
 use super::stop::Stop;
@@ -153,7 +154,8 @@ impl<'r> Performer<'r> {
     /// Puts back what was changed of the hosts, or leaves in force what of it is to be kept.
     fn put_back(&mut self, keep: &Keep, is_whole: bool, run: &Recorder) -> Result<Vec<String>> {
         let Performer::Hosts(runner) = self else { return Ok(Vec::new()) };
-        let kept = if is_whole { keep.of(&run.recording) } else { Vec::new() };
+        let is_kept = *keep == Keep::Proved && is_whole;
+        let kept = if is_kept { kept(&run.recording) } else { Vec::new() };
         if kept.is_empty() { runner.put_back() } else { runner.keep(&kept) }
     }
 

@@ -1,10 +1,9 @@
 //! `linerate tune`: a search for settings that gain, from the arguments to what is kept.
 
-pub mod args;
 mod candidates;
 
 use super::ab::{applies, connections, controls, profile, rung, shown};
-use super::args::{Hosts, Keep};
+use super::args::{Hosts, Keep, Tune};
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
 use super::recorder::create_folder;
@@ -12,14 +11,13 @@ use super::run::{once, settings};
 use super::watch::lines;
 use super::{print, settle, tell};
 use crate::analysis::{Verdict, has_failed, tuned};
-use crate::plan::{Arm, Comparison, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Setting, Tuning, View};
+use crate::plan::{Arm, Comparison, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View};
 use crate::record::Recording;
 use crate::report::keep;
 use crate::schedule::schedule_of;
 use crate::unit::percent;
 use crate::vocabulary::Rung;
 use crate::{Error, Result};
-use args::Tune;
 use candidates::{Candidate, LeftOut, candidates};
 use std::path::Path;
 use std::process::ExitCode;
@@ -53,13 +51,6 @@ pub fn main(args: &Tune) -> Result<ExitCode> {
         Ok(()) if verdict == Verdict::Different || !has_failed(&run.recording) => Ok(code(verdict)),
         ended => settle(&run.recording, ended),
     }
-}
-
-/// The settings that a search proved.
-pub fn kept(recording: &Recording) -> Vec<Setting> {
-    let (Some(plan), Some(found)) = (recording.plan(), tuned(recording)) else { return Vec::new() };
-    let arms = found.kept().into_iter().filter_map(|step| plan.arms.get((step.arm as usize).checked_sub(1)?));
-    arms.flat_map(|arm| arm.settings.clone()).collect()
 }
 
 /// Writes how to keep what is proved into a folder beside the recording, and says where that is.
