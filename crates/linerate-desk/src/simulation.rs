@@ -114,7 +114,7 @@ impl Simulation {
     fn roles(&mut self, step: &Step, block: &Block, draw: &Draw) -> Vec<RoleRecord> {
         let fault_ns = self.machine.fault_ns(&self.plan, &step.case, block.message_bytes);
         let window_ns = self.machine.window_ns(&self.plan, &step.case, block.message_bytes);
-        let message_ns = (self.machine.message_ns(&step.case, block.message_bytes) + fault_ns).max(window_ns);
+        let message_ns = self.machine.message_ns(&step.case, block.message_bytes).max(window_ns) + fault_ns;
         let slice_ns = message_ns * block.messages as f64 * draw.factor;
         let mut records = Vec::with_capacity(step.roles.len());
         for role in &step.roles {

@@ -198,8 +198,15 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
 /// The verdicts of one look; a trial tells what was measured.
 fn judged(look: &Look, shown: &Trial) -> Compared {
     let comparison = look.comparison;
-    // What is told at a wider level, of fewer blocks, is no reason to doubt what is alike.
-    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha.min(ALPHA));
+    // What is told at a wider level, of fewer blocks, is no reason to doubt what is alike; nor is it where gains beyond the
+    // margin are searched for, and this is proved to be less.
+    let least = comparison.margin.max(LEAST_MARGIN);
+    let is_small =
+        |effect: &Effect| [effect.low, effect.high].iter().all(|end| end.is_some_and(|it| it.abs() <= least));
+    let is_search = look.plan.tuning().is_some();
+    let same = look.control(ArmKind::Same, |effect, alpha| {
+        effect.p >= alpha.min(ALPHA) || is_search && is_small(effect)
+    });
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
         let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
         effect.p < alpha && worse(effect.low) && worse(effect.high)

@@ -70,7 +70,7 @@ impl Machine {
         let slowdown: f64 = value("shim.slowdown").and_then(|text| text.parse().ok()).unwrap_or(0.0);
         spin.map_or(0.0, |time| time.0)
             + copies * COPY_NS_PER_BYTE * bytes as f64
-            + slowdown / 100.0 * self.message_ns(case, bytes)
+            + slowdown / 100.0 * self.message_ns(case, bytes).max(self.window_ns(plan, case, bytes))
     }
 
     /// What a message takes at least where a buffer that was asked for bounds what is under way: a window a round trip.
