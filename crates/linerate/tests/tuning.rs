@@ -21,7 +21,7 @@ const SEED: &str = "LINERATE_KILLS_SEED";
 /// What a search of hosts may change, as a shell prints it.
 const SETTINGS: &str = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem \
      /proc/sys/net/ipv4/tcp_slow_start_after_idle /proc/sys/net/ipv4/tcp_no_metrics_save \
-     /proc/sys/net/ipv4/tcp_mtu_probing; ip -o link show wire0";
+     /proc/sys/net/ipv4/tcp_mtu_probing; ip -o link show wire0 | grep -o \"mtu [0-9]*\"";
 
 fn linerate(arguments: &[&str]) -> Output {
     Command::new(PROGRAM).args(arguments).output().unwrap()
