@@ -123,7 +123,7 @@ impl Search {
             return self.arms.block(next, Why::Block, &self.race(base, &round.survivors));
         }
         match round.to_confirm {
-            Some(arm) if next % BLOCKS_OF_ROUND > 0 => {
+            Some(arm) if !next.is_multiple_of(BLOCKS_OF_ROUND) => {
                 let pair = BTreeSet::from([base.number(), base.with(arm).number()]);
                 self.arms.block(next, Why::Confirm, &pair)
             }
@@ -160,7 +160,7 @@ impl Search {
         let mut planned = self.arms.visits().iter();
         planned.any(|visit| {
             let block = comparison.block_of(visit.pass);
-            visit.why == Why::Confirm && block > 0 && (block - 1) % BLOCKS_OF_ROUND == 0
+            visit.why == Why::Confirm && block > 0 && (block - 1).is_multiple_of(BLOCKS_OF_ROUND)
         })
     }
 }
