@@ -345,6 +345,14 @@ globalThis.linerateCharts = (() => {
   };
   const interval = (point, unit) => (point.low !== null && point.high !== null ? ` [${format(point.low, unit)}, ${format(point.high, unit)}]` : "");
 
+  // What is written on a bar is black or white, whichever stands out more from it (WCAG 2.2, relative luminance).
+  const luminance = (colour) => {
+    const parts = /^#(..)(..)(..)$/.exec(colour)?.slice(1).map((part) => parseInt(part, 16) / 255) ?? [0, 0, 0];
+    const [red, green, blue] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const inkOn = (colour) => (luminance(colour) > 0.179 ? "#000000" : "#ffffff");
+
   const bars = (figure, theme, view) => {
     const { shown, starts, narrow, segment, notes, noted, left, right, extent, labels } = rowsOf(figure, view);
     const top = 14 + 14 * figure.marks.length + (view.heads?.[0] ?? 0);
@@ -357,7 +365,7 @@ globalThis.linerateCharts = (() => {
           const label = labels[index][api.value(1)];
           if (label === null || label === undefined) return null;
           const [, y] = api.coord([extent[0], api.value(0)]);
-          return { type: "text", x: label.at, y, style: { text: label.said, fill: label.inside ? theme.paper : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
+          return { type: "text", x: label.at, y, style: { text: label.said, fill: label.inside && !one.open ? inkOn(colour) : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
         },
       };
       const body = inBars ? {

@@ -27,7 +27,8 @@ mod timeline;
 mod trial;
 
 pub use arms::{
-    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Guard, Verdict, compare_arms,
+    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, Tuned, TuningRound,
+    TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, is_link_full, tuned,
 };
 pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,

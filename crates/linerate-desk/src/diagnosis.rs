@@ -11,20 +11,25 @@ mod doubt;
 mod facts;
 mod planted;
 mod sentence;
+mod sign;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod waterfall;
 mod wire;
 
 pub use bound::Bound;
-pub use cause::{CauseVerdict, Grade};
+pub use cause::{CauseVerdict, Grade, NO_SIGN};
 pub use doubt::Finding;
 pub use facts::fact;
+pub use transfer::{TransferBound, transfer_bound};
 pub use waterfall::{Gap, Waterfall};
 pub use wire::{Wire, wire};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, analyse};
 use crate::record::Recording;
+use cause::Found;
+use std::collections::BTreeSet;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +72,15 @@ pub fn diagnose(recording: &Recording, analysis: &Analysis) -> Diagnosis {
     let rests = analysis.layers.iter().zip(&bounds);
     let rests_ns_per_byte = rests.map(|(layer, bounds)| bound::rest_ns_per_byte(layer, bounds)).collect();
     let waterfalls = waterfall::waterfalls(recording, analysis);
-    let causes = cause::verdicts(recording, analysis, &bounds);
+    let causes = cause::verdicts(recording, &Found { analysis, bounds: &bounds, findings: &findings });
     Diagnosis { causes, sentence, bounds, rests_ns_per_byte, waterfalls, findings, of_suites }
+}
+
+/// The causes of which a recording shows signs, by name.
+pub fn suspects(recording: &Recording) -> BTreeSet<String> {
+    let analysis = &analyse(recording);
+    let bounds: Vec<Vec<Bound>> =
+        (0..analysis.layers.len()).map(|layer| bound::bounds(recording, analysis, layer)).collect();
+    let findings = doubt::findings(recording, analysis, &bounds);
+    cause::suspects(recording, &Found { analysis, bounds: &bounds, findings: &findings })
 }

@@ -9,10 +9,12 @@ mod block;
 mod cause;
 mod curve;
 pub mod draw;
+mod ended;
 mod export;
 pub mod figure;
 mod html;
 mod imported;
+pub mod keep;
 mod ladder;
 mod line;
 mod listening;
@@ -25,12 +27,17 @@ mod runs;
 mod shape;
 mod suite;
 mod text;
+mod transfer;
+mod transfer_beside;
+mod tuning;
 
 pub use figure::Sheet;
 pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;
 pub use shape::*;
+pub use transfer::{size, transfer_json, transfer_text};
+pub use transfer_beside::{transfers_json, transfers_text};
 
 use crate::Result;
 use crate::analysis::Analysis;
@@ -165,6 +172,7 @@ fn text_of(report: &Report, page: Page) -> String {
         Shows::Imported(imported) => imported::render(imported, page),
         Shows::Comparison(compared) => arms::render(report, compared, page),
         Shows::Diagnosis(compared, causes) => cause::render(report, compared, causes, page),
+        Shows::Tuning(tuned) => tuning::render(report, tuned, page),
         Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
@@ -177,6 +185,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
         Shows::Imported(imported) => return imported::render(imported, page),
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
         Shows::Diagnosis(compared, causes) => notes.extend(cause::notes(compared, causes)),
+        Shows::Tuning(tuned) => notes.extend(tuning::notes(tuned)),
         Shows::Suites(_) | Shows::Ladder => {}
     }
     notes.sort_by_key(|note| note.weight.place());
@@ -202,6 +211,8 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         // Where it was cut short there are curves of the plan as it stands.
         Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
             .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
+        Some(View::Tuning { .. }) => crate::analysis::tuned(recording)
+            .map_or_else(|| rows::render(recording, analysis), |tuned| rows::render_tuning(&tuned)),
     }
 }
 

@@ -12,14 +12,17 @@ mod buffers;
 mod claims;
 mod coverage;
 mod entries;
+mod experiments;
 mod extra;
 mod failure;
+mod filter;
 mod fit;
 mod knob;
 mod ladder;
 mod launch;
 mod link;
 mod network_path;
+mod onto;
 mod passes;
 mod placement;
 mod refusal;
@@ -28,18 +31,22 @@ mod study;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod visit;
 mod wanted;
 
 pub use arms::Arms;
 pub use entries::Entry;
+pub use experiments::{Experiments, Suspects};
 pub use knob::unusable_knob;
+pub use onto::{NoGoingOn, Resumable, resumable};
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Does, Place};
 use placement::Ends;
+use tuning::Search;
 
 /// Chooses steps.
 pub trait Schedule {
@@ -66,6 +73,17 @@ pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
     match &plan.view {
         View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
         View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
+        View::Tuning { design, .. } => Box::new(Search::new(plan, design, recording)),
+    }
+}
+
+/// The schedule of a search for causes: what the recording shows signs of is tried. Of another plan that of what it measures.
+pub fn search_of(plan: &Plan, recording: &Recording, suspects: Suspects) -> Box<dyn Schedule> {
+    match &plan.view {
+        View::Comparison { design, .. } if design.adaptive => {
+            Box::new(Experiments::new(plan, design, recording, suspects))
+        }
+        _ => schedule_of(plan, recording),
     }
 }
 

@@ -8,6 +8,7 @@ mod machine;
 mod noise;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use crate::plan::{Block, HostId, Plan, Role, Step, World};
 use crate::record::{self, Environment, Event, Flow, HostDelta, HostFacts, RoleRecord, SessionRecord};
@@ -49,7 +50,14 @@ impl Simulation {
 
     /// The plan's hosts: one machine of four CPUs.
     pub fn hosts(&self) -> Vec<Event> {
-        self.plan.hosts.iter().map(|planned| Event::Host(host(planned.id))).collect()
+        let host = |id| {
+            let mut host = host(id);
+            if self.machine.is_watched() {
+                watched::wire(&mut host, &self.machine, &self.plan);
+            }
+            Event::Host(host)
+        };
+        self.plan.hosts.iter().map(|planned| host(planned.id)).collect()
     }
 
     /// The virtual time since the run began.
@@ -75,7 +83,8 @@ impl Simulation {
         for block in &step.blocks {
             // The ends agree on where it begins.
             self.now_ns += round_trip_ns;
-            let draw = self.noise.trial(&session(step), self.now_ns);
+            let mut draw = self.noise.trial(&session(step), self.now_ns);
+            draw.disturbed = draw.disturbed.max(watched::disturbed(&self.machine, &self.plan, &step.case));
             let roles = self.roles(step, block, &draw);
             let longest = roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max();
             self.now_ns += longest.unwrap_or(0);
@@ -83,7 +92,14 @@ impl Simulation {
                 events.extend(Trial::of_block(step, &step.case, block, roles).into_iter().map(Event::Trial));
             }
         }
-        events.push(Event::Step(self.record(step, at_ns)));
+        let mut record = self.record(step, at_ns);
+        if self.machine.is_watched()
+            && step.case.pattern == Pattern::Stream
+            && !step.case.pairs.is_within_host()
+        {
+            watched::add(&mut record, &moved(step, &events), &self.machine, &self.plan);
+        }
+        events.push(Event::Step(record));
         events
     }
 
@@ -113,7 +129,10 @@ impl Simulation {
 
     fn roles(&mut self, step: &Step, block: &Block, draw: &Draw) -> Vec<RoleRecord> {
         let fault_ns = self.machine.fault_ns(&self.plan, &step.case, block.message_bytes);
-        let message_ns = self.machine.message_ns(&step.case, block.message_bytes) + fault_ns;
+        let cause_ns = self.machine.cause_ns(&self.plan, &step.case, block.message_bytes);
+        let window_ns = self.machine.window_ns(&self.plan, &step.case, block.message_bytes);
+        let alone_ns = self.machine.message_ns(&step.case, block.message_bytes);
+        let message_ns = alone_ns.max(window_ns) + fault_ns + cause_ns;
         let slice_ns = message_ns * block.messages as f64 * draw.factor;
         let mut records = Vec::with_capacity(step.roles.len());
         for role in &step.roles {
@@ -160,6 +179,21 @@ impl Simulation {
             sockets: Vec::new(),
             wire: None,
         }
+    }
+}
+
+/// What a step's stream moved, and in what time.
+fn moved(step: &Step, events: &[Event]) -> watched::Moved {
+    let trials = events.iter().filter_map(|event| match event {
+        Event::Trial(trial) => Some(trial),
+        _ => None,
+    });
+    let keeping = trials.flat_map(|trial| &trial.roles).filter(|role| role.does.keeps_time());
+    let flows: Vec<&Flow> = keeping.flat_map(|role| &role.flows).collect();
+    watched::Moved {
+        bytes: flows.iter().map(|flow| flow.bytes).sum(),
+        ns: flows.iter().map(|flow| flow.duration_ns).sum(),
+        all_bytes: step.blocks.iter().map(Block::bytes).sum(),
     }
 }
 

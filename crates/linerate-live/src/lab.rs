@@ -21,6 +21,7 @@
 pub mod builder;
 mod entry;
 pub mod fault;
+mod filter;
 mod held;
 pub mod holder;
 mod in_force;
@@ -29,8 +30,9 @@ pub mod journal;
 mod netem;
 mod new_namespace;
 mod order;
-mod own_folder;
+pub(crate) mod own_folder;
 mod port;
+mod program;
 mod refusal;
 mod register;
 mod request;
@@ -39,6 +41,7 @@ pub mod wire;
 mod wiring;
 
 pub use entry::{Entry, KeptHost, is_name};
+pub use filter::{FilterOrder, HostFilter, refused as refused_filters};
 pub use held::{Held, NamespaceGuard};
 pub use holder::Holding;
 pub use in_force::InForce;

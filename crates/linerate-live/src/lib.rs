@@ -16,5 +16,6 @@ pub mod control;
 pub mod transport;
 
 pub mod calibration;
+pub mod workload;
 
 pub mod run;

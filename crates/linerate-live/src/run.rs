@@ -7,22 +7,28 @@
 pub mod agent;
 mod calibrate;
 mod crossing;
+mod filter;
 mod host;
+pub mod host_settings;
 mod open;
 mod protocol;
 mod restart;
 mod ssh;
+mod standing_filter;
 mod step;
+mod transfer;
 mod trial;
 pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
+pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Coalescing, PATIENCE_NS, Plan, Step, Target};
+use crate::plan::{Coalescing, PATIENCE_NS, Plan, Setting, Step, Target};
 use crate::record::Event;
+use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use linerate_sys::suspension;
@@ -43,6 +49,12 @@ const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Died { .. })
+}
+
+/// Whether a host sets it itself: of a lab's links another part does.
+fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
+    let had = Knob::named(&setting.knob).map(|knob| knob.had);
+    had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
 }
 
 /// How a step ended.
@@ -145,6 +157,8 @@ impl<'r> Runner<'r> {
     /// What came of it, also where it ended in an error.
     fn played(&mut self, step: &Step, came: &mut Vec<Event>) -> StepResult {
         self.set_links(step)?;
+        self.set_filter(step)?;
+        self.set_hosts(step)?;
         let mut unopened = BTreeSet::new();
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
@@ -170,6 +184,7 @@ impl<'r> Runner<'r> {
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
+        let passed = self.filter_passed()?;
         let (at_ns, begun) = (self.elapsed_ns(), Instant::now());
         let (mut answers, mut failed) = (Vec::new(), BTreeMap::new());
         for (nth, outcome) in (0..).zip(self.trial(step)?) {
@@ -188,6 +203,7 @@ impl<'r> Runner<'r> {
         if is_foreign(step) {
             self.see_what_crossed(left, &mut answers)?;
         }
+        self.see_what_passed(&passed, duration_ns, &mut answers)?;
         // What ran beside the step is spent, and what had connections of its own.
         let spent: Vec<String> = step_sessions(step)
             .into_iter()
@@ -209,6 +225,41 @@ impl<'r> Runner<'r> {
         };
         let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
+    }
+
+    /// Makes the hosts' own settings what the step asks for, where that is allowed. Each host is told each time: it puts back
+    /// by itself what it has not been told of for a while.
+    fn set_hosts(&mut self, step: &Step) -> Result<()> {
+        if !self.plan.may_change_hosts() {
+            return Ok(());
+        }
+        let is_lab = matches!(self.plan.target, Target::Lab(_));
+        let mut wanted: Vec<Setting> = Vec::new();
+        for setting in self.plan.settings_for(&step.case.rung, step.case.arm) {
+            if is_of_host(setting, is_lab) {
+                wanted.retain(|one| one.knob != setting.knob);
+                wanted.push(setting.clone());
+            }
+        }
+        self.hosts.set_settings(&wanted, &|| self.watch.check())
+    }
+
+    /// Puts back what was changed of the hosts, and says what became of each setting that is not as it was.
+    pub fn put_back(&mut self) -> Result<Vec<String>> {
+        if !self.plan.may_change_hosts() {
+            return Ok(Vec::new());
+        }
+        self.hosts.put_back()
+    }
+
+    /// Leaves these settings of the hosts in force.
+    pub fn keep(&mut self, settings: &[Setting]) -> Result<Vec<String>> {
+        // Of a lab nothing stays.
+        if matches!(self.plan.target, Target::Lab(_)) {
+            return self.put_back();
+        }
+        let kept: Vec<Setting> = settings.iter().filter(|one| is_of_host(one, false)).cloned().collect();
+        self.hosts.keep_settings(&kept, &|| self.watch.check())
     }
 
     /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.

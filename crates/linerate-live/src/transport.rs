@@ -10,11 +10,13 @@ pub mod foreign;
 pub mod lite;
 mod local;
 mod offer;
+mod rendezvous;
 mod socket;
 mod spec;
 mod tried;
 
 pub use offer::{Address, Offer};
+pub use rendezvous::Rendezvous;
 pub use spec::Spec;
 pub use tried::refused;
 

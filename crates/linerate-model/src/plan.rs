@@ -8,6 +8,7 @@ mod address;
 mod arm;
 mod description;
 mod fault;
+mod filter;
 mod host;
 mod host_pair;
 mod links;
@@ -17,6 +18,7 @@ mod pair;
 mod ports;
 mod profile;
 mod route;
+mod search;
 mod setting;
 mod shape;
 pub mod sizes;
@@ -25,6 +27,7 @@ mod suite;
 mod switching;
 mod target;
 mod topology;
+mod tuning;
 mod view;
 mod wiring;
 mod word;
@@ -33,10 +36,12 @@ mod written;
 
 pub use address::{HostAddress, NoAddress};
 pub use arm::{
-    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, LEAST_BLOCKS, Metric, SLOWDOWN_PERCENT, candidates,
+    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, LEAST_BLOCKS, Metric,
+    SLOWDOWN_PERCENT, candidates, race_blocks,
 };
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
+pub use filter::{FilterDuty, FilterPlace, FilterSettings, Fits, Hook, Tracking, router};
 pub use host::{HostGroup, HostId, NoHost, PlannedHost};
 pub use host_pair::{HostPair, Pairs};
 pub use links::{Coalescing, LinkSettings};
@@ -45,20 +50,22 @@ pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};
 pub use ports::{NoPorts, PortRange};
 pub use profile::{PROFILES, Profile, Shipped};
+pub use search::experiments;
 pub use setting::{Placement, Setting, SettingError};
 pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{
-    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, LONGEST_PLAN, Level, Levels, LoadOf, PEAK, Roles,
-    STEP, Suite, SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
+    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, LONGEST_PLAN, Level, Levels, LoadOf, OF_FACTORS,
+    PEAK, Roles, STEP, Suite, SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};
 pub use topology::{Carrier, Topology, WireKind};
+pub use tuning::{BLOCKS_OF_ROUND, RACE_BLOCKS, SCREENING_BLOCKS, Stack, Tuning};
 pub use view::{Rungs, View};
 pub use wiring::{WireLink, Wiring};
-pub use world::World;
+pub use world::{PlantedCause, World};
 
 pub use crate::statistic::CONFIDENCE;
 
@@ -118,8 +125,7 @@ impl Plan {
 
     /// The settings that apply to a rung in one arm; of two for the same knob the later one holds.
     pub fn settings_for(&self, rung: &str, arm: u32) -> impl Iterator<Item = &Setting> {
-        let of_arm = (arm as usize).checked_sub(1).and_then(|index| self.arms.get(index));
-        let added = of_arm.map_or(&[][..], |arm| &arm.settings);
+        let added = self.layers(arm).into_iter().flat_map(|arm| &arm.settings);
         self.settings.iter().chain(added).filter(move |setting| setting.applies_to(rung))
     }
 

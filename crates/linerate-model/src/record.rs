@@ -4,6 +4,7 @@
 //! events, and the desk half, which reads them. Reading is the one fallible step between the two:
 //! it returns the [`Recording`] and the lines that it could not read.
 
+mod addition;
 mod calibration;
 mod environment;
 mod event;
@@ -16,9 +17,12 @@ mod latency;
 mod not_measured;
 mod read;
 mod tally;
+mod transfer;
+mod transfer_beside;
 mod wire;
 mod write;
 
+pub use addition::Addition;
 pub use calibration::{
     Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,
 };
@@ -34,6 +38,8 @@ pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, 
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};
+pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
+pub use transfer_beside::TransfersOf;
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 
@@ -66,6 +72,8 @@ pub struct Recording {
     pub trials: Vec<Trial>,
     /// What was sampled during the long streams.
     pub series: Vec<Series>,
+    /// Where later runs went on.
+    pub additions: Vec<Addition>,
     /// What could not be measured, and why.
     pub unavailable: Vec<NotMeasured>,
     /// The first line of another tool's results, in place of a header.
@@ -93,6 +101,7 @@ impl Recording {
             Event::Source(source) => self.source = Some(source),
             Event::Imported(imported) => self.imported.push(imported),
             Event::Original(original) => self.original.push(original),
+            Event::Addition(addition) => self.additions.push(addition),
             Event::End(end) => self.end = Some(end),
         }
     }

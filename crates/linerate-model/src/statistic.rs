@@ -21,6 +21,7 @@ mod race;
 mod rank;
 mod rank_sum;
 mod signed_rank;
+mod slope;
 mod spectrum;
 mod spread;
 #[cfg(test)]
@@ -43,7 +44,8 @@ pub use piecewise::{Border, Penalty, Piece, Sample, piecewise, samples};
 pub use propagate::propagate;
 pub use race::{NOT_BEHIND, Raced, Verdict, WIDEST, least_blocks, races};
 pub use rank_sum::{Shift, rank_sum};
-pub use signed_rank::{Effect, equivalent, signed_rank};
+pub use signed_rank::{Effect, below, equivalent, signed_rank};
+pub use slope::slope;
 pub use spectrum::{Periodicity, periodicity};
 pub use spread::{Spread, run_spread};
 pub use trend::{Trend, trend};

@@ -9,6 +9,7 @@ mod calibrated;
 mod cause;
 mod explanation;
 mod fault;
+mod filter;
 mod knob;
 mod lab_key;
 mod library;
@@ -21,10 +22,12 @@ mod quantity;
 mod readable;
 mod reason;
 mod rung;
+mod signal;
 mod suite;
 mod tool;
 mod transport;
 mod trial;
+mod tuning;
 mod warning;
 
 pub use bound::{BOUNDS, BoundEntry};
@@ -34,9 +37,11 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
-pub use cause::{CAUSES, Cause};
+pub use cause::{CAUSES, Cause, Sign};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
+pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
+pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
 pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};
@@ -58,10 +63,12 @@ pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
+pub use signal::{SIGNALS, SignalEntry};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
 pub use trial::{Cache, Content, Sample, Wait};
+pub use tuning::{Scope, TUNABLES, Tunable};
 pub use warning::{Placements, WARNINGS, Warning, Weight};
 
 pub use strsim::levenshtein as distance;

@@ -1,4 +1,4 @@
-//! Route netlink, without an async runtime: links, addresses and queueing disciplines.
+//! Route netlink, without an async runtime: links, addresses, routes and queueing disciplines.
 //!
 //! A [`Netlink`] socket speaks for the network namespace in which it was opened, wherever its owner
 //! goes later: a process that makes many namespaces keeps one socket for each and needs no way back.
@@ -7,6 +7,7 @@ mod attribute;
 mod link;
 mod netem;
 mod qdisc;
+mod route;
 
 pub use link::{Counters, Link, Port};
 pub use netem::{Netem, NetemLoss, netem_probability};

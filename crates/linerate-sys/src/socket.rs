@@ -2,8 +2,8 @@
 
 pub use crate::transfer::{
     discard_now, discard_waiting, receive_all, receive_now, receive_parts_now, receive_parts_waiting,
-    receive_waiting, send_datagram, send_datagram_now, send_now, send_parts_now, send_parts_waiting,
-    send_waiting,
+    receive_waiting, send_datagram, send_datagram_now, send_file, send_now, send_parts_now,
+    send_parts_waiting, send_waiting,
 };
 pub use crate::wait::{
     limit_waits, wait_any_readable, wait_for, wait_readable, wait_ready, wait_to_accept, wait_writable,

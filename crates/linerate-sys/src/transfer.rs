@@ -136,6 +136,21 @@ pub fn discard_now(stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usi
     }
 }
 
+/// Sends bytes of a file from the kernel's pages, waiting in the kernel until the socket took something; 0 at the end of the
+/// file, none after an interruption. `at` moves on by what went.
+#[inline]
+pub fn send_file(
+    socket: &impl AsFd,
+    file: &impl AsFd,
+    at: &mut u64,
+    bytes: usize,
+) -> io::Result<Option<usize>> {
+    match rustix::fs::sendfile(socket, file, Some(at), bytes) {
+        Err(Errno::INTR) => Ok(None),
+        answer => Ok(Some(answer?)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

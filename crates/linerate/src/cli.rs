@@ -13,12 +13,14 @@ mod explain;
 mod fault;
 mod heading;
 mod import;
+mod kept;
 mod lab;
 mod lab_file;
 mod last_words;
 mod list;
 mod man;
 mod measure;
+mod onto;
 mod output;
 mod planned_hosts;
 mod recorder;
@@ -30,6 +32,10 @@ mod state;
 mod stop;
 mod suite;
 mod traces;
+mod transfer;
+mod transfer_args;
+mod tune;
+mod undo;
 mod usage;
 mod value;
 mod watch;
@@ -112,6 +118,9 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Run(run) => run::main(&run),
         Command::Ab(ab) => ab::main(&ab),
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
+        Command::Transfer(transfer) => transfer::main(&transfer),
+        Command::Tune(tune) => tune::main(&tune),
+        Command::Undo(args) => undo::main(&args),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

@@ -58,18 +58,31 @@ fn the_recording_of_an_ab_is_reported_as_one() {
 fn a_diagnosis_has_a_grade_for_each_cause() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
-    let diagnose = |target: &str| {
-        linerate(&["diagnose", target, "--seed", "1", "--quiet", "--output", out, "--format", "json"])
+    let diagnose = |target: &str, more: &[&str]| {
+        let arguments = ["diagnose", target, "--seed", "1", "--quiet", "--output", out, "--format", "json"];
+        linerate(&[&arguments, more].concat())
     };
-    let output = diagnose("simulated:noise=0.5%,between=0.2%");
+    let report = |output: &Output| -> Value { serde_json::from_slice(&output.stdout).unwrap() };
+    let quiet = |cause: &str| format!("simulated:noise=0.5%,between=0.2%,cause={cause}");
+    let output = diagnose(&quiet("none"), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(report["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{report}");
-    let verdicts = report["verdicts"].as_array().unwrap();
-    assert_eq!(verdicts.len(), linerate::vocabulary::CAUSES.len());
-    assert!(verdicts.iter().all(|one| one["grade"] == "ruled-out"), "{verdicts:?}");
-    let output = diagnose("simulated:noise=20%,between=10%");
+    let healthy = report(&output);
+    assert!(healthy["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{healthy}");
+    let verdicts = healthy["verdicts"].as_array().unwrap();
+    let tried = linerate::vocabulary::CAUSES.iter().filter(|cause| !cause.undoes).count();
+    // The ciphers are on another rung.
+    assert_eq!(verdicts.len(), tried - 1);
+    let is_quiet = |one: &Value| ["ruled-out", "not-tested"].contains(&one["grade"].as_str().unwrap());
+    assert!(verdicts.iter().all(is_quiet), "{verdicts:?}");
+    let output = diagnose(&quiet("small-send-buffer/3"), &["--profile", "quick", "--against", "30Gb/s"]);
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
+    let first = report(&output)["verdicts"][0].clone();
+    assert!(first["cause"] == "small-send-buffer" && first["grade"] == "proved", "{first}");
+    assert!(first["gain"]["low"].as_f64() > Some(1.9) && first["explained"].as_f64().is_some(), "{first}");
+    let output = diagnose("simulated:noise=20%,between=10%", &[]);
     assert_eq!(output.status.code(), Some(11), "{}", text(&output));
+    let output = diagnose("simulated", &["--against", "much"]);
+    assert!(output.status.code() == Some(2) && text(&output).contains("neither a rate"), "{}", text(&output));
 }
 
 /// The path's fault is put in by hand: a program that pins its send buffer.
@@ -79,7 +92,7 @@ fn a_pinned_send_buffer_is_proved_on_a_lab() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
     let target = ["lab:delay=5ms", "--base", "socket.send-buffer=64KiB"];
-    let arguments = ["--quiet", "--output", out, "--format", "json"];
+    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
     let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
     assert_eq!(output.status.code(), Some(10), "{}", text(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -11,7 +11,7 @@
 
 mod collect;
 mod rules;
-mod sshd;
+pub mod sshd;
 mod world;
 
 use collect::{Documented, Kind, help, pages};

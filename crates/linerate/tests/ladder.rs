@@ -3,11 +3,12 @@
 mod breaks;
 mod calibrate;
 mod faults;
+mod filters;
 mod knobs;
 mod links;
 mod observers;
 mod pairs;
 mod removal;
 mod scenario;
-mod ssh;
+pub(crate) mod ssh;
 mod suites;

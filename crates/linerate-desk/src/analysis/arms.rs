@@ -8,10 +8,16 @@
 
 mod figures;
 mod judgement;
+mod tuning;
 
-use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, View, Why};
-use crate::record::{Granted, Recording};
-use crate::statistic::{CONFIDENCE, Effect, Estimate, equivalent, holm, signed_rank};
+pub use tuning::{
+    Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_link_full, tuned,
+};
+
+use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};
+use crate::plan::{FIRST_LOOK, race_blocks};
+use crate::record::{Granted, Recording, Trial};
+use crate::statistic::{CONFIDENCE, Effect, Estimate, below, equivalent, holm, signed_rank};
 use crate::vocabulary::{Metric, Pattern};
 use figures::{Blocks, WATCHED, share};
 use schemars::JsonSchema;
@@ -19,6 +25,9 @@ use serde::{Deserialize, Serialize};
 
 /// How often a difference may be claimed where there is none.
 pub const ALPHA: f64 = 1.0 - CONFIDENCE;
+
+/// How often the A/A control of a search may fail where nothing is wrong.
+const SELDOM: f64 = 0.01;
 
 /// The smallest difference that ever counts as one that matters.
 const LEAST_MARGIN: f64 = 0.01;
@@ -86,6 +95,9 @@ pub struct Candidate {
     pub p_adjusted: Option<f64>,
     /// The p of a change within the margin.
     pub p_same: Option<f64>,
+    /// The p of a change below the margin, if it gained the margin or more: small where it is proved to gain less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_no_gain: Option<f64>,
     /// Whether the change is for the better.
     pub is_gain: bool,
     /// The share of blocks in which it was better.
@@ -167,6 +179,8 @@ struct Look<'r> {
     blocks: Blocks,
     fresh: Blocks,
     alpha: f64,
+    /// What all arms stand upon.
+    upon: Stack,
 }
 
 /// Compares a recording's arms; none where it has none.
@@ -182,9 +196,25 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         blocks: Blocks::from_recording(recording, comparison, (Why::Block, pattern)),
         fresh: Blocks::from_recording(recording, comparison, (Why::Confirm, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
+        upon: Stack::default(),
     };
     let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
-    let same = look.control(ArmKind::Same, |effect, alpha| effect.p >= alpha);
+    Some(judged(&look, shown))
+}
+
+/// The verdicts of one look; a trial tells what was measured.
+fn judged(look: &Look, shown: &Trial) -> Compared {
+    let comparison = look.comparison;
+    // What is told at a wider level, of fewer blocks, is no reason to doubt what is alike; nor is it where gains beyond the
+    // margin are searched for, and this is proved to be less.
+    let least = comparison.margin.max(LEAST_MARGIN);
+    let is_small =
+        |effect: &Effect| [effect.low, effect.high].iter().all(|end| end.is_some_and(|it| it.abs() <= least));
+    let is_search = look.plan.tuning().is_some();
+    // A control that fails makes every verdict doubtful, so a run that asks by itself lets it err less often.
+    let most = if comparison.adaptive { SELDOM } else { ALPHA };
+    let same = look
+        .control(ArmKind::Same, |effect, alpha| effect.p >= alpha.min(most) || is_search && is_small(effect));
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
         let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
         effect.p < alpha && worse(effect.low) && worse(effect.high)
@@ -193,8 +223,8 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let margin = comparison.margin.max(LEAST_MARGIN).max(2.0 * noise);
     let doubts = look.doubts(same.as_ref(), slowed.as_ref());
     let candidates = look.candidates(margin, &doubts);
-    Some(Compared {
-        metric,
+    Compared {
+        metric: comparison.metric,
         rung: shown.case.rung.clone(),
         from: shown.case.pairs.senders(),
         to: shown.case.pairs.receivers(),
@@ -209,7 +239,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         same,
         slowed,
         doubts,
-    })
+    }
 }
 
 /// The pattern that shows a metric.

@@ -156,7 +156,9 @@ impl Layer {
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
     let planned = match recording.plan().map(|plan| &plan.view) {
         Some(View::Suites(_)) => return Vec::new(),
-        Some(View::Ladder(rungs) | View::Comparison { rungs, .. }) => &rungs.ids[..],
+        Some(View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. }) => {
+            &rungs.ids[..]
+        }
         None => &[],
     };
     let keys: BTreeSet<Key> = curves.iter().map(|curve| Key::of_case(&curve.case)).collect();

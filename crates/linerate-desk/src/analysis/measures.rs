@@ -62,6 +62,8 @@ const MEASURES: &[Line] = &[
     whole(&metric::CPU_SENDER, |trial| cpu_ns_per_byte(trial, Does::Sends)),
     whole(&metric::CPU_RECEIVER, |trial| cpu_ns_per_byte(trial, Does::Receives)),
     whole(&metric::CPU_BOTH, cpu_of_both),
+    part(&metric::CPU_SHARE, "sender", |trial| cpu_share(trial, Does::Sends)),
+    part(&metric::CPU_SHARE, "receiver", |trial| cpu_share(trial, Does::Receives)),
     whole(&metric::SERVICE_DEMAND, service_demand_ns),
     whole(&metric::HALF_ROUND_TRIP, half_round_trip_ns),
     part(&metric::HALF_ROUND_TRIP, "mean", mean_half_round_trip),
@@ -74,6 +76,7 @@ const MEASURES: &[Line] = &[
         throughput_at(trial, message_time_ns(trial, Does::Exchanges, 0.5)?)
     }),
     whole(&metric::PING_PONG_THROUGHPUT, |trial| throughput_at(trial, half_round_trip_ns(trial)?)),
+    whole(&metric::ROUND_TRIP, |trial| positive(2.0 * half_round_trip_ns(trial)?)),
     whole(&metric::ROUND_TRIP_RATE, |trial| positive(1e9 / (2.0 * half_round_trip_ns(trial)?))),
     whole(&metric::COLLECTIVE_TIME, |trial| collective(trial, |all| Some(all.value_at_quantile(0.5) as f64))),
     percentiles(&metric::COLLECTIVE_TIME, |trial, share| collective(trial, |all| percentile(all, share))),
@@ -174,6 +177,13 @@ impl Measure {
 /// What a byte costs both ends together.
 fn cpu_of_both(trial: &Trial) -> Option<f64> {
     Some(cpu_ns_per_byte(trial, Does::Sends)? + cpu_ns_per_byte(trial, Does::Receives)?)
+}
+
+/// CPU time of an end's threads over the time of its longest flow; none of what is no stream.
+fn cpu_share(trial: &Trial, does: Does) -> Option<f64> {
+    let flows = || trial.roles.iter().filter(move |role| role.does == does).flat_map(|role| &role.flows);
+    let longest = flows().map(|flow| flow.duration_ns).max()?;
+    positive(flows().map(|flow| flow.cpu_ns as f64).sum::<f64>() / longest as f64)
 }
 
 /// CPU time of all threads for each message that arrived, or each exchange that came back. Of other patterns nobody counts

@@ -5,6 +5,7 @@ mod applies;
 mod claim;
 mod compare;
 mod figure;
+mod growth;
 mod label;
 mod shown;
 mod table;

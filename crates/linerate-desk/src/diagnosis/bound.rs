@@ -141,7 +141,7 @@ pub(super) fn rest_ns_per_byte(layer: &Layer, bounds: &[Bound]) -> Option<f64> {
 }
 
 /// The steps of a layer's streams: the long one where there is one, because its shares are finer.
-fn stream_steps<'r>(recording: &'r Recording, layer: &Layer) -> Vec<&'r StepRecord> {
+pub(super) fn stream_steps<'r>(recording: &'r Recording, layer: &Layer) -> Vec<&'r StepRecord> {
     let streams = recording
         .steps
         .iter()
@@ -151,7 +151,7 @@ fn stream_steps<'r>(recording: &'r Recording, layer: &Layer) -> Vec<&'r StepReco
 }
 
 /// The connections of a step at the ends that send.
-fn senders(step: &StepRecord) -> impl Iterator<Item = &SocketRecord> {
+pub(super) fn senders(step: &StepRecord) -> impl Iterator<Item = &SocketRecord> {
     step.sockets.iter().filter(|socket| {
         let sends = |role: &&crate::plan::Role| role.does == Does::Sends;
         step.roles.iter().filter(sends).any(|role| role.host == socket.host && role.worker == socket.worker)

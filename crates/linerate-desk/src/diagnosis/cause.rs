@@ -3,19 +3,20 @@
 //! Nothing is named for an experiment alone, nor for a sign alone. A cause is proved where its sign is there and its
 //! experiment gains more than the margin, again in fresh blocks. It is ruled out where the experiments are shown to
 //! change nothing by equivalence, to cost, or to gain less than the margin; the lack of a difference rules nothing out.
+//! Where nothing can be changed, a cause is told only where all of its signs are there.
 
 use super::bound::Bound;
-use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Verdict, compare_arms};
-use crate::plan::Plan;
+use super::doubt::Finding;
+use super::sign::Shown;
+use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Layer, Verdict, compare_arms};
+use crate::plan::{DROP_LOOK, HostGroup, Plan, View};
 use crate::record::Recording;
 use crate::statistic::Effect;
 use crate::unit::signed_percent;
 use crate::vocabulary::{CAUSES, Cause};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// A bound is a sign where the rate is more than this share of it: a wait of less of the time is no sign of what binds.
-const LEAST_SHARE: f64 = 0.3;
+use std::collections::BTreeSet;
 
 /// How well a cause is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +24,7 @@ const LEAST_SHARE: f64 = 0.3;
 pub enum Grade {
     /// Changed, and it moved the rate beyond the margin, twice; its sign is there.
     Proved,
-    /// Its sign explains the rate; it could not be changed.
+    /// Its signs explain the rate; it could not be changed.
     Consistent,
     /// Changed, and shown not to hold the rate back.
     RuledOut,
@@ -46,86 +47,209 @@ pub struct CauseVerdict {
     pub experiment: String,
     /// What that changed, as a share of the rate: of the fresh blocks where there are some.
     pub gain: Option<Effect>,
+    /// The share of what is to be explained that the gain explains, where somebody said which rate was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained: Option<f64>,
     /// What says so: the sign, the experiments, or why there were none.
     pub evidence: Vec<String>,
     /// What removes it.
     pub fix: String,
 }
 
-/// What is known of each cause whose experiments the plan has; the proved ones first, by their gain.
-pub(super) fn verdicts(
-    recording: &Recording,
-    analysis: &Analysis,
-    bounds: &[Vec<Bound>],
-) -> Vec<CauseVerdict> {
+/// What was found before causes are looked at.
+pub(super) struct Found<'r> {
+    pub analysis: &'r Analysis,
+    pub bounds: &'r [Vec<Bound>],
+    pub findings: &'r [Finding],
+}
+
+/// The causes of which a recording shows signs, so that they are worth an experiment; without any stream there are none.
+pub(super) fn suspects(recording: &Recording, found: &Found) -> BTreeSet<String> {
+    let case = recording.trials.iter().map(|trial| &trial.case).find(|case| case.arm == 0);
+    let shown = case.and_then(|case| {
+        let (from, to) = (case.pairs.senders(), case.pairs.receivers());
+        shown(recording, found, (&case.rung, &from, &to))
+    });
+    let Some(shown) = shown else { return BTreeSet::new() };
+    CAUSES.iter().filter(|cause| shown.is_suspect(cause)).map(|cause| cause.name.to_owned()).collect()
+}
+
+/// What is known of each cause that the plan looks for; the proved ones first, by their gain.
+pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict> {
     let plan = recording.plan().filter(|plan| plan.arms.iter().any(|arm| arm.cause.is_some()));
     let Some((plan, compared)) = plan.and_then(|plan| Some((plan, compare_arms(recording)?))) else {
         return Vec::new();
     };
-    let layer = analysis.layers.iter().position(|layer| {
-        let is_between =
-            layer.from.as_ref() == Some(&compared.from) && layer.to.as_ref() == Some(&compared.to);
-        layer.rung == compared.rung && is_between && layer.flows == 1 && !layer.both_ways
-    });
-    let measured = layer.and_then(|at| analysis.layers[at].throughput_bps).map(|estimate| estimate.median);
-    let signs = |cause: &Cause| -> Vec<&Bound> {
-        let of_layer = layer.and_then(|at| bounds.get(at)).into_iter().flatten();
-        let is_near = |bound: &&Bound| measured.is_some_and(|bps| bps >= LEAST_SHARE * bound.bps);
-        of_layer.filter(|bound| cause.signs.contains(&bound.name)).filter(is_near).collect()
+    let shown = shown(recording, found, (&compared.rung, &compared.from, &compared.to));
+    let design = match &plan.view {
+        View::Comparison { design, .. } => Some(design),
+        _ => None,
     };
-    let tried =
-        CAUSES.iter().filter(|cause| plan.arms.iter().any(|arm| arm.cause.as_deref() == Some(cause.name)));
+    let is_adaptive = design.is_some_and(|design| design.adaptive);
+    let against = design.and_then(|design| design.against_bps);
+    let is_tried = |cause: &&Cause| {
+        let has_arm = plan.arms.iter().any(|arm| arm.cause.as_deref() == Some(cause.name));
+        has_arm || is_adaptive && cause.experiments.is_empty()
+    };
+    let look = Look { recording, plan, compared: &compared, shown, is_adaptive, against };
     let mut found: Vec<CauseVerdict> =
-        tried.map(|cause| verdict(recording, plan, &compared, cause, &signs(cause))).collect();
+        CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
+    demote_what_adds_nothing(&mut found);
     let gain = |one: &CauseVerdict| one.gain.map_or(0.0, |effect| effect.estimate);
     found.sort_by(|a, b| a.grade.cmp(&b.grade).then(gain(b).total_cmp(&gain(a))));
     found
 }
 
-fn verdict(
-    recording: &Recording,
-    plan: &Plan,
-    compared: &Compared,
-    cause: &Cause,
-    signs: &[&Bound],
-) -> CauseVerdict {
-    let is_its = |candidate: &&ArmCandidate| {
-        let arm = plan.arms.get((candidate.arm as usize).wrapping_sub(1));
-        arm.is_some_and(|arm| arm.cause.as_deref() == Some(cause.name))
+/// What the layer that was compared shows.
+fn shown<'r>(
+    recording: &'r Recording,
+    found: &Found<'r>,
+    (rung, from, to): (&str, &HostGroup, &HostGroup),
+) -> Option<Shown<'r>> {
+    let is_it = |layer: &Layer| {
+        let is_between = layer.from.as_ref() == Some(from) && layer.to.as_ref() == Some(to);
+        layer.rung == rung && is_between && layer.flows == 1 && !layer.both_ways
     };
-    let experiments: Vec<&ArmCandidate> = compared.candidates.iter().filter(is_its).collect();
-    let made: Vec<&ArmCandidate> = experiments.iter().copied().filter(|one| one.change.is_some()).collect();
-    let best = made.iter().copied().max_by(|a, b| effect(a).total_cmp(&effect(b)));
-    let moved = best.filter(|best| has_moved(best, compared.margin));
-    let refused =
-        recording.unavailable.iter().filter(|not| experiments.iter().any(|one| not.arm == Some(one.arm)));
-    let refused: Vec<String> = refused.map(|not| not.reason.why.clone()).collect();
-    let mut evidence: Vec<String> = signs.iter().map(|bound| bound.evidence.clone()).collect();
-    evidence.extend(made.iter().copied().map(told));
-    let grade = match (moved, made.as_slice()) {
-        (Some(_), _) if !signs.is_empty() => Grade::Proved,
-        (Some(_), _) => {
-            evidence.push("it gains, but the path shows no sign of the cause".into());
-            Grade::CannotTell
+    let at = found.analysis.layers.iter().position(is_it)?;
+    let bounds = found.bounds.get(at).map_or(&[][..], Vec::as_slice);
+    Shown::of_layer(recording, (at, &found.analysis.layers[at]), bounds, found.findings)
+}
+
+/// An experiment that holds another one's change and gains no more than that one proves nothing of its own.
+fn demote_what_adds_nothing(found: &mut [CauseVerdict]) {
+    let parts =
+        |one: &CauseVerdict| -> BTreeSet<String> { one.experiment.split(" + ").map(str::to_owned).collect() };
+    let proved: Vec<CauseVerdict> = found.iter().filter(|one| one.grade == Grade::Proved).cloned().collect();
+    for one in found.iter_mut().filter(|one| one.grade == Grade::Proved) {
+        let is_within = |other: &&CauseVerdict| {
+            let gains_as_much = one.gain.and_then(|gain| gain.low) <= other.gain.and_then(|gain| gain.high);
+            parts(other).len() < parts(one).len() && parts(other).is_subset(&parts(one)) && gains_as_much
+        };
+        if let Some(other) = proved.iter().find(is_within) {
+            one.grade = Grade::CannotTell;
+            one.evidence.push(format!("it gains no more than {} by itself", other.experiment));
         }
-        (None, []) if signs.iter().any(|bound| bound.explains) => Grade::Consistent,
-        (None, []) => Grade::NotTested,
-        (None, made)
-            if compared.doubts.is_empty() && made.iter().all(|one| is_ruled_out(one, compared.margin)) =>
-        {
-            Grade::RuledOut
+    }
+}
+
+/// What a cause is judged by.
+struct Look<'r> {
+    recording: &'r Recording,
+    plan: &'r Plan,
+    compared: &'r Compared,
+    shown: Option<Shown<'r>>,
+    is_adaptive: bool,
+    /// The rate that somebody expects.
+    against: Option<f64>,
+}
+
+impl Look<'_> {
+    fn verdict(&self, cause: &Cause) -> CauseVerdict {
+        let is_its = |number: u32| {
+            let arm = self.plan.arms.get((number as usize).wrapping_sub(1));
+            arm.is_some_and(|arm| arm.cause.as_deref() == Some(cause.name))
+        };
+        let candidates = self.compared.candidates.iter().filter(|one| is_its(one.arm));
+        let made: Vec<&ArmCandidate> = candidates.filter(|one| one.change.is_some()).collect();
+        let best = made.iter().copied().max_by(|a, b| effect(a).total_cmp(&effect(b)));
+        let moved = best.is_some_and(|best| has_moved(best, self.compared.margin));
+        let shown = self.shown.as_ref();
+        let mut evidence: Vec<String> = shown
+            .map(|shown| cause.signs.iter().filter_map(|sign| shown.evidence(*sign)).collect())
+            .unwrap_or_default();
+        let has_sign = !evidence.is_empty();
+        evidence.extend(made.iter().copied().map(told));
+        let unavailable = self.recording.unavailable.iter();
+        let refused = unavailable.filter(|not| not.arm.is_some_and(is_its));
+        let refused: Vec<String> = refused.map(|not| not.reason.why.clone()).collect();
+        let grade = match (moved, made.as_slice()) {
+            (true, _) if has_sign => Grade::Proved,
+            (true, _) => {
+                evidence.push("it gains, but the path shows no sign of the cause".into());
+                Grade::CannotTell
+            }
+            (false, []) if self.is_told(cause, !refused.is_empty()) => Grade::Consistent,
+            (false, []) => {
+                evidence.extend(self.why_not_tested(cause, refused.is_empty()));
+                Grade::NotTested
+            }
+            (false, made)
+                if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) =>
+            {
+                Grade::RuledOut
+            }
+            (false, _) => Grade::CannotTell,
+        };
+        evidence.extend(refused);
+        let gain = best.and_then(|best| best.confirmation.or(best.change));
+        CauseVerdict {
+            cause: cause.name.into(),
+            grade,
+            is_fault: cause.is_fault,
+            experiment: best.map_or(String::new(), |best| best.name.clone()),
+            gain,
+            explained: gain.filter(|_| grade == Grade::Proved).and_then(|gain| self.explained(&gain)),
+            evidence,
+            fix: cause.fix.into(),
         }
-        (None, _) => Grade::CannotTell,
-    };
-    evidence.extend(refused);
-    CauseVerdict {
-        cause: cause.name.into(),
-        grade,
-        is_fault: cause.is_fault,
-        experiment: best.map_or(String::new(), |best| best.name.clone()),
-        gain: best.and_then(|best| best.confirmation.or(best.change)),
-        evidence,
-        fix: cause.fix.into(),
+    }
+
+    /// Whether signs alone explain the rate: all of those of a cause without an experiment; of another one, which could not be
+    /// changed, a bound. What a search had no time for might have been changed.
+    fn is_told(&self, cause: &Cause, is_refused: bool) -> bool {
+        let Some(shown) = &self.shown else { return false };
+        let could_be = self.is_adaptive && !is_refused && !cause.experiments.is_empty();
+        if could_be || cause.against.iter().any(|sign| shown.evidence(*sign).is_some()) {
+            return false;
+        }
+        match cause.experiments {
+            [] => shown.is_suspect(cause),
+            _ => cause.signs.iter().any(|sign| shown.explains(*sign)),
+        }
+    }
+
+    /// Why no experiment was made that could have been.
+    fn why_not_tested(&self, cause: &Cause, was_allowed: bool) -> Option<String> {
+        let shown = self.shown.as_ref().filter(|_| self.is_adaptive && was_allowed)?;
+        if let Some(other) = cause.against.iter().find_map(|sign| shown.evidence(*sign)) {
+            return Some(format!("the path shows what another cause looks like: {other}"));
+        }
+        Some(match shown.is_suspect(cause) {
+            false => NO_SIGN.into(),
+            true => "no experiment lies near the rate, or no time was left for it".into(),
+        })
+    }
+
+    /// What of the rate that is missing this gain gives.
+    fn explained(&self, gain: &Effect) -> Option<f64> {
+        let base = self.compared.base?.median;
+        let missing = self.against.map(|against| against - base).filter(|missing| *missing > 0.0)?;
+        Some(gain.estimate * base / missing)
+    }
+
+    /// The same within the margin, or slower, or no gain beyond the margin: the whole interval lies below it.
+    fn is_ruled_out(&self, candidate: &ArmCandidate) -> bool {
+        let margin = self.compared.margin;
+        let gains_at_most = candidate.change.and_then(|change| change.high);
+        let is_beaten = candidate.p_no_gain.is_some_and(|p| p <= 1.0 / f64::from(1 << DROP_LOOK));
+        match candidate.verdict {
+            Verdict::Same => true,
+            Verdict::Different if !candidate.is_gain => true,
+            _ => {
+                candidate.not_granted.is_empty()
+                    && (is_beaten || gains_at_most.is_some_and(|high| high <= margin))
+            }
+        }
+    }
+}
+
+/// Why a cause without a sign was not tested.
+pub const NO_SIGN: &str = "no sign of it";
+
+impl CauseVerdict {
+    /// Whether it was not tested because nothing spoke of it.
+    pub fn is_without_sign(&self) -> bool {
+        self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_SIGN)
     }
 }
 
@@ -138,16 +262,6 @@ fn has_moved(candidate: &ArmCandidate, margin: f64) -> bool {
     let is_beyond = candidate.change.and_then(|change| change.low).is_some_and(|low| low > margin);
     let is_confirmed = candidate.confirmed == Some(Confirmed::Yes);
     candidate.verdict == Verdict::Different && candidate.is_gain && is_beyond && is_confirmed
-}
-
-/// The same within the margin, or slower, or no gain beyond the margin: the whole interval lies below it.
-fn is_ruled_out(candidate: &ArmCandidate, margin: f64) -> bool {
-    let gains_at_most = candidate.change.and_then(|change| change.high);
-    match candidate.verdict {
-        Verdict::Same => true,
-        Verdict::Different if !candidate.is_gain => true,
-        _ => candidate.not_granted.is_empty() && gains_at_most.is_some_and(|high| high <= margin),
-    }
 }
 
 fn told(candidate: &ArmCandidate) -> String {

@@ -16,6 +16,8 @@ pub enum Along {
     Size,
     /// The number of connections.
     Connections,
+    /// The number of rules of a packet filter.
+    Rules,
 }
 
 /// What a panel shows.
@@ -63,7 +65,7 @@ pub struct Shown {
     pub value: Option<f64>,
     /// The ends of a range.
     pub range: Option<(f64, f64)>,
-    /// The message sizes that it holds for.
+    /// The message sizes that it holds for, or the numbers of rules where those are along x.
     pub sizes: Option<RangeInclusive<u64>>,
     /// What was made of it to stand there.
     pub made: &'static str,
@@ -148,6 +150,14 @@ const fn value(
     Ok(Drawn { measures, patterns, along: Along::Size, factor: Some(1.0), made: "" })
 }
 
+/// A value by the number of rules of a packet filter.
+const fn by_rules(
+    measures: &'static [&'static str],
+    patterns: &'static [Pattern],
+) -> Result<Drawn, &'static str> {
+    Ok(Drawn { measures, patterns, along: Along::Rules, factor: Some(1.0), made: "" })
+}
+
 /// A place along x at which something happens to these numbers.
 const fn place(
     measures: &'static [&'static str],
@@ -156,7 +166,14 @@ const fn place(
     Ok(Drawn { measures, patterns, along: Along::Size, factor: None, made: "" })
 }
 
+/// What tells the number of rules of a packet filter in a configuration.
+const OF_RULES: &str = "rules=";
+
 const RULES: &[Rule] = &[
+    Rule { config: OF_RULES, ..rule("netperf TCP_STREAM", "throughput", by_rules(RATE, &[Stream])) },
+    Rule { config: OF_RULES, ..rule("netperf TCP_RR", "rtt", by_rules(&["round-trip"], &[PingPong])) },
+    rule("netperf WAN", "", Err("of all numbers of rules at once: conclusions of the suite test it")),
+    rule("netfilter", "", Err("a difference of two values of the paper")),
     rule("pktgen", "packet_rate", value(&["message-rate"], &[Stream])),
     rule("pktgen", "", Err("no figure has the bits a second of raw frames: their number a second is drawn")),
     rule("STREAM", "mem_bw", value(RATE, &[Stream])),
@@ -230,7 +247,6 @@ const NOWHERE: &[Group] = &[
     (|row| row.kind == Kind::Setting, "it was set, not measured"),
     (|row| row.kind == Kind::Price, "a price"),
     (|row| row.layer == Layer::Hardware, "of the hardware, of which no figure is"),
-    (|row| row.layer == Layer::Filter, "of a packet filter, of which no figure is"),
     (|row| row.layer == Layer::Application, "of whole applications, of which no figure is"),
     (|row| row.layer == Layer::Tool, "it compares tools"),
     (|row| row.kind == Kind::Projected, "expected, not measured: the perspective of a ladder has it"),
@@ -255,8 +271,9 @@ fn shown(row: &Row) -> Result<Shown, &'static str> {
     let range = drawn.factor.and_then(|factor| Some((ours(factor)(row.low?), ours(factor)(row.high?))));
     let value = drawn.factor.and_then(|factor| Some(ours(factor)(row.value?)));
     let value = value.or(range.map(|(low, high)| (low + high) / 2.0));
-    let sizes = match &row.bytes {
-        Some(Size::Messages(sizes)) => Some(sizes.clone()),
+    let sizes = match (drawn.along, &row.bytes) {
+        (Along::Rules, _) => filter_rules(row).map(|rules| rules..=rules),
+        (_, Some(Size::Messages(sizes))) => Some(sizes.clone()),
         _ => None,
     };
     if drawn.factor.is_some() && value.is_none() {
@@ -267,6 +284,11 @@ fn shown(row: &Row) -> Result<Shown, &'static str> {
     }
     let Drawn { measures, patterns, along, made, .. } = *drawn;
     Ok(Shown { measures, patterns, along, value, range, sizes, made })
+}
+
+/// `100` of `iptables stateless rules=100`.
+fn filter_rules(row: &Row) -> Option<u64> {
+    row.config.split_once(OF_RULES)?.1.parse().ok()
 }
 
 #[cfg(test)]
@@ -308,6 +330,24 @@ mod tests {
         let both: Vec<_> = stated().iter().filter(|one| one.belongs(&both)).collect();
         let values: Vec<_> = both.iter().filter_map(|one| one.shown.as_ref().ok()?.value).collect();
         assert_eq!(values, [1.25e9, 1.85e9], "each way");
+    }
+
+    #[test]
+    fn a_packet_filters_values_stand_at_their_rules() {
+        let of = |measure, patterns| PanelOf {
+            along: Along::Rules,
+            testbed: Some("G"),
+            ..panel(measure, patterns, &[Layer::Filter], "S004")
+        };
+        for (measure, patterns, last) in
+            [("throughput", &[Stream][..], 9478e6), ("round-trip", &[PingPong][..], 476.8e3)]
+        {
+            let panel = of(measure, patterns);
+            let here: Vec<_> = stated().iter().filter(|one| one.belongs(&panel)).collect();
+            assert_eq!(here.len(), 21, "three filters at seven numbers of rules");
+            let shown = here[20].shown.as_ref().unwrap();
+            assert_eq!((shown.value, shown.sizes.clone()), (Some(last), Some(20_000..=20_000)));
+        }
     }
 
     #[test]

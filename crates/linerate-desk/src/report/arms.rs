@@ -235,7 +235,7 @@ pub(super) fn margin(compared: &Compared) -> note::Note {
 }
 
 /// `half round trip 21.4 µs to 30.1 µs (+41 %), worse`.
-fn guard(guard: &Guard) -> String {
+pub(super) fn guard(guard: &Guard) -> String {
     let known = METRICS.iter().find(|metric| metric.margin.is_some() && metric.key == guard.name);
     let (title, unit) = known.map_or((guard.name.as_str(), ""), |metric| (metric.title, metric.unit));
     let show = |value: f64| match unit {

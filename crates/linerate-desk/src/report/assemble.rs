@@ -3,7 +3,7 @@
 use super::curve::curve;
 use super::shape::*;
 use crate::analysis::model::{CpuCost, Side};
-use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arms, distributions};
+use crate::analysis::{self, Analysis, Distribution, Layer, Timeline, compare_arms, distributions, tuned};
 use crate::diagnosis::{Bound, Diagnosis, Finding, Waterfall, Wire, fact, wire};
 use crate::record::{HostFacts, Recording, RunSpread, SpreadOf, StepRecord};
 use crate::statistic::CONFIDENCE;
@@ -36,6 +36,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         run: run(recording, analysis),
         sentence: String::new(),
         arms: compare_arms(recording),
+        tuning: tuned(recording),
         verdicts: diagnosis.causes.clone(),
         suites: suites(analysis, diagnosis),
         imported: super::imported::entry(recording),
@@ -54,7 +55,8 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
     let sentence = match report.shows() {
         Shows::Imported(imported) => super::imported::sentence(imported),
         Shows::Comparison(arms) => super::arms::sentence(arms),
-        Shows::Diagnosis(arms, causes) => super::cause::sentence(arms, causes),
+        Shows::Diagnosis(arms, causes) => super::cause::sentence(&report, arms, causes),
+        Shows::Tuning(tuned) => super::tuning::sentence(tuned),
         Shows::Suites(suites) => super::suite::sentence(suites),
         Shows::Ladder => diagnosis.sentence.clone(),
     };
@@ -121,6 +123,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
         congestion_control: congestion.into_iter().cloned().collect(),
         kept_awake: slept.map(|step| step.kept_awake).reduce(|all, one| all && one),
         listening: super::listening::listening(recording, analysis),
+        ended: super::ended::ended(recording),
     }
 }
 

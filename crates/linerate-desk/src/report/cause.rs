@@ -19,7 +19,9 @@ const BOLD: &str = "\x1b[1m";
 pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdict], page: Page) -> String {
     let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(wrapped(&sentence(compared, causes), width).iter().map(|line| marked(line, BOLD, page)));
+    lines.extend(
+        wrapped(&sentence(report, compared, causes), width).iter().map(|line| marked(line, BOLD, page)),
+    );
     lines.push(String::new());
     lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
     lines.push(String::new());
@@ -35,7 +37,7 @@ pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdic
 }
 
 /// The answer in words.
-pub(super) fn sentence(compared: &Compared, causes: &[CauseVerdict]) -> String {
+pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> String {
     let of = |grade: Grade, is_fault: bool| {
         causes.iter().filter(move |one| one.grade == grade && one.is_fault == is_fault).collect::<Vec<_>>()
     };
@@ -68,12 +70,27 @@ pub(super) fn sentence(compared: &Compared, causes: &[CauseVerdict]) -> String {
         );
     }
     let ruled_out = of(Grade::RuledOut, true).len();
-    let not_tested = of(Grade::NotTested, true).len();
-    let left = if not_tested == 0 { String::new() } else { format!("; {not_tested} could not be tried") };
-    format!(
-        "{path} is healthy as far as was tried: {ruled_out} causes are ruled out within {}{left}.{costs}",
-        percent(compared.margin)
-    )
+    let (silent, left): (Vec<&CauseVerdict>, Vec<&CauseVerdict>) =
+        of(Grade::NotTested, true).into_iter().partition(|one| one.is_without_sign());
+    let parts = [
+        (ruled_out > 0).then(|| format!("{} ruled out within {}", are(ruled_out), percent(compared.margin))),
+        (!silent.is_empty()).then(|| format!("of {} nothing is to be seen", silent.len())),
+        (!left.is_empty()).then(|| format!("{} could not be tried", left.len())),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let link = link(report, compared).map_or(String::new(), |bound| format!(" The link binds: {bound}."));
+    format!("{path} is healthy as far as was tried: {}.{link}{costs}", parts.join("; "))
+}
+
+/// `one cause is`, `seven causes are`.
+fn are(count: usize) -> String {
+    if count == 1 { "1 cause is".into() } else { format!("{count} causes are") }
+}
+
+/// What says that the link binds what was compared, where it does.
+fn link<'r>(report: &'r Report, compared: &Compared) -> Option<&'r str> {
+    let entry = report.ladder.iter().find(|entry| entry.id == compared.rung && entry.flows == 1)?;
+    entry.bound.as_ref().filter(|bound| bound.name == "link").map(|bound| bound.evidence.as_str())
 }
 
 fn what(verdict: &CauseVerdict) -> &str {
@@ -84,13 +101,23 @@ fn what(verdict: &CauseVerdict) -> &str {
 fn with_gain(verdict: &CauseVerdict) -> String {
     let gain = verdict.gain.map_or(String::new(), |gain| {
         format!(
-            " ({} changes the rate by {} {})",
+            " ({} changes the rate by {} {}{})",
             verdict.experiment,
             signed_percent(gain.estimate),
-            ends(&gain)
+            ends(&gain),
+            verdict.explained.map_or(String::new(), explained),
         )
     });
     format!("{}{gain}", what(verdict))
+}
+
+/// `, 40 % of what is missing`.
+fn explained(share: f64) -> String {
+    if share >= 1.0 {
+        ", all that is missing".into()
+    } else {
+        format!(", {} of what is missing", percent(share))
+    }
 }
 
 const GRADES: &[(Grade, &str)] = &[
@@ -104,7 +131,7 @@ const GRADES: &[(Grade, &str)] = &[
 fn table(causes: &[CauseVerdict]) -> Vec<String> {
     let mut table = borderless(None);
     table.set_header(["cause", "verdict", "changed", "rate", "interval"]);
-    for one in causes {
+    for one in causes.iter().filter(|one| !one.is_without_sign()) {
         let grade = GRADES.iter().find(|(grade, _)| *grade == one.grade).map_or("", |(_, name)| name);
         let gain = one.gain.map_or(String::new(), |gain| signed_percent(gain.estimate));
         let interval = one.gain.map_or(String::new(), |gain| ends(&gain));
@@ -127,7 +154,12 @@ pub(super) fn notes(compared: &Compared, causes: &[CauseVerdict]) -> Vec<note::N
             Grade::Proved => {
                 notes.push(note::Note::new("fix", format!("{}: {}.", one.cause, one.fix), Weight::Wrong))
             }
-            Grade::Consistent | Grade::NotTested => {
+            Grade::NotTested if one.is_without_sign() => {}
+            Grade::Consistent => {
+                let told = format!("{}: {evidence}. To try: {}.", one.cause, one.fix);
+                notes.push(note::Note::new("not changed", told, Weight::Wrong));
+            }
+            Grade::NotTested => {
                 notes.push(note::Note::new(
                     "not tested",
                     format!("{}: {evidence}.", one.cause),
@@ -143,6 +175,11 @@ pub(super) fn notes(compared: &Compared, causes: &[CauseVerdict]) -> Vec<note::N
             }
             Grade::RuledOut => {}
         }
+    }
+    let silent: Vec<&str> =
+        causes.iter().filter(|one| one.is_without_sign()).map(|one| one.cause.as_str()).collect();
+    if !silent.is_empty() {
+        notes.push(note::Note::new("no sign", format!("{}.", silent.join(", ")), Weight::Unsure));
     }
     notes.push(super::arms::margin(compared));
     notes

@@ -19,6 +19,7 @@ mod stated;
 mod style;
 mod suite;
 mod timeline;
+mod tuning;
 mod waterfall;
 
 pub use stated::drawn_of;
@@ -256,6 +257,7 @@ type Maker = fn(&[Sheet]) -> Vec<Figure>;
 /// Every figure, in the order of the page.
 const MAKERS: &[Maker] = &[
     arms::figures,
+    tuning::figures,
     suite::figures,
     ladder::figures,
     waterfall::figures,

@@ -286,7 +286,20 @@ fn clipped(text: &str, room: usize) -> String {
         }
         kept += &format!("{}{word}", if kept.is_empty() { "" } else { " " });
     }
-    format!("{} …", kept.trim_end_matches([',', ';', ':']))
+    format!("{} …", without_loose_number(&kept).trim_end_matches([',', ';', ':', '(']).trim_end())
+}
+
+/// What was kept of a text, without a number at its end whose unit, or other half, was cut off.
+fn without_loose_number(kept: &str) -> &str {
+    let is_loose = |word: &str| {
+        let number = word.trim_start_matches(['(', '[', '±', '<', '>', '~']);
+        number.starts_with(|c: char| c.is_ascii_digit()) && !word.ends_with([',', ';', ')', ']'])
+    };
+    let mut kept = kept;
+    while let Some((before, _)) = kept.rsplit_once(' ').filter(|(_, last)| is_loose(last)) {
+        kept = before;
+    }
+    kept
 }
 
 /// All notes, with what to try.
@@ -311,4 +324,30 @@ pub(super) fn lines(notes: &[(String, String)], width: usize) -> Vec<String> {
         column.set_padding((0, 0));
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clipped;
+
+    #[test]
+    fn a_line_is_not_cut_within_a_number() {
+        for (text, room, expected) in [
+            (
+                "network.tcp x 4 has two modes, at 9.41 Gb/s and 4.70 Gb/s",
+                42,
+                "network.tcp x 4 has two modes, at …",
+            ),
+            (
+                "network.tcp x 4 has two modes, at 9.41 Gb/s and 4.70 Gb/s",
+                48,
+                "network.tcp x 4 has two modes, at 9.41 Gb/s …",
+            ),
+            ("of 12 000 packets one was lost (1 of 3)", 12, "of …"),
+            ("wide: ±73 % (network.tcp), ±12 % (lite)", 32, "wide: ±73 % (network.tcp) …"),
+            ("short", 12, "short"),
+        ] {
+            assert_eq!(clipped(text, room), expected, "{room}");
+        }
+    }
 }

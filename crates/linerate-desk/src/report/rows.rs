@@ -1,6 +1,6 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::{Analysis, Compared, Curve, Measure, Point, SuiteValues, Table, shown};
+use crate::analysis::{Analysis, Compared, Curve, Measure, Point, SuiteValues, Table, Tuned, shown};
 use crate::record::Recording;
 use crate::statistic::{Effect, Estimate};
 use crate::vocabulary::Cache;
@@ -142,35 +142,60 @@ const ARM_KEYS: &[&str] = &[
 
 /// Writes the header and a row for each arm of a comparison.
 pub(super) fn render_arms(compared: &Compared) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let row = |arm: u32,
-               name: &str,
-               value: Option<Estimate>,
-               change: Option<Effect>,
-               p: Option<f64>,
-               said: &str| {
-        let number = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
-        let mut row = vec![arm.to_string(), name.to_owned(), compared.metric.to_string()];
-        row.extend(parts(value));
-        let ends =
-            [change.map(|it| it.estimate), change.and_then(|it| it.low), change.and_then(|it| it.high), p];
-        row.extend(ends.map(number));
-        row.push(said.to_owned());
-        row
-    };
-    let mut rows = vec![row(0, "base", compared.base, None, None, "")];
+    let metric = compared.metric.to_string();
+    let mut rows = vec![arm_row((0, "base", &metric), compared.base, None, None, "")];
     for it in &compared.candidates {
-        rows.push(row(it.arm, &it.name, it.value, it.change, it.p_adjusted, it.verdict.name()));
+        let named = (it.arm, &*it.name, &*metric);
+        rows.push(arm_row(named, it.value, it.change, it.p_adjusted, it.verdict.name()));
     }
     for (name, control) in [("A/A control", &compared.same), ("positive control", &compared.slowed)] {
         if let Some(it) = control {
             let said = if it.holds { "holds" } else { "fails" };
-            rows.push(row(it.arm, name, it.value, Some(it.change), Some(it.change.p), said));
+            rows.push(arm_row((it.arm, name, &metric), it.value, Some(it.change), Some(it.change.p), said));
         }
     }
+    arm_rows(&rows)
+}
+
+/// Writes the header, what was there, and a row for each step of a search, with what it changes upon the one before.
+pub(super) fn render_tuning(tuned: &Tuned) -> String {
+    let metric = tuned.metric.to_string();
+    let mut rows = vec![arm_row((0, "as it stands", &metric), tuned.stock, None, None, "")];
+    for step in &tuned.steps {
+        let said = if step.needed { "kept" } else { "not-needed" };
+        rows.push(arm_row(
+            (step.arm, &step.name, &metric),
+            step.value,
+            Some(step.gain),
+            Some(step.gain.p),
+            said,
+        ));
+    }
+    arm_rows(&rows)
+}
+
+/// The columns of an arm: its number, name and metric, then its value, its change, its p and what is said of it.
+fn arm_row(
+    (arm, name, metric): (u32, &str, &str),
+    value: Option<Estimate>,
+    change: Option<Effect>,
+    p: Option<f64>,
+    said: &str,
+) -> Vec<String> {
+    let number = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    let mut row = vec![arm.to_string(), name.to_owned(), metric.to_owned()];
+    row.extend(parts(value));
+    let ends = [change.map(|it| it.estimate), change.and_then(|it| it.low), change.and_then(|it| it.high), p];
+    row.extend(ends.map(number));
+    row.push(said.to_owned());
+    row
+}
+
+fn arm_rows(rows: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     // A row has as many fields as the header and memory does not refuse: neither write can fail.
     let mut written = writer.write_record(ARM_KEYS).is_ok();
-    for row in &rows {
+    for row in rows {
         written &= writer.write_record(row).is_ok();
     }
     debug_assert!(written);

@@ -15,7 +15,7 @@ pub use suite::{
 };
 
 use crate::analysis::model::CpuCost;
-use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled};
+use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled, Tuned};
 use crate::diagnosis::CauseVerdict;
 use crate::plan::{HostGroup, HostId};
 use crate::record::{NotMeasured, SpreadSource};
@@ -37,6 +37,9 @@ pub struct Report {
     pub sentence: String,
     /// What arms were compared, and the verdict; null where the plan had none.
     pub arms: Option<Compared>,
+    /// What was searched for among settings, and kept; null where the plan had no search.
+    #[serde(default)]
+    pub tuning: Option<Tuned>,
     /// What is known of each cause that was looked for by experiment: the proved ones first, by their gain.
     #[serde(default)]
     pub verdicts: Vec<CauseVerdict>,
@@ -70,12 +73,16 @@ pub(super) enum Shows<'r> {
     Suites(&'r [SuiteReport]),
     Comparison(&'r Compared),
     Diagnosis(&'r Compared, &'r [CauseVerdict]),
+    Tuning(&'r Tuned),
     Imported(&'r ImportedReport),
 }
 
 impl Report {
     /// What it is of: a comparison that was cut short is of the ladder, which the plan as it stands has.
     pub(super) fn shows(&self) -> Shows<'_> {
+        if let Some(tuned) = self.tuning.as_ref().filter(|tuned| !tuned.rounds.is_empty()) {
+            return Shows::Tuning(tuned);
+        }
         match (&self.imported, &self.arms, self.suites.as_slice()) {
             (Some(imported), ..) => Shows::Imported(imported),
             (_, Some(compared), _) if !self.verdicts.is_empty() => Shows::Diagnosis(compared, &self.verdicts),
@@ -125,6 +132,40 @@ pub struct Run {
     /// What was asked of who listens, and on which ports; null where nothing was.
     #[serde(default)]
     pub listening: Option<ListeningEntry>,
+    /// How it ended; absent of what is not measured in passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<EndedEntry>,
+}
+
+/// How a run in passes ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndedEntry {
+    /// The passes that were made.
+    pub passes: u32,
+    /// The passes that were asked for.
+    pub of: u32,
+    /// What ended it.
+    pub by: EndedBy,
+    /// The time that it took.
+    pub spent_ns: u64,
+    /// How many times as long as was predicted the steps of its passes took.
+    pub slower: f64,
+}
+
+/// What ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// The number of passes that was asked for.
+    Passes,
+    /// Its time, or that all intervals were narrow before.
+    Time,
+    /// Whoever ran it.
+    Interrupted,
+    /// A failure.
+    Failed,
+    /// Nobody knows: the recording ends within it.
+    CutOff,
 }
 
 /// What was asked of the ends that listen.

@@ -49,6 +49,7 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         unit: values.unit.into(),
         series: values.series.iter().map(series).collect(),
         missing: values.missing.clone(),
+        missing_labels: values.missing_words.clone(),
         untold: untold(values),
     }
 }
@@ -128,7 +129,11 @@ pub(super) fn render(suite: &SuiteReport, width: Option<usize>, text_width: usiz
 fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usize) -> Vec<String> {
     let mut lines = vec![format!("{}  {} ({})", figure.id, figure.title, figure.y)];
     if figure.series.is_empty() {
-        lines.push("not measured".into());
+        let lacks = lacks(figure.missing_words(), &figure.untold);
+        lines.extend(lacks.iter().flat_map(|lack| wrapped(lack, text_width)));
+        if lacks.is_empty() {
+            lines.push("not measured".into());
+        }
         return lines;
     }
     let mut levels: Vec<&SuitePointEntry> = Vec::new();
@@ -162,7 +167,7 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
     if let Some(played) = played_by(points.map(|point| (&*point.at, &*point.hosts))) {
         lines.extend(wrapped(&played, text_width));
     }
-    let lacks = lacks(&figure.missing, &figure.untold);
+    let lacks = lacks(figure.missing_words(), &figure.untold);
     lines.extend(lacks.iter().flat_map(|lack| wrapped(lack, text_width)));
     lines
 }

@@ -67,6 +67,7 @@ lab: 2 hosts, eth0, MTU 1500 · Xeon 2.6 GHz, 2 CPUs · cubic · CPUs 0/1, kept 
 
   runs            spread between runs unknown: `linerate calibrate` measures it.
   interval-wide   the interval is wider than the profile aims at: throughput ±2.2 %, aimed at 2 % …
+  ended           the time was over before the intervals were narrow, after 1110 s.
   shared-cpus     both hosts share this machine's CPUs, so neither end runs as it would alone.
                   `linerate explain RECORDING` has the whole, with what to try
 ";

@@ -2,8 +2,12 @@
 
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{InterfaceEntry, LadderEntry, Report, Run};
-use super::{Page, curve, ladder, note, suite};
+use super::{Page, curve, ended, ladder, note, suite};
+use crate::statistic::LOOKS;
 use crate::unit::{BitRate, Nanoseconds};
+
+/// Fewer observations than this have no interval.
+const LEAST: u32 = LOOKS[0];
 
 const YELLOW: &str = "\x1b[33m";
 
@@ -48,6 +52,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
 /// Every note, and the breaks of the curves, what takes most from the numbers first.
 pub(super) fn all_notes(report: &Report) -> Vec<note::Note> {
     let mut notes = [note::notes(report), curve::notes(report)].concat();
+    notes.extend(ended::note(report));
     notes.sort_by_key(|note| note.weight.place());
     notes
 }
@@ -133,7 +138,9 @@ fn passes(report: &Report) -> Option<String> {
     let of_suites = figures.flat_map(|figure| &figure.series).flat_map(|series| &series.points);
     let counts = of_ladder.chain(of_suites.map(|point| point.value)).map(|estimate| estimate.n);
     let passes = counts.max()?;
-    Some(format!("{passes} {}, 95 % intervals", if passes == 1 { "pass" } else { "passes" }))
+    let all = || format!("{passes} {}", if passes == 1 { "pass" } else { "passes" });
+    let intervals = if passes < LEAST { "too few for 95 % intervals" } else { "95 % intervals" };
+    Some(format!("{}, {intervals}", ended::passes(report).unwrap_or_else(all)))
 }
 
 #[cfg(test)]

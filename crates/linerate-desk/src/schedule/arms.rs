@@ -8,6 +8,7 @@
 //! it cannot tell, the blocks are doubled once. What won is then measured in fresh blocks, because
 //! what is chosen for being large is estimated too large.
 
+use super::blocks::LEAST_ROUND_TRIPS;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
@@ -25,7 +26,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
 /// Rounds of the discarded pass.
-const PROBES: usize = 2;
+pub(super) const PROBES: usize = 2;
 
 /// How an arm is visited in a block: there and back so many times, and so many trials of what decides in a
 /// visit.
@@ -48,6 +49,13 @@ const FEW: Pace = Pace { rounds: 1, trials: 3 };
 /// Over a long path a trial takes a second, and a diagnosis has many arms.
 const ONE: Pace = Pace { rounds: 1, trials: 1 };
 
+/// How long an arm of a search takes in a block.
+const SEARCHING_NS: u64 = 400_000_000;
+
+/// There and back so often at most, and what a visit takes beside its trial.
+const MOST_SEARCHING: u64 = 6;
+const STEP_NS: u64 = 10_000_000;
+
 /// The longest warm-up that many visits can pay.
 const SHORT_WARM_UP_NS: u64 = 50_000_000;
 
@@ -63,7 +71,7 @@ pub struct Arms {
     plan: Plan,
     comparison: Comparison,
     /// What one visit measures, what decides first; each of the plan as it stands.
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     pace: Pace,
     unavailable: Vec<NotMeasured>,
     /// Experiments that a host does not allow.
@@ -86,6 +94,7 @@ impl Arms {
         let is_short = warm_up_ns <= SHORT_WARM_UP_NS && !is_far;
         let has_experiments = plan.arms.iter().any(|arm| arm.cause.is_some());
         let pace = match decides {
+            _ if plan.tuning().is_some() => searching(&entries),
             Pattern::PingPong => SEVERAL,
             _ if is_short => MANY,
             _ if is_far && has_experiments => ONE,
@@ -125,17 +134,17 @@ impl Arms {
     }
 
     /// The plan as it stands, and every arm that the hosts can have.
-    fn arms(&self) -> BTreeSet<u32> {
+    pub(super) fn arms(&self) -> BTreeSet<u32> {
         let all = 0..=self.plan.arms.len() as u32;
         all.filter(|arm| !self.refused.contains(arm)).collect()
     }
 
-    fn visit_ns(&self) -> u64 {
+    pub(super) fn visit_ns(&self) -> u64 {
         self.entries.iter().map(|entry| entry.nominal_ns).sum()
     }
 
     /// What decides is visited in every round, what is only watched in the first.
-    fn block_ns(&self, arms: &BTreeSet<u32>) -> u64 {
+    pub(super) fn block_ns(&self, arms: &BTreeSet<u32>) -> u64 {
         let decides = self.entries.first().map_or(0, |entry| entry.nominal_ns);
         let rounds = |arm: &u32| (0..self.pace.rounds).filter(|round| self.takes_part(*arm, *round)).count();
         let visits: usize = arms.iter().map(rounds).sum();
@@ -144,8 +153,7 @@ impl Arms {
 
     /// Whether an arm is visited in a round of a block.
     fn takes_part(&self, arm: u32, round: u64) -> bool {
-        let of_plan = (arm as usize).checked_sub(1).and_then(|index| self.plan.arms.get(index));
-        let is_control = of_plan.is_some_and(|arm| arm.kind != ArmKind::Candidate);
+        let is_control = self.plan.layers(arm).last().is_some_and(|arm| arm.kind != ArmKind::Candidate);
         !is_control || round.is_multiple_of(CONTROL_ROUNDS)
     }
 
@@ -171,7 +179,7 @@ impl Arms {
     }
 
     /// One block: there in a random order and back, as often as the pace says.
-    fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+    pub(super) fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed(u64::from(block) << 32));
         let connections = u64::from(self.comparison.connections);
         let mut order: Vec<u32> = arms.iter().copied().collect();
@@ -190,7 +198,7 @@ impl Arms {
         visits
     }
 
-    fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
+    pub(super) fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
         let visit = |arm: u32, entry: &Entry| {
             let mut entry = entry.clone();
             entry.case.arm = arm;
@@ -343,8 +351,19 @@ impl Schedule for Arms {
     }
 }
 
+/// A search has many arms, of which few stay: as many short visits as fit into its share of a block, at least one there and
+/// one back.
+fn searching(entries: &[Entry]) -> Pace {
+    let trial_ns = entries.first().map_or(0, |entry| {
+        let round_trips = (LEAST_ROUND_TRIPS * entry.path.round_trip_ns) as u64;
+        entry.trial_ns.max(round_trips) + entry.warm_up_ns + STEP_NS
+    });
+    let rounds = SEARCHING_NS / (VISITS * trial_ns).max(1);
+    Pace { rounds: rounds.clamp(1, MOST_SEARCHING), trials: 1 }
+}
+
 /// The pattern that shows a metric.
-fn decides(metric: Metric) -> Pattern {
+pub(super) fn decides(metric: Metric) -> Pattern {
     match metric {
         Metric::Throughput => Pattern::Stream,
         Metric::Latency => Pattern::PingPong,
@@ -352,7 +371,7 @@ fn decides(metric: Metric) -> Pattern {
 }
 
 /// One connection, from the first host to the second, both ends sleeping.
-fn is_compared(entry: &Entry) -> bool {
+pub(super) fn is_compared(entry: &Entry) -> bool {
     let case = &entry.case;
     entry.rung.transport.ends == 2
         && case.wait == Wait::Sleeping
@@ -363,7 +382,7 @@ fn is_compared(entry: &Entry) -> bool {
 }
 
 /// The message size that a pattern is compared at: the plan has a small one and a large one.
-fn size(plan: &Plan, pattern: Pattern) -> u64 {
+pub(super) fn size(plan: &Plan, pattern: Pattern) -> u64 {
     let sizes = plan.profile.sizes.iter().copied();
     let size = if pattern == Pattern::PingPong { sizes.min() } else { sizes.max() };
     size.unwrap_or_default()

@@ -57,7 +57,7 @@ const CALL_NS: f64 = 500.0;
 /// A stream's trial lasts at least this many round trips: it pays one to agree on its start, and so
 /// reads low by at most 1 %. Where round trips are long it lasts 20 (method B1), and its first slice, in which
 /// that one lies, does not count.
-const LEAST_ROUND_TRIPS: f64 = 100.0;
+pub(super) const LEAST_ROUND_TRIPS: f64 = 100.0;
 
 /// The blocks of an entry's next visit, in an order that follows from the seed.
 pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
@@ -75,8 +75,8 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
         sizes = entry.sizes.iter().copied().max().into_iter().collect();
     }
     let cold_from = cold_from(&recording.hosts);
-    let scale =
-        Scale { least_sample_ns: least_sample_ns(recording), is_long: network_path::is_long(round_trip_ns) };
+    let is_long = network_path::is_long(round_trip_ns) || entry.bounded && entry.path.is_known();
+    let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long };
     let block = |size| Shape { entry, size, buffers: Buffers::for_size(plan, entry, size, cold_from), scale };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     if entry.warm_up_ns > 0 && !first_probe {
@@ -103,6 +103,7 @@ fn trial_ns(plan: &Plan, visit: &Visit, round_trip_ns: f64) -> u64 {
     let is_stream = entry.warm_up_ns > 0;
     match visit.probe {
         Some(_) if entry.has_pairs() => entry.trial_ns,
+        None if entry.bounded => entry.trial_ns,
         Some(_) if entry.path.is_long() => entry.trial_ns / 3,
         Some(_) => entry.trial_ns.min(plan.profile.trial_ns) / 3,
         None if !is_stream => entry.trial_ns,

@@ -55,6 +55,8 @@ pub struct Entry {
     pub(super) path: NetworkPath,
     /// What runs beside it.
     pub(super) load: Option<LoadOf>,
+    /// Whether its blocks last as long as it says, however long the way is.
+    pub(super) bounded: bool,
 }
 
 impl Entry {
@@ -129,7 +131,9 @@ pub(super) fn entries(
     coverage: &Coverage,
 ) -> (Vec<Entry>, Vec<NotMeasured>) {
     let wanted = match &plan.view {
-        View::Ladder(_) | View::Comparison { .. } => ladder::wanted(plan, recording, coverage),
+        View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => {
+            ladder::wanted(plan, recording, coverage)
+        }
         View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
@@ -172,7 +176,7 @@ fn of_case(plan: &Plan, rung: &'static Rung, wanted: Wanted) -> Vec<Entry> {
     let is_apart = are_apart(&case, rung);
     let entry = |sizes: Vec<u64>| {
         let (case, load) = (case.clone(), load.clone());
-        Entry { case, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, path, load }.priced()
+        Entry { case, rung, sizes, trial_ns, warm_up_ns, nominal_ns: 0, path, load, bounded: false }.priced()
     };
     match sizes.is_empty() {
         true => Vec::new(),

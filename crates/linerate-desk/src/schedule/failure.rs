@@ -43,6 +43,8 @@ fn hosts(case: &Case) -> BTreeSet<HostId> {
 
 /// Whether failures have taken so much time that no more is tried.
 pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
-    let failed_at = recording.unavailable.iter().filter_map(|not| not.at_ns).max();
-    failed_at.is_some_and(|at_ns| at_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
+    // Of a run that goes on with an earlier one its own failures count.
+    let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
+    let failed_at = recording.unavailable.iter().filter_map(|not| not.at_ns?.checked_sub(begun_ns)).max();
+    failed_at.is_some_and(|after_ns| after_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
 }

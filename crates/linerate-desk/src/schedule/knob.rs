@@ -1,5 +1,6 @@
 //! Values of knobs that a host has not: known before anything is measured, by what its agent said of itself.
 
+use super::filter;
 use super::link::{self, Wrong};
 use crate::plan::{Arm, Placement, Plan, Setting, Suite};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
@@ -8,7 +9,8 @@ use crate::vocabulary::{Had, Knob, Rung};
 
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
-    let arms = plan.arms.iter().filter(|arm| plan.view.suites().is_empty() && arm.cause.is_none());
+    let are_asked_for = plan.view.suites().is_empty() && plan.tuning().is_none();
+    let arms = plan.arms.iter().filter(|arm| are_asked_for && arm.cause.is_none());
     let asked = plan.settings.iter().chain(arms.flat_map(|arm| &arm.settings));
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
     let rungs: Vec<&Rung> =
@@ -17,11 +19,11 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     asked.filter(is_used).find_map(|setting| lacking(plan, setting, &recording.hosts))
 }
 
-/// The experiments for a cause that a host does not allow, with their arms. What a user asks for by hand is refused
-/// before.
+/// The experiments for a cause that a host does not allow, or candidates of a search, with their arms. What a user asks
+/// for by hand is refused before.
 pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u32, Reason)> {
     let refusal = |arm: &Arm| {
-        let mut settings = arm.settings.iter().filter(|_| arm.cause.is_some());
+        let mut settings = arm.settings.iter().filter(|_| arm.cause.is_some() || plan.tuning().is_some());
         let (why, hint) = settings.find_map(|setting| lacking(plan, setting, &recording.hosts))?;
         Some(Reason::new(Lacking, why, hint))
     };
@@ -57,12 +59,20 @@ fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong>
         Had::Always => None,
         Had::Cpus => lacking_cpu(setting, hosts),
         Had::Links => link::lacking(plan, setting, hosts),
-        Had::Tried | Had::Clipped => hosts.iter().find_map(|host| {
-            let is_it = |one: &&KnobRefused| is_refused(one, setting);
-            let refused = host.refused.iter().find(is_it)?;
-            Some((said(setting, host, &refused.why), refused.hint.clone()))
-        }),
+        Had::Filter => filter::lacking(plan, setting),
+        Had::FilterTried => filter::lacking(plan, setting).or_else(|| tried(setting, hosts)),
+        Had::Host => link::unchanged(plan, setting),
+        Had::Tried | Had::Clipped => tried(setting, hosts),
     }
+}
+
+/// The first host that tried the value and has it not.
+fn tried(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+    hosts.iter().find_map(|host| {
+        let is_it = |one: &&KnobRefused| is_refused(one, setting);
+        let refused = host.refused.iter().find(is_it)?;
+        Some((said(setting, host, &refused.why), refused.hint.clone()))
+    })
 }
 
 fn is_refused(refused: &KnobRefused, setting: &Setting) -> bool {

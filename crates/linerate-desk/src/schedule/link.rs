@@ -24,6 +24,7 @@ pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Op
     let what = format!("{}={}", setting.knob, setting.value);
     match &plan.target {
         // What they have already need not be changed.
+        Target::Ssh(_) if plan.may_change_hosts() && !holds => None,
         Target::Ssh(_) if setting.knob == LINK_MTU.name => {
             let other = hosts.iter().map(mtu).find(|known| !is_mtu(known.as_ref(), &setting.value))?;
             let found = other.map_or(String::new(), |(mtu, of)| format!(", and the MTU of {of} is {mtu}"));
@@ -36,6 +37,12 @@ pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Op
         }
         Target::Lab(_) | Target::Simulated(_) => None,
     }
+}
+
+/// Why a host's own setting is not changed for a case.
+pub(super) fn unchanged(plan: &Plan, setting: &Setting) -> Option<Wrong> {
+    let what = format!("{}={}: host settings are not changed", setting.knob, setting.value);
+    (!plan.may_change_hosts()).then(|| (what, "linerate tune --allow host tries it and puts it back".into()))
 }
 
 /// Why a suite's case is not measured for what it asks of links, or of segments that they do not carry: it would be

@@ -19,7 +19,7 @@ use super::{Schedule, roles};
 use super::{beside, blocks};
 use crate::analysis::{Vanishing, vanishing};
 use crate::plan::{HostPair, Plan, Step, View, Why};
-use crate::record::{NotMeasured, Recording};
+use crate::record::{Addition, NotMeasured, Recording, StepRecord};
 use crate::unit::{Nanoseconds, counted};
 use crate::vocabulary::{Place, RUNGS};
 use rand::SeedableRng;
@@ -69,7 +69,7 @@ impl Policy {
 
     fn for_plan(plan: &Plan) -> Policy {
         match plan.view {
-            View::Ladder(_) | View::Comparison { .. } => Policy::LADDER,
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => Policy::LADDER,
             View::Suites(_) => Policy::SUITES,
         }
     }
@@ -92,6 +92,10 @@ pub struct Passes {
     is_slow: bool,
     /// The time that the run may take.
     budget_ns: u64,
+    /// Whether passes were asked for by their number, and take the time that they take.
+    is_counted: bool,
+    /// Later runs that were asked for more.
+    additions: Vec<Addition>,
     study: Study,
     /// Every visit so far. More are added when the recording has come to the end of them.
     visits: Visits,
@@ -181,6 +185,8 @@ impl Passes {
             because: round_trip.map_or("the budget".into(), |time| format!("a round trip of {time}")),
             is_slow: path.is_known(),
             budget_ns: 0,
+            is_counted: whole.profile.budget_ns == 0,
+            additions: recording.additions.clone(),
             study: Study::new(),
             visits: Visits::default(),
             plan,
@@ -220,12 +226,12 @@ impl Passes {
     fn has_time(&self, pass: u32, recording: &Recording) -> bool {
         // Over a slow way a pass may take many times what was thought of it, and one is worth its time.
         let least = if self.is_slow { 1 } else { LEAST_PASSES };
-        if pass < least || self.plan.profile.budget_ns == 0 {
+        if pass < least || self.is_counted {
             return true;
         }
         let of_pass = recording.steps.iter().filter(|step| step.pass == pass);
         let last_ns: u64 = of_pass.map(|step| step.duration_ns).sum();
-        spent_ns(recording) + last_ns <= self.budget_ns + self.budget_ns / TOLERATED
+        recording.spent_ns() + last_ns <= self.budget_ns + self.budget_ns / TOLERATED
     }
 
     fn probes_ns(&self) -> u64 {
@@ -243,13 +249,51 @@ impl Passes {
         vanishing(recording).into_iter().filter_map(visit).collect()
     }
 
+    /// The first pass of a later run that was asked for more: what the run before was to measure is on record.
+    fn added(&mut self, pass: u32, recording: &Recording) -> Vec<Visit> {
+        let on_record = recording.steps.len();
+        while self.additions.first().is_some_and(|next| next.after_steps as usize <= on_record) {
+            let Addition { after_steps, passes, budget_ns, .. } = self.additions.remove(0);
+            let is_asked = passes.is_some() || budget_ns.is_some();
+            // One that was asked for nothing has ended what had been cut.
+            if !is_asked && (after_steps as usize) < on_record {
+                continue;
+            }
+            let (pass_ns, usual) = (self.pass_ns().max(1), self.plan.profile.passes);
+            let passes_ns = |passes: u32| pass_ns.saturating_mul(u64::from(passes));
+            let extra_ns = |ns: u64| if self.is_counted { 0 } else { ns / EXTRA };
+            let (passes, time_ns) = match (passes, budget_ns) {
+                (Some(passes), _) => (passes, passes_ns(passes)),
+                (None, Some(ns)) => ((ns / pass_ns).clamp(1, u64::from(usual)) as u32, ns),
+                (None, None) => (usual, passes_ns(usual) + extra_ns(passes_ns(usual))),
+            };
+            self.is_counted = budget_ns.is_none() && (is_asked || self.is_counted);
+            self.passes = pass.saturating_add(passes);
+            self.budget_ns = recording.spent_ns().saturating_add(time_ns);
+            self.study = Study::new();
+            return self.pass(pass + 1);
+        }
+        Vec::new()
+    }
+
+    /// The first step on record that is not what is planned; none where all are.
+    pub(super) fn differs_from(&self, recording: &Recording) -> Option<u32> {
+        let mut planned = self.visits.iter();
+        let is_other = |step: &&StepRecord| {
+            planned.next().is_none_or(|visit| {
+                (visit.pass, visit.why, &visit.entry.case) != (step.pass, step.why, &step.case)
+            })
+        };
+        recording.steps.iter().find(is_other).map(|step| step.step)
+    }
+
     /// What the study asks for after the passes.
     fn studied(&mut self, pass: u32, recording: &Recording) -> Vec<Visit> {
         let scene = Scene {
             recording,
             entries: &self.entries,
             plan: &self.plan,
-            left_ns: self.budget_ns.saturating_sub(spent_ns(recording)),
+            left_ns: self.budget_ns.saturating_sub(recording.spent_ns()),
             reserve_ns: self.budget_ns / RESERVE,
         };
         let Some(batch) = self.study.next(&scene) else { return Vec::new() };
@@ -303,10 +347,14 @@ impl Planner for Passes {
         }
         // What follows the passes is not interrupted by another one.
         let in_passes = matches!(why, Why::Probe | Why::Pass) || pass == 0;
-        match in_passes && pass < self.passes && self.has_time(pass, recording) {
-            true => self.pass(pass + 1),
-            false => self.studied(pass, recording),
+        if in_passes && pass < self.passes && self.has_time(pass, recording) {
+            return self.pass(pass + 1);
         }
+        let studied = self.studied(pass, recording);
+        if !studied.is_empty() {
+            return studied;
+        }
+        self.added(pass, recording)
     }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
@@ -344,7 +392,7 @@ impl Schedule for Passes {
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        self.budget_ns.saturating_sub(spent_ns(recording))
+        self.budget_ns.saturating_sub(recording.spent_ns())
     }
 
     fn announcement(&self) -> String {
@@ -355,7 +403,7 @@ impl Schedule for Passes {
                 let cases = counted(self.entries.len(), "case");
                 format!("{}: {cases}, {passes}, then what is unsure", names.join(", "))
             }
-            View::Ladder(rungs) | View::Comparison { rungs, .. } => {
+            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => {
                 let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());
                 let (rungs, sizes) = (counted(rungs, "rung"), counted(sizes, "size"));
                 format!("{rungs}, {sizes}, {passes}, then what is unsure")
@@ -392,11 +440,6 @@ fn road_of(plan: &Plan) -> NetworkPath {
         }
         _ => NetworkPath::default(),
     }
-}
-
-/// The time since the run began, by its last step.
-fn spent_ns(recording: &Recording) -> u64 {
-    recording.steps.last().map_or(0, |step| step.at_ns + step.duration_ns)
 }
 
 fn nominal(entries: &[Entry]) -> u64 {

@@ -1,8 +1,8 @@
 //! Why a case, or some of its sizes, cannot be measured truly on these hosts, and what to try.
 
-use super::knob;
 use super::placement::{ends, share_machine};
 use super::wanted::Wanted;
+use super::{filter, knob};
 use crate::plan::{Carrier, Case, Plan, Target};
 use crate::record::{HostFacts, Lack, Reason, Recording};
 use crate::unit::{BitRate, Bytes, counted};
@@ -19,6 +19,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
     uncarried(rung.transport, one)
         .or_else(|| waits_otherwise(plan, rung, &one.case))
         .or_else(|| knob::of_case(plan, recording, rung, one.case.arm))
+        .or_else(|| filter::of_case(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
         .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
 }

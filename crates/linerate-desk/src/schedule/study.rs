@@ -92,7 +92,7 @@ fn bisection(mut bisections: Vec<Bisection>, scene: &Scene) -> (Option<Batch>, S
     if visits.is_empty() {
         return (None, Stage::Again(again(&scene.curves(), scene.entries, AGAIN), 0));
     }
-    let begun = scene.recording.steps.iter().any(|step| is_look(&step));
+    let begun = scene.recording.steps.last().is_some_and(|step| is_look(&step));
     (Some(Batch { new_pass: !begun, visits }), Stage::Bisection(bisections))
 }
 

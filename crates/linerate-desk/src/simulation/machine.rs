@@ -1,8 +1,11 @@
 //! What a message costs on the made-up machine, without noise.
 
-use crate::plan::{Case, Plan, World};
-use crate::unit::Nanoseconds;
-use crate::vocabulary::{FEEDBACK_NS, Pattern, Place, Rung, Wait};
+use crate::plan::{Case, Plan, PlantedCause, World};
+use crate::unit::{BitRate, Bytes, Nanoseconds};
+use crate::vocabulary::{Cause, FEEDBACK_NS, Pattern, Place, Rung, Wait};
+
+/// The knob that no stream is faster than.
+const PACING: &str = "tcp.pacing-rate";
 
 /// What a sleeping end waits to be woken.
 const WAKE_UP_NS: f64 = 18_000.0;
@@ -70,7 +73,45 @@ impl Machine {
         let slowdown: f64 = value("shim.slowdown").and_then(|text| text.parse().ok()).unwrap_or(0.0);
         spin.map_or(0.0, |time| time.0)
             + copies * COPY_NS_PER_BYTE * bytes as f64
-            + slowdown / 100.0 * self.message_ns(case, bytes)
+            + slowdown / 100.0 * self.message_ns(case, bytes).max(self.window_ns(plan, case, bytes))
+    }
+
+    /// What a message takes at least where a buffer that was asked for bounds what is under way: a window a round trip.
+    pub fn window_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
+        // Where a cause was put in it is what binds, and no buffer beside it.
+        if case.pattern != Pattern::Stream || !self.world.causes.is_empty() {
+            return 0.0;
+        }
+        let asked = ["socket.send-buffer", "socket.receive-buffer"].map(|knob| {
+            plan.value_for(&case.rung, case.arm, knob).and_then(|text| text.parse::<Bytes>().ok())
+        });
+        let window = asked.into_iter().flatten().map(|size| size.0).min();
+        window.map_or(0.0, |window| bytes as f64 * self.round_trip_ns(case) / window.max(1) as f64)
+    }
+
+    /// What causes add that were put in, where what is set does not take them away; and what pacing adds.
+    pub fn cause_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
+        if case.pairs.is_within_host() || case.pattern.is_exchange() {
+            return 0.0;
+        }
+        let whole_ns = self.message_ns(case, bytes);
+        let held = self.holding(plan, case).map(|one| (one.strength - 1.0) * whole_ns).sum::<f64>();
+        let pace = plan.value_for(&case.rung, case.arm, PACING).and_then(|text| text.parse::<BitRate>().ok());
+        let paced_ns = pace.map_or(0.0, |rate| 8e9 * bytes as f64 / rate.0);
+        let slowdown = plan.value_for(&case.rung, case.arm, "shim.slowdown");
+        let slowdown: f64 = slowdown.and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        // What slows the whole slows this, too.
+        held.max(paced_ns - whole_ns) * (1.0 + slowdown / 100.0)
+    }
+
+    /// The causes that hold a case back.
+    pub fn holding<'m>(&'m self, plan: &'m Plan, case: &'m Case) -> impl Iterator<Item = &'m PlantedCause> {
+        self.world.causes.iter().filter(move |one| !is_taken_away(&one.cause, plan, case))
+    }
+
+    /// Whether connections are watched.
+    pub fn is_watched(&self) -> bool {
+        !self.world.causes.is_empty()
     }
 
     /// The bytes, those beyond the knee counted by half more.
@@ -84,6 +125,16 @@ impl Machine {
         let pays = between_hosts && self.world.step_at > 0 && bytes >= self.world.step_at;
         if pays { self.world.step_ns } else { 0.0 }
     }
+}
+
+/// Whether one of a cause's experiments holds.
+fn is_taken_away(cause: &str, plan: &Plan, case: &Case) -> bool {
+    let holds = |setting: &str| {
+        let (knob, value) = setting.split_once('=').unwrap_or((setting, ""));
+        plan.value_for(&case.rung, case.arm, knob) == Some(value)
+    };
+    let experiments = Cause::named(cause).map_or(&[][..], |cause| cause.experiments);
+    experiments.iter().any(|experiment| experiment.split('+').all(holds))
 }
 
 /// How many rungs lie below.

@@ -2,12 +2,17 @@
 
 mod arms;
 mod causes;
+mod claims;
 mod failures;
+mod filters;
 mod machine;
+mod onto;
+mod searches;
 mod slow;
 mod stability;
 mod study;
 mod suites;
+mod tuning;
 
 use super::Simulation;
 use crate::plan::{Plan, World};

@@ -137,11 +137,23 @@ impl Client {
 
     /// What came of a call, waiting a moment for it; none where it is still under way.
     fn look<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Option<Result<T>> {
-        let deadline = Instant::now() + LOOK;
-        loop {
-            if let Some(answer) = self.early.remove(&call.0) {
-                return Some(self.read(answer));
-            }
+        match self.await_answer(call.0, LOOK)? {
+            Ok(()) => self.early.remove(&call.0).map(|answer| self.read(answer)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Whether a call is answered, waiting so long for it at most, and whether something came of it. The answer stays until
+    /// the call is [finished](Client::finish) or [gathered](gather).
+    pub fn is_answered<T>(&mut self, call: &Call<T>, longest: Duration) -> Option<bool> {
+        let answered = self.await_answer(call.0, longest)?;
+        Some(answered.is_ok() && self.early.get(&call.0).is_some_and(|answer| answer.error.is_none()))
+    }
+
+    /// Reads answers until that of a call is there; none where it does not come in time.
+    fn await_answer(&mut self, id: u64, longest: Duration) -> Option<Result<()>> {
+        let deadline = Instant::now() + longest;
+        while !self.early.contains_key(&id) {
             match self.answers.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Ok(answer)) => self.early.insert(answer.id, answer),
                 Ok(Err(error)) => return Some(Err(error)),
@@ -149,6 +161,7 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) => return None,
             };
         }
+        Some(Ok(()))
     }
 
     fn read<T: DeserializeOwned>(&self, answer: Answer) -> Result<T> {

@@ -7,7 +7,7 @@ pub mod disk;
 mod firewall;
 pub mod hog;
 pub(super) mod offload;
-mod sysctl;
+pub(super) mod sysctl;
 
 use super::site::Site;
 use super::{InForce, VirtualHost};

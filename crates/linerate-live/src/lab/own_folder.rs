@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 /// Makes a folder of the user's own, or checks that it is one.
-pub(super) fn own_folder(path: &Path) -> Result<()> {
+pub(crate) fn own_folder(path: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             return Err(Error::io("mkdir", path_text(path), error));
@@ -34,7 +34,7 @@ pub(super) fn own_folder(path: &Path) -> Result<()> {
 }
 
 /// The lock of a folder, held until it is dropped.
-pub(super) fn lock(folder: &Path) -> Result<File> {
+pub(crate) fn lock(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
     let file = create_own(&path)?;
     file.lock().map_err(|e| Error::io("lock", path_text(&path), e))?;
@@ -42,6 +42,6 @@ pub(super) fn lock(folder: &Path) -> Result<File> {
 }
 
 /// A path as an error names it.
-pub(super) fn path_text(path: &Path) -> String {
+pub(crate) fn path_text(path: &Path) -> String {
     path.display().to_string()
 }

@@ -4,18 +4,20 @@
 //! A worker that dies is told of by its number and its signal, and ends what it was asked for: nobody waits
 //! for the other end of a connection that will not speak again.
 
+use super::host_settings::{HostSettings, LEASE};
 use super::protocol::{
-    CalibrateRequest, CloseRequest, Hello, HelloRequest, JoinRequest, Joined, LinksRequest, ListenRequest,
-    OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
+    CalibrateRequest, CloseRequest, Hello, HelloRequest, HostSettingsRequest, JoinRequest, Joined,
+    LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
 use crate::control::{Call, Client, Notifier, gather, serve};
-use crate::lab::HostPort;
+use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
 use crate::record::HostDelta;
 use crate::transport;
+use crate::workload::transfer::Transfers;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::{local, spawn};
@@ -28,8 +30,8 @@ use std::net::{Ipv6Addr, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Worker processes a host: in-host rungs have two ends.
@@ -50,12 +52,19 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn main(
     program: &Path,
     ssh_connection: Option<&str>,
+    base: &Path,
     input: impl Read,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
     let input = BufReader::new(input);
-    match Agent::start(program, ssh_connection) {
-        Ok(agent) => serve(input, output, move |method, params| agent.handle(method, params)),
+    let settings = Arc::new(Mutex::new(HostSettings::new(base)));
+    let of_host = settings.clone();
+    match Agent::start(program, ssh_connection, of_host) {
+        Ok(agent) => {
+            let served = serve(input, output, move |method, params| agent.handle(method, params));
+            // Whatever is set for a case ends with its controller.
+            lock(&settings)?.put_back().map(drop).and(served)
+        }
         Err(error) => {
             let error = Mutex::new(Some(error));
             let over = || Error::peer("the agent", "could not start", "");
@@ -76,6 +85,13 @@ struct Agent {
     watch: Mutex<Option<Watch>>,
     /// The interface of a lab's host, as it was before it was first set.
     port: Mutex<Option<HostPort>>,
+    /// The packet filter of a lab's host.
+    filter: Mutex<HostFilter>,
+    /// The host's own settings, as they were before they were first set.
+    settings: Arc<Mutex<HostSettings>>,
+    /// Whether a thread watches over them, and how many requests are under way.
+    is_leased: AtomicBool,
+    under_way: Arc<AtomicUsize>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
     workers: Vec<Mutex<Client>>,
@@ -83,10 +99,16 @@ struct Agent {
     notifiers: Vec<Notifier>,
     /// They end with the agent.
     children: Vec<ChildProcess>,
+    /// The file that is moved. Its threads are the agent's own: no message is timed meanwhile.
+    transfers: Transfers,
 }
 
 impl Agent {
-    fn start(program: &Path, ssh_connection: Option<&str>) -> Result<Agent> {
+    fn start(
+        program: &Path,
+        ssh_connection: Option<&str>,
+        settings: Arc<Mutex<HostSettings>>,
+    ) -> Result<Agent> {
         let cpus = linerate_sys::thread::allowed_cpus()?;
         let secret = format!("{:032x}", rand::random::<u128>());
         let home = format!("linerate-{}-{:016x}", std::process::id(), rand::random::<u64>());
@@ -109,15 +131,28 @@ impl Agent {
             helpers: Mutex::default(),
             watch: Mutex::default(),
             port: Mutex::default(),
+            filter: Mutex::default(),
+            settings,
+            is_leased: AtomicBool::new(false),
+            under_way: Arc::default(),
             never_settles: AtomicBool::new(false),
             workers,
             notifiers,
             children,
+            transfers: Transfers::default(),
         })
     }
 
     fn handle(&self, method: &str, params: Value) -> Result<Value> {
         self.check()?;
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        lock(&self.settings)?.hear();
+        let answer = self.answer(method, params);
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+
+    fn answer(&self, method: &str, params: Value) -> Result<Value> {
         match method {
             "hello" => answer(self.hello(&read(params)?)),
             "offer" => {
@@ -152,11 +187,29 @@ impl Agent {
                 };
                 answer(port.set(&request.links)?)
             }
+            "filter" => {
+                let order: FilterOrder = read(params)?;
+                answer(lock(&self.filter)?.set(&order)?)
+            }
+            "filter-passed" => answer(lock(&self.filter)?.passed()?),
+            "host-settings" => {
+                let request: HostSettingsRequest = read(params)?;
+                self.watch_lease()?;
+                let mut settings = lock(&self.settings)?;
+                settings.is_transient(request.transient);
+                answer(settings.set(&request.settings, request.address.as_ref())?)
+            }
+            "put-back" => answer(lock(&self.settings)?.put_back()?),
+            "keep-settings" => {
+                lock(&self.settings)?.keep()?;
+                Ok(Value::Null)
+            }
             "settle" => {
                 self.settle()?;
                 Ok(Value::Null)
             }
             "recount" => answer(self.recount()?),
+            "transfer" => answer(self.transfers.handle(read(params)?)?),
             "calibrate" => {
                 let request: CalibrateRequest = read(params)?;
                 answer(calibration::calibrate(&self.cpus, &request.settings)?)
@@ -166,6 +219,26 @@ impl Agent {
                 "are both ends of the same version?",
             )),
         }
+    }
+
+    /// Has a thread put back what was set once the controller is not heard any more.
+    fn watch_lease(&self) -> Result<()> {
+        if self.is_leased.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let (settings, under_way) = (self.settings.clone(), self.under_way.clone());
+        let watch = move || {
+            loop {
+                std::thread::sleep(LEASE / 10);
+                let Ok(mut settings) = settings.lock() else { return };
+                match under_way.load(Ordering::Relaxed) {
+                    0 => settings.look_at_lease(),
+                    _ => settings.hear(),
+                }
+            }
+        };
+        linerate_sys::thread::start("lease", watch)?;
+        Ok(())
     }
 
     fn hello(&self, request: &HelloRequest) -> Hello {
@@ -178,7 +251,7 @@ impl Agent {
             reached_from: self.reached.clone().map(|(_, from)| from),
             lacks: transport::lacking(),
             unobserved: observer::unobserved(),
-            refused: transport::refused(&request.settings),
+            refused: [transport::refused(&request.settings), refused_filters(&request.settings)].concat(),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             environment: observer::environment(),
         }

@@ -1,10 +1,12 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
-use super::protocol::{Hello, HelloRequest, LinksRequest, ListenRequest, PROTOCOL};
+use super::host_settings::{Became, PutBack};
+use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
+use super::standing_filter::StandingFilter;
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Target};
+use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Setting, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
 use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung};
 use crate::{Error, Result};
@@ -60,10 +62,14 @@ pub struct Host {
 pub struct Hosts {
     /// `a`, `b` and so on.
     pub all: Vec<Host>,
-    lab: Option<Lab>,
+    pub(super) lab: Option<Lab>,
     access: HostAccess,
     /// What was last asked of the lab's links, and what the hosts granted of it.
     links: (LinkSettings, Vec<Vec<Granted>>),
+    /// The packet filter that stands in the lab.
+    pub filter: StandingFilter,
+    /// What each host granted of its own settings, as they were last asked for.
+    settings: Vec<Vec<Granted>>,
 }
 
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
@@ -136,7 +142,14 @@ impl Hosts {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
         }
-        let mut hosts = Hosts { all, lab, access: means.clone(), links: Default::default() };
+        let mut hosts = Hosts {
+            all,
+            lab,
+            access: means.clone(),
+            links: Default::default(),
+            filter: Default::default(),
+            settings: Vec::new(),
+        };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
     }
@@ -144,6 +157,11 @@ impl Hosts {
     /// Whether something of the lab itself has ended, which nothing brings back.
     pub fn has_lost_lab(&self) -> bool {
         self.lab.iter().flat_map(Lab::processes).any(ChildProcess::has_ended)
+    }
+
+    /// The virtual hosts, where they are a lab's.
+    pub fn virtual_hosts(&self) -> &[VirtualHost] {
+        self.lab.as_ref().map_or(&[], Lab::hosts)
     }
 
     /// Gives a host a new agent. It is the same machine, so what is known of it stays.
@@ -166,6 +184,7 @@ impl Hosts {
             return Err(Error::peer(format!("host {id}"), what, "name the machines themselves"));
         }
         (host.client, host.agent) = (client, agent);
+        self.filter = StandingFilter::unsure();
         Ok(())
     }
 
@@ -220,6 +239,57 @@ impl Hosts {
             granted: Some(value),
         });
         of_hosts.get(host).into_iter().flatten().cloned().chain(of_wire).collect()
+    }
+
+    /// Makes each host's own settings what is asked for, and what they were where nothing is.
+    pub fn set_settings(&mut self, wanted: &[Setting], check: Check<'_>) -> Result<()> {
+        self.settings.clear();
+        for host in &mut self.all {
+            let address = Some(host.address.clone());
+            let transient = self.lab.is_some();
+            let request = HostSettingsRequest { settings: wanted.to_vec(), address, transient };
+            let told = host.client.call("host-settings", &request, HELLO, check);
+            self.settings.push(told.map_err(|error| error.on_host(&host.facts.host))?);
+        }
+        Ok(())
+    }
+
+    /// What a host granted of its own settings.
+    pub fn granted_settings(&self, host: usize) -> Vec<Granted> {
+        self.settings.get(host).cloned().unwrap_or_default()
+    }
+
+    /// Puts back what was changed, on every host, whatever another one answers; says of each setting that is not as it was.
+    pub fn put_back(&mut self) -> Result<Vec<String>> {
+        let mut told = Vec::new();
+        let mut failed = None;
+        for host in &mut self.all {
+            // Also where the user wants to stop: that is when it matters.
+            match host.client.call::<Vec<PutBack>>("put-back", &(), HELLO, &|| Ok(())) {
+                Ok(all) => {
+                    let open = all.iter().filter(|one| one.became != Became::PutBack);
+                    told.extend(open.map(|one| format!("host {}: {one}", host.facts.host)));
+                }
+                Err(error) => failed = Some(error.on_host(&host.facts.host)),
+            }
+        }
+        failed.map_or(Ok(told), Err)
+    }
+
+    /// Sets these on every host, and leaves them so.
+    pub fn keep_settings(&mut self, settings: &[Setting], check: Check<'_>) -> Result<Vec<String>> {
+        self.set_settings(settings, check)?;
+        let mut told = Vec::new();
+        for (host, granted) in self.all.iter_mut().zip(&self.settings) {
+            host.client
+                .call::<()>("keep-settings", &(), HELLO, check)
+                .map_err(|error| error.on_host(&host.facts.host))?;
+            for one in granted {
+                let got = one.granted.as_deref().unwrap_or_default();
+                told.push(format!("host {}: {} is {got}", host.facts.host, one.knob));
+            }
+        }
+        Ok(told)
     }
 
     /// What the lab's own wire did since it was last asked; none where there is none.

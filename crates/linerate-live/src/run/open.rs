@@ -51,16 +51,19 @@ impl Runner<'_> {
             arm: step_session.case.arm,
             host: self.hosts.all[end.host].facts.host,
             worker: end.worker,
-            granted: [joined.granted, self.granted_links(rung, end)].concat(),
+            granted: [joined.granted, self.granted_links(rung, end), self.hosts.granted_settings(end.host)]
+                .concat(),
             endpoints: joined.endpoints,
         });
         Ok(records.collect())
     }
 
-    /// What was set on the links that it crosses.
+    /// What was set on the links that it crosses, and of the packet filter that it passes.
     fn granted_links(&self, rung: &Rung, end: &End) -> Vec<Granted> {
         match rung.place {
-            Place::Network => self.hosts.granted_links(end.host),
+            Place::Network => {
+                [&self.hosts.granted_links(end.host)[..], &self.hosts.filter.granted[..]].concat()
+            }
             Place::InHost => Vec::new(),
         }
     }

@@ -86,6 +86,17 @@ pub struct LinksRequest {
     pub links: LinkSettings,
 }
 
+/// Set this host's own settings for a case; what is not named is put back.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HostSettingsRequest {
+    /// What they are to be.
+    pub settings: Vec<Setting>,
+    /// The address at which the host is measured, which tells its interface.
+    pub address: Option<HostAddress>,
+    /// Whether the host goes with its lab.
+    pub transient: bool,
+}
+
 /// What came of a join.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Joined {

@@ -82,8 +82,7 @@ pub fn may_be_cut(step: &Step) -> bool {
 /// What is on record of a step that failed between these hosts.
 pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, failure: &StepFailure, at_ns: u64) -> NotMeasured {
     let StepFailure { error, session } = failure;
-    let arm = (step.case.arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
-    let with = arm.map_or(String::new(), |arm| format!(" with {}", arm.name));
+    let with = plan.arm_name(step.case.arm).map_or(String::new(), |arm| format!(" with {arm}"));
     let what = match is_foreign(step) {
         true => format!("{error} (during {})", step.case),
         false => error.cause().to_string(),

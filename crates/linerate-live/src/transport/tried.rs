@@ -1,6 +1,7 @@
 //! Whether this host has the values that a run will ask of its knobs: each is tried on a socket, a pipe or a program of
 //! its own, before anything is measured.
 
+use super::foreign::mpi::MPI;
 use super::foreign::openssh;
 use super::socket::{half, udp};
 use crate::plan::Setting;
@@ -29,15 +30,22 @@ const TRIES: &[(&str, Try)] = &[
     ("socket.interface", interface),
     ("pipe.capacity", pipe),
     (openssh::CIPHER, cipher),
+    (MPI_IMPLEMENTATION, |name| MPI.lacks_named(name)),
+    (MPI_PATH, |place| MPI.lacks_at(place)),
 ];
 
+const MPI_IMPLEMENTATION: &str = "mpi.implementation";
+const MPI_PATH: &str = "mpi.path";
 const SEND_BUFFER: &str = "socket.send-buffer";
 const RECEIVE_BUFFER: &str = "socket.receive-buffer";
 
 /// Those of these values that this host would not grant.
 pub fn refused(settings: &[Setting]) -> Vec<KnobRefused> {
     let try_one = |setting: &Setting| {
-        let (_, try_it) = TRIES.iter().find(|(knob, _)| *knob == setting.knob)?;
+        // The one that is asked for may be there.
+        let is_elsewhere =
+            setting.knob == MPI_IMPLEMENTATION && settings.iter().any(|it| it.knob == MPI_PATH);
+        let (_, try_it) = TRIES.iter().find(|(knob, _)| *knob == setting.knob && !is_elsewhere)?;
         let (why, hint) = try_it(&setting.value)?;
         Some(KnobRefused { knob: setting.knob.clone(), value: setting.value.clone(), why, hint })
     };
@@ -156,7 +164,7 @@ mod tests {
     fn every_knob_that_is_to_be_tried_has_its_try() {
         let tried: BTreeSet<&str> = TRIES.iter().map(|(knob, _)| *knob).collect();
         let wanted: BTreeSet<&str> =
-            KNOBS.iter().filter(|knob| knob.had.is_tried()).map(|knob| knob.name).collect();
+            KNOBS.iter().filter(|knob| knob.had.is_tried(false)).map(|knob| knob.name).collect();
         assert_eq!(tried, wanted);
     }
 

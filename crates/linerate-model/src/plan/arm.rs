@@ -67,10 +67,35 @@ pub struct Comparison {
     /// Connections of each arm in a block, one after the other: each is a pass.
     #[serde(default = "one")]
     pub connections: u32,
+    /// Whether experiments are begun and dropped by what the recording shows, within the plan's budget; then `blocks` are
+    /// the most of a race.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub adaptive: bool,
+    /// The rate that is to be explained, in bits a second, where somebody expects one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_bps: Option<f64>,
 }
 
 fn one() -> u32 {
     1
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
+/// Blocks of the plan as it stands and its controls alone, whose signs say which experiments are begun.
+pub const FIRST_LOOK: u32 = 3;
+
+/// Blocks of the race after which an experiment that gains nothing is dropped: the fewest of which a one-sided test at
+/// 1 in 64 can say so.
+pub const DROP_LOOK: u32 = LEAST_BLOCKS;
+
+/// The blocks in which so many experiments can each be proved different: the least p of n blocks is 2 in 2 to the n, and
+/// Holm multiplies it by their number.
+pub fn race_blocks(begun: usize, alpha: f64) -> u32 {
+    let needed = (2.0 * begun.max(1) as f64 / alpha).log2().floor() as u32 + 1;
+    needed.max(LEAST_BLOCKS)
 }
 
 impl Comparison {

@@ -1,6 +1,6 @@
 //! A knob that the user set: `[RUNG:]KNOB=VALUE`.
 
-use super::Plan;
+use super::{Plan, Target};
 use crate::unit::{BitRate, Bytes, Nanoseconds, count, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, LONGEST_NS, RATES, RUNGS, did_you_mean};
 use schemars::JsonSchema;
@@ -147,8 +147,9 @@ impl Plan {
 
     /// What its hosts are to try before anything is measured, each value once.
     pub fn to_try(&self) -> Vec<Setting> {
+        let in_lab = matches!(self.target, Target::Lab(_));
         let is_tried =
-            |setting: &&Setting| Knob::named(&setting.knob).is_some_and(|knob| knob.had.is_tried());
+            |setting: &&Setting| Knob::named(&setting.knob).is_some_and(|knob| knob.had.is_tried(in_lab));
         let mut asked: Vec<Setting> =
             self.all_settings().filter(is_tried).map(|one| Setting { rung: None, ..one.clone() }).collect();
         asked.sort_by(|a, b| (&a.knob, &a.value).cmp(&(&b.knob, &b.value)));

@@ -17,7 +17,7 @@ pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::word::misread;
 use super::{Arm, Setting};
-use crate::vocabulary::{Pattern, SUITES, Wait, did_you_mean};
+use crate::vocabulary::{FILTER_AT, FILTER_AT_ROUTER, FILTER_RULES, Pattern, SUITES, Wait, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -222,6 +222,9 @@ pub struct Claim {
     /// The factor in whose power it grows: then the exponent is tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent: Option<Factor>,
+    /// The factor with which it grows: then it is tested by how much, a unit of the factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<Factor>,
     /// It must be above this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
@@ -275,7 +278,7 @@ impl Suite {
 
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
-        self.cases.iter().any(SuiteCase::takes_all_hosts)
+        self.cases.iter().any(|case| case.takes_all_hosts() || case.needs_router())
     }
 
     /// Every set of settings that its cases ask for, once; the plan as it stands is none of them.
@@ -318,14 +321,17 @@ impl SuiteFigure {
 
 /// What a set of settings is called: as a ladder calls it, else by all of them.
 fn written(name: Option<&str>, settings: &[Setting]) -> String {
-    let all =
-        || settings.iter().map(|one| format!("{}={}", one.knob, one.value)).collect::<Vec<_>>().join(" ");
-    match (name, settings.is_empty()) {
+    let told = settings.iter().filter(|one| !OF_FACTORS.contains(&one.knob.as_str()));
+    let all: Vec<String> = told.map(|one| format!("{}={}", one.knob, one.value)).collect();
+    match (name, all.is_empty()) {
         (Some(name), _) => name.into(),
         (None, true) => AS_IT_STANDS.into(),
-        (None, false) => all(),
+        (None, false) => all.join(" "),
     }
 }
+
+/// Settings that are factors of their own, and no part of the name of a set.
+pub const OF_FACTORS: &[&str] = &[FILTER_RULES.name];
 
 /// The level of the settings where a plan sets none.
 pub const AS_IT_STANDS: &str = "as it stands";
@@ -335,6 +341,12 @@ impl SuiteCase {
     pub fn takes_all_hosts(&self) -> bool {
         let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
         self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
+    }
+
+    /// Whether a packet filter of it stands on a host between the others.
+    fn needs_router(&self) -> bool {
+        let is_router = |one: &Setting| one.knob == FILTER_AT.name && one.value == FILTER_AT_ROUTER;
+        self.settings().iter().any(|(_, settings)| settings.iter().any(is_router))
     }
 
     /// Every combination of settings, with the name that its ladder gives it.

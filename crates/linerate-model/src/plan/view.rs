@@ -1,6 +1,6 @@
 //! What of the hosts is looked at: the ladder, suites, or arms beside each other.
 
-use super::{Comparison, Suite};
+use super::{Comparison, Suite, Tuning};
 
 /// What a plan measures. Each view makes cases of its own; all that follows is the same for them.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,13 @@ pub enum View {
         rungs: Rungs,
         /// How.
         design: Comparison,
+    },
+    /// A search among the plan's arms for those that gain, each upon what was accepted before.
+    Tuning {
+        /// Where they are compared.
+        rungs: Rungs,
+        /// How.
+        design: Tuning,
     },
 }
 
@@ -42,14 +49,16 @@ impl View {
     pub fn suites(&self) -> &[Suite] {
         match self {
             View::Suites(suites) => suites,
-            View::Ladder(_) | View::Comparison { .. } => &[],
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => &[],
         }
     }
 
     /// The same view without the rungs that are not kept.
     pub fn only(mut self, is_kept: impl Fn(&str) -> bool) -> View {
         match &mut self {
-            View::Ladder(rungs) | View::Comparison { rungs, .. } => rungs.ids.retain(|id| is_kept(id)),
+            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => {
+                rungs.ids.retain(|id| is_kept(id));
+            }
             View::Suites(_) => {}
         }
         self
@@ -57,7 +66,7 @@ impl View {
 
     fn chosen(&self) -> Option<&Rungs> {
         match self {
-            View::Ladder(rungs) | View::Comparison { rungs, .. } => Some(rungs),
+            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => Some(rungs),
             View::Suites(_) => None,
         }
     }

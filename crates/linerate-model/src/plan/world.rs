@@ -4,6 +4,7 @@
 //! how schedules and analyses are tested, and how a reader sees what a report says about known causes.
 
 use crate::unit::{Bytes, Nanoseconds, Share, within};
+use crate::vocabulary::{CAUSES, Cause, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,6 +40,19 @@ pub struct World {
     /// Messages above this size between the hosts vanish; 0 where none do.
     #[serde(default, skip_serializing_if = "is_none")]
     pub swallows_above: u64,
+    /// Causes that hold a stream between the hosts back. Where one is named, or `none`, its connections tell what those of
+    /// TCP do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<PlantedCause>,
+}
+
+/// A cause that is put in, with its signs; what its experiments change takes it away.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlantedCause {
+    /// Its name in the vocabulary; `none` for no cause.
+    pub cause: String,
+    /// How many times faster a stream is without it.
+    pub strength: f64,
 }
 
 fn is_none(bytes: &u64) -> bool {
@@ -117,7 +131,43 @@ const KEYS: &[Key] = &[
         },
         show: |world| world.swallows_above.to_string(),
     },
+    Key {
+        name: "cause",
+        wanted: "a cause and by how much it slows, such as small-send-buffer/3, several with `+`, or none",
+        set: |world, text| {
+            world.causes = text.split('+').map(planted).collect::<Result<_, _>>()?;
+            Ok(())
+        },
+        show: |world| {
+            let shown = world.causes.iter().map(|one| match one.cause == NO_CAUSE {
+                true => NO_CAUSE.to_owned(),
+                false => format!("{}/{}", one.cause, one.strength),
+            });
+            shown.collect::<Vec<_>>().join("+")
+        },
+    },
 ];
+
+/// Nothing holds a stream back, and its connections are watched.
+const NO_CAUSE: &str = "none";
+
+/// The most that a cause slows.
+const STRONGEST: f64 = 1000.0;
+
+fn planted(text: &str) -> Result<PlantedCause, String> {
+    if text == NO_CAUSE {
+        return Ok(PlantedCause { cause: text.into(), strength: 1.0 });
+    }
+    let (name, strength) = text.split_once('/').ok_or("it has no `/`")?;
+    let cause = Cause::named(name).ok_or_else(|| {
+        did_you_mean(CAUSES.iter().map(|cause| cause.name), name, "`linerate list causes` shows them")
+    })?;
+    let strength = strength.parse::<f64>().map_err(|_| format!("`{strength}` is no number"))?;
+    match (1.0..=STRONGEST).contains(&strength) {
+        true => Ok(PlantedCause { cause: cause.name.into(), strength }),
+        false => Err(format!("it slows {strength} times: from 1 to {STRONGEST} can be")),
+    }
+}
 
 fn size(text: &str) -> Result<u64, String> {
     text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| error.why)

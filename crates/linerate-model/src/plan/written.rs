@@ -4,7 +4,7 @@
 use super::pair::MOST_HOSTS;
 use super::{
     Arm, Comparison, HostAddress, HostId, Plan, PlannedHost, PortRange, Profile, Rungs, Setting, Suite,
-    Target, View,
+    Target, Tuning, View,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub(super) struct Written {
     /// How the arms are compared; none where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
+    /// How settings that gain are searched for among the arms; none where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tuning: Option<Tuning>,
     /// Seeds every shuffled order.
     seed: u64,
     /// The time the run may take, when the user fixed it.
@@ -66,10 +69,11 @@ fn are_two(hosts: &u32) -> bool {
 
 impl From<Plan> for Written {
     fn from(plan: Plan) -> Written {
-        let (rungs, suites, comparison) = match plan.view {
-            View::Ladder(rungs) => (rungs, Vec::new(), None),
-            View::Suites(suites) => (Rungs::default(), suites, None),
-            View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design)),
+        let (rungs, suites, comparison, tuning) = match plan.view {
+            View::Ladder(rungs) => (rungs, Vec::new(), None, None),
+            View::Suites(suites) => (Rungs::default(), suites, None, None),
+            View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design), None),
+            View::Tuning { rungs, design } => (rungs, Vec::new(), None, Some(design)),
         };
         let addresses =
             plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address.clone()?)));
@@ -89,6 +93,7 @@ impl From<Plan> for Written {
             ports: plan.hosts.first().and_then(|host| host.ports),
             listens: plan.hosts.iter().find(|host| host.listens).map(|host| host.id),
             comparison,
+            tuning,
             seed: plan.seed,
             budget_ns: plan.budget_ns,
         }
@@ -103,11 +108,12 @@ impl TryFrom<Written> for Plan {
             return Err(format!("{} hosts take part, and at most {MOST_HOSTS} can", written.hosts));
         }
         let rungs = Rungs { ids: written.rungs, named: written.named };
-        let view = match (written.comparison, written.suites) {
-            (None, suites) if suites.is_empty() => View::Ladder(rungs),
-            (None, suites) => View::Suites(suites),
-            (Some(design), suites) if suites.is_empty() => View::Comparison { rungs, design },
-            (Some(_), _) => return Err("a plan compares arms, or it measures suites".into()),
+        let view = match (written.comparison, written.tuning, written.suites) {
+            (None, None, suites) if suites.is_empty() => View::Ladder(rungs),
+            (None, None, suites) => View::Suites(suites),
+            (Some(design), None, suites) if suites.is_empty() => View::Comparison { rungs, design },
+            (None, Some(design), suites) if suites.is_empty() => View::Tuning { rungs, design },
+            _ => return Err("a plan compares arms, searches among them, or measures suites".into()),
         };
         let host = |number: u32| {
             let id = HostId(number as u16);

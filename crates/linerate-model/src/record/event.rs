@@ -2,8 +2,8 @@
 
 use super::tally::Tally;
 use super::{
-    Calibration, Environment, HostDelta, Imported, KnobRefused, Lack, NotMeasured, Original, Source,
-    Unobserved, WireAudit,
+    Addition, Calibration, Environment, HostDelta, Imported, KnobRefused, Lack, NotMeasured, Original,
+    Source, Unobserved, WireAudit,
 };
 use crate::plan::{Beside, Block, Case, HostId, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Sample};
@@ -40,6 +40,8 @@ pub enum Event {
     Imported(Imported),
     /// A part of that file as it was.
     Original(Original),
+    /// Where a later run went on with what an earlier one had measured.
+    Addition(Addition),
     /// The last line.
     End(End),
 }

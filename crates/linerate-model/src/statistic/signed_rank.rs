@@ -70,6 +70,12 @@ pub fn equivalent(differences: &[f64], margin: f64) -> Option<f64> {
     Some(above_lower.max(below_upper))
 }
 
+/// The probability of differences as far below this bound if their centre lay at it or above: small where they are proved
+/// to be below. None of nothing.
+pub fn below(differences: &[f64], bound: f64) -> Option<f64> {
+    one_sided(differences, bound).map(|tails| tails.down)
+}
+
 /// The probabilities of differences that lie so far below, and so far above, if this were their centre: one-sided
 /// signed-rank tests. None of nothing.
 pub(super) fn one_sided(differences: &[f64], centre: f64) -> Option<Tails> {

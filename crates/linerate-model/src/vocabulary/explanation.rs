@@ -3,7 +3,7 @@
 use super::metric::sampled::{SAMPLED, SampledMetric};
 use super::{
     BOUNDS, BREAKS, CAUSES, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SUITES, TOOLS, TRANSPORTS, WARNINGS,
+    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SIGNALS, SUITES, TOOLS, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -67,7 +67,21 @@ pub const KINDS: &[Kind] = &[
     kind("fault", "faults", "What may be put into a lab by hand: `--fault NAME[=VALUE]`.", "", faults),
     kind("observer", "observers", "What watches a host or a session around each step.", "", observers),
     kind("bound", "bounds", "What a layer's rate cannot pass.", "bounds.md", bounds),
+    kind(
+        "tunable",
+        "tunables",
+        "What is searched for settings that gain: `linerate tune`.",
+        "tune.md",
+        tunables,
+    ),
     kind("cause", "causes", "Why a rate is lost, by experiment: `linerate diagnose`.", "diagnose.md", causes),
+    kind(
+        "signal",
+        "signals",
+        "What a path shows besides bounds and warnings: signs of causes.",
+        "diagnose.md",
+        signals,
+    ),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
@@ -296,13 +310,61 @@ fn bounds() -> Vec<Explanation> {
 fn causes() -> Vec<Explanation> {
     let cause = |cause: &super::Cause| Explanation {
         facts: vec![
-            ("signs", cause.signs.join(", ")),
-            ("experiment", cause.experiments.join(", or ")),
+            ("signs", signs(cause.signs)),
+            ("against it", if cause.against.is_empty() { "none".into() } else { signs(cause.against) }),
+            ("experiment", experiments(cause)),
             ("healthy", if cause.is_fault { "has it not" } else { "has it: what the work costs" }.into()),
         ],
         ..explained(cause.name, cause.what, cause.source, cause.fix)
     };
     CAUSES.iter().map(cause).collect()
+}
+
+fn signs(signs: &[super::Sign]) -> String {
+    let names: Vec<&str> = signs.iter().map(|sign| sign.name()).collect();
+    names.join(", ")
+}
+
+/// What is changed; of many steps of one knob the ends.
+fn experiments(cause: &super::Cause) -> String {
+    let told = match cause.experiments {
+        [] => return "none: told by all of its signs together".into(),
+        [first, .., last] if cause.experiments.len() > MOST_EXPERIMENTS => {
+            format!("{first} to {last}, those near the rate")
+        }
+        some => some.join(", or "),
+    };
+    if cause.undoes { format!("{told}, where the plan sets another value") } else { told }
+}
+
+/// The longest list of experiments that is told one by one.
+const MOST_EXPERIMENTS: usize = 6;
+
+fn signals() -> Vec<Explanation> {
+    let signal = |signal: &super::SignalEntry| Explanation {
+        formula: signal.rule.into(),
+        ..explained(
+            signal.name,
+            signal.what,
+            signal.source,
+            "`linerate list causes` shows of which cause it is a sign",
+        )
+    };
+    SIGNALS.iter().map(signal).collect()
+}
+
+fn tunables() -> Vec<Explanation> {
+    let tunable = |one: &super::Tunable| Explanation {
+        facts: vec![
+            ("levels", one.levels.join(", or ")),
+            ("acts on", one.scope.name().into()),
+            ("known gain", format!("{:.0} %", 100.0 * one.gain)),
+            ("watched", one.guard.into()),
+            ("risk", one.risk.into()),
+        ],
+        ..explained(one.name, &one.knobs().join(", "), one.source, one.keep)
+    };
+    super::TUNABLES.iter().map(tunable).collect()
 }
 
 fn observers() -> Vec<Explanation> {

@@ -1,9 +1,12 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
 mod fault;
+mod filter;
+mod host;
 mod link;
 mod message;
 
+pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 
 /// What a knob's value looks like.
@@ -52,14 +55,20 @@ pub enum Had {
     Tried,
     /// It is set on links that are the run's own: a lab's. Of other hosts nothing is changed, and a case is left out.
     Links,
+    /// It is a packet filter's, which a lab's hosts have alone, as [`Had::Links`].
+    Filter,
+    /// As [`Had::Filter`], and a lab's hosts try the value.
+    FilterTried,
+    /// It is a setting of the host, which is changed only where that is allowed, and put back.
+    Host,
     /// As [`Had::Tried`], but a plan goes on with what is granted in its place, which its report tells.
     Clipped,
 }
 
 impl Had {
-    /// Whether hosts try the values.
-    pub fn is_tried(self) -> bool {
-        matches!(self, Had::Tried | Had::Clipped)
+    /// Whether hosts try the values, of a lab or others.
+    pub fn is_tried(self, in_lab: bool) -> bool {
+        matches!(self, Had::Tried | Had::Clipped) || in_lab && self == Had::FilterTried
     }
 }
 
@@ -426,6 +435,18 @@ pub const KNOBS: &[Knob] = &[
     LINK_OFFLOAD,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
+    FILTER_RULES,
+    FILTER_KIND,
+    FILTER_MATCH,
+    FILTER_STATE,
+    FILTER_AT,
+    host::RECEIVE_BUFFER,
+    host::SEND_BUFFER,
+    host::RECEIVE_LIMIT,
+    host::SEND_LIMIT,
+    host::SLOW_START_AFTER_IDLE,
+    host::MTU_PROBING,
+    host::METRICS_SAVE,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

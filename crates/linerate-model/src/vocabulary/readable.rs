@@ -58,6 +58,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("tcgmsg.environment", "{}"),
     ("ucx.environment", "{}"),
     ("libfabric.environment", "{}"),
+    ("filter.kind", "{}"),
+    ("filter.state", "{}"),
+    ("filter.match", "{} rule fits"),
+    ("filter.at", "at the {}"),
 ];
 
 /// Values that have a name.
@@ -69,6 +73,17 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("mpi.implementation", "lam", "LAM"),
     ("lite.progress", "none", "nothing"),
     ("pvm.encoding", "in-place", "in-place"),
+    ("filter.kind", "nft-list", "nftables list"),
+    ("filter.kind", "nft-set", "nftables set"),
+    ("filter.kind", "nft-map", "nftables verdict map"),
+    ("filter.kind", "iptables-nft", "iptables (nft)"),
+    ("filter.kind", "iptables-legacy", "iptables (legacy)"),
+    ("filter.state", "state-first", "connections first"),
+    ("filter.state", "state-last", "connections last"),
+    ("filter.match", "none", "no"),
+    ("filter.match", "first", "the first"),
+    ("filter.match", "middle", "the middle"),
+    ("filter.match", "last", "the last"),
 ];
 
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.

@@ -52,4 +52,11 @@ pub const SUITES: &[SuiteEntry] = &[
         figures: "004-F2, 004-F3, 004-F6 to 004-F8; 004-F5 over a path between sites",
         plan: include_str!("../../data/suites/grid.toml"),
     },
+    SuiteEntry {
+        name: "packet-filter",
+        paper: "S004",
+        about: "what the rules of a packet filter cost by their number: one after the other, in sets and maps, with states",
+        figures: "004-T4, 004-T5; with lab:hosts=3 also at a router",
+        plan: include_str!("../../data/suites/packet-filter.toml"),
+    },
 ];

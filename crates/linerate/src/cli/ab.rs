@@ -40,6 +40,8 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         extend: !args.no_extend,
         margin: args.margin,
         connections: connections(&args.hosts.target),
+        adaptive: false,
+        against_bps: None,
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
     if ended.is_ok() && run.recording.steps.is_empty() {

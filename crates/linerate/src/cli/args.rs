@@ -1,11 +1,16 @@
 //! The command line.
 
+mod tune;
+
+pub use tune::Tune;
+
 use super::fault::faults;
 use super::heading::{HOSTS, OUTPUT, WHAT};
 use super::role::Role;
 use super::value::{
-    Candidates, address, arms, blocks, budget, connect, count, formats, kinds, message_size, mpi, names,
-    ports, profiles, remote_dir, rungs, seed, setting, share, suites, target, tools,
+    Against, Candidates, address, against, arms, blocks, budget, connect, count, formats, kinds,
+    message_size, mpi, names, ports, profiles, remote_dir, rungs, seed, setting, share, suites, target,
+    tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, HostAddress, HostId, Metric, PortRange, Setting, Suite, Target};
@@ -31,6 +36,12 @@ pub enum Command {
     Ab(Ab),
     /// Say why the rate is lost, by experiment.
     Diagnose(Diagnose),
+    /// Move a file from one host to another, and say what held it up.
+    Transfer(super::transfer_args::Transfer),
+    /// Search for settings that gain, and prove it.
+    Tune(Tune),
+    /// Put back what searches left changed on this host.
+    Undo(super::undo::Undo),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.
@@ -60,7 +71,7 @@ pub enum Command {
 }
 
 /// What every command that measures is told.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Hosts {
     /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
     /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, or `simulated` (a made-up
@@ -115,6 +126,18 @@ pub struct Hosts {
     pub state: StateFolder,
     #[arg(skip)]
     pub asked: CommandLine,
+    #[arg(skip)]
+    pub keep: Keep,
+}
+
+/// What of the hosts' settings is left in force when a run is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// None.
+    #[default]
+    Nothing,
+    /// What a search proved.
+    Proved,
 }
 
 /// The command line in force, for the recording.
@@ -158,6 +181,7 @@ impl Command {
             Command::Run(Run { hosts, .. })
             | Command::Ab(Ab { hosts, .. })
             | Command::Diagnose(Diagnose { hosts, .. })
+            | Command::Tune(Tune { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
             _ => false,
         }
@@ -197,6 +221,12 @@ pub struct Run {
     /// The same with a plan file of one's own (TOML); docs/guides/plans.md tells how it is written.
     #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
     pub plans: Vec<PathBuf>,
+    /// Add to an earlier run of the same plan on the same hosts: one that was cut goes on where it was, one that was whole
+    /// gets its passes once more, or as many and as long as --passes and --budget say. What it measured is copied to the
+    /// new recording; the file stays as it is.
+    #[arg(long, value_name = "RECORDING", conflicts_with = "seed", help_heading = WHAT)]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub onto: Option<PathBuf>,
     /// Write no HTML page beside the recording; `linerate report` can make it later.
     #[arg(long, help_heading = OUTPUT)]
     pub no_page: bool,
@@ -240,11 +270,22 @@ pub struct Ab {
     pub format: String,
 }
 
-/// Says why the rate is lost: each cause of `linerate list causes` is changed on the test's own sockets, in randomised
-/// blocks beside the path as it stands, and is named only where the rate moved, moved again in fresh blocks, and its sign is
-/// there. Nothing of the hosts is changed. It ends with 10 where a fault is proved, 11 where that cannot be told.
+/// Says why the rate is lost. A first look at the path as it stands shows signs; of the causes of `linerate list causes`
+/// that they speak of each is changed on the test's own sockets, in randomised blocks beside the path as it stands. One is
+/// named only where the rate moved, moved again in fresh blocks, and its sign is there. Nothing of the hosts is changed. It
+/// ends with 10 where a fault is proved, 11 where that cannot be told.
 #[derive(Debug, clap::Args)]
 pub struct Diagnose {
+    /// How long it may take: quick (90 s), standard (4 min) or thorough (15 min).
+    #[arg(long, default_value = "standard", value_parser = ["quick", "standard", "thorough"], help_heading = WHAT)]
+    pub profile: String,
+    /// The time it may take instead of the profile's: fewer experiments are made where it is short.
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = WHAT)]
+    pub budget: Option<u64>,
+    /// What you expect, and so what is to be explained: a rate (40Gb/s), or a recording of the same rung. A proved cause is
+    /// told with its share of what is missing.
+    #[arg(long, value_name = "RATE|RECORDING", value_parser = against, help_heading = WHAT)]
+    pub against: Option<Against>,
     /// Set knobs for the path as it stands: what your program sets.
     #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
@@ -364,6 +405,7 @@ impl Command {
             Command::Run(run) => Some(&mut run.hosts),
             Command::Ab(ab) => Some(&mut ab.hosts),
             Command::Diagnose(diagnose) => Some(&mut diagnose.hosts),
+            Command::Tune(tune) => Some(&mut tune.hosts),
             Command::Calibrate(calibrate) => Some(&mut calibrate.hosts),
             _ => None,
         }

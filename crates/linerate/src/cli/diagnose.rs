@@ -4,25 +4,36 @@ use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
+use super::report::read_recording;
 use super::run::{once, settings};
+use super::value::Against;
 use super::watch::lines;
 use super::{settle, verdict_code};
-use crate::analysis::{Verdict, analyse, has_failed};
-use crate::diagnosis::{CauseVerdict, Grade, diagnose};
-use crate::plan::{Arm, Comparison, Metric, Plan, Rungs, Setting, SettingError, View};
+use crate::analysis::{Layer, Verdict, analyse, has_failed};
+use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
+use crate::plan::{Carrier, Comparison, Metric, Plan, Profile, Rungs, Target, View, experiments};
 use crate::record::Recording;
-use crate::schedule::schedule_of;
-use crate::vocabulary::{CAUSES, Cause, Rung};
+use crate::schedule::search_of;
+use crate::vocabulary::{LATENCY_BYTES, Rung};
 use crate::{Error, Result};
 use std::process::ExitCode;
 
-/// So many blocks can prove each of a dozen experiments different: the least p of n blocks is 2 in 2 to the n, and Holm
-/// multiplies it by twelve.
+/// The usual length of a race; how long it is follows from what is begun.
 const BLOCKS: u32 = 9;
+
+/// What a diagnosis of each profile may take, in seconds.
+const BUDGETS_S: &[(&str, u64)] = &[("quick", 90), ("standard", 240), ("thorough", 900)];
+
+/// The messages of a path that may be slow: at 10 Mb/s one takes a tenth of a second.
+const SLOW_BYTES: u64 = 128 << 10;
+
+/// How long a stream to a real host runs before its first trial, where its round trips do not ask for more.
+const WARM_UP_NS: u64 = 200_000_000;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
-    let (run, ended) = measure(&plan(args)?, &args.hosts, schedule_of)?;
+    let (run, ended) =
+        measure(&plan(args)?, &args.hosts, |plan, recording| search_of(plan, recording, suspects))?;
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung carries no stream", "try --rung network.tcp");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
@@ -59,13 +70,7 @@ fn plan(args: &Diagnose) -> Result<Plan> {
     once("--base", &args.base)?;
     args.base.iter().try_for_each(|setting| applies(setting, rung))?;
     let settings = settings(target, &args.base)?;
-    let mut arms: Vec<Arm> = CAUSES
-        .iter()
-        .map(|cause| experiments(cause, rung, &settings))
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut arms = experiments(rung, &settings).map_err(|e| Error::usage(e.what, e.hint))?;
     if arms.is_empty() {
         let what = format!("no cause has an experiment on {}", rung.id);
         return Err(Error::usage(
@@ -74,40 +79,52 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         ));
     }
     arms.extend(controls(&args.base)?);
+    let against_bps = args.against.as_ref().map(|against| expected(against, rung)).transpose()?;
     let design = Comparison {
         metric: Metric::Throughput,
         blocks: BLOCKS,
         extend: false,
         margin: args.margin,
         connections: connections(target),
+        adaptive: true,
+        against_bps,
     };
+    let of_profile = BUDGETS_S.iter().find(|(name, _)| *name == args.profile).map(|(_, s)| s * 1_000_000_000);
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: profile(target, BLOCKS),
+        profile: visits(target),
         view: View::Comparison { rungs: Rungs::named([rung.id]), design },
         settings,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),
-        budget_ns: None,
+        budget_ns: args.budget.or(of_profile),
     })
 }
 
-/// The experiments of a cause on a rung, but for what holds there already.
-fn experiments(cause: &Cause, rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>> {
-    let arm = |text: &&str| -> Result<Arm> {
-        let changed: std::result::Result<Vec<Setting>, SettingError> =
-            text.split('+').map(str::parse).collect();
-        let changed = changed.map_err(|e| Error::usage(e.what, e.hint))?;
-        Ok(Arm { cause: Some(cause.name.into()), ..Arm::candidate(changed) })
+/// What a visit sends, and for how long.
+fn visits(target: &Target) -> Profile {
+    let profile = profile(target, BLOCKS);
+    let small = vec![LATENCY_BYTES, SLOW_BYTES];
+    match target {
+        Target::Ssh(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
+        Target::Lab(lab) if lab.carrier() != Carrier::Cable => Profile { sizes: small, ..profile },
+        Target::Lab(_) | Target::Simulated(_) => profile,
+    }
+}
+
+/// The rate that is expected on a rung: the one that was said, or the one that a recording has.
+fn expected(against: &Against, rung: &Rung) -> Result<f64> {
+    let path = match against {
+        Against::Rate(bps) => return Ok(*bps),
+        Against::Recording(path) => path,
     };
-    let arms = cause.experiments.iter().map(arm).collect::<Result<Vec<Arm>>>()?;
-    let changes = |arm: &Arm| {
-        let is_there = |setting: &Setting| {
-            settings.iter().any(|held| (&held.knob, &held.value) == (&setting.knob, &setting.value))
-        };
-        arm.settings.iter().all(|setting| applies(setting, rung).is_ok())
-            && !arm.settings.iter().all(is_there)
-    };
-    Ok(arms.into_iter().filter(changes).collect())
+    let recording = read_recording(path)?;
+    let of_rung = |layer: &&Layer| layer.rung == rung.id && layer.flows == 1 && !layer.both_ways;
+    let analysis = analyse(&recording);
+    let measured = analysis.layers.iter().filter(of_rung).find_map(|layer| layer.throughput_bps);
+    measured.map(|estimate| estimate.median).ok_or_else(|| {
+        let what = format!("{} has no stream of one connection on {}", path.display(), rung.id);
+        Error::usage(what, "name a recording of this rung, or a rate: --against 40Gb/s")
+    })
 }

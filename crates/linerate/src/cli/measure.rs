@@ -1,6 +1,8 @@
 //! The loop: the schedule says the next step, the runner runs it, the recording keeps it.
 
-use super::args::Hosts;
+use super::args::{Hosts, Keep};
+use super::kept::kept;
+use super::onto::Earlier;
 use super::recorder::Recorder;
 use super::state;
 use super::stop::Stop;
@@ -31,10 +33,20 @@ pub fn measure(
     args: &Hosts,
     schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
 ) -> Result<(Recorder, Result<()>)> {
+    measure_onto(plan, args, None, schedule)
+}
+
+/// The same, on top of what an earlier run of the plan measured where there is one.
+pub fn measure_onto(
+    plan: &Plan,
+    args: &Hosts,
+    earlier: Option<Earlier>,
+    schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
+) -> Result<(Recorder, Result<()>)> {
     let stop = Stop::listen()?;
-    let mut run = Recorder::create(args, plan, stop.clone())?;
+    let mut run = Recorder::create(args, plan, earlier.as_ref(), stop.clone())?;
     // What a signal breaks on its way is no failure of its own.
-    let ended = perform(plan, args, &stop, &mut run, &schedule);
+    let ended = perform(plan, args, &stop, &mut run, earlier, &schedule);
     let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
     run.watcher.ended()?;
@@ -62,26 +74,64 @@ pub fn why_nothing(recording: &Recording) -> Option<Error> {
     })
 }
 
-fn perform(plan: &Plan, args: &Hosts, stop: &Stop, run: &mut Recorder, choose: Choose) -> Result<()> {
+fn perform(
+    plan: &Plan,
+    args: &Hosts,
+    stop: &Stop,
+    run: &mut Recorder,
+    earlier: Option<Earlier>,
+    choose: Choose,
+) -> Result<()> {
     let wanted = || stop.wanted();
-    let mut performer = Performer::start(plan, args, &wanted, run.watcher.as_mut())?;
-    performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
-    state::recall(plan, args, run)?;
+    let steps = earlier.as_ref().map_or(0, |earlier| earlier.addition.after_steps);
+    let mut performer = Performer::start(plan, args, steps, &wanted, run.watcher.as_mut())?;
+    match earlier {
+        Some(earlier) => begin_onto(earlier, &performer.hosts(), run)?,
+        None => {
+            performer.hosts().into_iter().try_for_each(|event| run.keep(event))?;
+            state::recall(plan, args, run)?;
+        }
+    }
     if let Some((what, hint)) = unusable_knob(plan, &run.recording) {
         return Err(Error::usage(what, hint));
     }
     let mut schedule = choose(plan, &run.recording);
-    let unavailable = schedule.unavailable().to_vec();
-    unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;
+    if run.recording.steps.is_empty() {
+        let unavailable = schedule.unavailable().to_vec();
+        unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;
+    } else {
+        // It comes to where the earlier run ended, and knows the time from there on.
+        schedule.next(&run.recording);
+    }
     run.watcher.planned(schedule.as_ref(), &run.path);
+    let ended = take_steps(schedule.as_mut(), &mut performer, stop, run);
+    // However it ended.
+    let left = performer.put_back(&args.keep, ended.is_ok(), run)?;
+    left.iter().for_each(|told| run.watcher.warned(told));
+    ended
+}
+
+fn take_steps(
+    schedule: &mut dyn Schedule,
+    performer: &mut Performer,
+    stop: &Stop,
+    run: &mut Recorder,
+) -> Result<()> {
     while let Some(step) = schedule.next(&run.recording) {
         if stop.wanted() {
             return Err(Error::Interrupted);
         }
-        run.watcher.step(&step, schedule.as_ref(), &run.recording);
-        performer.step(&step, &mut |event| run.keep(event))?;
+        run.watcher.step(&step, schedule, &run.recording);
+        performer.step(&step, &mut |event| run.keep_new(event))?;
     }
     Ok(())
+}
+
+/// The recording has what the earlier run measured, and says where this one goes on.
+fn begin_onto(earlier: Earlier, hosts: &[Event], run: &mut Recorder) -> Result<()> {
+    earlier.check(hosts)?;
+    earlier.recording.body().into_iter().try_for_each(|event| run.keep(event))?;
+    run.keep(Event::Addition(earlier.addition))
 }
 
 /// The hosts, with a word of what that takes.
@@ -116,6 +166,7 @@ impl<'r> Performer<'r> {
     fn start(
         plan: &'r Plan,
         args: &Hosts,
+        steps: u32,
         stop: &'r dyn Fn() -> bool,
         watcher: &mut dyn Watcher,
     ) -> Result<Self> {
@@ -123,7 +174,8 @@ impl<'r> Performer<'r> {
             Target::Lab(_) => "building the lab",
             Target::Ssh(_) => "reaching the hosts",
             Target::Simulated(world) => {
-                let simulation = Simulation::new(plan, world, plan.seed);
+                // What comes after an earlier run is not that run again.
+                let simulation = Simulation::new(plan, world, plan.seed.wrapping_add(u64::from(steps)));
                 return Ok(Performer::Simulated(Box::new(simulation)));
             }
         });
@@ -135,6 +187,14 @@ impl<'r> Performer<'r> {
             Performer::Hosts(runner) => runner.hosts(),
             Performer::Simulated(simulation) => simulation.hosts(),
         }
+    }
+
+    /// Puts back what was changed of the hosts, or leaves in force what of it is to be kept.
+    fn put_back(&mut self, keep: &Keep, is_whole: bool, run: &Recorder) -> Result<Vec<String>> {
+        let Performer::Hosts(runner) = self else { return Ok(Vec::new()) };
+        let is_kept = *keep == Keep::Proved && is_whole;
+        let kept = if is_kept { kept(&run.recording) } else { Vec::new() };
+        if kept.is_empty() { runner.put_back() } else { runner.keep(&kept) }
     }
 
     fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The recording of a run: in memory for the schedule, on disk for everyone else.
 
 use super::args::Hosts;
+use super::onto::Earlier;
 use super::output;
 use super::stop::Stop;
 use super::watch::Watcher;
@@ -23,19 +24,23 @@ pub struct Recorder {
     pub stop: Stop,
     made_folder: bool,
     begun: std::time::Instant,
+    /// How much earlier the first of its runs began.
+    earlier_ns: u64,
 }
 
 impl Recorder {
-    /// A new file, with the plan as its first line.
-    pub fn create(args: &Hosts, plan: &Plan, stop: Stop) -> Result<Recorder> {
+    /// A new file, with the plan as its first line, or that of the earlier run that this one adds to.
+    pub fn create(args: &Hosts, plan: &Plan, earlier: Option<&Earlier>, stop: Stop) -> Result<Recorder> {
         let watcher = args.watching.start(&stop)?;
         let now = Timestamp::now();
         let made_folder = !args.output.exists();
         create_folder(&args.output)?;
         let (path, writer) = new_file(&args.output, &plan.target, now)?;
         let (recording, begun) = (Recording::default(), std::time::Instant::now());
-        let mut recorder = Recorder { path, writer, recording, watcher, stop, made_folder, begun };
-        recorder.keep(Event::Header(Header {
+        let earlier_ns = earlier.map_or(0, |earlier| earlier.addition.at_ns);
+        let mut recorder =
+            Recorder { path, writer, recording, watcher, stop, made_folder, begun, earlier_ns };
+        let header = || Header {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -43,8 +48,15 @@ impl Recorder {
             defaults: args.asked.defaults.clone(),
             plan_hash: plan.hash(),
             plan: plan.clone(),
-        }))?;
+        };
+        let header = earlier.map_or_else(header, |earlier| earlier.header.clone());
+        recorder.keep(Event::Header(header))?;
         Ok(recorder)
+    }
+
+    /// Adds what this run saw, by the clock of the first one.
+    pub fn keep_new(&mut self, event: Event) -> Result<()> {
+        self.keep(event.later(self.earlier_ns))
     }
 
     /// Adds an event to both.
@@ -67,7 +79,7 @@ impl Recorder {
             Err(error) => ("failed", Some(super::chain(error))),
         };
         let at_ns = self.begun.elapsed().as_nanos() as u64;
-        let kept = self.keep(Event::End(End { reason: reason.into(), error, at_ns }));
+        let kept = self.keep_new(Event::End(End { reason: reason.into(), error, at_ns }));
         let Recording { trials, steps, unavailable, .. } = &self.recording;
         // What was told of hosts before the first step is nothing; a step that failed is something.
         let is_nothing =

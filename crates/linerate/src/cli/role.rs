@@ -1,8 +1,10 @@
 //! What the program is to itself: processes that it starts, or has started, and that nobody starts by hand.
 
 use super::output::print;
+use super::runtime::runtime;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, wire};
+use crate::run::host_settings::undo;
 use crate::run::{agent, this_program, worker};
 use crate::transport::foreign::library::{self, boot, supervise};
 use crate::transport::foreign::{mpi, native, pvm, shmem, tcgmsg};
@@ -125,7 +127,10 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
         Role::Agent => {
             let ssh = std::env::var("SSH_CONNECTION").ok();
             let program = this_program()?;
-            agent::main(&program, ssh.as_deref(), std::io::stdin(), std::io::stdout())?;
+            let base = runtime();
+            // Nobody reads what there would be to say of it here: `linerate undo` tells.
+            let _ = undo(&base, false);
+            agent::main(&program, ssh.as_deref(), &base, std::io::stdin(), std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Role::Worker { home } => {

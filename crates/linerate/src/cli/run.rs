@@ -1,7 +1,8 @@
 //! `linerate run`: the ladder, from the arguments to the report.
 
 use super::args::{Hosts, Run};
-use super::measure::{finished, measure};
+use super::measure::{finished, measure_onto};
+use super::onto::Earlier;
 use super::planned_hosts::two_hosts;
 use super::report::{columns, write_page};
 use super::state::remember;
@@ -25,12 +26,19 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
     suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
-    if let Some(passes) = args.passes {
+    let earlier = args.onto.as_ref().map(|path| Earlier::read(path, &plan, args)).transpose()?;
+    let is_added = earlier.is_some();
+    if let Some(earlier) = &earlier {
+        plan = earlier.plan();
+    } else if let Some(passes) = args.passes {
         plan.profile = Profile { passes, budget_ns: 0, ..plan.profile };
     }
-    let (run, ended) = measure(&plan, &args.hosts, schedule_of)?;
+    let (run, ended) = measure_onto(&plan, &args.hosts, earlier, schedule_of)?;
     let ended = finished(&run.recording, ended)?;
-    remember(&args.hosts, &run.recording);
+    // The history has the earlier run already.
+    if !is_added {
+        remember(&args.hosts, &run.recording);
+    }
     // After a failure there is something more urgent to say, and `linerate report` can make the page later.
     let wanted = !args.no_page && matches!(ended, Ok(()) | Err(Error::Interrupted));
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();

@@ -4,6 +4,7 @@
 use super::chain;
 use super::runtime::runtime;
 use crate::lab::journal::{self, Depth, Undoing, Undone};
+use crate::run::host_settings;
 use crate::{Error, Result};
 
 /// Undoes what dead processes left, and begins this one's journal; says what there is to say of it. A run never fails
@@ -27,7 +28,10 @@ pub fn tidy() -> Vec<String> {
     // Why nothing can be read there is why nothing can be written there, which is told.
     let Undoing { undone, left, .. } = journal::undo(&runtime(), Depth::Start).unwrap_or_default();
     let undone = undone.iter().map(|undone| sentence(undone, "is ended"));
-    undone.chain(left.iter().map(|left| sentence(left, "does not end"))).collect()
+    let processes = undone.chain(left.iter().map(|left| sentence(left, "does not end")));
+    let (settings, notes) = host_settings::undo(&runtime(), false).unwrap_or_default();
+    let settings = settings.iter().map(|one| format!("after a search that was killed: {one}"));
+    processes.chain(settings).chain(notes).collect()
 }
 
 /// Undoes everything that dead processes left.

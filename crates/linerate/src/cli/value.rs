@@ -7,10 +7,11 @@ use crate::plan::{
     TargetError, candidates, is_prefix, rungs_and_groups,
 };
 use crate::run::RemoteFolder;
-use crate::unit::{self, Bytes, Nanoseconds, ParseError, Share, within};
+use crate::unit::{self, BitRate, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// Why a value does not fit, and what to try.
@@ -233,6 +234,27 @@ pub fn budget(text: &str) -> Read<u64> {
     }) {
         Ok(time) => Ok(time.0 as u64),
         Err(why) => Err(refused(text, "a time from 1s to 168h", &why, "try 60s or 10min")),
+    }
+}
+
+/// What a diagnosis is to explain: a rate that somebody expects, or what a recording has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Against {
+    /// In bits a second.
+    Rate(f64),
+    /// A recording of the same rung.
+    Recording(PathBuf),
+}
+
+/// `40Gb/s`, `before.jsonl`.
+pub fn against(text: &str) -> Read<Against> {
+    match text.parse::<BitRate>() {
+        Ok(rate) if rate.0 > 0.0 => Ok(Against::Rate(rate.0)),
+        Ok(_) => unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, or a recording"),
+        Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
+        Err(_) => {
+            unfit(format!("`{text}` is neither a rate nor a recording"), "try 40Gb/s, or linerate/NAME.jsonl")
+        }
     }
 }
 

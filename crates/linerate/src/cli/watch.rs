@@ -7,7 +7,7 @@
 
 pub mod lines;
 mod live;
-mod progress;
+pub mod progress;
 mod quiet;
 
 use super::heading::OUTPUT;

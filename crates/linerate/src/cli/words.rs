@@ -130,13 +130,61 @@ pub const WORDS: &[Words] = &[
                 "a path whose fault is known: a program that pins its send buffer",
             ),
             (
-                "linerate diagnose ssh://node7 --format json",
-                "a grade, a gain and its evidence for each cause",
+                "linerate diagnose ssh://node7 --against 40Gb/s --format json",
+                "a grade, a gain and its evidence for each cause, and the share of what is missing that it explains",
+            ),
+            (
+                "linerate diagnose simulated:cause=packet-loss/2 --profile quick",
+                "what it says of a made-up machine with a known cause",
             ),
         ],
         exits: VERDICTS,
         note: "Only the test's own sockets are changed. `linerate list causes` shows what is looked for, and by what change.\n\
-               10 is a fault that is proved, 0 that each which could be tried is ruled out within the margin.",
+               10 is a fault that is proved, 0 that each which shows a sign is ruled out within the margin.",
+    },
+    Words {
+        command: "transfer",
+        examples: &[
+            (
+                "linerate transfer ssh://node7 disk.img /scratch/",
+                "a file of this host into a folder of node7",
+            ),
+            ("linerate transfer ssh://node7 /scratch/disk.img . --pull", "and back"),
+            (
+                "linerate transfer lab:metro memory:256MiB memory",
+                "without disks, over a path whose truth is known",
+            ),
+        ],
+        exits: &[],
+        note: "Until it is whole it is DESTINATION.linerate-part, beside DESTINATION.linerate-journal; the same\n\
+               command goes on from there. Nothing that exists is replaced without --overwrite.\n\
+               The bytes cross as they are, verified and not sealed. `bound` is what took most of the time, and\n\
+               what a perfect fix of it would give at most.",
+    },
+    Words {
+        command: "tune",
+        examples: &[
+            ("linerate tune ssh://node7", "which settings of a program's sockets gain on the way to node7"),
+            ("linerate tune lab --dry-run", "what would be tried, and why the rest would not"),
+            (
+                "linerate tune lab:delay=200us --base socket.send-buffer=64KiB --knob socket.send-buffer",
+                "a path whose fault is known: a program that pins its send buffer",
+            ),
+            ("linerate tune ssh://node7 --allow host", "settings of the hosts too; each is put back"),
+        ],
+        exits: &[(0, "a gain is proved"), (10, "nothing that was tried gains"), (11, "cannot tell")],
+        note: "A race leaves out after 5 blocks who is shown to gain less than the margin or is beaten; the rest run 12.\n\
+               The best is measured again in 6 fresh blocks, and becomes what the next race stands upon.",
+    },
+    Words {
+        command: "undo",
+        examples: &[
+            ("linerate undo", "what `linerate tune --apply` left in force, or a killed search left behind"),
+            ("ssh node7 linerate undo", "the same on another host"),
+        ],
+        exits: &[],
+        note: "The next command that measures puts back by itself what a killed search left; what --apply left stays until\n\
+               this is called, or the host starts anew.",
     },
     Words {
         command: "compare",

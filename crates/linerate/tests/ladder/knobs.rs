@@ -12,13 +12,15 @@ fn granted<'v>(events: &'v [Value], rung: &str, knob: &str) -> Vec<&'v str> {
 
 #[test]
 fn what_no_host_has_ends_a_run_before_it_begins() {
-    for (set, why, hint) in [
-        ("tcp.congestion-control=none-such", "no such congestion control", "reno"),
-        ("socket.interface=none-such", "no such interface", "wire0"),
-        ("socket.send-buffer=1GiB", "grants at most", "net.core.wmem_max"),
-        ("cpu.placement=0/1000", "may not use CPU 1000", "it has 0"),
+    for (rung, set, why, hint) in [
+        ("network.tcp", "tcp.congestion-control=none-such", "no such congestion control", "reno"),
+        ("network.tcp", "socket.interface=none-such", "no such interface", "wire0"),
+        ("network.tcp", "socket.send-buffer=1GiB", "grants at most", "net.core.wmem_max"),
+        ("network.tcp", "cpu.placement=0/1000", "may not use CPU 1000", "it has 0"),
+        ("network.mpi", "mpi.implementation=mvapich", "it has no mvapich", "openmpi"),
+        ("network.mpi", "mpi.path=/none-such", "no MPI at /none-such", "openmpi"),
     ] {
-        let run = run(&["lab", "--only", "network.tcp", "--set", set]);
+        let run = run(&["lab", "--only", rung, "--set", set]);
         let said = String::from_utf8_lossy(&run.output.stderr);
         assert_eq!(run.output.status.code(), Some(2), "{set}: {said}");
         assert!(said.contains(why) && said.contains(hint), "{set}: {said}");

@@ -78,16 +78,16 @@ fn copies() -> Vec<PathBuf> {
 }
 
 /// Two hosts with sshd, and the command that reaches them.
-struct Fixture {
-    lab: Lab,
+pub(crate) struct Fixture {
+    pub(crate) lab: Lab,
     daemons: Vec<Sshd>,
-    folder: TempDir,
-    ssh: String,
+    pub(crate) folder: TempDir,
+    pub(crate) ssh: String,
     copies_before: Vec<PathBuf>,
 }
 
 impl Fixture {
-    fn new(hosts: u32) -> Fixture {
+    pub(crate) fn new(hosts: u32) -> Fixture {
         let folder = TempDir::new().unwrap();
         let topology = Topology { hosts, ..Topology::default() };
         let lab = Lab::build(&topology, Path::new(PROGRAM)).unwrap();
@@ -106,7 +106,7 @@ impl Fixture {
         Fixture { lab, daemons, folder, ssh, copies_before: copies() }
     }
 
-    fn target(&self, host: usize) -> String {
+    pub(crate) fn target(&self, host: usize) -> String {
         format!("ssh://root@{}:{PORT}", self.lab.hosts()[host].address)
     }
 

@@ -128,6 +128,17 @@ fn library_suites_are_drawn_on_a_lab() {
 }
 
 #[test]
+fn packet_filters_are_drawn_on_simulated_hosts() {
+    drawn(&["simulated", "--suite", "packet-filter"]);
+}
+
+#[test]
+#[ignore = "takes a minute: ./test --long"]
+fn packet_filters_are_drawn_on_a_lab() {
+    drawn(&["lab:hosts=3", "--suite", "packet-filter"]);
+}
+
+#[test]
 fn the_suite_of_a_grid_is_drawn_over_a_path() {
     drawn(&["lab:metro", "--suite", "grid"]);
 }

@@ -1,11 +1,11 @@
 //! What each arm gave in each block, and what it gave against the plan as it stands.
 
 use crate::analysis::measures::Measure;
-use crate::plan::{Comparison, Why};
+use crate::plan::{Comparison, Stack, Why};
 use crate::record::{Recording, StepRecord, Trial, decode_histogram};
 use crate::statistic::{Effect, Estimate, median, midmean, signed_rank};
 use crate::vocabulary::{Does, Metric, Pattern, metric};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one arm gave in one block: numbers by their metrics' names.
 type Figures = BTreeMap<&'static str, f64>;
@@ -73,6 +73,11 @@ impl Blocks {
         self.0.get(&0).map_or(0, |passes| passes.len() as u32)
     }
 
+    /// Whether an arm has whole blocks.
+    pub fn has(&self, arm: u32) -> bool {
+        self.0.get(&arm).is_some_and(|blocks| !blocks.is_empty())
+    }
+
     /// An arm's number over its blocks.
     pub fn estimate(&self, arm: u32, metric: &Metric) -> Option<Estimate> {
         Estimate::from_values(
@@ -88,6 +93,28 @@ impl Blocks {
             Some(differ(*own, *of_base)).filter(|d| d.is_finite())
         };
         arm.iter().filter_map(pair).collect()
+    }
+
+    /// Some blocks of the arms upon this one, each by its own number, with what they stand upon as the plan as it stands.
+    pub fn upon(&self, base: &Stack, blocks: &BTreeSet<u32>) -> Blocks {
+        let number = |arm: u32| {
+            let arm = Stack::from_number(arm);
+            if arm == *base { Some(0) } else { base.beneath(&arm) }
+        };
+        let of_blocks = |figures: &BTreeMap<u32, Figures>| -> BTreeMap<u32, Figures> {
+            let kept = figures.iter().filter(|(block, _)| blocks.contains(block));
+            kept.map(|(block, figures)| (*block, figures.clone())).collect()
+        };
+        let kept = self.0.iter().filter_map(|(arm, figures)| Some((number(*arm)?, of_blocks(figures))));
+        Blocks(kept.filter(|(_, figures)| !figures.is_empty()).collect())
+    }
+
+    /// The same, with another arm in place of the plan as it stands.
+    pub fn against(&self, arm: u32) -> Blocks {
+        let mut all = self.0.clone();
+        all.remove(&0);
+        all.extend(self.0.get(&arm).map(|figures| (0, figures.clone())));
+        Blocks(all)
     }
 
     /// The logarithms of an arm's ratios to the plan as it stands.

@@ -11,9 +11,13 @@ impl Look<'_> {
         (1..).zip(&self.plan.arms).filter(move |(_, arm)| arm.kind == kind)
     }
 
-    /// The blocks of this look.
+    /// The blocks of this look: of a search as many as what was begun needs.
     pub(super) fn planned(&self) -> u32 {
         let first = self.comparison.blocks;
+        if self.comparison.adaptive {
+            let begun = self.arms(ArmKind::Candidate).filter(|(arm, _)| self.blocks.has(*arm)).count();
+            return FIRST_LOOK + race_blocks(begun, self.alpha);
+        }
         if self.blocks.count() > first { 2 * first } else { first }
     }
 
@@ -46,8 +50,11 @@ impl Look<'_> {
     }
 
     pub(super) fn candidates(&self, margin: f64, doubts: &[String]) -> Vec<Candidate> {
+        // What a search did not begin is no candidate.
+        let is_one = |arm: u32| !self.comparison.adaptive || self.blocks.has(arm);
+        let candidates = self.arms(ArmKind::Candidate).filter(|(number, _)| is_one(*number));
         let mut found: Vec<Candidate> =
-            self.arms(ArmKind::Candidate).map(|(number, arm)| self.measured(number, arm, margin)).collect();
+            candidates.map(|(number, arm)| self.measured(number, arm, margin)).collect();
         let ps: Vec<f64> =
             found.iter().map(|candidate| candidate.change.map_or(f64::NAN, |effect| effect.p)).collect();
         for (candidate, p) in found.iter_mut().zip(holm(&ps)) {
@@ -61,6 +68,7 @@ impl Look<'_> {
     fn measured(&self, number: u32, arm: &Arm, margin: f64) -> Candidate {
         let ratios = self.blocks.ratios(number, self.metric);
         let change = share(&ratios, 1.0 - self.alpha);
+        let gains: Vec<f64> = ratios.iter().map(|ratio| self.metric.gain(*ratio)).collect();
         let more_is_better = self.metric.more_is_better == Some(true);
         let better = |effect: Effect| if more_is_better { effect.won } else { 1.0 - effect.won };
         let confirmation = share(&self.fresh.ratios(number, self.metric), CONFIDENCE);
@@ -71,12 +79,13 @@ impl Look<'_> {
             change,
             p_adjusted: None,
             p_same: equivalent(&ratios, margin.ln_1p()),
+            p_no_gain: self.comparison.adaptive.then(|| below(&gains, margin.ln_1p())).flatten(),
             is_gain: change.is_some_and(|effect| self.metric.gain(effect.estimate) > 0.0),
             won: change.map(better),
             confirmation,
             confirmed: confirmation.map(|effect| self.confirmed(&effect)),
             guards: self.guards(number),
-            not_granted: not_granted(self.recording, number, arm),
+            not_granted: not_granted(self.recording, self.upon.with(number).number(), arm),
             verdict: Verdict::CannotTell,
             accepted: false,
             reasons: Vec::new(),

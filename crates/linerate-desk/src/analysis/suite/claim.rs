@@ -2,14 +2,11 @@
 
 use super::applies;
 use super::compare::{Scene, against};
-use super::level;
-use crate::analysis::measures::measure;
-use crate::plan::{Claim, Factor, Levels, Plan, Suite};
+use crate::plan::{Claim, Plan, Suite};
 use crate::record::Recording;
 use crate::statistic::{Estimate, next_look};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// What would take more observations than this is not worth a word: the half-width of an interval shrinks with the root
 /// of their number.
@@ -70,9 +67,10 @@ impl ClaimOutcome {
 pub(super) fn outcome(recording: &Recording, plan: &Plan, suite: &Suite, claim: &Claim) -> ClaimOutcome {
     let scene = Scene { recording, plan, suite, y: &claim.y };
     let with = against(claim.over.clone(), claim.minus.clone());
-    let numbers = match claim.exponent {
-        Some(factor) => scene.exponents(&claim.of, factor),
-        None => scene.compared(&claim.of, with.as_ref()),
+    let numbers = match (claim.exponent, claim.slope) {
+        (Some(factor), _) => scene.exponents(&claim.of, factor),
+        (None, Some(factor)) => scene.slopes(&claim.of, factor),
+        (None, None) => scene.compared(&claim.of, with.as_ref()),
     };
     let value = Estimate::from_values(numbers.into_values());
     let refused = || applies::refused(&scene, claim).filter(|_| value.is_none());
@@ -93,40 +91,27 @@ fn holds(claim: &Claim, value: Option<Estimate>) -> Holds {
     }
 }
 
-impl Scene<'_> {
-    /// The exponent of each pass: the slope of the line on logarithmic axes.
-    fn exponents(&self, of: &Levels, factor: Factor) -> BTreeMap<u32, f64> {
-        let Some(measure) = measure(self.y) else { return BTreeMap::new() };
-        let mut passes: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-        for trial in self.trials(of) {
-            let x = level(self.plan, factor, trial).number.filter(|x| *x > 0.0);
-            if let Some((x, y)) = x.zip(measure.value(self.recording, trial).filter(|y| *y > 0.0)) {
-                passes.entry(trial.pass).or_default().push((x.ln(), y.ln()));
-            }
-        }
-        let slope = |(pass, points): (u32, Vec<(f64, f64)>)| Some((pass, slope(&points)?));
-        passes.into_iter().filter_map(slope).collect()
-    }
-}
-
-/// The slope of the least squares.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let shared: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    (spread > 0.0).then(|| shared / spread)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
         let (says, place, y) = (String::new(), String::new(), "throughput".to_owned());
         let (of, applies) = (BTreeMap::new(), None);
-        Claim { says, place, y, of, over: None, minus: None, exponent: None, above, below, applies }
+        Claim {
+            says,
+            place,
+            y,
+            of,
+            over: None,
+            minus: None,
+            exponent: None,
+            slope: None,
+            above,
+            below,
+            applies,
+        }
     }
 
     #[test]
@@ -143,14 +128,5 @@ mod tests {
         for (value, is_above, is_below) in cases {
             assert_eq!((holds(&above, value), holds(&below, value)), (is_above, is_below), "{value:?}");
         }
-    }
-
-    #[test]
-    fn an_exponent_is_that_of_a_power() {
-        let power = |exponent: f64| [1.0f64, 2.0, 4.0, 12.0].map(|x| (x.ln(), (7.0 * x.powf(exponent)).ln()));
-        for exponent in [-1.0, 0.0, 0.5, 1.0, 2.0] {
-            assert!((slope(&power(exponent)).unwrap() - exponent).abs() < 1e-9);
-        }
-        assert_eq!(slope(&[(1.0, 2.0), (1.0, 3.0)]), None);
     }
 }

@@ -19,7 +19,9 @@ pub struct FigureValues {
     pub series: Vec<SeriesValues>,
     /// What was to be a series and was not measured, by what tells it from the others.
     pub missing: Vec<String>,
-    /// What was measured and gave no number: a series, and where along x.
+    /// The same in words.
+    pub missing_words: Vec<String>,
+    /// What was measured and gave no number: a series in words, and where along x.
     pub untold: Vec<(String, String)>,
 }
 
@@ -69,8 +71,8 @@ struct Gathered<'r> {
     points: Vec<AtLevel>,
 }
 
-/// What gave no number: a series, and where along x.
-type Untold = Vec<(String, String)>;
+/// What gave no number: a series, where along x, and one of its trials.
+type Untold<'r> = Vec<(String, String, &'r Trial)>;
 
 /// The values of a figure.
 pub(super) fn values(
@@ -85,12 +87,36 @@ pub(super) fn values(
     };
     let all: Vec<&Trial> = of_cases().collect();
     let (gathered, untold) = gathered(recording, plan, suite, figure, &all);
-    let firsts: Vec<&Trial> = gathered.iter().map(|one| one.first).collect();
-    let words = label::words(recording, plan, suite, figure.x, &firsts);
+    let words = |points: &[(&Case, u64)]| label::words(recording, plan, suite, figure.x, points);
+    let firsts: Vec<(&Case, u64)> = gathered.iter().map(|one| point(one.first)).collect();
+    let untold = said_of(&gathered, &untold, words);
+    let words = words(&firsts);
     let series = gathered.into_iter().zip(words).map(|(one, words)| of_series(figure, one, words));
     let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
-    let missing = missing(plan, suite, figure, &all);
-    FigureValues { figure: figure.clone(), unit, series: series.collect(), missing, untold }
+    let (missing, missing_words) = missing(recording, plan, suite, figure, &all);
+    FigureValues { figure: figure.clone(), unit, series: series.collect(), missing, missing_words, untold }
+}
+
+fn point(trial: &Trial) -> (&Case, u64) {
+    (&trial.case, trial.block.message_bytes)
+}
+
+/// What gave no number, by the words of its series among all.
+fn said_of(
+    gathered: &[Gathered],
+    untold: &[(String, String, &Trial)],
+    words: impl Fn(&[(&Case, u64)]) -> Vec<Words>,
+) -> Vec<(String, String)> {
+    let alone: Vec<(&Case, u64)> = untold.iter().map(|(.., trial)| point(trial)).collect();
+    let firsts: Vec<(&Case, u64)> = gathered.iter().map(|one| point(one.first)).collect();
+    let words = words(&[firsts, alone].concat());
+    let label = |at: usize, (name, ..): &(String, String, &Trial)| {
+        let of_series = gathered.iter().position(|one| one.name == *name);
+        let words = words.get(of_series.unwrap_or(gathered.len() + at));
+        // Where it is alone nothing has to be told apart.
+        if name.is_empty() { String::new() } else { words.map_or(String::new(), |one| one.label.clone()) }
+    };
+    untold.iter().enumerate().map(|(at, one)| (label(at, one), one.1.clone())).collect()
 }
 
 /// The series in the order in which the plan has them, which is not that of the passes.
@@ -100,7 +126,7 @@ fn gathered<'r>(
     suite: &Suite,
     figure: &'r SuiteFigure,
     all: &[&'r Trial],
-) -> (Vec<Gathered<'r>>, Untold) {
+) -> (Vec<Gathered<'r>>, Untold<'r>) {
     let points: Vec<(&Case, u64)> =
         all.iter().map(|trial| (&trial.case, trial.block.message_bytes)).collect();
     let telling = telling(plan, figure.x, &points);
@@ -114,34 +140,41 @@ fn gathered<'r>(
         let point = (&trial.case, trial.block.message_bytes);
         let (name, x) = (key(plan, &telling, point), level(plan, figure.x, trial));
         let Some(value) = measure.value(recording, trial) else {
-            untold.push((name, x.name));
+            untold.push((name, x.name, trial));
             continue;
         };
         let is_it = |known: &Gathered| known.measure == *measured && known.name == name;
         let new = || Gathered { measure: measured, name: name.clone(), first: trial, points: Vec::new() };
         let one = entry(&mut series, is_it, new);
-        let said = || label::word(recording, plan, suite, figure.x, trial);
+        let said = || label::word(recording, plan, suite, figure.x, point);
         let new = || AtLevel { x: x.clone(), said: said(), hosts: BTreeSet::new(), passes: BTreeMap::new() };
         let here = entry(&mut one.points, |known| known.x == x, new);
         here.passes.entry(trial.pass).or_default().push(value);
         here.hosts.insert(trial.case.pairs.to_string());
     }
     // Of some passes no number is no loss.
-    let is_told = |at: &(String, String)| {
+    let is_told = |at: &(String, String, &Trial)| {
         let of_series = series.iter().filter(|one| one.name == at.0);
         of_series.flat_map(|one| &one.points).any(|point| point.x.name == at.1)
     };
     let mut without: Untold = Vec::new();
     for at in untold {
-        if !is_told(&at) && !without.contains(&at) {
+        let is_known = |known: &(String, String, &Trial)| (&known.0, &known.1) == (&at.0, &at.1);
+        if !is_told(&at) && !without.iter().any(is_known) {
             without.push(at);
         }
     }
     (series, without)
 }
 
-/// The cases that a figure was to show and of which no trial is there.
-fn missing(plan: &Plan, suite: &Suite, figure: &SuiteFigure, trials: &[&Trial]) -> Vec<String> {
+/// The series that a figure was to show and of which no trial is there: by their levels, and in words.
+fn missing(
+    recording: &Recording,
+    plan: &Plan,
+    suite: &Suite,
+    figure: &SuiteFigure,
+    trials: &[&Trial],
+) -> (Vec<String>, Vec<String>) {
     let is_of = |case: &Case| figure.cases.iter().any(|id| suite.case_name(id) == case.id);
     let wanted: Vec<Expanded> =
         suite.expand(plan, &plan.host_ids()).into_iter().filter(|one| is_of(&one.case)).collect();
@@ -149,14 +182,24 @@ fn missing(plan: &Plan, suite: &Suite, figure: &SuiteFigure, trials: &[&Trial]) 
     let points: Vec<(&Case, u64)> = points.filter(|point| is_shown(plan, figure, *point)).collect();
     let telling = telling(plan, figure.x, &points);
     let is_there = |case: &Case| case.apart().iter().any(|part| trials.iter().any(|one| one.case == *part));
+    // One point a series, those that are there first: a name that is there is not missing.
     let (there, lost): (Vec<_>, Vec<_>) = points.into_iter().partition(|(case, _)| is_there(case));
-    let names = |points: Vec<(&Case, u64)>| -> Vec<String> {
-        let mut names: Vec<String> = points.into_iter().map(|point| key(plan, &telling, point)).collect();
-        names.dedup();
-        names
+    let mut series: Vec<(String, (&Case, u64))> = Vec::new();
+    let mut of = |points: Vec<_>| {
+        for point in points {
+            let name = key(plan, &telling, point);
+            if !series.iter().any(|(known, _)| *known == name) {
+                series.push((name, point));
+            }
+        }
+        series.len()
     };
-    let there = names(there);
-    names(lost).into_iter().filter(|name| !there.contains(name)).collect()
+    let count = of(there);
+    of(lost);
+    let firsts: Vec<(&Case, u64)> = series.iter().map(|(_, point)| *point).collect();
+    let words = label::words(recording, plan, suite, figure.x, &firsts);
+    let names = series.into_iter().zip(words).skip(count);
+    names.map(|((name, _), words)| (name, words.label)).unzip()
 }
 
 /// Whether a case at a message size is at the levels that the figure is of.

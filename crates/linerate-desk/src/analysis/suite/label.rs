@@ -1,8 +1,7 @@
 //! What readers call the series of a figure: what tells each from the others there, in words.
 
-use super::level;
-use crate::plan::{Case, FACTORS, Factor, FactorEntry, Plan, Setting, Suite, SuiteCase};
-use crate::record::{Recording, Trial};
+use crate::plan::{Case, FACTORS, Factor, FactorEntry, OF_FACTORS, Plan, Setting, Suite, SuiteCase};
+use crate::record::Recording;
 use crate::unit::counted;
 use crate::vocabulary::{readable_place, readable_rung, readable_setting};
 
@@ -28,6 +27,7 @@ const WHICH: &str = "mpi.implementation";
 const READ: &[Factor] = &[
     Factor::Rung,
     Factor::Settings,
+    Factor::Rules,
     Factor::Pattern,
     Factor::Wait,
     Factor::Hosts,
@@ -36,45 +36,52 @@ const READ: &[Factor] = &[
     Factor::Load,
 ];
 
-/// One series, by its first trial.
+/// A case at a message size: what a series is told by.
+pub(super) type Point<'p> = (&'p Case, u64);
+
+/// One series.
 struct Said<'s> {
     case: Option<&'s SuiteCase>,
     /// A word a factor of [`READ`].
     words: Vec<String>,
-    trial: &'s Trial,
+    point: Point<'s>,
 }
 
-/// The words of each series of a figure, told by a trial of each.
+/// The words of each series of a figure, told by a point of each.
 pub(super) fn words(
     recording: &Recording,
     plan: &Plan,
     suite: &Suite,
     x: Factor,
-    trials: &[&Trial],
+    points: &[Point],
 ) -> Vec<Words> {
-    let said = |trial: &&'_ Trial| {
-        let case = suite.cases.iter().find(|case| suite.case_name(&case.id) == trial.case.id);
-        let word = |factor: &Factor| word(recording, plan, suite, *factor, trial);
+    let said = |point: Point| {
+        let case = suite.cases.iter().find(|case| suite.case_name(&case.id) == point.0.id);
+        let word = |factor: &Factor| word(recording, plan, suite, *factor, point);
         let words = READ.iter().map(|factor| if *factor == x { String::new() } else { word(factor) });
         (case, words.collect::<Vec<_>>())
     };
-    let all: Vec<Said> = trials
+    let all: Vec<Said> = points
         .iter()
-        .map(|trial| {
-            let (case, words) = said(trial);
-            Said { case, words, trial }
+        .map(|point| {
+            let (case, words) = said(*point);
+            Said { case, words, point: *point }
         })
         .collect();
     let names: Vec<String> = all.iter().map(|one| name(one, &all)).collect();
+    // One case has several series where several numbers of it are shown.
+    let is_shared = |one: &Said, name: &String| {
+        all.iter().zip(&names).any(|(other, known)| known == name && other.point.0 != one.point.0)
+    };
     let of_one = |(one, name): (&Said, &String)| Words {
-        label: match names.iter().filter(|known| *known == name).count() {
-            1 => name.clone(),
-            _ => format!("{name} ({})", one.case.map_or("", |case| &case.id)),
+        label: match is_shared(one, name) {
+            false => name.clone(),
+            true => format!("{name} ({})", one.case.map_or("", |case| &case.id)),
         },
         group: group(plan, suite, one, &all),
-        base: base(plan, &one.trial.case),
+        base: base(plan, one.point.0),
         has_all_hosts: one.case.is_some_and(SuiteCase::takes_all_hosts),
-        tuned: set(plan, &one.trial.case).filter(|setting| setting.knob != WHICH).cloned().collect(),
+        tuned: set(plan, one.point.0).filter(|setting| setting.knob != WHICH).cloned().collect(),
     };
     all.iter().zip(&names).map(of_one).collect()
 }
@@ -100,14 +107,13 @@ pub(super) fn word(
     plan: &Plan,
     suite: &Suite,
     factor: Factor,
-    trial: &Trial,
+    (case, message_bytes): Point,
 ) -> String {
-    let level = level(plan, factor, trial).name;
+    let level = (factor.entry().level)(plan, case, message_bytes).name;
     let own = suite.label.get(factor.entry().name).and_then(|words| words.get(&level));
     if let Some(own) = own {
         return own.clone();
     }
-    let case = &trial.case;
     match factor {
         Factor::Rung => rung(recording, plan, case),
         Factor::Settings => settings(plan, suite, case, &level),
@@ -151,7 +157,8 @@ fn settings(plan: &Plan, suite: &Suite, case: &Case, level: &str) -> String {
     if suite.cases.iter().any(is_ladder) {
         return level.into();
     }
-    let how = set(plan, case).filter(|setting| setting.knob != WHICH);
+    let is_told = |setting: &&Setting| setting.knob != WHICH && !OF_FACTORS.contains(&&*setting.knob);
+    let how = set(plan, case).filter(is_told);
     how.map(|setting| readable_setting(&setting.knob, &setting.value)).collect::<Vec<_>>().join(", ")
 }
 
@@ -178,7 +185,7 @@ fn base(plan: &Plan, case: &Case) -> String {
 /// The plan's word for the panel; else where the ends stand or how they wait, where that differs.
 fn group(plan: &Plan, suite: &Suite, one: &Said, all: &[Said]) -> String {
     let of_level = |entry: &FactorEntry| {
-        let level = (entry.level)(plan, &one.trial.case, one.trial.block.message_bytes).name;
+        let level = (entry.level)(plan, one.point.0, one.point.1).name;
         suite.group.get(entry.name)?.get(&level).cloned()
     };
     let own = one.case.and_then(|case| case.group.clone());
@@ -187,7 +194,6 @@ fn group(plan: &Plan, suite: &Suite, one: &Said, all: &[Said]) -> String {
     }
     let derived: [fn(&Case) -> String; 2] =
         [|case| readable_place(&case.rung).into(), |case| case.wait.to_string()];
-    let differs =
-        |of: &&fn(&Case) -> String| all.iter().any(|other| of(&other.trial.case) != of(&one.trial.case));
-    derived.iter().find(differs).map_or_else(String::new, |of| of(&one.trial.case))
+    let differs = |of: &&fn(&Case) -> String| all.iter().any(|other| of(other.point.0) != of(one.point.0));
+    derived.iter().find(differs).map_or_else(String::new, |of| of(one.point.0))
 }

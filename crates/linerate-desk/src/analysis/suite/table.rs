@@ -40,6 +40,10 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite, table: &
     let cell = |row: &TableRow, column: &TableColumn| {
         let scene = Scene { recording, plan, suite, y: &column.y };
         let levels = row.part(&column.of, column)?;
+        if let Some(factor) = column.slope {
+            let value = Estimate::from_values(scene.slopes(&levels, factor).into_values())?;
+            return Some(CellValue { value, at: None });
+        }
         if levels.get("size").is_some_and(|size| size == STEP) {
             return scene.at_step(levels);
         }

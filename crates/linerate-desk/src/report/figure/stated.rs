@@ -12,6 +12,7 @@ use crate::vocabulary::Pattern;
 const LAYERS: &[(&str, Layer)] = &[
     ("network.tcp", Layer::Tcp),
     ("network.tcp", Layer::Offload),
+    ("network.tcp", Layer::Filter),
     ("network.mpi", Layer::Mpi),
     ("network.pvm", Layer::Mpi),
     ("network.tcgmsg", Layer::Mpi),
@@ -27,8 +28,12 @@ const LAYERS: &[(&str, Layer)] = &[
 pub(super) const PLAIN: (&str, &str) = ("mpi.receive", "plain");
 
 /// What is along x, where values are stated of it.
-const ALONG: &[(Factor, Along)] =
-    &[(Factor::Size, Along::Size), (Factor::Connections, Along::Connections), (Factor::Rung, Along::Size)];
+const ALONG: &[(Factor, Along)] = &[
+    (Factor::Size, Along::Size),
+    (Factor::Connections, Along::Connections),
+    (Factor::Rung, Along::Size),
+    (Factor::Rules, Along::Rules),
+];
 
 /// The values that belong in a figure of a suite.
 pub(super) fn here(suite: &SuiteValues, values: &FigureValues) -> Vec<&'static Stated> {

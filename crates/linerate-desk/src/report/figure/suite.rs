@@ -89,7 +89,7 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
     let points = values.series.iter().flat_map(|series| &series.points);
     let played = played_by(points.map(|point| (&*point.x.name, &*point.hosts)));
     let played = played.map_or(String::new(), |played| format!("{played} "));
-    let lacks = lacks(&values.missing, &untold(values)).into_iter().map(|lack| format!(" {lack}."));
+    let lacks = lacks(&values.missing_words, &untold(values)).into_iter().map(|lack| format!(" {lack}."));
     let stated = match (&values.figure.published, is_stated) {
         (Some(place), true) => {
             format!(" Open diamonds are what the paper states (its {place}): not an interval of ours.")

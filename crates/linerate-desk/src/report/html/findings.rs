@@ -180,7 +180,9 @@ fn doubts(sheet: &Sheet) -> Markup {
                     (sentence(warning.meaning)) ". " @if let Some((_, first)) = layers.first() { i { (sentence(&first.hint)) "." } }
                     details {
                         summary { (layers.len()) @if layers.len() == 1 { " time" } @else { " times" } }
-                        ul { @for (layer, one) in &layers { li { b { (layer) } @if !one.detail.is_empty() { ": " (one.detail) } } } }
+                        @if layers.iter().any(|(layer, one)| !layer.is_empty() || !one.detail.is_empty()) {
+                            ul { @for (layer, one) in &layers { li { b { (layer) } @if !one.detail.is_empty() { ": " (one.detail) } } } }
+                        }
                         p.rule { "Given when " (warning.rule) ". Read from " (warning.source) "." }
                     }
                 }

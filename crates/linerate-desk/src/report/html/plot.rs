@@ -30,7 +30,7 @@ const MOST_ROWS: usize = 400;
 
 /// Whether a figure stands with the ladder.
 pub(super) fn is_first(id: &str) -> bool {
-    ["arms", "ladder", "waterfall"].iter().any(|first| id.starts_with(first))
+    ["arms", "tuning", "ladder", "waterfall"].iter().any(|first| id.starts_with(first))
 }
 
 fn belongs(group: &Group, figure: &Figure) -> bool {

@@ -60,6 +60,9 @@ pub struct SuiteFigureEntry {
     /// What was to be a series and was not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// The same in words, as a legend would have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_labels: Vec<String>,
     /// What was measured and gave no number, as a percentile of few samples does: a series, and where along x.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<String>,
@@ -69,6 +72,11 @@ impl SuiteFigureEntry {
     /// Whether everything is there that it was to show.
     pub fn is_whole(&self) -> bool {
         !self.series.is_empty() && self.missing.is_empty()
+    }
+
+    /// What was to be a series, as a reader is told; reports of earlier versions have the levels alone.
+    pub fn missing_words(&self) -> &[String] {
+        if self.missing_labels.is_empty() { &self.missing } else { &self.missing_labels }
     }
 }
 
@@ -123,6 +131,9 @@ pub struct SuiteColumnEntry {
     pub name: String,
     /// The unit of its numbers; empty of a ratio.
     pub unit: String,
+    /// The factor with which its numbers grow: they are by how much, a unit of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<String>,
 }
 
 /// A row.

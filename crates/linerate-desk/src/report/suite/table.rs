@@ -22,7 +22,11 @@ pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
         title: table.title.clone(),
         caption: table.caption.clone(),
         columns: columns
-            .map(|(column, unit)| SuiteColumnEntry { name: column.name.clone(), unit: (*unit).into() })
+            .map(|(column, unit)| SuiteColumnEntry {
+                name: column.name.clone(),
+                unit: (*unit).into(),
+                slope: column.slope.map(|factor| factor.entry().name.into()),
+            })
             .collect(),
         rows: rows.collect(),
     }
@@ -37,6 +41,11 @@ pub(in crate::report) fn written(cell: Option<&CellValue>, column: &SuiteColumnE
         (Some(low), Some(high)) => format!("[{}, {}]", number(low), number(high)),
         _ => format!("n={}", cell.value.n),
     };
+    // Growth of which not even the sign is known is none that can be told.
+    let holds_zero = cell.value.low.zip(cell.value.high).is_none_or(|(low, high)| low <= 0.0 && high >= 0.0);
+    if column.slope.is_some() && holds_zero {
+        return ["cannot tell".into(), interval];
+    }
     [format!("{}{at}", number(cell.value.median)), interval]
 }
 
@@ -67,4 +76,27 @@ pub(in crate::report) fn about(row: &SuiteRowEntry) -> Option<String> {
     let paper = (!row.paper.is_empty()).then(|| format!("the paper: {}", row.paper));
     let known: Vec<String> = row.version.iter().cloned().chain(paper).collect();
     (!known.is_empty()).then(|| known.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistic::Estimate;
+
+    #[test]
+    fn growth_of_unknown_sign_cannot_be_told() {
+        let column = |slope: Option<&str>| SuiteColumnEntry {
+            name: "a rule".into(),
+            unit: "ns".into(),
+            slope: slope.map(String::from),
+        };
+        let said = |low: Option<f64>, slope: Option<&str>| {
+            let value = Estimate { median: 0.4, low, high: Some(1.0), n: 6 };
+            written(Some(&CellValue { value, at: None }), &column(slope))[0].clone()
+        };
+        assert_eq!(said(Some(-0.2), Some("rules")), "cannot tell");
+        assert_eq!(said(None, Some("rules")), "cannot tell");
+        assert!(said(Some(0.2), Some("rules")).starts_with("0.4"));
+        assert!(said(Some(-0.2), None).starts_with("0.4"), "a difference is what it is");
+    }
 }

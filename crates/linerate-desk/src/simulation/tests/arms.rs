@@ -26,8 +26,15 @@ pub(super) fn plan(set: &str, blocks: u32) -> Plan {
     plan.profile.timeline_ns = 0;
     plan.arms = candidates(set).unwrap().into_iter().map(Arm::candidate).collect();
     plan.arms.extend(Arm::controls().unwrap());
-    let design =
-        Comparison { metric: Metric::Throughput, blocks, extend: true, margin: 0.01, connections: 3 };
+    let design = Comparison {
+        metric: Metric::Throughput,
+        blocks,
+        extend: true,
+        margin: 0.01,
+        connections: 3,
+        adaptive: false,
+        against_bps: None,
+    };
     plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
     plan
 }

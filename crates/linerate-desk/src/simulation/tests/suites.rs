@@ -23,7 +23,7 @@ fn values_in(suite: &str, world: &World, edit: impl Fn(&mut Recording)) -> Suite
 }
 
 /// Six passes of a suite.
-fn of_suite(suite: Suite, edit: impl Fn(&mut Plan)) -> Plan {
+pub(super) fn of_suite(suite: Suite, edit: impl Fn(&mut Plan)) -> Plan {
     plan(|plan| {
         (plan.arms, plan.view) = (suite.arms(), View::Suites(vec![suite.clone()]));
         plan.profile.passes = 6;
@@ -246,4 +246,27 @@ fn what_the_ladder_warns_of_is_warned_of_in_suites() {
     };
     assert!(codes(&World { between: 0.3, ..World::quiet() }).contains(&"interval-wide"));
     assert!(!codes(&World { noise: 0.001, ..World::quiet() }).contains(&"interval-wide"));
+}
+
+#[test]
+fn what_a_figure_misses_is_told_in_words() {
+    let values = values_in("san", &World::default(), |recording| {
+        recording.trials.retain(|trial| trial.case.id != "san.stream-lam");
+    });
+    let figure = values.figures.iter().find(|one| one.figure.id == "000-F2-stream").unwrap();
+    assert_eq!(figure.missing.len(), 1, "{:?}", figure.missing);
+    assert_eq!(figure.missing_words, ["LAM, sleeping"], "{:?}", figure.missing);
+}
+
+/// The made-up threads work for nine tenths of the time.
+#[test]
+fn a_cpus_share_is_that_of_the_time() {
+    let grid = values("grid");
+    let figure = grid.figures.iter().find(|one| one.figure.id == "004-F7-share").unwrap();
+    let points: Vec<f64> =
+        figure.series.iter().flat_map(|series| &series.points).map(|at| at.value.median).collect();
+    assert_eq!((figure.series.len(), figure.unit), (4, "1"), "two engines, two ends");
+    let labels: Vec<&str> = figure.series.iter().map(|series| series.words.label.as_str()).collect();
+    assert!(labels.contains(&"cpu share receiver, sendfile()"), "{labels:?}");
+    assert!(points.iter().all(|share| (share - 0.9).abs() < 1e-3), "{points:?}");
 }

@@ -1,14 +1,9 @@
 //! Packet filter rules of a host, by nft(8): those that fit nothing, and those that track connections.
 
+use crate::Result;
+use crate::lab::program::NFT;
 use crate::plan::Fault;
-use crate::{Error, Result};
 use linerate_sys::firewall::nftables_rules;
-use linerate_sys::spawn;
-use std::io::{ErrorKind, Write};
-use std::process::{Command, Stdio};
-
-/// Where nft is: an ordinary user's path may not have the second folder.
-const PLACES: [&str; 2] = ["nft", "/usr/sbin/nft"];
 
 /// Rules that one call adds: they go to the kernel in one message, which has the size of a socket's buffer.
 const AT_ONCE: usize = 500;
@@ -29,15 +24,15 @@ const TRACKING: &str = "table inet linerate-tracking {
 /// So many rules that fit no packet, before what comes in and before what goes out.
 pub(super) fn rules(fault: &Fault) -> Result<String> {
     let count = fault.parsed::<usize>().unwrap_or(0);
-    nft(&chains())?;
+    NFT.run(&chains())?;
     let rules: Vec<String> = lines(count).collect();
-    rules.chunks(AT_ONCE).try_for_each(|some| nft(&some.concat()))?;
+    rules.chunks(AT_ONCE).try_for_each(|some| NFT.run(&some.concat()).map(drop))?;
     standing("rules")
 }
 
 /// One rule each way that asks for the state of the connection.
 pub(super) fn tracking() -> Result<String> {
-    nft(TRACKING)?;
+    NFT.run(TRACKING)?;
     standing("rules, with connection tracking")
 }
 
@@ -62,33 +57,6 @@ fn lines(count: usize) -> impl Iterator<Item = String> {
             format!("add rule {family} linerate-fault {hook} {family} {end} {address} drop\n")
         })
     })
-}
-
-/// Lets nft read a script in the present network namespace.
-fn nft(script: &str) -> Result<()> {
-    let mut command = PLACES.iter().map(|place| {
-        let mut command = Command::new(place);
-        command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        spawn::end_with_parent(&mut command);
-        command.spawn()
-    });
-    let is_there =
-        |spawned: &std::io::Result<_>| !matches!(spawned, Err(error) if error.kind() == ErrorKind::NotFound);
-    let mut child = command.find(is_there).ok_or_else(missing)?.map_err(|e| Error::io("start", "nft", e))?;
-    // What it does not read it has refused, which it says itself.
-    let _ = child.stdin.take().map(|mut input| input.write_all(script.as_bytes()));
-    let output = child.wait_with_output().map_err(|e| Error::io("wait for", "nft", e))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().next().unwrap_or("it said nothing").trim();
-    let hint = "the kernel needs CONFIG_NF_TABLES, and CONFIG_NFT_CT for conntrack";
-    Err(Error::unavailable(format!("nft refuses: {first}"), hint))
-}
-
-fn missing() -> Error {
-    Error::unavailable("the program nft is not there", "install it: apt install nftables")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(super) fn small_buffers(fault: &Fault) -> Result<String> {
 }
 
 /// Sets one, and reads it back: `tcp_sack = 0`.
-pub(super) fn set(path: &str, value: &str) -> Result<String> {
+pub(in crate::lab) fn set(path: &str, value: &str) -> Result<String> {
     let file = format!("/proc/sys/{path}");
     let refused = |why: String| {
         let hint = "in a container /proc/sys may be read-only: start it with --privileged, or run it outside";
@@ -31,6 +31,11 @@ pub(super) fn set(path: &str, value: &str) -> Result<String> {
     let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = path.rsplit('/').next().unwrap_or(path);
     if found == value { Ok(format!("{name} = {found}")) } else { Err(refused(format!("it reads {found}"))) }
+}
+
+/// What one is; none where it cannot be read.
+pub(in crate::lab) fn get(path: &str) -> Option<String> {
+    Some(fs::read_to_string(format!("/proc/sys/{path}")).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
+use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
@@ -96,13 +96,10 @@ impl Suite {
             let what = format!("{place}: it needs one limit");
             return Err(SuiteError::new(what, "say above = 1.0, or below = 1.0"));
         }
-        if [claim.over.is_some(), claim.minus.is_some(), claim.exponent.is_some()]
-            .iter()
-            .filter(|set| **set)
-            .count()
-            > 1
-        {
-            let what = format!("{place}: it has several of over, minus and exponent");
+        let how =
+            [claim.over.is_some(), claim.minus.is_some(), claim.exponent.is_some(), claim.slope.is_some()];
+        if how.iter().filter(|set| **set).count() > 1 {
+            let what = format!("{place}: it has several of over, minus, exponent and slope");
             return Err(SuiteError::new(what, "make two claims of it"));
         }
         claim.applies.as_ref().map_or(Ok(()), |applies| applies.check(&place))?;
@@ -149,6 +146,11 @@ fn check_column(place: &str, table: &SuiteTable, column: &TableColumn) -> Checke
     if is_step && (column.y != STEPS || column.over.is_some() || column.minus.is_some()) {
         let what = format!("{place}: a step is one of {STEPS} alone");
         return Err(SuiteError::new(what, format!("y = \"{STEPS}\" without over and minus")));
+    }
+    let is_found = is_step || column.at.get("size").is_some_and(|size| size == PEAK);
+    if column.slope.is_some() && (column.over.is_some() || column.minus.is_some() || is_found) {
+        let what = format!("{place}: a slope is one of a number alone, at sizes that are said");
+        return Err(SuiteError::new(what, "leave out over, minus, peak and step"));
     }
     let parts = || table.rows.iter().flat_map(|row| row.parts.keys().map(String::as_str));
     for part in [Some(&column.of), column.over.as_ref(), column.minus.as_ref()].into_iter().flatten() {
@@ -312,6 +314,15 @@ mod tests {
             ),
             (&format!("{figure}y = \"throughput\"\ncases = [\"tow\"]"), "no case is called `tow`"),
             (&format!("{claim}of = {{ case = \"one\" }}"), "it needs one limit"),
+            (
+                &format!("{claim}above = 1.0\n{of}\nslope = \"rules\"\nexponent = \"rules\""),
+                "several of over, minus, exponent and slope",
+            ),
+            ("[case.vary]\n\"filter.rules\" = [\"20001\"]", "from 0 to 20000"),
+            ("[case.vary]\n\"filter.rules\" = [\"-1\"]", "`filter.rules=-1`"),
+            ("[case.vary]\n\"filter.kind\" = [\"pf\"]", "`filter.kind=pf`"),
+            ("[case.vary]\n\"filter.match\" = [\"second\"]", "`filter.match=second`"),
+            ("[case.vary]\n\"filter.at\" = [\"c\"]", "`filter.at=c`"),
             (&format!("{claim}above = 1.0\n{of}\napplies = {{ }}"), "it applies under no condition"),
             (&format!("{claim}above = 1.0\n{of}\napplies = {{ cpus = 0 }}"), "0 CPUs"),
             (

@@ -1,7 +1,7 @@
 //! What differs between the cases of a suite: the factors along an axis, or from curve to curve.
 
 use crate::plan::{Case, HostId, Pace, Plan};
-use crate::unit::{Bytes, Nanoseconds};
+use crate::unit::{Bytes, Nanoseconds, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,9 @@ pub enum Factor {
     Connections,
     /// Messages a second.
     Rate,
-    /// The settings.
+    /// The rules of a packet filter.
+    Rules,
+    /// The settings, but for those that are factors of their own.
     Settings,
     /// The name in the plan.
     Case,
@@ -89,6 +91,12 @@ pub const FACTORS: &[FactorEntry] = &[
         axis: "messages a second",
         level: |_, case, _| rate(case),
     },
+    FactorEntry {
+        factor: Factor::Rules,
+        name: "rules",
+        axis: "rules of the packet filter",
+        level: |plan, case, _| rules(plan, case),
+    },
     FactorEntry { factor: Factor::Settings, name: "settings", axis: "", level: settings },
     FactorEntry {
         factor: Factor::Load,
@@ -134,6 +142,16 @@ fn rate(case: &Case) -> Level {
     Level { name, number: Some(1e9 / gap_ns.max(1) as f64) }
 }
 
+fn rules(plan: &Plan, case: &Case) -> Level {
+    match plan.filter_for(&case.rung, case.arm) {
+        Some(filter) => {
+            let name = counted(filter.rules as usize, "rule");
+            Level { name, number: Some(f64::from(filter.rules)) }
+        }
+        None => named("no filter"),
+    }
+}
+
 /// The name of the arm: what a ladder calls it, else its settings.
 fn settings(plan: &Plan, case: &Case, _: u64) -> Level {
     let of_case = |suite: &super::Suite| {
@@ -157,8 +175,8 @@ mod tests {
 
     #[test]
     fn every_factor_has_its_line() {
-        use Factor::{Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Wait};
-        let all = [Case, Connections, Hosts, Load, Pattern, Rate, Rung, Settings, Size, Wait];
+        use Factor::{Case, Connections, Hosts, Load, Pattern, Rate, Rules, Rung, Settings, Size, Wait};
+        let all = [Case, Connections, Hosts, Load, Pattern, Rate, Rules, Rung, Settings, Size, Wait];
         for factor in all {
             let name = serde_json::to_value(factor).unwrap();
             assert_eq!((factor.entry().factor, name.as_str()), (factor, Some(factor.entry().name)));

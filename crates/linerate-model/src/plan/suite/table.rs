@@ -1,5 +1,6 @@
 //! A table of a suite: a number a cell, of parts that each row has.
 
+use super::Factor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +47,9 @@ pub struct TableColumn {
     /// Levels besides those of the part: `{ size = "1MiB" }`; the size `peak` is the one with the largest number, and of the
     /// size `step` the number is the largest step of the time of a message, at the first size behind it.
     pub at: Levels,
+    /// The factor with which it grows: then the number is by how much, a unit of the factor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slope: Option<Factor>,
     /// The part of the same row by which it is divided, in the same pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,

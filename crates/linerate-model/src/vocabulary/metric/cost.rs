@@ -1,5 +1,6 @@
 //! What a byte and a message cost the ends, and what a comparison of arms watches besides.
 
+use super::Part::Named;
 use super::{BASE, Family, Metric, WHOLE, bound, fault};
 
 const CPU_PER_BYTE: Family =
@@ -55,6 +56,21 @@ pub const CPU_BOTH: Metric = Metric {
     formula: "cpu.sender + cpu.receiver",
     source: "clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
     hint: "larger messages, segmentation and receive offload, a larger MTU",
+    page: "cpu-per-byte.md",
+    ..BASE
+};
+
+pub const CPU_SHARE: Metric = Metric {
+    name: "cpu-share",
+    unit: "1",
+    parts: &[Named("sender"), Named("receiver")],
+    more_is_better: Some(false),
+    bounds: &[bound("sender-cpu"), bound("receiver-cpu")],
+    faults: &[fault("offload-off")],
+    about: "CPU time of an end's threads as a share of the time: 100 % is a whole CPU, several threads can take more",
+    formula: "CPU time of the side's threads during the block / the time of its longest flow",
+    source: "clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
+    hint: "near 100 % that end's CPU is full; an end that polls is always full and says nothing",
     page: "cpu-per-byte.md",
     ..BASE
 };

@@ -59,6 +59,19 @@ pub const PING_PONG_THROUGHPUT: Metric = Metric {
     ..BASE
 };
 
+pub const ROUND_TRIP: Metric = Metric {
+    name: "round-trip",
+    unit: "ns",
+    parts: &[WHOLE],
+    more_is_better: Some(false),
+    about: "the time until a message has come back, by the pinger's clock: both ways",
+    formula: "2 * half-round-trip",
+    source: "netperf, TCP_RR: what it tells as a time",
+    hint: "the same as half-round-trip: what holds that holds this",
+    page: "half-round-trip.md",
+    ..BASE
+};
+
 pub const ROUND_TRIP_RATE: Metric = Metric {
     name: "round-trip-rate",
     unit: "1/s",

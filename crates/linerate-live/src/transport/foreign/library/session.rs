@@ -102,6 +102,44 @@ impl LibraryTransport {
         TRANSPORTS.iter().find(|entry| entry.name == self.kind)
     }
 
+    /// Why this host has no library of this name; none where it has one. Each is loaded for that, once.
+    pub fn lacks_named(&self, name: &str) -> Option<(String, String)> {
+        let here = self.here(&this_program().ok()?);
+        let is_it = |found: &Found| found.identity.as_ref().is_ok_and(|identity| identity.name == name);
+        (!here.iter().any(is_it)).then(|| (format!("it has no {name}"), self.there_is(here)))
+    }
+
+    /// Why there is none at a place; none where there is one.
+    pub fn lacks_at(&self, place: &str) -> Option<(String, String)> {
+        let program = this_program().ok()?;
+        let around = ProcessEnvironment::of_this_process();
+        let there = identify_all_at(self.kind, Path::new(place), &program, &around);
+        if there.iter().any(|found| found.identity.is_ok()) {
+            return None;
+        }
+        let broken = there.into_iter().find_map(|found| found.identity.err());
+        let why = broken.unwrap_or_else(|| format!("no {} at {place}", self.noun));
+        Some((why, self.there_is(self.here(&program))))
+    }
+
+    fn here(&self, program: &Path) -> &[Found] {
+        let around = ProcessEnvironment::of_this_process();
+        self.all.get_or_init(|| of_kind(self.kind, program, &around))
+    }
+
+    /// What this host has of it, for a hint.
+    fn there_is(&self, all: &[Found]) -> String {
+        let named = |found: &Found| {
+            let identity = found.identity.as_ref().ok()?;
+            Some(format!("{} ({})", identity.name, found.path.display()))
+        };
+        let names: Vec<String> = all.iter().filter_map(named).collect();
+        match names.is_empty() {
+            true => format!("install one: {}", self.install),
+            false => format!("it has {}; `linerate doctor` says more", names.join(", ")),
+        }
+    }
+
     /// Whether a library is taken where none is asked for: it is known how it starts ranks, and that it needs no daemons.
     fn is_taken_unasked(&self, name: &str) -> bool {
         (self.launch)(name).is_some_and(|launch| launch.daemons.is_none())
@@ -119,7 +157,7 @@ impl LibraryTransport {
         let program = this_program()?;
         let around = ProcessEnvironment::of_this_process();
         let Some(place) = self.at.and_then(|knob| spec.value(knob)) else {
-            return Ok(Cow::Borrowed(self.all.get_or_init(|| of_kind(self.kind, &program, &around))));
+            return Ok(Cow::Borrowed(self.here(&program)));
         };
         let there = identify_all_at(self.kind, Path::new(place), &program, &around);
         match there.as_slice() {

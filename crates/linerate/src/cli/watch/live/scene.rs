@@ -4,7 +4,7 @@ use super::load::Loads;
 use super::note::{self, Note};
 use super::row::{Key, Row};
 use crate::analysis::{half_round_trip_ns, throughput_bps};
-use crate::plan::{Case, HostId, Step};
+use crate::plan::{Case, HostId, Plan, Step};
 use crate::record::{Event, Header, Recording, Trial};
 use crate::schedule::Schedule;
 use crate::unit::Bytes;
@@ -36,7 +36,8 @@ pub struct Scene {
     /// What is measured; none before the first step.
     pub now: Option<Now>,
     sizes: Vec<u64>,
-    arms: Vec<String>,
+    /// What the arms are.
+    plan: Option<Plan>,
     machines: BTreeMap<HostId, String>,
 }
 
@@ -126,7 +127,7 @@ impl Scene {
 
     /// The name of the line that a case belongs to.
     pub fn name(&self, case: &Case) -> String {
-        Row::new(case, self.arm(case)).name
+        Row::new(case, self.arm(case).as_deref()).name
     }
 
     /// The place of the line that is measured.
@@ -140,22 +141,19 @@ impl Scene {
         self.target = plan.target.to_string();
         self.profile = plan.profile.name.clone();
         self.sizes = plan.profile.sizes.clone();
-        self.arms = plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        self.plan = Some(plan.clone());
     }
 
-    fn arm(&self, case: &Case) -> Option<&str> {
-        let name = |index: u32| self.arms.get(index as usize).map(String::as_str);
-        match case.arm.checked_sub(1) {
-            Some(index) => name(index),
-            None => Some("base").filter(|_| !self.arms.is_empty()),
-        }
+    fn arm(&self, case: &Case) -> Option<String> {
+        let plan = self.plan.as_ref().filter(|plan| !plan.arms.is_empty())?;
+        if case.arm == 0 { Some("base".into()) } else { plan.arm_name(case.arm) }
     }
 
     /// The line of a case, which is new when it is seen for the first time.
     fn row(&mut self, case: &Case) -> &mut Row {
         let key = Key::from_case(case);
         let index = self.rows.binary_search_by(|row| row.key.cmp(&key)).unwrap_or_else(|index| {
-            let row = Row::new(case, self.arm(case));
+            let row = Row::new(case, self.arm(case).as_deref());
             self.rows.insert(index, row);
             index
         });

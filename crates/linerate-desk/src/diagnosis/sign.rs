@@ -1,0 +1,258 @@
+//! What a path shows that speaks of a cause: bounds near the rate, signals of its connections and hosts, warnings.
+
+use super::bound::{Bound, NEAR, senders, stream_steps};
+use super::doubt::Finding;
+use super::facts::{busiest_interface, interface_fact};
+use super::wire::wire;
+use crate::analysis::Layer;
+use crate::plan::HostId;
+use crate::record::{Recording, SocketRecord, StepRecord};
+use crate::statistic::median;
+use crate::unit::{BitRate, Bytes, percent, significant};
+use crate::vocabulary::{Cause, Sign};
+use serde_json::Value;
+
+/// A bound is a sign where the rate is more than this share of it: a wait of less of the time is no sign of what binds.
+const LEAST_SHARE: f64 = 0.3;
+
+/// Of the segments that carry data so many are lost, or out of order, where a path is to be blamed for it.
+const LOST: f64 = 1e-4;
+const DISORDERED: f64 = 1e-3;
+
+/// Data is outstanding in less than this share of the time where the sender has often nothing to send.
+const BUSY: f64 = 0.8;
+
+/// A packet is one of its own and no super-packet up to so many times the MTU.
+const SUPER: f64 = 1.5;
+
+/// A segment is small where it is less than this share of what the path takes; headers of IPv4 and TCP with timestamps.
+const SMALL: f64 = 0.8;
+const HEADERS: f64 = 52.0;
+
+/// A send buffer is full with so much of it in flight: the kernel counts what surrounds the payload, too.
+const FULL: f64 = 0.5;
+
+/// The knob of that buffer, and the setting that bounds it where nobody sets it: least, usual, most.
+const SEND_BUFFER: &str = "socket.send-buffer";
+const SEND_BUFFERS: &str = "net.ipv4.tcp_wmem";
+
+/// Options that the ends agreed on, in `tcpi_options` (include/uapi/linux/tcp.h).
+const SACK: u64 = 2;
+const WINDOW_SCALING: u64 = 4;
+
+/// A rate that no limit is set to: the kernel's own word for none is all ones.
+const NO_LIMIT: f64 = 1e18;
+
+/// How each signal is read; one for each entry of the vocabulary's table, in its order.
+const READ: &[(&str, Reading)] = &[
+    ("cpu-busy", |path| {
+        let busy = path.bounds.iter().filter(|bound| ["sender-cpu", "receiver-cpu"].contains(&bound.name));
+        busy.filter(|bound| path.is_near(bound)).map(|bound| bound.evidence.clone()).next()
+    }),
+    ("idle-sender", |path| {
+        let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
+        (share < BUSY).then(|| format!("data was outstanding in {} of the time", percent(share)))
+    }),
+    ("no-selective-acks", |path| path.lacks(SACK, "no selective acknowledgements were agreed on")),
+    ("no-window-scaling", |path| path.lacks(WINDOW_SCALING, "no window scaling was agreed on")),
+    ("offloads-off", |path| {
+        let (host, interface) = path.interfaces().find(|(host, interface)| path.is_bare(*host, interface))?;
+        Some(format!("TSO, GSO and GRO are off on {interface} of {host}"))
+    }),
+    ("out-of-order", |path| {
+        let of_all = |name: &str| path.all().filter_map(|socket| socket.moved.get(name)).sum::<u64>() as f64;
+        let share = of_all("rcv_ooopack") / path.moved("data_segs_out");
+        let is_seen = share >= DISORDERED && path.moved("reord_seen") > 0.0;
+        is_seen.then(|| format!("{} of the segments came out of order", percent(share)))
+    }),
+    ("paced", |path| {
+        let bps = 8.0 * path.last("max_pacing_rate").filter(|rate| *rate < NO_LIMIT)?;
+        let is_near = (path.measured / bps - 1.0).abs() <= NEAR;
+        is_near.then(|| format!("the socket sends at most {}", BitRate(bps)))
+    }),
+    ("segments-lost", |path| {
+        let share = path.moved("total_retrans") / path.moved("data_segs_out");
+        (share >= LOST).then(|| format!("{} of the segments were sent again", percent(share)))
+    }),
+    ("send-buffer-full", |path| {
+        let flying = path.measured / 8e9 * 1e3 * path.last("rtt")?;
+        let buffer = path.send_buffer()?;
+        let is_full = flying >= FULL * buffer;
+        is_full.then(|| format!("{} in flight, of a send buffer of {}", kib(flying), kib(buffer)))
+    }),
+    ("small-packets", |path| {
+        let mtu = wire(path.recording, path.layer).mtu? as f64;
+        let (bytes, packets) = path.received()?;
+        let each = bytes / packets;
+        (each <= SUPER * mtu).then(|| format!("packets of {} B crossed one by one", significant(each, 2)))
+    }),
+    ("small-segments", |path| {
+        let (segment, path_mtu) = (path.last("snd_mss")?, path.last("pmtu")?);
+        let is_small = segment < SMALL * (path_mtu - HEADERS);
+        is_small.then(|| format!("segments of {segment} B on a path of {path_mtu} B"))
+    }),
+];
+
+fn kib(bytes: f64) -> String {
+    Bytes((bytes / 1024.0).round() as u64 * 1024).to_string()
+}
+
+type Reading = fn(&Shown) -> Option<String>;
+
+/// What the path shows as it stands.
+pub(super) struct Shown<'r> {
+    recording: &'r Recording,
+    layer: &'r Layer,
+    bounds: &'r [Bound],
+    findings: Vec<&'r Finding>,
+    /// The rate at the ladder's size.
+    measured: f64,
+    steps: Vec<&'r StepRecord>,
+}
+
+impl<'r> Shown<'r> {
+    /// What a layer shows, by its place in the analysis.
+    pub fn of_layer(
+        recording: &'r Recording,
+        (at, layer): (usize, &'r Layer),
+        bounds: &'r [Bound],
+        findings: &'r [Finding],
+    ) -> Option<Shown<'r>> {
+        let measured = layer.throughput_bps?.median;
+        let of_layer = |finding: &&Finding| finding.layer.is_none_or(|layer| layer == at);
+        let findings = findings.iter().filter(of_layer).collect();
+        Some(Shown { recording, layer, bounds, findings, measured, steps: stream_steps(recording, layer) })
+    }
+
+    /// What is seen of a sign; none where it is not there.
+    pub fn evidence(&self, sign: Sign) -> Option<String> {
+        match sign {
+            Sign::Bound(name) => {
+                let bound = self.bounds.iter().find(|bound| bound.name == name)?;
+                self.is_near(bound).then(|| bound.evidence.clone())
+            }
+            Sign::Signal(name) => {
+                READ.iter().find(|(known, _)| *known == name).and_then(|(_, read)| read(self))
+            }
+            Sign::Warning(code) => {
+                let finding = self.findings.iter().find(|finding| finding.code == code)?;
+                Some(finding.text())
+            }
+        }
+    }
+
+    /// Whether a sign says by itself that it explains the rate.
+    pub fn explains(&self, sign: Sign) -> bool {
+        let explains = |bound: &&Bound| bound.name == sign.name() && bound.explains;
+        matches!(sign, Sign::Bound(_)) && self.bounds.iter().any(|bound| explains(&bound))
+    }
+
+    /// Whether the connections told nothing, so that the lack of a sign says nothing either.
+    pub fn is_blind(&self) -> bool {
+        self.all().next().is_none()
+    }
+
+    /// Whether a cause is worth an experiment, or to be named without one.
+    pub fn is_suspect(&self, cause: &Cause) -> bool {
+        let is_seen = |sign: &Sign| self.evidence(*sign).is_some();
+        if cause.experiments.is_empty() {
+            return cause.signs.iter().all(is_seen);
+        }
+        let is_blind = self.is_blind();
+        !cause.against.iter().any(is_seen) && (is_blind || cause.signs.iter().any(is_seen))
+    }
+
+    fn is_near(&self, bound: &Bound) -> bool {
+        self.measured >= LEAST_SHARE * bound.bps
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'r SocketRecord> {
+        self.steps.iter().flat_map(|step| &step.sockets)
+    }
+
+    fn senders(&self) -> impl Iterator<Item = &'r SocketRecord> {
+        self.steps.iter().flat_map(|step| senders(step))
+    }
+
+    /// How far a counter of the sending connections moved.
+    fn moved(&self, name: &str) -> f64 {
+        self.senders().filter_map(|socket| socket.moved.get(name)).map(|count| *count as f64).sum()
+    }
+
+    /// The median over the sending connections of what each had at the end.
+    fn last(&self, name: &str) -> Option<f64> {
+        median(self.senders().filter_map(|socket| socket.last.get(name)).map(|value| *value as f64))
+    }
+
+    /// The most that the sender's buffer may become: what was set of it, or else what its host allows.
+    fn send_buffer(&self) -> Option<f64> {
+        let host = self.layer.from.as_ref()?.single()?;
+        let of_base =
+            self.recording.sessions.iter().filter(|session| session.arm == 0 && session.host == host);
+        let granted =
+            of_base.flat_map(|session| &session.granted).filter(|granted| granted.knob == SEND_BUFFER);
+        let set =
+            granted.filter(|granted| granted.asked.is_some()).find_map(|granted| granted.granted.as_deref());
+        if let Some(bytes) = set.and_then(|text| text.parse::<f64>().ok()) {
+            return Some(bytes);
+        }
+        super::facts::host(self.recording, host)?.environment.stack.get(SEND_BUFFERS)?.get(2)?.as_f64()
+    }
+
+    fn lacks(&self, option: u64, told: &str) -> Option<String> {
+        let mut agreed = self.senders().filter_map(|socket| socket.last.get("options")).peekable();
+        agreed.peek()?;
+        agreed.all(|options| options & option == 0).then(|| told.to_owned())
+    }
+
+    /// How long the timed blocks of these steps lasted.
+    fn timed_ns(&self) -> Option<f64> {
+        let trials =
+            self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
+        let longest = trials.filter_map(|trial| {
+            trial.roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
+        });
+        let sum = longest.sum::<u64>() as f64;
+        (sum > 0.0 && !self.is_blind()).then_some(sum)
+    }
+
+    /// The interfaces that carried most, at both ends.
+    fn interfaces(&self) -> impl Iterator<Item = (HostId, &'r str)> {
+        let ends = [&self.layer.from, &self.layer.to].into_iter().flatten();
+        ends.filter_map(|group| {
+            let host = group.single()?;
+            Some((host, busiest_interface(self.steps.iter().copied(), host)?))
+        })
+    }
+
+    fn is_bare(&self, host: HostId, interface: &str) -> bool {
+        let offloads = interface_fact(self.recording, host, interface, "offloads");
+        let is_off =
+            |name: &str| offloads.and_then(|all| all.get(name)).and_then(Value::as_bool) == Some(false);
+        ["tso", "gso", "gro"].iter().all(|name| is_off(name))
+    }
+
+    /// Bytes and packets that came in at the receiving end.
+    fn received(&self) -> Option<(f64, f64)> {
+        let (host, interface) = self.interfaces().last()?;
+        let of_host = self.steps.iter().flat_map(|step| &step.hosts).filter(|delta| delta.host == host);
+        let deltas = of_host.flat_map(|delta| &delta.interfaces).filter(|delta| delta.name == interface);
+        let (bytes, packets) = deltas.fold((0.0, 0.0), |(bytes, packets), delta| {
+            (bytes + delta.rx_bytes as f64, packets + delta.rx_packets as f64)
+        });
+        (packets > 0.0).then_some((bytes, packets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::SIGNALS;
+
+    #[test]
+    fn every_signal_is_read() {
+        let known: Vec<&str> = SIGNALS.iter().map(|signal| signal.name).collect();
+        let read: Vec<&str> = READ.iter().map(|(name, _)| *name).collect();
+        assert_eq!(known, read);
+    }
+}

@@ -1,0 +1,131 @@
+//! Transfers by several programs beside each other: a table a file size, with what the paper states beside it.
+
+use super::block::borderless;
+use super::transfer::size;
+use crate::published::{Size, rows};
+use crate::record::TransfersOf;
+use crate::statistic::Estimate;
+use crate::unit::{BitRate, supported_digits};
+use comfy_table::CellAlignment;
+use serde_json::{Value, json};
+
+/// The paper and the test of its Table 3, as the published data has them.
+const PAPER: (&str, &str) = ("S004", "file transfer WAN");
+
+const HEADS: [&str; 8] = ["program", "streams", "rate", "low", "high", "n", "paper", "sealed"];
+
+/// The table, the fastest first of each size, and why what is missing is.
+pub fn transfers_text(all: &[TransfersOf]) -> String {
+    let mut sizes: Vec<u64> = all.iter().map(|one| one.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut text: String = sizes.iter().map(|bytes| table(*bytes, all)).collect();
+    let failed = |one: &TransfersOf| {
+        let why = one.failed.as_ref()?;
+        Some(format!("not measured: {} of {}: {why}\n", one.tool, size(one.bytes)))
+    };
+    let mut failed: Vec<String> = all.iter().filter_map(failed).collect();
+    failed.sort();
+    failed.dedup();
+    text.extend(failed);
+    text
+}
+
+/// The same for a program.
+pub fn transfers_json(all: &[TransfersOf]) -> Value {
+    let rows = all.iter().map(|one| {
+        let rate = rate(one)
+            .map(|rate| json!({ "median": rate.median, "low": rate.low, "high": rate.high, "n": rate.n }));
+        json!({ "transfers": one, "throughput_bps": rate, "paper_bps": published(one) })
+    });
+    json!({ "schema": "linerate.transfers-report/1", "rows": rows.collect::<Vec<_>>() })
+}
+
+fn table(bytes: u64, all: &[TransfersOf]) -> String {
+    let mut rows: Vec<(&TransfersOf, Estimate)> =
+        all.iter().filter(|one| one.bytes == bytes).filter_map(|one| Some((one, rate(one)?))).collect();
+    rows.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
+    let mut table = borderless(None);
+    table.set_header(HEADS);
+    for (one, rate) in rows {
+        let digits = supported_digits(rate.median, rate.half_width());
+        let shown = |bps: Option<f64>| bps.map_or("-".into(), |bps| BitRate(bps).rounded(digits));
+        table.add_row([
+            one.tool.clone(),
+            one.streams.to_string(),
+            shown(Some(rate.median)),
+            shown(rate.low),
+            shown(rate.high),
+            rate.n.to_string(),
+            published(one).map_or(String::new(), |bps| BitRate(bps).to_string()),
+            if one.seals { "yes".into() } else { "no".to_owned() },
+        ]);
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        let is_number = (1..=6).contains(&at);
+        column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
+    }
+    let lines: String = table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
+    format!("a file of {}, until it was on the disk\n\n{lines}\n", size(bytes))
+}
+
+/// Bits a second of one program: the median of its transfers.
+fn rate(of: &TransfersOf) -> Option<Estimate> {
+    Estimate::from_values(of.took_ns.iter().map(|ns| of.bytes as f64 * 8e9 / (*ns).max(1) as f64))
+}
+
+/// What the paper's table has for the same.
+fn published(of: &TransfersOf) -> Option<f64> {
+    let file = Size::File(format!("{} MB", of.bytes / 1_000_000));
+    let is_it = |config: &str| of.paper.as_deref() == Some(config) && of.bytes.is_multiple_of(1_000_000);
+    let row = rows().iter().find(|row| {
+        (row.paper.as_str(), row.test.as_str()) == PAPER
+            && is_it(&row.config)
+            && row.bytes.as_ref() == Some(&file)
+    })?;
+    row.value.map(|value| value * row.unit.factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(tool: &str, bytes: u64, took_ms: &[u64], paper: Option<&str>) -> TransfersOf {
+        TransfersOf {
+            tool: tool.into(),
+            bytes,
+            streams: 1,
+            took_ns: took_ms.iter().map(|ms| ms * 1_000_000).collect(),
+            paper: paper.map(String::from),
+            ..TransfersOf::default()
+        }
+    }
+
+    #[test]
+    fn the_fastest_stands_first_with_its_interval() {
+        let fast = of("fast", 10_000_000, &[100, 90, 110, 100, 95, 105], None);
+        let slow = of("slow", 10_000_000, &[1000], None);
+        let failed = TransfersOf { failed: Some("it broke".into()), ..of("broken", 10_000_000, &[], None) };
+        let text = transfers_text(&[slow, fast, failed]);
+        let at = |word: &str| text.find(word).unwrap();
+        assert!(
+            at("fast") < at("slow") && text.contains("not measured: broken of 9.54 MiB: it broke"),
+            "{text}"
+        );
+        let line = text.lines().find(|line| line.contains("fast")).unwrap();
+        for part in ["800 Mb/s", "730 Mb/s", "890 Mb/s", " 6 "] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        assert!(text.lines().any(|line| line.contains("slow") && line.matches(" - ").count() == 2), "{text}");
+    }
+
+    #[test]
+    fn the_papers_value_is_that_of_the_size_and_the_streams() {
+        for (config, bytes, mbps) in
+            [("GridFTP p=4", 1_000_000_000, 3531.2), ("OpenSSH scp arcfour", 10_000_000, 284.0)]
+        {
+            assert_eq!(published(&of("x", bytes, &[], Some(config))), Some(mbps * 1e6), "{config}");
+        }
+        assert_eq!(published(&of("x", 10_000_001, &[], Some("GridFTP p=4"))), None);
+    }
+}

@@ -1,0 +1,398 @@
+//! A search for causes: the plan as it stands is looked at first, then what shows a sign is tried, and the rest is not.
+//!
+//! First come a few blocks of the plan as it stands and its controls. What they show signs of is begun, from the lowest rung
+//! up, as many experiments as the budget can pay. They race in randomised blocks against the plan as it stands, all of which
+//! count, in as many blocks as it takes to prove one of them different after Holm's adjustment over all that were begun. There
+//! is one look before the end: what is proved to gain less than the margin by then is dropped, which can make nothing look
+//! like a gain. What won is measured once more in fresh blocks. When that is done, or the budget spent, the search ends.
+
+use super::arms::{decides, is_compared, size};
+use super::coverage::Coverage;
+use super::entries::{Entry, entries};
+use super::knob::refused_experiments;
+use super::placement::ends;
+use super::visit::{self, Planner, Visit, Visits};
+use super::{Schedule, blocks, failure, roles};
+use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms};
+use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
+use crate::plan::{Metric, race_blocks};
+use crate::record::{NotMeasured, Recording};
+use crate::statistic::median;
+use crate::unit::BitRate;
+use crate::vocabulary::{Cause, Wait};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+
+/// Says of which causes a recording shows signs, by their names.
+pub type Suspects = fn(&Recording) -> BTreeSet<String>;
+
+/// Rounds of the discarded pass.
+const PROBES: usize = 2;
+
+/// On a way of which round trips count, a window has grown after so many, and a trial lasts as long.
+const ROUND_TRIPS: f64 = 25.0;
+
+/// Nothing warms up or lasts longer, however long the way is.
+const LONGEST_NS: f64 = 2.5e9;
+
+/// The most visits of an arm in a block, which are short: what differs from visit to visit is more than what differs within.
+const MOST_VISITS: u64 = 24;
+
+/// Experiments that the pace leaves room for, and the share of the budget that they may take with the plan as it stands.
+const USUAL: u64 = 8;
+const RACE_SHARE: f64 = 0.6;
+
+/// The share of the budget that is planned with; the rest is for what takes longer than it should.
+const PLANNED_SHARE: f64 = 0.9;
+
+/// Winners that are confirmed: those that gain most.
+const MOST_CONFIRMED: usize = 3;
+
+/// A rate to pace at is tried where it is so many times the rate.
+const PACED: [f64; 2] = [0.7, 1.7];
+
+/// The knob of that.
+const PACING: &str = "tcp.pacing-rate";
+
+/// What a diagnosis without a budget may take.
+const BUDGET_NS: u64 = 240_000_000_000;
+
+/// Chooses the steps of a search.
+#[derive(Debug)]
+pub struct Experiments {
+    plan: Plan,
+    comparison: Comparison,
+    /// What one visit measures; none where the rung carries no stream.
+    entry: Option<Entry>,
+    /// Visits of an arm in a block.
+    visits_each: u64,
+    unavailable: Vec<NotMeasured>,
+    /// Experiments that a host does not allow.
+    refused: BTreeSet<u32>,
+    suspects: Suspects,
+    visits: Visits,
+    /// What was begun after the first look.
+    begun: Option<BTreeSet<u32>>,
+    /// What was dropped at the look before the end.
+    dropped: BTreeSet<u32>,
+    /// What is confirmed.
+    chosen: BTreeSet<u32>,
+}
+
+impl Experiments {
+    /// A schedule for these hosts; what it compares must be the plan's own comparison.
+    pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording, suspects: Suspects) -> Self {
+        let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
+        let pattern = decides(Metric::Throughput);
+        let bytes = size(plan, pattern);
+        let is_it = |entry: &Entry| entry.case.pattern == pattern && entry.sizes.contains(&bytes);
+        let entry = all.into_iter().filter(is_compared).find(is_it);
+        let entry = entry.map(|entry| {
+            let entry = Entry { bounded: true, sizes: vec![bytes], ..entry };
+            timed(entry, plan, 0.0)
+        });
+        let refused = refused_experiments(plan, recording);
+        let not_measured = refused.iter().map(|(arm, reason)| NotMeasured {
+            rung: plan.view.rungs().first().cloned().unwrap_or_default(),
+            arm: Some(*arm),
+            reason: reason.clone(),
+            ..NotMeasured::default()
+        });
+        let concerns = |it: &NotMeasured| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
+        let mut schedule = Experiments {
+            plan: plan.clone(),
+            comparison: comparison.clone(),
+            entry,
+            visits_each: 1,
+            unavailable: unavailable.into_iter().filter(concerns).chain(not_measured).collect(),
+            refused: refused.into_iter().map(|(arm, _)| arm).collect(),
+            suspects,
+            visits: Visits::default(),
+            begun: None,
+            dropped: BTreeSet::new(),
+            chosen: BTreeSet::new(),
+        };
+        schedule.visits_each = schedule.pace();
+        schedule
+    }
+
+    fn budget_ns(&self) -> u64 {
+        self.plan.budget_ns.unwrap_or(BUDGET_NS)
+    }
+
+    fn planned_ns(&self) -> f64 {
+        PLANNED_SHARE * self.budget_ns() as f64
+    }
+
+    /// So many visits of an arm in a block that the usual search fits: an even number, there and back, or one.
+    fn pace(&self) -> u64 {
+        let nominal_ns = self.entry.as_ref().map_or(1, |entry| entry.nominal_ns).max(1);
+        let blocks = u64::from(FIRST_LOOK + race_blocks(USUAL as usize, ALPHA));
+        let round_ns = blocks * (USUAL + self.standing().len() as u64) * nominal_ns;
+        let fitting = (RACE_SHARE * self.budget_ns() as f64 / round_ns as f64) as u64;
+        if fitting < 2 { 1 } else { fitting.min(MOST_VISITS) / 2 * 2 }
+    }
+
+    /// The plan as it stands, and its controls.
+    fn standing(&self) -> BTreeSet<u32> {
+        let controls = (1..).zip(&self.plan.arms).filter(|(_, arm)| arm.kind != ArmKind::Candidate);
+        controls.map(|(number, _)| number).chain([0]).collect()
+    }
+
+    /// The last block so far that counts.
+    fn last_block(&self) -> u32 {
+        let blocks = self.visits.iter().filter(|visit| visit.why == Why::Block);
+        blocks.map(|visit| self.comparison.block_of(visit.pass)).max().unwrap_or(0)
+    }
+
+    /// Blocks of confirmation that are planned already.
+    fn confirmed(&self) -> u32 {
+        let confirming = self.visits.iter().filter(|visit| visit.why == Why::Confirm);
+        let blocks = confirming.map(|visit| self.comparison.block_of(visit.pass));
+        blocks.collect::<BTreeSet<_>>().len() as u32
+    }
+
+    /// What a visit takes, by those on record.
+    fn visit_ns(&self, recording: &Recording) -> f64 {
+        let nominal_ns = self.entry.as_ref().map_or(0, |entry| entry.nominal_ns) as f64;
+        let mut steps = recording.steps.iter().filter(|step| step.pass > 0);
+        let (Some(first), count) = (steps.next(), steps.clone().count() + 1) else { return nominal_ns };
+        let last = recording.steps.last().unwrap_or(first);
+        (last.at_ns + last.duration_ns).saturating_sub(first.at_ns) as f64 / count as f64
+    }
+
+    fn block_ns(&self, arms: usize, recording: &Recording) -> f64 {
+        (arms as u64 * self.visits_each) as f64 * self.visit_ns(recording)
+    }
+
+    /// The experiments for what the recording shows signs of, as many as the budget can pay, from the lowest rung up.
+    fn begin(&self, recording: &Recording) -> BTreeSet<u32> {
+        let suspects = (self.suspects)(recording);
+        let base = compare_arms(recording).and_then(|compared| compared.base).map(|base| base.median);
+        let is_asked = |arm: &Arm| {
+            let is_suspect = arm.cause.as_ref().is_some_and(|cause| suspects.contains(cause));
+            is_suspect && base.is_none_or(|base| is_near(arm, base))
+        };
+        let asked = (1..).zip(&self.plan.arms).filter(|(number, _)| !self.refused.contains(number));
+        let asked: Vec<u32> = asked.filter(|(_, arm)| is_asked(arm)).map(|(number, _)| number).collect();
+        let left_ns = self.planned_ns() - recording.spent_ns() as f64;
+        let takes_ns = |count: usize| {
+            let race = f64::from(race_blocks(count, ALPHA)) * self.block_ns(3 + count, recording);
+            let confirmation = f64::from(CONFIRMATION_BLOCKS) * self.block_ns(2, recording);
+            race + confirmation + (PROBES * count) as f64 * self.visit_ns(recording)
+        };
+        let count = (0..=asked.len()).rev().find(|count| takes_ns(*count) <= left_ns).unwrap_or(0);
+        asked.into_iter().take(count).collect()
+    }
+
+    /// What is proved to gain less than the margin.
+    fn beaten(&self, compared: &Compared) -> BTreeSet<u32> {
+        let level = 1.0 / f64::from(1 << DROP_LOOK);
+        let is_beaten = |one: &&ArmCandidate| one.p_no_gain.is_some_and(|p| p <= level);
+        compared.candidates.iter().filter(is_beaten).map(|one| one.arm).collect()
+    }
+
+    /// Those that won, with the plan as it stands; none where nothing did.
+    fn winners(compared: &Compared) -> BTreeSet<u32> {
+        let mut won: Vec<(f64, u32)> = compared
+            .candidates
+            .iter()
+            .filter(|one| one.verdict == Verdict::Different && one.is_gain)
+            .filter_map(|one| Some((one.change?.estimate, one.arm)))
+            .collect();
+        won.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let won: BTreeSet<u32> = won.into_iter().take(MOST_CONFIRMED).map(|(_, arm)| arm).collect();
+        if won.is_empty() { won } else { won.into_iter().chain([0]).collect() }
+    }
+
+    /// Each arm's rate: a first round of a few messages, a second one that settles.
+    fn probes(&self, arms: &BTreeSet<u32>) -> Vec<Visit> {
+        let arms: Vec<u32> = arms.iter().copied().collect();
+        (0..PROBES).flat_map(|probe| self.visits_of(0, Why::Probe, &arms, Some(probe))).collect()
+    }
+
+    /// One block: there in a random order and back, as often as the pace says.
+    fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed(u64::from(block) << 32));
+        let mut order: Vec<u32> = arms.iter().copied().collect();
+        let rounds = self.visits_each.div_ceil(2);
+        let connections = u64::from(self.comparison.connections);
+        let mut visits = Vec::new();
+        for round in 0..rounds {
+            order.shuffle(&mut random);
+            let back = if self.visits_each > 1 { order.len() } else { 0 };
+            let there_and_back: Vec<u32> =
+                order.iter().chain(order.iter().rev().take(back)).copied().collect();
+            let pass = self.comparison.first_pass(block) + (round * connections / rounds) as u32;
+            visits.extend(self.visits_of(pass, why, &there_and_back, None));
+        }
+        visits
+    }
+
+    fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
+        let visit = |arm: &u32| {
+            let mut entry = self.entry.clone()?;
+            entry.case.arm = *arm;
+            Some(Visit { pass, why, entry, probe })
+        };
+        arms.iter().filter_map(visit).collect()
+    }
+
+    fn seed(&self, salt: u64) -> u64 {
+        self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// The next block of the race, or of the confirmation; none when the search is complete.
+    fn race(&mut self, recording: &Recording) -> Vec<Visit> {
+        let begun = self.begun.clone().unwrap_or_default();
+        let last = self.last_block();
+        if last == FIRST_LOOK + DROP_LOOK && self.dropped.is_empty() {
+            let compared = compare_arms(recording);
+            self.dropped = compared.map_or_else(BTreeSet::new, |compared| self.beaten(&compared));
+        }
+        if self.confirmed() == 0 && last < FIRST_LOOK + race_blocks(begun.len(), ALPHA) {
+            let racing = self.standing().into_iter().chain(begun.difference(&self.dropped).copied());
+            return self.block(last + 1, Why::Block, &racing.collect());
+        }
+        if self.confirmed() == 0 {
+            self.chosen =
+                compare_arms(recording).map_or_else(BTreeSet::new, |compared| Self::winners(&compared));
+        }
+        match self.chosen.len() > 1 && self.confirmed() < CONFIRMATION_BLOCKS {
+            true => self.block(last + self.confirmed() + 1, Why::Confirm, &self.chosen),
+            false => Vec::new(),
+        }
+    }
+}
+
+/// With the time that a visit takes on a way of so long a round trip.
+fn timed(entry: Entry, plan: &Plan, round_trip_ns: f64) -> Entry {
+    let lasting_ns = (ROUND_TRIPS * round_trip_ns.max(entry.path.round_trip_ns)).min(LONGEST_NS) as u64;
+    Entry {
+        trial_ns: plan.profile.trial_ns.max(lasting_ns),
+        warm_up_ns: plan.profile.warm_up_ns.max(lasting_ns),
+        ..entry
+    }
+    .priced()
+}
+
+/// The round trip that the connections of the plan as it stands saw at least; nothing where none did.
+fn round_trip_ns(recording: &Recording) -> f64 {
+    let of_base = recording.steps.iter().filter(|step| step.case.arm == 0);
+    let sockets = of_base.flat_map(|step| &step.sockets);
+    let least =
+        sockets.filter_map(|socket| socket.last.get("min_rtt")).filter(|us| **us < u64::from(u32::MAX));
+    median(least.map(|us| 1e3 * *us as f64)).unwrap_or(0.0)
+}
+
+/// Whether an experiment that paces does so near the rate; all others do.
+fn is_near(arm: &Arm, bps: f64) -> bool {
+    let undoes = arm.cause.as_deref().and_then(Cause::named).is_some_and(|cause| cause.undoes);
+    let paces = arm.settings.iter().filter(|setting| setting.knob == PACING && !undoes);
+    let mut rates = paces.filter_map(|setting| setting.value.parse::<BitRate>().ok());
+    rates.all(|rate| (PACED[0]..=PACED[1]).contains(&(rate.0 / bps)))
+}
+
+impl Planner for Experiments {
+    fn visits(&mut self) -> &mut Visits {
+        &mut self.visits
+    }
+
+    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        // Nothing can be compared with what failed.
+        let Some(entry) = self.entry.clone() else { return Vec::new() };
+        if recording.has_failed(&entry.case) {
+            return Vec::new();
+        }
+        if self.visits.last().is_none() {
+            return self.probes(&self.standing());
+        }
+        let last = self.last_block();
+        if last == 0 {
+            self.entry = Some(timed(entry, &self.plan, round_trip_ns(recording)));
+        }
+        if recording.spent_ns() as f64 + self.block_ns(2, recording) > self.budget_ns() as f64 {
+            return Vec::new();
+        }
+        if last < FIRST_LOOK {
+            return self.block(last + 1, Why::Block, &self.standing());
+        }
+        if self.begun.is_none() {
+            let begun = self.begin(recording);
+            let probes = self.probes(&begun);
+            self.begun = Some(begun);
+            if !probes.is_empty() {
+                return probes;
+            }
+        }
+        self.race(recording)
+    }
+
+    fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
+        let entry = &visit.entry;
+        let blocks = blocks::for_visit(&self.plan, visit, recording, self.seed(number as u64));
+        Step {
+            number: number as u32,
+            pass: visit.pass,
+            why: visit.why,
+            case: entry.case.clone(),
+            roles: roles(entry, &ends(&self.plan, recording, &entry.case)),
+            predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
+            blocks,
+            sample_ns: None,
+            beside: None,
+            patience_ns: failure::patience_ns(entry, recording),
+        }
+    }
+}
+
+impl Schedule for Experiments {
+    fn next(&mut self, recording: &Recording) -> Option<Step> {
+        if failure::are_too_many(recording, self.predicted_ns()) {
+            return None;
+        }
+        visit::next(self, recording)
+    }
+
+    fn unavailable(&self) -> &[NotMeasured] {
+        &self.unavailable
+    }
+
+    /// At most.
+    fn predicted_ns(&self) -> u64 {
+        self.budget_ns()
+    }
+
+    fn left_ns(&self, recording: &Recording) -> u64 {
+        let whole =
+            FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len), ALPHA);
+        let racing =
+            self.begun.as_ref().map_or(USUAL as usize, |begun| begun.difference(&self.dropped).count());
+        let race = f64::from(whole.saturating_sub(self.last_block())) * self.block_ns(3 + racing, recording);
+        let fresh = CONFIRMATION_BLOCKS.saturating_sub(self.confirmed());
+        let left_ns = race + f64::from(fresh) * self.block_ns(2, recording);
+        (left_ns as u64).min(self.budget_ns().saturating_sub(recording.spent_ns()))
+    }
+
+    fn announcement(&self) -> String {
+        let candidates = self.plan.arms.len() - (self.standing().len() - 1) - self.refused.len();
+        let rung = self.plan.view.rungs().first().map_or("", String::as_str);
+        format!(
+            "{rung}: a first look in {FIRST_LOOK} blocks, then those of {candidates} experiments whose cause shows a \
+             sign, {CONFIRMATION_BLOCKS} blocks more to confirm a gain; at most {} s",
+            self.budget_ns() / 1_000_000_000
+        )
+    }
+
+    fn stage(&self, step: &Step) -> String {
+        let of = FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(1, BTreeSet::len), ALPHA);
+        match (step.why, self.comparison.block_of(step.pass)) {
+            (Why::Probe, _) => "warm-up".to_owned(),
+            (Why::Confirm, _) => format!("confirming {} of {CONFIRMATION_BLOCKS}", self.confirmed()),
+            (_, block) if block <= FIRST_LOOK => format!("first look {block} of {FIRST_LOOK}"),
+            (_, block) => format!("block {block} of {of}"),
+        }
+    }
+}

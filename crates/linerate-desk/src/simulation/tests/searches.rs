@@ -1,0 +1,210 @@
+//! Whole searches for causes on the made-up machine: what was put in is named first, what was not is not.
+
+use super::super::Simulation;
+use crate::analysis::analyse;
+use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
+use crate::plan::{Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments};
+use crate::record::{Event, Recording};
+use crate::schedule::search_of;
+use crate::vocabulary::{CAUSES, Cause, Rung};
+use std::collections::BTreeSet;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What a program sets so that a cause's experiments have something to undo.
+const UNDONE: &[(&str, &str)] = &[
+    ("small-segments", "tcp.mss=536"),
+    ("pacing-cap", "tcp.pacing-rate=300Gb/s"),
+    ("small-reads", "stream.read-size=1KiB"),
+    ("slow-reader", "shim.read-rate=300Gb/s"),
+    ("slow-source", "shim.spin=1ns"),
+    ("extra-copies", "shim.copies=1"),
+];
+
+/// Causes whose experiments the made-up machine does not feel: a rung that it is not measured on, or a pace that it has not.
+const ELSEWHERE: &[&str] = &["slow-cipher", "burst-drops"];
+
+/// A quiet machine with these causes.
+fn world(causes: &[(&str, f64)]) -> World {
+    let planted =
+        |(cause, strength): &(&str, f64)| PlantedCause { cause: (*cause).into(), strength: *strength };
+    let mut causes: Vec<PlantedCause> = causes.iter().map(planted).collect();
+    if causes.is_empty() {
+        causes.push(PlantedCause { cause: "none".into(), strength: 1.0 });
+    }
+    World { noise: 0.01, between: 0.005, delay_ns: 1e6, causes, ..World::default() }
+}
+
+fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
+    let mut plan = super::plan(|_| ());
+    plan.target = format!("simulated:{world}").parse().unwrap();
+    plan.profile.sizes = vec![64, 1 << 20];
+    plan.profile.trial_ns = 15_000_000;
+    plan.profile.warm_up_ns = 5_000_000;
+    plan.profile.timeline_ns = 0;
+    plan.settings = base.iter().map(|text| text.parse().unwrap()).collect();
+    plan.arms = experiments(Rung::named("network.tcp").unwrap(), &plan.settings).unwrap();
+    plan.arms.extend(Arm::controls().unwrap());
+    plan.budget_ns = Some(budget_s * SECOND_NS);
+    let design = Comparison {
+        metric: Metric::Throughput,
+        blocks: 9,
+        extend: false,
+        margin: 0.01,
+        connections: 1,
+        adaptive: true,
+        against_bps: None,
+    };
+    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
+    plan
+}
+
+/// The recording of a whole search.
+fn searched(plan: &Plan, world: &World, seed: u64) -> Recording {
+    let plan = Plan { seed, ..plan.clone() };
+    let mut simulation = Simulation::new(&plan, world, seed);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = search_of(&plan, &recording, suspects);
+    let unavailable = schedule.unavailable().to_vec();
+    unavailable.into_iter().for_each(|not| recording.push(Event::NotMeasured(not)));
+    while let Some(step) = schedule.next(&recording) {
+        simulation.step(&step).into_iter().for_each(|event| recording.push(event));
+    }
+    recording
+}
+
+fn causes(recording: &Recording) -> Vec<CauseVerdict> {
+    diagnose(recording, &analyse(recording)).causes
+}
+
+/// What is named of a machine that these causes hold back.
+fn named(planted: &[(&str, f64)], base: &[&str], seed: u64) -> Vec<CauseVerdict> {
+    let world = world(planted);
+    causes(&searched(&plan(&world, base, 90), &world, seed))
+}
+
+fn faults(found: &[CauseVerdict], grade: Grade) -> Vec<&str> {
+    found.iter().filter(|one| one.is_fault && one.grade == grade).map(|one| one.cause.as_str()).collect()
+}
+
+fn undone(cause: &Cause) -> Vec<&'static str> {
+    UNDONE.iter().filter(|(name, _)| *name == cause.name).map(|(_, base)| *base).collect()
+}
+
+#[test]
+fn each_cause_that_is_put_in_is_named_first() {
+    for cause in CAUSES.iter().filter(|cause| !ELSEWHERE.contains(&cause.name)) {
+        let found = named(&[(cause.name, 1.5)], &undone(cause), 3);
+        let grade = if cause.experiments.is_empty() { Grade::Consistent } else { Grade::Proved };
+        let it = found.iter().find(|one| one.cause == cause.name);
+        assert!(it.is_some_and(|one| one.grade == grade), "{}: {it:?}", cause.name);
+        if cause.is_fault {
+            let first: Vec<&str> = faults(&found, Grade::Proved);
+            let first = first.first().copied().or(faults(&found, Grade::Consistent).first().copied());
+            assert_eq!(first, Some(cause.name), "{found:#?}");
+        }
+    }
+}
+
+#[test]
+fn no_cause_is_named_that_was_not_put_in() {
+    // What it copies costs the made-up machine as much as a real one.
+    for cause in CAUSES.iter().filter(|cause| cause.name != "extra-copies") {
+        let found = named(&[], &undone(cause), 5);
+        let grade = found.iter().find(|one| one.cause == cause.name).map(|one| one.grade);
+        let is_named = matches!(grade, Some(Grade::Proved | Grade::Consistent));
+        assert!(!is_named, "{}: {grade:?}", cause.name);
+    }
+}
+
+#[test]
+fn a_path_that_drops_bursts_is_told_by_pacing() {
+    // The machine is faster than any pace that is tried; held back so far it is not.
+    let world = world(&[("burst-drops", 20.0)]);
+    let plan = plan(&world, &[], 90);
+    let recording = searched(&plan, &world, 1);
+    let base = crate::analysis::compare_arms(&recording).and_then(|compared| compared.base).unwrap().median;
+    let paced: BTreeSet<&str> = recording
+        .trials
+        .iter()
+        .filter_map(|trial| plan.arms.get((trial.case.arm as usize).wrapping_sub(1)))
+        .filter(|arm| arm.cause.as_deref() == Some("burst-drops"))
+        .map(|arm| arm.settings[0].value.as_str())
+        .collect();
+    assert!((1..=4).contains(&paced.len()), "{paced:?} near {base}");
+    assert_eq!(faults(&causes(&recording), Grade::Proved), ["burst-drops"]);
+}
+
+#[test]
+fn what_shows_no_sign_is_not_tried() {
+    let world = world(&[("packet-loss", 2.0)]);
+    let plan = plan(&world, &[], 90);
+    let recording = searched(&plan, &world, 1);
+    let tried: BTreeSet<&str> = recording
+        .trials
+        .iter()
+        .filter_map(|trial| plan.arms.get((trial.case.arm as usize).wrapping_sub(1))?.cause.as_deref())
+        .collect();
+    assert!(tried.contains("packet-loss") && !tried.contains("small-send-buffer"), "{tried:?}");
+    let found = causes(&recording);
+    let silent = found.iter().find(|one| one.cause == "small-send-buffer").unwrap();
+    assert!(silent.is_without_sign(), "{silent:?}");
+}
+
+#[test]
+fn two_causes_at_once_are_both_named() {
+    let found = named(&[("packet-loss", 1.5), ("small-receive-window", 1.4)], &[], 2);
+    let proved: BTreeSet<&str> = faults(&found, Grade::Proved).into_iter().collect();
+    assert_eq!(proved, BTreeSet::from(["packet-loss", "small-receive-window"]), "{found:#?}");
+}
+
+#[test]
+fn a_change_within_another_is_named_alone() {
+    let found = named(&[("small-send-buffer", 3.0)], &[], 1);
+    assert_eq!(faults(&found, Grade::Proved), ["small-send-buffer"], "{found:#?}");
+    let both = named(&[("small-buffers", 3.0)], &[], 1);
+    assert_eq!(faults(&both, Grade::Proved), ["small-buffers"], "{both:#?}");
+}
+
+#[test]
+fn a_search_keeps_within_its_budget() {
+    for (delay_ns, budget_s) in [(0.0, 90), (5e6, 90), (5e6, 240), (40e6, 240)] {
+        let world = World { delay_ns, ..world(&[("small-send-buffer", 3.0)]) };
+        let recording = searched(&plan(&world, &[], budget_s), &world, 1);
+        let last = recording.steps.last().unwrap();
+        let took_ns = last.at_ns + last.duration_ns;
+        assert!(took_ns <= budget_s * SECOND_NS, "{} s of {budget_s} at {delay_ns} ns", took_ns / SECOND_NS);
+        let confirmed = recording.trials.iter().any(|trial| trial.why == Why::Confirm);
+        assert!(confirmed, "nothing was confirmed within {budget_s} s at {delay_ns} ns");
+    }
+}
+
+#[test]
+fn a_cut_search_goes_on_where_it_was() {
+    let world = world(&[("small-send-buffer", 3.0)]);
+    let plan = Plan { seed: 5, ..plan(&world, &[], 60) };
+    let whole = searched(&plan, &world, 5);
+    for cut in [40, whole.steps.len() / 2, whole.steps.len() - 10] {
+        let next = search_of(&plan, &whole, suspects).next(&whole.until(cut)).unwrap();
+        assert_eq!((&next.case, next.pass), (&whole.steps[cut].case, whole.steps[cut].pass), "{cut}");
+    }
+}
+
+#[test]
+fn a_healthy_machine_is_seldom_called_ill() {
+    let ill = (0..15).filter(|seed| !faults(&named(&[], &[], *seed), Grade::Proved).is_empty()).count();
+    assert_eq!(ill, 0, "of 15");
+}
+
+#[test]
+#[ignore = "takes minutes: ./test --long"]
+fn of_many_healthy_searches_few_are_called_ill() {
+    let open = [Grade::Proved, Grade::CannotTell, Grade::Consistent];
+    let is_ill = |seed: &u64| {
+        let found = named(&[], &[], *seed);
+        found.iter().any(|one| one.is_fault && open.contains(&one.grade))
+    };
+    let ill = (0..300).filter(is_ill).count();
+    assert!(ill <= 9, "{ill} of 300");
+}

@@ -1,0 +1,148 @@
+//! Whole searches on the made-up machine: what was planted is found, a healthy path is left alone, a lure is refused.
+
+use super::super::Simulation;
+use crate::analysis::{Fate, Tuned, TuningStop, Verdict, tuned};
+use crate::plan::{
+    Arm, Comparison, Metric, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Step, Tuning, View, Why, World,
+    candidates,
+};
+use crate::record::{End, Event, Recording, Trial};
+use crate::schedule::schedule_of;
+
+/// A search among what is typed, of streams alone, which is quicker: round trips are refused over a token bucket.
+fn plan(set: &str, base: &str) -> Plan {
+    let mut plan = super::plan(|_| ());
+    plan.target = "lab:rate=100Gb/s".parse().unwrap();
+    plan.profile.sizes = vec![64, 1 << 20];
+    plan.profile.trial_ns = 20_000_000;
+    plan.profile.warm_up_ns = 15_000_000;
+    plan.profile.timeline_ns = 0;
+    plan.arms = candidates(set).unwrap().into_iter().map(Arm::candidate).collect();
+    plan.arms.extend(Arm::controls().unwrap());
+    plan.settings =
+        base.split('+').filter(|text| !text.is_empty()).map(|text| text.parse().unwrap()).collect();
+    let comparison = Comparison {
+        metric: Metric::Throughput,
+        blocks: RACE_BLOCKS,
+        extend: false,
+        adaptive: false,
+        against_bps: None,
+        margin: 0.01,
+        connections: 3,
+    };
+    let design = Tuning { comparison, screening: SCREENING_BLOCKS, hosts: false };
+    plan.view = View::Tuning { rungs: Rungs::unnamed(["network.tcp"]), design };
+    plan
+}
+
+fn quiet() -> World {
+    World { noise: 0.004, between: 0.002, ..World::default() }
+}
+
+/// A whole search on a machine of which a wish comes true: so many times as long the messages of a trial take.
+fn searched(plan: &Plan, world: &World, seed: u64, factor: fn(&Step) -> f64) -> (Recording, Tuned) {
+    let plan = Plan { seed, ..plan.clone() };
+    let mut simulation = Simulation::new(&plan, world, seed);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = schedule_of(&plan, &recording);
+    while let Some(step) = schedule.next(&recording) {
+        for mut event in simulation.step(&step) {
+            if let Event::Trial(trial) = &mut event {
+                stretch(trial, factor(&step));
+            }
+            recording.push(event);
+        }
+    }
+    recording.push(Event::End(End { reason: "completed".into(), error: None, at_ns: 0 }));
+    let found = tuned(&recording).unwrap();
+    (recording, found)
+}
+
+fn stretch(trial: &mut Trial, factor: f64) {
+    for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
+        flow.duration_ns = (flow.duration_ns as f64 * factor) as u64;
+        flow.slices_ns.iter_mut().for_each(|ns| *ns = (*ns as f64 * factor) as u64);
+    }
+}
+
+fn names(found: &Tuned) -> Vec<&str> {
+    found.kept().into_iter().map(|step| step.name.as_str()).collect()
+}
+
+#[test]
+fn a_healthy_path_is_left_alone() {
+    let plan = plan("tcp.no-delay=off,tcp.mss=1400", "");
+    let noisy = World { noise: 0.02, between: 0.01, ..World::default() };
+    let sessions = 200;
+    let changed = (0..sessions).filter(|seed| !searched(&plan, &noisy, *seed, |_| 1.0).1.kept().is_empty());
+    assert_eq!(changed.count(), 0, "of {sessions} searches");
+    let (_, found) = searched(&plan, &quiet(), 1, |_| 1.0);
+    assert_eq!((found.verdict(), found.stop), (Verdict::Same, TuningStop::NothingLeft), "{found:?}");
+}
+
+#[test]
+fn a_planted_small_buffer_is_found() {
+    let world = World { delay_ns: 500_000.0, ..quiet() };
+    let base = "socket.send-buffer=64KiB+socket.receive-buffer=64KiB";
+    let set = "socket.send-buffer=4MiB,socket.send-buffer=4MiB+socket.receive-buffer=4MiB,tcp.no-delay=off";
+    let (_, found) = searched(&plan(set, base), &world, 1, |_| 1.0);
+    assert_eq!(names(&found), ["socket.send-buffer=4MiB + socket.receive-buffer=4MiB"], "{found:?}");
+    assert!(found.steps[0].gain.estimate > 1.0, "{:?}", found.steps[0]);
+    assert_eq!(found.verdict(), Verdict::Different);
+    // One of two buffers alone gains nothing, and who gains nothing is left out early.
+    assert_eq!(found.rounds[0].fates[0], Fate::NoGain);
+    let ran = found.rounds[0].compared.candidates[0].change.unwrap().n;
+    assert_eq!(ran, SCREENING_BLOCKS, "it ran on");
+}
+
+#[test]
+fn two_hindrances_make_two_steps() {
+    let base = "shim.spin=200us+shim.copies=4";
+    let (recording, found) = searched(&plan("shim.spin=0us,shim.copies=0", base), &quiet(), 3, |_| 1.0);
+    assert_eq!(found.steps.len(), 2, "{found:?}");
+    assert_eq!(found.kept().len(), 2);
+    let total = found.total.unwrap();
+    let product: f64 = found.steps.iter().map(|step| 1.0 + step.gain.estimate).product();
+    assert!((1.0 + total.estimate - product).abs() < 0.1 * product, "{total:?} {product}");
+    assert!(found.left_out.len() == 2 && found.left_out.iter().all(|one| one.gain.low.unwrap() > 0.0));
+    // Each race stands upon what those before it kept.
+    assert_eq!(found.rounds[1].upon, [found.steps[0].arm]);
+    assert!(recording.trials.iter().any(|trial| trial.case.arm > 64), "no arm stands upon another");
+}
+
+#[test]
+fn a_lure_that_is_slower_when_confirmed_is_refused() {
+    let lure = |step: &Step| match (step.case.arm, step.why) {
+        (1, Why::Confirm) => 1.05,
+        (1, _) => 0.8,
+        _ => 1.0,
+    };
+    let (_, found) = searched(&plan("tcp.no-delay=off,tcp.mss=1400", ""), &quiet(), 1, lure);
+    assert!(found.steps.is_empty(), "{found:?}");
+    assert_eq!(found.rounds[0].fates[0], Fate::NotConfirmed);
+    assert_eq!(found.verdict(), Verdict::CannotTell);
+}
+
+#[test]
+fn a_search_that_is_gone_on_with_decides_alike() {
+    let plan = plan("shim.spin=0us,tcp.no-delay=off", "shim.spin=200us");
+    let (recording, found) = searched(&plan, &quiet(), 5, |_| 1.0);
+    let steps = recording.steps.len();
+    for cut in [steps / 3, steps - 1] {
+        let earlier = recording.until(cut);
+        let next = schedule_of(&Plan { seed: 5, ..plan.clone() }, &earlier).next(&earlier).unwrap();
+        let did = &recording.steps[cut];
+        assert_eq!((&next.case, next.pass, next.why), (&did.case, did.pass, did.why), "after {cut}");
+    }
+    assert_eq!(names(&found), ["shim.spin=0us"]);
+}
+
+#[test]
+fn a_search_without_time_says_what_it_did_not_try() {
+    let mut plan = plan("shim.spin=0us,tcp.no-delay=off,tcp.mss=1400", "shim.spin=200us");
+    plan.budget_ns = Some(1_000_000_000);
+    let (_, found) = searched(&plan, &quiet(), 1, |_| 1.0);
+    assert_eq!((found.stop, found.untried.len()), (TuningStop::Budget, 2), "{found:?}");
+    assert_eq!(names(&found), ["shim.spin=0us"], "one race is made");
+}

@@ -1,0 +1,181 @@
+//! Settings of a host that a search tries: each is read, written down on disk, changed, read back, and put back in the end.
+//!
+//! What was there is on disk before anything is changed, so that the next start puts it back where this process was killed.
+//! A setting that reads otherwise than what was set is somebody else's by then: it is told of, and left.
+
+mod journal;
+mod place;
+
+pub use journal::{Became, PutBack, undo};
+
+use crate::plan::{HostAddress, Setting};
+use crate::record::Granted;
+use crate::{Error, Result};
+use journal::{Journal, Line};
+use place::{Place, wanted};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Without a word from the controller for so long what was set is put back: a path may be gone with it.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+/// What was there, and what was set in its place.
+#[derive(Debug, Clone)]
+struct Change {
+    before: String,
+    set: String,
+}
+
+/// The settings of this host that were changed.
+#[derive(Debug)]
+pub struct HostSettings {
+    /// Where the journal is to be.
+    base: PathBuf,
+    /// Whether the host ends with its controller, so that nothing of it is to be written down.
+    transient: bool,
+    journal: Option<Journal>,
+    changed: BTreeMap<Place, Change>,
+    /// When the controller last asked for something.
+    heard: Instant,
+}
+
+impl HostSettings {
+    /// None changed yet; the journal will be in the program's runtime directory.
+    pub fn new(base: &Path) -> HostSettings {
+        HostSettings {
+            base: base.into(),
+            transient: false,
+            journal: None,
+            changed: BTreeMap::new(),
+            heard: Instant::now(),
+        }
+    }
+
+    /// Of a lab's host the kernel puts everything back: it goes with the lab.
+    pub fn is_transient(&mut self, transient: bool) {
+        self.transient = transient;
+    }
+
+    /// The controller is there.
+    pub fn hear(&mut self) {
+        self.heard = Instant::now();
+    }
+
+    /// Makes the host what is asked for, and what it was where nothing is; tells what of it was read back.
+    pub fn set(&mut self, asked: &[Setting], address: Option<&HostAddress>) -> Result<Vec<Granted>> {
+        let mut granted = Vec::new();
+        let mut kept: Vec<Place> = Vec::new();
+        for setting in asked {
+            let mut came: std::result::Result<(), String> = Ok(());
+            // What this host has not is not granted.
+            let places = wanted(setting, address, &|place| self.before(place));
+            came = came.and(places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({error})")));
+            for (place, value) in places.unwrap_or_default() {
+                kept.push(place.clone());
+                came = came.and(self.change(&place, &value)?);
+            }
+            granted.push(Granted {
+                knob: setting.knob.clone(),
+                asked: Some(setting.value.clone()),
+                granted: Some(came.map_or_else(|found| found, |()| setting.value.clone())),
+            });
+        }
+        let left: Vec<Place> = self.changed.keys().filter(|place| !kept.contains(place)).cloned().collect();
+        for place in left {
+            self.put_back_one(&place)?;
+        }
+        Ok(granted)
+    }
+
+    /// What a place held before it was first changed.
+    fn before(&self, place: &Place) -> Result<String> {
+        self.changed.get(place).map_or_else(|| place.read(), |change| Ok(change.before.clone()))
+    }
+
+    /// Sets one place; the inner error is what it reads where it does not take the value.
+    fn change(&mut self, place: &Place, value: &str) -> Result<std::result::Result<(), String>> {
+        let found = place.read()?;
+        let known = self.changed.get(place);
+        if known.is_some_and(|change| change.set != found && change.before != found) {
+            return Err(foreign(place, &found));
+        }
+        if found == value {
+            return Ok(Ok(()));
+        }
+        let before = known.map_or(&found, |change| &change.before).clone();
+        self.write_down(place, &before, value)?;
+        self.changed.insert(place.clone(), Change { before, set: value.into() });
+        let written = place.write(value);
+        let reads = place.read()?;
+        if reads != value {
+            // What a driver makes of a value is what must be there when it is put back.
+            let before = self.before(place)?;
+            self.write_down(place, &before, &reads)?;
+            self.changed.insert(place.clone(), Change { before, set: reads.clone() });
+        }
+        Ok(match written {
+            Ok(()) if reads == value => Ok(()),
+            Ok(()) => Err(reads),
+            Err(error) => Err(format!("{reads} ({error})")),
+        })
+    }
+
+    /// On disk, before it is done.
+    fn write_down(&mut self, place: &Place, before: &str, set: &str) -> Result<()> {
+        if self.transient {
+            return Ok(());
+        }
+        let journal = match self.journal.take() {
+            Some(journal) => self.journal.insert(journal),
+            None => self.journal.insert(Journal::create(&self.base)?),
+        };
+        journal.write(Line::new(place, before, set))
+    }
+
+    /// Puts one place back; one that somebody else changed meanwhile is left.
+    fn put_back_one(&mut self, place: &Place) -> Result<Option<PutBack>> {
+        let Some(change) = self.changed.remove(place) else { return Ok(None) };
+        journal::put_back(place, &change.before, std::slice::from_ref(&change.set)).map(Some)
+    }
+
+    /// Puts all back, and says what became of each.
+    pub fn put_back(&mut self) -> Result<Vec<PutBack>> {
+        let places: Vec<Place> = self.changed.keys().cloned().collect();
+        let mut told = Vec::new();
+        for place in places {
+            told.extend(self.put_back_one(&place)?);
+        }
+        if let Some(journal) = self.journal.take() {
+            journal.remove();
+        }
+        Ok(told)
+    }
+
+    /// Puts all back where the controller has not been heard for long.
+    pub fn look_at_lease(&mut self) {
+        if !self.changed.is_empty() && self.heard.elapsed() > LEASE {
+            // What cannot be put back now is in the journal still.
+            let _ = self.put_back();
+        }
+    }
+
+    /// Leaves what is set as it is: its journal stays until `linerate undo` is called.
+    pub fn keep(&mut self) -> Result<()> {
+        let is_changed = !std::mem::take(&mut self.changed).is_empty();
+        match self.journal.take() {
+            Some(journal) if is_changed => journal.keep(),
+            Some(journal) => {
+                journal.remove();
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn foreign(place: &Place, found: &str) -> Error {
+    let what =
+        format!("{place} reads {found}: somebody else changed it while it was tried, so it is left alone");
+    Error::unavailable(what, "is another tuner at work, tuned or bpftune? Stop it, and search again")
+}

@@ -1,0 +1,220 @@
+//! The receiving end: each stream writes what comes to its place, and a range counts once its digest is the one that was sent.
+
+use super::frame::Frame;
+use super::meter::{Meter, Part};
+use super::range::{Digest, Division, Span};
+use super::sink::Sink;
+use super::team::Stream;
+use crate::{Error, Result};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What is received, digested and written at once: it stays in a core's own cache.
+const PIECE: usize = 256 << 10;
+
+/// All that is to come.
+pub struct Receiving<'s> {
+    sink: &'s Sink,
+    division: Division,
+    verify: bool,
+    ranges: Vec<Range>,
+    held_bytes: AtomicU64,
+}
+
+/// What is known of a range.
+#[derive(Default)]
+struct Range {
+    is_taken: AtomicBool,
+    is_there: AtomicBool,
+    digest: OnceLock<Digest>,
+}
+
+impl<'s> Receiving<'s> {
+    /// Into this.
+    pub fn new(sink: &'s Sink, verify: bool) -> Receiving<'s> {
+        let division = sink.division();
+        let ranges = (0..division.count()).map(|_| Range::default()).collect();
+        Receiving { sink, division, verify, ranges, held_bytes: AtomicU64::new(0) }
+    }
+
+    /// Bytes that were there.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether every range came, or was there.
+    pub fn is_whole(&self) -> Result<()> {
+        let missing = self.ranges.iter().filter(|range| !range.is_there.load(Ordering::Acquire)).count();
+        match missing {
+            0 => Ok(()),
+            _ => {
+                Err(Error::peer("the sending end", format!("left out {missing} ranges"), "please report it"))
+            }
+        }
+    }
+
+    /// The file's digest; none where nothing was verified.
+    pub fn digest(&self) -> Result<Option<Digest>> {
+        if !self.verify {
+            return Ok(None);
+        }
+        let all: Option<Vec<Digest>> = self.ranges.iter().map(|range| range.digest.get().copied()).collect();
+        let all = all.ok_or_else(|| Error::peer("this end", "lost a digest", "please report it"))?;
+        Ok(Some(self.division.digest(&all)))
+    }
+
+    /// One stream's part.
+    pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
+        let mut room = vec![0; PIECE];
+        loop {
+            match stream.next(meter)? {
+                Frame::End => return Ok(()),
+                Frame::Held { range } => self.hold(range)?,
+                Frame::Bytes { range, bytes } => {
+                    let span = self.take(range)?;
+                    if bytes != span.bytes {
+                        return Err(broken(format!(
+                            "sent {bytes} B of range {range}, which has {}",
+                            span.bytes
+                        )));
+                    }
+                    self.receive(stream, (range, span), &mut room, meter, moved)?;
+                }
+            }
+        }
+    }
+
+    /// A range comes once, whoever sends it.
+    fn take(&self, range: u64) -> Result<Span> {
+        let span =
+            self.division.span(range).ok_or_else(|| broken(format!("sent range {range}, which is none")))?;
+        match self.ranges[range as usize].is_taken.swap(true, Ordering::AcqRel) {
+            false => Ok(span),
+            true => Err(broken(format!("sent range {range} twice"))),
+        }
+    }
+
+    fn hold(&self, range: u64) -> Result<()> {
+        let span = self.take(range)?;
+        let held = self.sink.held().iter().find(|held| held.range == range);
+        let held = held.ok_or_else(|| broken(format!("left out range {range}, which is not here")))?;
+        self.held_bytes.fetch_add(span.bytes, Ordering::Relaxed);
+        self.settle(range, held.digest);
+        Ok(())
+    }
+
+    fn settle(&self, range: u64, digest: Digest) {
+        let known = &self.ranges[range as usize];
+        // It was taken by this thread alone.
+        let _ = known.digest.set(digest);
+        known.is_there.store(true, Ordering::Release);
+    }
+
+    fn receive(
+        &self,
+        stream: &Stream<'_>,
+        (range, span): (u64, Span),
+        room: &mut [u8],
+        meter: &mut Meter,
+        moved: &AtomicU64,
+    ) -> Result<()> {
+        let mut hasher = self.division.hasher(span.at);
+        let end = span.at + span.bytes;
+        let mut at = span.at;
+        while at < end {
+            let length = (end - at).min(room.len() as u64) as usize;
+            let piece = &mut room[..length];
+            stream.receive(piece)?;
+            meter.lap(Part::Network);
+            if self.verify {
+                hasher.update(piece);
+                meter.lap(Part::Digest);
+            }
+            self.sink.write(at, piece)?;
+            meter.lap(Part::File);
+            at += length as u64;
+            meter.bytes += length as u64;
+            moved.fetch_add(length as u64, Ordering::Relaxed);
+        }
+        let digest = if self.verify { hasher.digest() } else { Digest::default() };
+        if self.verify && stream.digest(meter)? != digest {
+            let what = format!("bytes {} to {end} are not what was sent: their digest differs", span.at);
+            let hint =
+                "something on the way or in a host's memory changed them; the same command sends them again";
+            return Err(Error::peer("the stream", what, hint));
+        }
+        self.sink.keep(range)?;
+        self.settle(range, digest);
+        meter.lap(Part::File);
+        Ok(())
+    }
+}
+
+fn broken(what: String) -> Error {
+    Error::peer("the sending end", what, "are both ends of the same version?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::transfer::ask::SinkRequest;
+    use crate::workload::transfer::team::Team;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    const BYTES: u64 = 1000;
+
+    /// What becomes of these bytes of one stream.
+    fn received(folder: &Path, sent: &[u8]) -> Result<Option<Digest>> {
+        let path = Some(folder.join("file").as_os_str().as_bytes().to_vec());
+        let (name, mode, verify, threads) = (None, 0o600, true, 1);
+        let request =
+            SinkRequest { path, name, bytes: BYTES, mode, overwrite: false, anew: true, verify, threads };
+        let (sink, _) = Sink::open(&request)?;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        sender.write_all(sent).unwrap();
+        drop(sender);
+        let job = Receiving::new(&sink, true);
+        let moved = AtomicU64::new(0);
+        let team = Team::new(vec![stream], 20_000)?;
+        team.play(0, |stream, meter| job.play(stream, meter, &moved))?;
+        job.is_whole()?;
+        job.digest()
+    }
+
+    fn range(range: u64, content: &[u8], digest: &[u8]) -> Vec<u8> {
+        let frame = Frame::Bytes { range, bytes: content.len() as u64 };
+        [&frame.encode()[..], content, digest].concat()
+    }
+
+    #[test]
+    fn what_is_not_what_was_sent_has_no_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let content = vec![7; BYTES as usize];
+        let digest = *blake3::hash(&content).as_bytes();
+        let end = Frame::End.encode();
+        let whole = [range(0, &content, &digest), end.to_vec()].concat();
+        assert_eq!(received(folder.path(), &whole).unwrap(), Some(digest));
+        let mut damaged = whole.clone();
+        damaged[100] ^= 1;
+        let twice = [range(0, &content, &digest), whole.clone()].concat();
+        for (sent, part) in [
+            (damaged, "their digest differs"),
+            (end.to_vec(), "left out 1 range"),
+            (whole[..500].to_vec(), "ended a stream"),
+            (range(0, &content, &digest), "ended a stream"),
+            (range(1, &content, &digest), "which is none"),
+            (range(0, &content[1..], &digest), "of range 0, which has 1000"),
+            (twice, "twice"),
+            (Frame::Held { range: 0 }.encode().to_vec(), "which is not here"),
+            (vec![0xff; 24], "no frame"),
+        ] {
+            let error = received(folder.path(), &sent).unwrap_err();
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What is sent: a file, or memory in its place.
+
+use super::ask::{Opened, SourceRequest};
+use super::fault;
+use super::range::Division;
+use crate::{Error, Result};
+use linerate_sys::{destination, page_cache};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::PathBuf;
+
+/// What memory is made of: no layer below may find that it is all the same, and it is written once, so that it is there.
+const BLOCK: usize = 2 << 20;
+
+/// What is sent.
+pub enum Source {
+    /// A file.
+    File(SourceFile),
+    /// So many bytes of memory.
+    Memory(u64, Vec<u8>),
+}
+
+/// An open file, as it was found.
+pub struct SourceFile {
+    file: File,
+    shown: String,
+    found: Metadata,
+}
+
+impl Source {
+    /// Opens it.
+    pub fn open(request: &SourceRequest) -> Result<(Source, Opened)> {
+        let Some(path) = &request.path else {
+            let division = Division::for_file(request.memory_bytes)?;
+            let block = block(rand::random());
+            let opened = Opened { bytes: division.bytes, mode: 0o644, name: None, cached_share: None };
+            return Ok((Source::Memory(division.bytes, block), opened));
+        };
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        let shown = path.display().to_string();
+        let file = destination::open_source(&path).map_err(fault::of_file)?;
+        let found = file.metadata().map_err(|e| fault::on("stat", &shown, e))?;
+        Division::for_file(found.len())?;
+        if request.cold {
+            page_cache::drop_cached(&file).map_err(fault::of_file)?;
+        }
+        let cached_share = page_cache::cached_share(&file).ok();
+        // It is advice: whether it is taken shows in the time.
+        let _ = page_cache::read_ahead(&file);
+        let name = path.file_name().map(|name| name.to_owned().into_vec());
+        let opened = Opened { bytes: found.len(), mode: found.mode() & 0o777, name, cached_share };
+        Ok((Source::File(SourceFile { file, shown, found }), opened))
+    }
+
+    /// How long it is.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Source::File(file) => file.found.len(),
+            Source::Memory(bytes, _) => *bytes,
+        }
+    }
+
+    /// The bytes from a place on, as many as the room has or less. A file's are read into the room, memory's are where they are.
+    pub fn piece<'p>(&'p self, at: u64, room: &'p mut [u8]) -> Result<&'p [u8]> {
+        match self {
+            Source::File(file) => file.read(at, room),
+            Source::Memory(_, block) => {
+                let from = (at % BLOCK as u64) as usize;
+                Ok(&block[from..(from + room.len()).min(BLOCK)])
+            }
+        }
+    }
+
+    /// The file whose pages the kernel may send by itself; none of memory.
+    pub fn file(&self) -> Option<&File> {
+        match self {
+            Source::File(file) => Some(&file.file),
+            Source::Memory(..) => None,
+        }
+    }
+
+    /// Whether it is still what was found: a file that was written meanwhile was sent in parts of two states.
+    pub fn is_unchanged(&self) -> Result<()> {
+        let Source::File(file) = self else { return Ok(()) };
+        let now = file.file.metadata().map_err(|e| fault::on("stat", &file.shown, e))?;
+        let state = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec());
+        if state(&now) == state(&file.found) { Ok(()) } else { Err(file.changed()) }
+    }
+
+    /// It ended before its end.
+    pub fn shrank(&self) -> Error {
+        match self {
+            Source::File(file) => file.changed(),
+            Source::Memory(..) => Error::peer("the source", "ended", "please report it"),
+        }
+    }
+}
+
+/// Numbers of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), which are quickly had: nobody is to wait for them.
+fn block(seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    let mut block = vec![0; BLOCK];
+    block.chunks_exact_mut(8).for_each(|eight| eight.copy_from_slice(&next().to_le_bytes()));
+    block
+}
+
+impl SourceFile {
+    fn read<'r>(&self, at: u64, room: &'r mut [u8]) -> Result<&'r [u8]> {
+        let mut filled = 0;
+        while filled < room.len() {
+            match self.file.read_at(&mut room[filled..], at + filled as u64) {
+                Ok(0) => return Err(self.changed()),
+                Ok(came) => filled += came,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(fault::on("read", &self.shown, error)),
+            }
+        }
+        Ok(room)
+    }
+
+    fn changed(&self) -> Error {
+        let what = format!("{} was changed while it was read", self.shown);
+        Error::unavailable(what, "send it when nobody writes it, or a copy; nothing of it was given its name")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn open(path: &Path) -> Result<(Source, Opened)> {
+        let path = Some(path.as_os_str().as_bytes().to_vec());
+        Source::open(&SourceRequest { path, memory_bytes: 0, cold: false })
+    }
+
+    #[test]
+    fn a_file_that_changes_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; 1000]).unwrap();
+        let (source, opened) = open(&path).unwrap();
+        assert_eq!((opened.bytes, opened.name.as_deref()), (1000, Some(&b"file"[..])));
+        assert_eq!(source.piece(990, &mut [0; 10]).unwrap(), [7; 10]);
+        source.is_unchanged().unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(995).unwrap();
+        for error in [source.is_unchanged().unwrap_err(), source.piece(990, &mut [0; 10]).unwrap_err()] {
+            assert!(error.to_string().contains("changed while it was read"), "{error}");
+        }
+    }
+
+    #[test]
+    fn memory_goes_round() {
+        let (source, opened) =
+            Source::open(&SourceRequest { path: None, memory_bytes: 3 << 30, cold: false }).unwrap();
+        assert_eq!((source.bytes(), opened.bytes), (3 << 30, 3 << 30));
+        let mut room = vec![0; 1000];
+        let end = source.piece(BLOCK as u64 - 10, &mut room).unwrap().to_vec();
+        assert_eq!(end.len(), 10, "no further than the block goes");
+        assert_eq!(source.piece(2 * BLOCK as u64 - 10, &mut room).unwrap(), end);
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).unwrap();
+        for (path, part) in [
+            (folder.path().join("link"), "link"),
+            ("/dev/zero".into(), "regular"),
+            (folder.path().into(), "regular"),
+            (folder.path().join("none"), "ls -l"),
+        ] {
+            let error = open(&path).err().unwrap();
+            assert!(error.hint().is_some_and(|hint| hint.contains(part)), "{error} {:?}", error.hint());
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a search for causes tries on a rung: an arm for each experiment that changes something there.
+
+use super::{Arm, Setting, SettingError};
+use crate::vocabulary::{CAUSES, Cause, Knob, Rung};
+
+/// The experiments of every cause, in the order of the causes.
+pub fn experiments(rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>, SettingError> {
+    let of_causes = CAUSES.iter().map(|cause| of_cause(cause, rung, settings));
+    Ok(of_causes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// The experiments of one cause, but for what holds there already, and for what would undo nothing.
+fn of_cause(cause: &Cause, rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>, SettingError> {
+    let arm = |text: &&str| -> Result<Arm, SettingError> {
+        let changed = text.split('+').map(str::parse).collect::<Result<Vec<Setting>, _>>()?;
+        Ok(Arm { cause: Some(cause.name.into()), ..Arm::candidate(changed) })
+    };
+    let arms = cause.experiments.iter().map(arm).collect::<Result<Vec<Arm>, _>>()?;
+    let held = |setting: &Setting| {
+        settings.iter().rfind(|held| held.knob == setting.knob && held.applies_to(rung.id))
+    };
+    let changes = |arm: &Arm| {
+        let is_there = |setting: &Setting| held(setting).is_some_and(|held| held.value == setting.value);
+        let is_set = |setting: &Setting| held(setting).is_some();
+        arm.settings.iter().all(|setting| serves(setting, rung))
+            && !arm.settings.iter().all(is_there)
+            && (!cause.undoes || arm.settings.iter().any(is_set))
+    };
+    Ok(arms.into_iter().filter(changes).collect())
+}
+
+/// Whether a setting does something to a rung.
+fn serves(setting: &Setting, rung: &Rung) -> bool {
+    let serves = |knob: &Knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name);
+    setting.applies_to(rung.id) && Knob::named(&setting.knob).is_some_and(serves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn causes(settings: &[&str]) -> Vec<String> {
+        let settings: Vec<Setting> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let arms = experiments(Rung::named("network.tcp").unwrap(), &settings).unwrap();
+        arms.into_iter().filter_map(|arm| arm.cause).collect()
+    }
+
+    #[test]
+    fn what_undoes_is_tried_where_the_plan_sets_it() {
+        let is_tried = |settings: &[&str]| causes(settings).iter().any(|cause| cause == "slow-reader");
+        assert!(!is_tried(&[]));
+        assert!(is_tried(&["shim.read-rate=100Mb/s"]) && is_tried(&["network.tcp:shim.read-rate=100Mb/s"]));
+        assert!(!is_tried(&["in-host.tcp:shim.read-rate=100Mb/s"]));
+    }
+
+    #[test]
+    fn what_holds_already_is_no_experiment() {
+        let count =
+            |settings: &[&str]| causes(settings).iter().filter(|it| *it == "small-send-buffer").count();
+        assert_eq!((count(&[]), count(&["socket.send-buffer=4MiB"])), (1, 0));
+    }
+}

@@ -1,0 +1,26 @@
+//! Transfers by several programs beside each other.
+
+use serde::{Deserialize, Serialize};
+
+/// All transfers of one file size by one program in one way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransfersOf {
+    /// The program, and the way where it has several.
+    pub tool: String,
+    /// Whether it is ours.
+    pub is_ours: bool,
+    /// Whether what crosses is sealed.
+    pub seals: bool,
+    /// The file's bytes.
+    pub bytes: u64,
+    /// Parallel streams.
+    pub streams: u32,
+    /// The time of each, until the file was on the disk, in the order in which they were made.
+    pub took_ns: Vec<u64>,
+    /// What the paper's table calls the same, where it has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// Why there is none, or no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}

@@ -1,0 +1,259 @@
+//! Every cause.
+
+use super::Cause;
+use super::Sign::{Bound, Signal, Warning};
+
+/// What an entry does not say.
+const FAULT: Cause = Cause {
+    name: "",
+    what: "",
+    signs: &[],
+    against: &[],
+    experiments: &[],
+    undoes: false,
+    is_fault: true,
+    fix: "",
+    source: "",
+};
+
+/// Rates to pace at, half as much again from one to the next: those near the rate of the path are tried.
+const PACES: &[&str] = &[
+    "tcp.pacing-rate=2Mb/s",
+    "tcp.pacing-rate=3Mb/s",
+    "tcp.pacing-rate=5Mb/s",
+    "tcp.pacing-rate=7Mb/s",
+    "tcp.pacing-rate=10Mb/s",
+    "tcp.pacing-rate=15Mb/s",
+    "tcp.pacing-rate=20Mb/s",
+    "tcp.pacing-rate=30Mb/s",
+    "tcp.pacing-rate=50Mb/s",
+    "tcp.pacing-rate=70Mb/s",
+    "tcp.pacing-rate=100Mb/s",
+    "tcp.pacing-rate=150Mb/s",
+    "tcp.pacing-rate=200Mb/s",
+    "tcp.pacing-rate=300Mb/s",
+    "tcp.pacing-rate=500Mb/s",
+    "tcp.pacing-rate=700Mb/s",
+    "tcp.pacing-rate=1Gb/s",
+    "tcp.pacing-rate=1.5Gb/s",
+    "tcp.pacing-rate=2Gb/s",
+    "tcp.pacing-rate=3Gb/s",
+    "tcp.pacing-rate=5Gb/s",
+    "tcp.pacing-rate=7Gb/s",
+];
+
+/// Every cause, in the order of the ladder: what is below explains what is above.
+pub const CAUSES: &[Cause] = &[
+    Cause {
+        name: "offloads-off",
+        what: "segmentation and receive offloads that are off, so that each packet is paid for by itself",
+        signs: &[Signal("offloads-off"), Signal("small-packets"), Signal("cpu-busy")],
+        fix: "ethtool -K IFACE tso on gso on gro on, at both ends",
+        source: "Documentation/networking/segmentation-offloads.rst; Cai et al., SIGCOMM 2021",
+        ..FAULT
+    },
+    Cause {
+        name: "small-segments",
+        what: "segments smaller than the path takes",
+        signs: &[Signal("small-segments")],
+        experiments: &["tcp.mss=1448", "tcp.mss=8948"],
+        undoes: true,
+        fix: "leave TCP_MAXSEG alone, or make the MTU of both ends what the path takes",
+        source: "tcp(7), TCP_MAXSEG; RFC 9293 section 3.7.1",
+        ..FAULT
+    },
+    Cause {
+        name: "burst-drops",
+        what: "a policer or a short queue of the path, which drops what comes in bursts",
+        signs: &[Signal("segments-lost")],
+        experiments: PACES,
+        fix: "pace to what the path carries: tc qdisc replace dev IFACE root fq maxrate RATE, or SO_MAX_PACING_RATE; ask for a shaper with a queue",
+        source: "Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016; RFC 2475 section 2.3.3.4",
+        ..FAULT
+    },
+    Cause {
+        name: "packet-loss",
+        what: "packets that the path loses, to which the congestion control gives way",
+        signs: &[Signal("segments-lost")],
+        experiments: &["tcp.congestion-control=bbr"],
+        fix: "find the loss: ethtool -S IFACE, cables, optics, queues on the way; until then sysctl -w net.ipv4.tcp_congestion_control=bbr with the fq queue",
+        source: "Mathis et al., CCR 27(3), 1997; Cardwell et al., BBR, ACM Queue 14(5), 2016",
+        ..FAULT
+    },
+    Cause {
+        name: "reordering",
+        what: "packets that overtake each other, which the sender takes for losses",
+        signs: &[Signal("out-of-order"), Signal("segments-lost")],
+        fix: "keep a flow on one path and in one queue: hashes of links and queues by addresses and ports, no packet spraying",
+        source: "RFC 4737; RFC 8985",
+        ..FAULT
+    },
+    Cause {
+        name: "sack-off",
+        what: "losses without selective acknowledgements, of which a round trip mends one",
+        signs: &[Signal("no-selective-acks"), Signal("segments-lost")],
+        fix: "sysctl -w net.ipv4.tcp_sack=1 at both ends; find the middlebox that strips the option",
+        source: "RFC 2018; RFC 6582; tcp(7), tcp_sack",
+        ..FAULT
+    },
+    Cause {
+        name: "window-scaling-off",
+        what: "a window of at most 64 KiB, because window scaling is off or stripped",
+        signs: &[Signal("no-window-scaling"), Bound("receive-window")],
+        fix: "sysctl -w net.ipv4.tcp_window_scaling=1 at both ends; find the middlebox that strips the option",
+        source: "RFC 7323 section 2; tcp(7), tcp_window_scaling",
+        ..FAULT
+    },
+    Cause {
+        name: "small-send-buffer",
+        what: "a send buffer smaller than what must be in flight",
+        signs: &[Bound("send-buffer"), Signal("send-buffer-full")],
+        experiments: &["socket.send-buffer=4MiB"],
+        fix: "leave SO_SNDBUF alone, or raise the limit: sysctl -w net.ipv4.tcp_wmem='4096 65536 67108864'",
+        source: "tcp(7), tcp_wmem; Turner and Chen 2002, section 3",
+        ..FAULT
+    },
+    Cause {
+        name: "small-receive-window",
+        what: "a receive window smaller than what must be in flight",
+        signs: &[Bound("receive-window")],
+        experiments: &["socket.receive-buffer=4MiB"],
+        fix: "leave SO_RCVBUF alone, or raise the limit: sysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'",
+        source: "tcp(7), tcp_rmem; RFC 7323, section 2; Turner and Chen 2002, section 3",
+        ..FAULT
+    },
+    Cause {
+        name: "small-buffers",
+        what: "buffers at both ends smaller than what must be in flight",
+        signs: &[Bound("send-buffer"), Bound("receive-window"), Signal("send-buffer-full")],
+        experiments: &["socket.send-buffer=4MiB+socket.receive-buffer=4MiB"],
+        fix: "raise both limits: sysctl -w net.ipv4.tcp_wmem='4096 65536 67108864' net.ipv4.tcp_rmem='4096 131072 67108864'",
+        source: "tcp(7), tcp_wmem and tcp_rmem",
+        ..FAULT
+    },
+    Cause {
+        name: "pacing-cap",
+        what: "a limit of the socket's rate",
+        signs: &[Signal("paced")],
+        experiments: &["tcp.pacing-rate=400Gb/s"],
+        undoes: true,
+        fix: "leave SO_MAX_PACING_RATE alone, or raise it",
+        source: "socket(7), SO_MAX_PACING_RATE",
+        ..FAULT
+    },
+    Cause {
+        name: "unfit-congestion-control",
+        what: "a congestion control that does not suit the path",
+        signs: &[Bound("congestion-window")],
+        against: &[Signal("segments-lost")],
+        experiments: &[
+            "tcp.congestion-control=cubic",
+            "tcp.congestion-control=bbr",
+            "tcp.congestion-control=reno",
+        ],
+        fix: "choose the better one: sysctl -w net.ipv4.tcp_congestion_control=NAME; bbr wants the fq queue",
+        source: "RFC 9438; Cardwell et al., BBR, ACM Queue 14(5), 2016",
+        ..FAULT
+    },
+    Cause {
+        name: "cpu-quota",
+        what: "a quota of CPU time that stops the measuring processes",
+        signs: &[Warning("throttled"), Signal("cpu-busy")],
+        fix: "raise the quota: cpu.max of the cgroup, --cpus of a container, limits.cpu of a pod",
+        source: "Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
+        ..FAULT
+    },
+    Cause {
+        name: "foreign-work",
+        what: "other work on the CPUs of the ends",
+        signs: &[Warning("foreign-cpu"), Warning("preempted")],
+        experiments: &["cpu.placement=none", "cpu.placement=1/0", "cpu.placement=2/3"],
+        fix: "give the ends CPUs of their own: taskset, cpuset, isolcpus; move interrupts and other processes away",
+        source: "Documentation/scheduler/sched-eevdf.rst; cpuset(7)",
+        ..FAULT
+    },
+    Cause {
+        name: "small-reads",
+        what: "a receiver that takes little with each recv(2)",
+        signs: &[Bound("receiver-cpu"), Bound("receive-window")],
+        experiments: &["stream.read-size=1MiB"],
+        undoes: true,
+        fix: "read into a larger buffer: 64 KiB and more a call",
+        source: "recv(2); Cope et al. 2007, section 5.2",
+        ..FAULT
+    },
+    Cause {
+        name: "slow-reader",
+        what: "a receiving application that takes no more",
+        signs: &[Bound("receive-window")],
+        experiments: &["shim.read-rate=400Gb/s"],
+        undoes: true,
+        fix: "make the receiving application faster: it keeps the window closed",
+        source: "RFC 9293 section 3.8.6; tcpi_rwnd_limited, include/uapi/linux/tcp.h",
+        ..FAULT
+    },
+    Cause {
+        name: "slow-source",
+        what: "a sending application that works before each message",
+        signs: &[Signal("idle-sender"), Bound("sender-cpu")],
+        experiments: &["shim.spin=0us"],
+        undoes: true,
+        fix: "make the sending application faster: prepare data on another thread, or send more with each call",
+        source: "tcpi_busy_time, include/uapi/linux/tcp.h",
+        ..FAULT
+    },
+    Cause {
+        name: "extra-copies",
+        what: "copies that the application makes of each message",
+        signs: &[Bound("sender-cpu"), Bound("receiver-cpu")],
+        experiments: &["shim.copies=0"],
+        undoes: true,
+        fix: "send from where the data is: writev, sendfile, posted receives",
+        source: "Turner and Chen 2002, section 5",
+        ..FAULT
+    },
+    Cause {
+        name: "slow-cipher",
+        what: "a cipher that costs these CPUs more than another",
+        signs: &[Bound("sender-cpu"), Bound("receiver-cpu")],
+        experiments: &[
+            "tls.cipher=aes-128-gcm",
+            "tls.cipher=chacha20-poly1305",
+            "ssh.cipher=aes-128-gcm",
+            "ssh.cipher=chacha20-poly1305",
+        ],
+        fix: "put the faster cipher first at both ends",
+        source: "RFC 8446, appendix B.4; Cope et al. 2007, section 5.4",
+        ..FAULT
+    },
+    Cause {
+        name: "sender-copies",
+        what: "the copy that each send(2) makes",
+        signs: &[Bound("sender-cpu")],
+        experiments: &["tcp.send-engine=sendfile"],
+        is_fault: false,
+        fix: "send from the page cache (sendfile, splice) or without a copy (MSG_ZEROCOPY), or with more threads",
+        source: "sendfile(2); Cope et al. 2007, section 5.2",
+        ..FAULT
+    },
+    Cause {
+        name: "receiver-copies",
+        what: "the copy that each recv(2) makes",
+        signs: &[Bound("receiver-cpu"), Bound("receive-window")],
+        experiments: &["tcp.receive-engine=discard"],
+        is_fault: false,
+        fix: "receive with more threads, or without a copy (TCP_ZEROCOPY_RECEIVE)",
+        source: "tcp(7), MSG_TRUNC; Cai et al., Understanding host network stack overheads, SIGCOMM 2021",
+        ..FAULT
+    },
+    Cause {
+        name: "receiver-wake-ups",
+        what: "a receiver that is woken for each segment",
+        signs: &[Bound("receiver-cpu"), Bound("sender-cpu"), Bound("receive-window")],
+        experiments: &["tcp.receive-engine=coalescing"],
+        is_fault: false,
+        fix: "wait for more at once: larger reads, SO_RCVLOWAT",
+        source: "socket(7), SO_RCVLOWAT",
+        ..FAULT
+    },
+];

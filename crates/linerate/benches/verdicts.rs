@@ -1,0 +1,372 @@
+//! How often `linerate diagnose` names the right cause: faults drawn by chance, each diagnosed as a user would.
+//!
+//!     cargo bench --bench verdicts -- [--seed N] [--profile NAME] [--live COUNT | --simulated COUNT]
+//!
+//! Without a count the live draw has every fault of `linerate list faults` once at a random strength on a random path, 20
+//! pairs and 30 healthy paths. What was diagnosed is kept in target/verdicts by draw and seed, and a draw that was stopped
+//! goes on there. It prints the share of right first verdicts, of right ones among the first two and of healthy paths called
+//! healthy, each with its interval, and what was named for what. Nothing here decides a test.
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+use linerate::unit::percent;
+use linerate::vocabulary::CAUSES;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// What is said where no fault is named.
+const HEALTHY: &str = "healthy";
+
+/// Pairs and healthy paths of a whole live draw.
+const PAIRS: usize = 20;
+const HEALTHY_PATHS: usize = 30;
+
+/// Of a simulated draw one in so many is healthy, and one in so many a pair.
+const ONE_HEALTHY_IN: usize = 4;
+const ONE_PAIR_IN: usize = 4;
+
+/// Causes that the made-up machine does not feel: it has no cipher on this rung, and is faster than any pace that is tried.
+const NOT_FELT: &[&str] = &["slow-cipher", "burst-drops"];
+
+/// How much a made-up cause slows, from and to.
+const STRENGTHS: [f64; 2] = [1.1, 5.0];
+
+/// A fault of a lab: how it is put in at a strength from 0 to 1, and what may be named for it.
+struct Planted {
+    fault: &'static str,
+    options: fn(f64) -> Vec<String>,
+    causes: &'static [&'static str],
+}
+
+fn fault(text: String) -> Vec<String> {
+    vec!["--fault".into(), text]
+}
+
+fn base(text: String) -> Vec<String> {
+    vec!["--base".into(), text]
+}
+
+/// A value between two, by equal factors.
+fn between(least: f64, most: f64, strength: f64) -> f64 {
+    least * (most / least).powf(strength)
+}
+
+/// What is left of a path whose fault costs no rate.
+const NOTHING: &[&str] = &[HEALTHY];
+const WINDOWS: &[&str] = &["small-buffers", "small-receive-window", "small-send-buffer"];
+
+/// Every fault of the list, and what programs set.
+const FAULTS: &[Planted] = &[
+    Planted {
+        fault: "loss",
+        options: |s| fault(format!("loss={:.3}%", between(0.02, 1.0, s))),
+        causes: &["packet-loss"],
+    },
+    Planted {
+        fault: "burst-loss",
+        options: |s| fault(format!("burst-loss={:.3}%", between(0.05, 2.0, s))),
+        causes: &["packet-loss"],
+    },
+    Planted {
+        fault: "reorder",
+        options: |s| fault(format!("reorder={:.2}%", between(0.5, 10.0, s))),
+        causes: &["reordering", "packet-loss"],
+    },
+    Planted {
+        fault: "duplicate",
+        options: |s| fault(format!("duplicate={:.2}%", between(0.1, 2.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "jitter",
+        options: |s| fault(format!("jitter={:.2}ms", between(0.1, 2.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "delay",
+        options: |s| fault(format!("delay={:.1}ms", between(1.0, 10.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "asymmetric-delay",
+        options: |s| fault(format!("asymmetric-delay={:.1}ms", between(1.0, 10.0, s))),
+        causes: NOTHING,
+    },
+    Planted {
+        fault: "mtu-black-hole",
+        options: |s| fault(format!("mtu-black-hole={:.0}", between(600.0, 1400.0, s))),
+        causes: &["mtu-black-hole"],
+    },
+    Planted {
+        fault: "policer",
+        options: |s| fault(format!("policer={:.0}Mb/s", between(20.0, 500.0, s))),
+        causes: &["burst-drops"],
+    },
+    Planted {
+        fault: "small-buffers",
+        options: |s| fault(format!("small-buffers={:.0}KiB", between(32.0, 256.0, s))),
+        causes: WINDOWS,
+    },
+    Planted {
+        fault: "window-scaling-off",
+        options: |_| fault("window-scaling-off".into()),
+        causes: &["window-scaling-off"],
+    },
+    Planted {
+        fault: "sack-off",
+        options: |s| {
+            [fault("sack-off".into()), fault(format!("burst-loss={:.3}%", between(0.05, 1.0, s)))].concat()
+        },
+        causes: &["sack-off", "packet-loss"],
+    },
+    Planted { fault: "timestamps-off", options: |_| fault("timestamps-off".into()), causes: NOTHING },
+    Planted { fault: "offload-off", options: |_| fault("offload-off".into()), causes: &["offloads-off"] },
+    Planted {
+        fault: "firewall-rules",
+        options: |s| fault(format!("firewall-rules={:.0}", between(500.0, 5000.0, s))),
+        causes: &["firewall-rules"],
+    },
+    Planted { fault: "conntrack", options: |_| fault("conntrack".into()), causes: &["conntrack"] },
+    Planted {
+        fault: "cpu-hog",
+        options: |s| fault(format!("cpu-hog=0/{:.0}%", between(30.0, 100.0, s))),
+        causes: &["foreign-work"],
+    },
+    Planted {
+        fault: "slow-reader",
+        options: |s| fault(format!("slow-reader={:.0}Mb/s", between(50.0, 2000.0, s))),
+        causes: &["slow-reader"],
+    },
+    Planted { fault: "delayed-ack", options: |_| fault("delayed-ack".into()), causes: NOTHING },
+    Planted {
+        fault: "pinned send buffer",
+        options: |s| base(format!("socket.send-buffer={:.0}KiB", between(16.0, 128.0, s))),
+        causes: &["small-send-buffer", "small-buffers"],
+    },
+    Planted {
+        fault: "pinned receive buffer",
+        options: |s| base(format!("socket.receive-buffer={:.0}KiB", between(16.0, 128.0, s))),
+        causes: &["small-receive-window", "small-buffers"],
+    },
+    Planted {
+        fault: "pacing limit",
+        options: |s| base(format!("tcp.pacing-rate={:.0}Mb/s", between(50.0, 1000.0, s))),
+        causes: &["pacing-cap"],
+    },
+    Planted {
+        fault: "busy source",
+        options: |s| base(format!("shim.spin={:.0}us", between(200.0, 5000.0, s))),
+        causes: &["slow-source"],
+    },
+];
+
+/// One diagnosis of a draw.
+struct Draw {
+    /// What was put in, in words.
+    truth: String,
+    /// For each fault that was put in the causes that may be named.
+    causes: Vec<Vec<String>>,
+    arguments: Vec<String>,
+}
+
+/// What the command line asks for.
+struct Asked {
+    seed: u64,
+    profile: String,
+    simulated: bool,
+    count: usize,
+}
+
+fn main() -> ExitCode {
+    let asked = match asked() {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("{why}: see the top of benches/verdicts.rs");
+            return ExitCode::from(2);
+        }
+    };
+    let kind = if asked.simulated { "simulated" } else { "live" };
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../verdicts");
+    let file = folder.join(format!("{kind}-{}-{}.jsonl", asked.profile, asked.seed));
+    if let Err(error) = fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
+    let known = answers(&file);
+    let mut answers = Vec::new();
+    for (number, draw) in draws(&asked).into_iter().enumerate() {
+        let named = known.get(&(number as u64)).cloned().or_else(|| diagnosed(&draw, &asked, &folder));
+        let Some(named) = named else { continue };
+        if !known.contains_key(&(number as u64)) {
+            keep(&file, number, &draw, &named);
+            println!("{number:>4} {:<48} {}", draw.truth, named.join(", "));
+        }
+        answers.push((draw, named));
+    }
+    told(&asked, kind, &answers);
+    ExitCode::SUCCESS
+}
+
+fn asked() -> Result<Asked, String> {
+    let mut asked = Asked { seed: 1, profile: "quick".into(), simulated: false, count: usize::MAX };
+    // Cargo says --bench to every bench.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{argument} has no value"))?;
+        let number = || value.parse::<usize>().map_err(|_| format!("{argument} {value}: no number"));
+        match argument.as_str() {
+            "--seed" => asked.seed = number()? as u64,
+            "--profile" => asked.profile.clone_from(&value),
+            "--live" => asked.count = number()?,
+            "--simulated" => (asked.simulated, asked.count) = (true, number()?),
+            _ => return Err(format!("{argument} is no option")),
+        }
+    }
+    Ok(asked)
+}
+
+/// Everything that is diagnosed: of equal seeds equal draws.
+fn draws(asked: &Asked) -> Vec<Draw> {
+    let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
+    if asked.simulated {
+        return (0..asked.count).map(|number| simulated(number, &mut random)).collect();
+    }
+    let mut planted: Vec<Vec<usize>> = (0..FAULTS.len()).map(|at| vec![at]).collect();
+    planted.extend(
+        (0..PAIRS).map(|_| vec![random.random_range(0..FAULTS.len()), random.random_range(0..FAULTS.len())]),
+    );
+    planted.extend((0..HEALTHY_PATHS).map(|_| Vec::new()));
+    let mut draws: Vec<Draw> = planted.iter().map(|faults| live(faults, &mut random)).collect();
+    // A short draw is a sample of all of it.
+    for at in (1..draws.len()).rev() {
+        draws.swap(at, random.random_range(0..=at));
+    }
+    draws.truncate(asked.count);
+    draws
+}
+
+/// Faults on a path of a lab.
+fn live(faults: &[usize], random: &mut ChaCha8Rng) -> Draw {
+    let delay = ["", ",delay=1ms", ",delay=5ms", ",delay=10ms"][random.random_range(0..4)];
+    let rate = ["wire=user", "wire=user", "rate=1Gb/s", "rate=200Mb/s"][random.random_range(0..4)];
+    let mut arguments = vec![format!("lab:{rate}{delay}")];
+    let mut causes = Vec::new();
+    let mut names = Vec::new();
+    for planted in faults.iter().map(|at| &FAULTS[*at]) {
+        arguments.extend((planted.options)(random.random::<f64>()));
+        let may_be: Vec<String> = planted.causes.iter().map(|cause| (*cause).to_owned()).collect();
+        causes.push(may_be);
+        names.push(planted.fault);
+    }
+    causes.retain(|may_be| may_be != NOTHING);
+    let what = if names.is_empty() { HEALTHY.to_owned() } else { names.join(" + ") };
+    Draw { truth: what, causes, arguments }
+}
+
+/// Causes on a made-up machine.
+fn simulated(number: usize, random: &mut ChaCha8Rng) -> Draw {
+    let able: Vec<&str> =
+        CAUSES.iter().filter(|cause| cause.is_fault && !cause.undoes).map(|cause| cause.name).collect();
+    let able: Vec<&str> = able.into_iter().filter(|name| !NOT_FELT.contains(name)).collect();
+    let count = match number {
+        number if number.is_multiple_of(ONE_HEALTHY_IN) => 0,
+        number if number % ONE_PAIR_IN == 1 => 2,
+        _ => 1,
+    };
+    let mut names: Vec<&str> = (0..count).map(|_| able[random.random_range(0..able.len())]).collect();
+    names.dedup();
+    let planted = names
+        .iter()
+        .map(|name| format!("{name}/{:.2}", between(STRENGTHS[0], STRENGTHS[1], random.random::<f64>())));
+    let planted: Vec<String> = planted.collect();
+    let cause = if planted.is_empty() { "none".into() } else { planted.join("+") };
+    let noise = between(0.5, 4.0, random.random::<f64>());
+    let delay = between(0.05, 10.0, random.random::<f64>());
+    let target =
+        format!("simulated:noise={noise:.2}%,between={:.2}%,delay={delay:.2}ms,cause={cause}", noise / 2.0);
+    let truth = if names.is_empty() { HEALTHY.to_owned() } else { names.join(" + ") };
+    let causes = names.iter().map(|name| vec![(*name).to_owned()]).collect();
+    Draw { truth, causes, arguments: vec![target] }
+}
+
+/// The faults that a diagnosis names, the first one first; none where it failed.
+fn diagnosed(draw: &Draw, asked: &Asked, folder: &Path) -> Option<Vec<String>> {
+    let seed = asked.seed.to_string();
+    let options = ["--profile", &asked.profile, "--seed", &seed, "--quiet", "--format", "json", "--output"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.arg("diagnose").args(&draw.arguments).args(options).arg(folder.join("recordings"));
+    let output = command.env("LINERATE_CONFIG", "").stderr(Stdio::piped()).output().ok()?;
+    let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
+        eprintln!("{}: {}", draw.arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        return None;
+    };
+    let of_grade = |grade: &str| {
+        let verdicts = report["verdicts"].as_array().into_iter().flatten();
+        let named = verdicts.filter(move |one| one["is_fault"] == true && one["grade"] == *grade);
+        named.filter_map(|one| one["cause"].as_str().map(str::to_owned)).collect::<Vec<String>>()
+    };
+    let mut named = [of_grade("proved"), of_grade("consistent")].concat();
+    if named.is_empty() {
+        let word = if output.status.code() == Some(0) { HEALTHY } else { "cannot tell" };
+        named.push(word.into());
+    }
+    Some(named)
+}
+
+/// What an earlier run found, by the number in the draw.
+fn answers(file: &Path) -> BTreeMap<u64, Vec<String>> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let answer = |line: Value| {
+        let named = line["named"].as_array()?.iter().filter_map(|one| one.as_str().map(str::to_owned));
+        Some((line["number"].as_u64()?, named.collect()))
+    };
+    lines.filter_map(answer).collect()
+}
+
+fn keep(file: &Path, number: usize, draw: &Draw, named: &[String]) {
+    let line = json!({ "number": number, "truth": draw.truth, "arguments": draw.arguments, "named": named });
+    let opened = OpenOptions::new().create(true).append(true).open(file);
+    if let Err(error) = opened.and_then(|mut file| writeln!(file, "{line}")) {
+        eprintln!("{}: {error}", file.display());
+    }
+}
+
+/// The shares with their intervals, and what was named for what.
+fn told(asked: &Asked, kind: &str, answers: &[(Draw, Vec<String>)]) {
+    let is_any = |draw: &Draw, named: &String| draw.causes.iter().any(|may_be| may_be.contains(named));
+    let (healthy, ill): (Vec<_>, Vec<_>) = answers.iter().partition(|(draw, _)| draw.causes.is_empty());
+    let first = ill.iter().filter(|(draw, named)| named.first().is_some_and(|one| is_any(draw, one))).count();
+    let two = ill.iter().filter(|(draw, named)| named.iter().take(2).any(|one| is_any(draw, one))).count();
+    let well = healthy.iter().filter(|(_, named)| named.first().is_some_and(|one| one == HEALTHY)).count();
+    println!("\n{kind} draw, seed {}, profile {}: {} diagnoses", asked.seed, asked.profile, answers.len());
+    for (what, count, of) in [
+        ("right first verdicts", first, ill.len()),
+        ("right among the first two", two, ill.len()),
+        ("healthy called healthy", well, healthy.len()),
+    ] {
+        let (low, high) = wilson(count, of);
+        println!("  {what:<27} {count} of {of}, 95 % interval {} to {}", percent(low), percent(high));
+    }
+    let mut matrix: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (draw, named) in answers {
+        *matrix.entry((&draw.truth, named.first().map_or("", String::as_str))).or_default() += 1;
+    }
+    println!("\n  what was put in -> what was named first");
+    matrix.iter().for_each(|((truth, named), count)| println!("  {count:>4}  {truth:<48} -> {named}"));
+}
+
+/// The interval of a share: E. B. Wilson, Journal of the American Statistical Association 22, 1927.
+fn wilson(count: usize, of: usize) -> (f64, f64) {
+    const Z: f64 = 1.959_964;
+    let (n, z2) = (of.max(1) as f64, Z * Z);
+    let share = count as f64 / n;
+    let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = Z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    ((middle - half).max(0.0), (middle + half).min(1.0))
+}

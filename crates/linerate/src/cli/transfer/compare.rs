@@ -1,0 +1,194 @@
+//! `linerate transfer --compare`: the same files by this program and by others, in turns.
+
+use super::{hosts, plan};
+use crate::cli::measure::reached;
+use crate::cli::stop::Stop;
+use crate::cli::transfer_args::{NO_TOOL, Transfer};
+use crate::cli::{SOME_FAILED, chain, farewell, print};
+use crate::plan::Target;
+use crate::record::TransfersOf;
+use crate::report::{size, transfers_json, transfers_text};
+use crate::run::{FileEnd, Order, Runner};
+use crate::workload::tool::{Bench, Files, TOOLS, Tool};
+use crate::{Error, Result};
+use rand::seq::SliceRandom;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What this program is called in the table.
+const OURS: &str = "linerate";
+
+/// Numbers of streams of ours.
+const STREAMS: [u32; 3] = [1, 2, 4];
+
+/// A way of ours: which of its ends is memory, and what is asked of it.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    name: &'static str,
+    from_memory: bool,
+    to_memory: bool,
+    cold: bool,
+    verify: bool,
+}
+
+/// From disk to disk first, which the others do too; then what each disk, the source's cache and the digests cost.
+const WAYS: &[Way] = &[
+    Way { name: "", from_memory: false, to_memory: false, cold: false, verify: true },
+    Way { name: ", source cold", from_memory: false, to_memory: false, cold: true, verify: true },
+    Way { name: ", not verified", from_memory: false, to_memory: false, cold: false, verify: false },
+    Way { name: ", memory to disk", from_memory: true, to_memory: false, cold: false, verify: true },
+    Way { name: ", disk to memory", from_memory: false, to_memory: true, cold: false, verify: true },
+    Way { name: ", memory to memory", from_memory: true, to_memory: true, cold: false, verify: true },
+];
+
+/// What one row of the table is made by.
+#[derive(Clone, Copy)]
+enum By {
+    Ours(Way),
+    Tool(&'static Tool),
+}
+
+struct Row {
+    by: By,
+    of: TransfersOf,
+}
+
+/// Moves them all, and prints the table.
+pub fn main(args: &Transfer) -> Result<ExitCode> {
+    if !matches!(args.target, Target::Lab(_)) {
+        let what = format!("--compare starts servers of its own, and {} is no lab", args.target);
+        return Err(Error::usage(what, "try `linerate transfer lab --compare`"));
+    }
+    let (plan, hosts, stop) = (plan(args)?, hosts(args), Stop::listen()?);
+    let wanted = || stop.wanted();
+    let mut watcher = hosts.watching.start(&stop)?;
+    watcher.announce("building the lab");
+    let mut runner = reached(&plan, &hosts, &wanted, watcher.as_mut())?;
+    let mut bench = Bench::new()?;
+    let mut rows = Vec::new();
+    let mut ended = Ok(());
+    for bytes in &args.sizes {
+        let files = bench.file(*bytes)?;
+        let mut of_size = rows_of(args, *bytes);
+        ended = turns(args.rounds, &mut of_size, &mut |row, round| {
+            if stop.wanted() {
+                return Err(Error::Interrupted);
+            }
+            let what = format!("{} by {}, round {} of {}", size(*bytes), row.of.tool, round + 1, args.rounds);
+            watcher.moved(&what);
+            one(row, &mut runner, &mut bench, &files)
+        });
+        rows.extend(of_size.into_iter().map(|row| row.of));
+        if ended.is_err() {
+            break;
+        }
+    }
+    watcher.ended()?;
+    match args.json {
+        true => print(&format!("{}\n", transfers_json(&rows)))?,
+        false => print(&transfers_text(&rows))?,
+    }
+    farewell();
+    ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
+    let has_failed = rows.iter().any(|row| row.took_ns.is_empty());
+    Ok(if has_failed { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Every row, in another order each round: what changes meanwhile falls on all. A row that failed is not tried again.
+fn turns(rounds: u32, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Result<()>) -> Result<()> {
+    for round in 0..rounds {
+        rows.shuffle(&mut rand::rng());
+        for row in rows.iter_mut().filter(|row| row.of.failed.is_none()) {
+            one(row, round)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a file size. What is not installed is left out, or told where it was asked for by name.
+fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
+    let row = |by, tool: String, seals, streams, paper: Option<&str>, failed| Row {
+        by,
+        of: TransfersOf {
+            tool,
+            is_ours: matches!(by, By::Ours(_)),
+            seals,
+            bytes,
+            streams,
+            took_ns: Vec::new(),
+            paper: paper.map(String::from),
+            failed,
+        },
+    };
+    let mut rows = Vec::new();
+    for (at, way) in WAYS.iter().enumerate() {
+        let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
+        let ours =
+            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
+        rows.extend(streams.iter().map(ours));
+    }
+    let path: Vec<PathBuf> = Bench::programs();
+    let is_named = |tool: &Tool| args.tools.iter().any(|name| name == tool.name);
+    for tool in TOOLS.iter().copied().filter(|tool| args.tools.is_empty() || is_named(tool)) {
+        let missing =
+            tool.missing(&path).map(|name| format!("no {name} here: apt-get install {}", tool.packages));
+        if missing.is_some() && !is_named(tool) {
+            continue;
+        }
+        for count in tool.streams {
+            let paper = tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
+            rows.push(row(By::Tool(tool), tool.name.into(), tool.seals, *count, paper, missing.clone()));
+        }
+    }
+    debug_assert!(
+        args.tools.iter().all(|name| name == NO_TOOL || TOOLS.iter().any(|tool| tool.name == name))
+    );
+    rows
+}
+
+/// One transfer. That one fails is told in its row, and the others go on.
+fn one(row: &mut Row, runner: &mut Runner<'_>, bench: &mut Bench, files: &Files) -> Result<()> {
+    let took = match row.by {
+        By::Tool(tool) => runner.transfer_by_tool(bench, tool, row.of.streams, files),
+        By::Ours(way) => ours(way, row.of.streams, row.of.bytes, runner, bench, files),
+    };
+    match took {
+        Ok(ns) => row.of.took_ns.push(ns),
+        Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => {
+            return Err(error);
+        }
+        // One that fails once is not to be relied upon: it has no number.
+        Err(error) => {
+            row.of.took_ns.clear();
+            row.of.failed = Some(chain(&error));
+        }
+    }
+    Ok(())
+}
+
+fn ours(
+    way: Way,
+    streams: u32,
+    bytes: u64,
+    runner: &mut Runner<'_>,
+    bench: &mut Bench,
+    files: &Files,
+) -> Result<u64> {
+    let path = bench.destination();
+    let order = Order {
+        source: if way.from_memory { FileEnd::Memory(bytes) } else { FileEnd::Path(files.source.clone()) },
+        destination: if way.to_memory { FileEnd::Memory(0) } else { FileEnd::Path(path.clone()) },
+        pull: false,
+        streams,
+        verify: way.verify,
+        sync: true,
+        overwrite: false,
+        anew: true,
+        cold: way.cold,
+    };
+    let transfer = runner.transfer(&order, &mut |_| ())?;
+    if !way.from_memory && !way.to_memory {
+        bench.is_whole(&path, files, OURS)?;
+    }
+    Ok(transfer.wall_ns)
+}

@@ -1,0 +1,177 @@
+//! The command line of `linerate transfer`, in a file that the commands' own can read without knowing what it does.
+
+use crate::cli::heading::{HOSTS, OUTPUT, WHAT};
+use crate::cli::value::{
+    Read, Unfit, address, connect, count, message_size, ports, remote_dir, setting, target,
+};
+use crate::plan::{HostAddress, HostId, PortRange, Setting, Target};
+use crate::run::{FileEnd, RemoteFolder};
+use crate::unit::{Bytes, within};
+use crate::workload::tool::TOOLS;
+use clap::ValueHint;
+use clap::builder::PossibleValuesParser;
+use std::ffi::{OsStr, OsString};
+
+/// What stands for memory in the place of a file.
+const MEMORY: &str = "memory:";
+
+/// No other program.
+pub const NO_TOOL: &str = "none";
+
+/// The longest memory that is sent: it goes round in a block.
+const LONGEST: u64 = 1 << 50;
+
+/// Moves a file from one host to another, and says what held it up. Parallel streams take range after range; each is
+/// verified by its BLAKE3 where it came, and the file has its name only once it is whole, verified and on the disk. What is
+/// interrupted goes on from there when the same command is given again. The bytes cross the network as they are, not sealed.
+#[derive(Debug, clap::Args)]
+pub struct Transfer {
+    /// `ssh://[user@]HOST[:PORT]`, two of these with a comma, `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, whose hosts have
+    /// this machine's files.
+    #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
+    pub target: Target,
+    /// The file on the first host, which is this one where the target is one ssh://HOST; or memory:SIZE, so many bytes of
+    /// no file.
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath, required_unless_present = "compare")]
+    pub source: Option<OsString>,
+    /// The file on the second host, or a folder there; or memory, for nowhere.
+    #[arg(value_name = "DESTINATION", required_unless_present = "compare")]
+    pub destination: Option<OsString>,
+    /// The other way: SOURCE is on the second host, DESTINATION on the first.
+    #[arg(long, help_heading = WHAT)]
+    pub pull: bool,
+    /// Parallel streams.
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = count(1, 64), help_heading = WHAT)]
+    pub streams: u32,
+    /// Replace DESTINATION where it exists, once the new file is whole.
+    #[arg(long, help_heading = WHAT)]
+    pub overwrite: bool,
+    /// Begin anew, whatever an earlier transfer to DESTINATION left.
+    #[arg(long, help_heading = WHAT)]
+    pub anew: bool,
+    /// Do not verify: no digests, and the kernel sends the file's pages by itself (sendfile).
+    #[arg(long, help_heading = WHAT)]
+    pub no_verify: bool,
+    /// Do not wait until all is on the disk: the clock ends when it is written.
+    #[arg(long, help_heading = WHAT)]
+    pub no_sync: bool,
+    /// Ask the kernel first to let the source's pages go (posix_fadvise), so that it is read from the disk.
+    #[arg(long, help_heading = WHAT)]
+    pub cold: bool,
+    /// Set a knob of the streams: socket.send-buffer=256KiB, tcp.congestion-control=bbr. May be repeated.
+    #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub set: Vec<Setting>,
+    /// In a lab, in place of a file of yours: files of --sizes by this program and by every other one that this host has
+    /// (scp, rsync, GridFTP and others), in turns, each until it is on the disk, and whole.
+    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "overwrite"], help_heading = WHAT)]
+    pub compare: bool,
+    /// The sizes of those files [default: 10MB,100MB].
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, requires = "compare")]
+    #[arg(default_values = ["10MB", "100MB"], hide_default_value = true, help_heading = WHAT)]
+    pub sizes: Vec<u64>,
+    /// How many times each moves each: from 6 on a median has an interval.
+    #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = count(1, 1000), requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub rounds: u32,
+    /// Only these programs beside this one; none is the word for none of them.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = tool_names(), requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub tools: Vec<String>,
+    /// The address that a host is reached at, where it is not the one that ssh reaches: b=192.0.2.7.
+    #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]
+    pub addresses: Vec<(HostId, HostAddress)>,
+    /// The TCP ports that the listening host may use: 5201, or 5201-5210 [default: of the kernel's choice].
+    #[arg(long, value_name = "PORT[-PORT]", value_parser = ports, help_heading = HOSTS)]
+    pub ports: Option<PortRange>,
+    /// Which host connects, and which one listens, whichever sends: 'b>a' lets b connect to a [default: a>b].
+    #[arg(long, value_name = "a>b|b>a", value_parser = connect, help_heading = HOSTS)]
+    pub connect: Option<HostId>,
+    /// How to call ssh, with options.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH", help_heading = HOSTS)]
+    #[arg(hide_env_values = true, value_hint = ValueHint::CommandString)]
+    pub ssh: String,
+    /// The folder on hosts reached by ssh that the program's copy is put into [default: ~/.cache, else what can be
+    /// written and run from]. May be repeated.
+    #[arg(long = "remote-dir", value_name = "[HOST=]DIR", value_parser = remote_dir, help_heading = HOSTS)]
+    pub remote_dirs: Vec<(Option<HostId>, RemoteFolder)>,
+    /// No progress: only what came of it, and errors.
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub quiet: bool,
+    /// Print what came of it as one line of JSON.
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+}
+
+impl Transfer {
+    /// What is sent.
+    pub fn source(&self) -> Read<FileEnd> {
+        let source = self.source.clone().unwrap_or_default();
+        let Some(size) = memory(&source) else { return Ok(FileEnd::Path(source.into())) };
+        let [least, most] = [1, LONGEST].map(Bytes);
+        match within(size.parse(), least, most, |size| size) {
+            Ok(size) => Ok(FileEnd::Memory(size.0)),
+            Err(why) => Err(Unfit {
+                what: format!("the size after `{MEMORY}` is `{size}`: {why}"),
+                hint: format!("try {MEMORY}1GiB; a file of that name is ./{MEMORY}{size}"),
+            }),
+        }
+    }
+
+    /// What it becomes.
+    pub fn destination(&self) -> FileEnd {
+        let destination = self.destination.clone().unwrap_or_default();
+        match memory(&destination) {
+            Some(_) => FileEnd::Memory(0),
+            _ => FileEnd::Path(destination.into()),
+        }
+    }
+}
+
+/// The names of other programs, and the word for none.
+fn tool_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(TOOLS.iter().map(|tool| tool.name).chain([NO_TOOL]))
+}
+
+/// What follows `memory:`, or nothing after `memory`; none of a path.
+fn memory(text: &OsStr) -> Option<&str> {
+    let text = text.to_str()?;
+    if text == MEMORY.trim_end_matches(':') { Some("") } else { text.strip_prefix(MEMORY) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::args::{Args, Command};
+    use crate::run::FileEnd;
+    use clap::Parser;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn parsed(source: OsString, destination: &str) -> (Result<FileEnd, String>, FileEnd) {
+        let words = ["linerate", "transfer", "lab"].map(OsString::from);
+        let words = words.into_iter().chain([source, destination.into()]);
+        match Args::try_parse_from(words).map(|args| args.command) {
+            Ok(Command::Transfer(args)) => (args.source().map_err(|unfit| unfit.what), args.destination()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn memory_is_no_path() {
+        let path = |text: &str| FileEnd::Path(text.into());
+        assert_eq!(
+            parsed("memory:1MiB".into(), "memory"),
+            (Ok(FileEnd::Memory(1 << 20)), FileEnd::Memory(0))
+        );
+        assert_eq!(parsed("./memory".into(), "memory2"), (Ok(path("./memory")), path("memory2")));
+        for text in ["memory", "memory:", "memory:0", "memory:x"] {
+            assert!(parsed(text.into(), "x").0.is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_need_be_no_text() {
+        let name = OsString::from_vec(b"/tmp/\xff\xfe".to_vec());
+        assert_eq!(parsed(name.clone(), "x").0, Ok(FileEnd::Path(name.into())));
+    }
+}

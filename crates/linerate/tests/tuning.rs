@@ -1,0 +1,221 @@
+//! `linerate tune` and `linerate undo` as a user meets them: what is found, what is left, and what is left after a kill.
+
+use crate::ladder::ssh::Fixture;
+use crate::user::runs::{PROGRAM, await_condition};
+use linerate::lab::Lab;
+use linerate::plan::Topology;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How many searches are killed, in a usual run and where it is said.
+const USUAL_KILLS: usize = 3;
+const KILLS: &str = "LINERATE_KILLS";
+const SEED: &str = "LINERATE_KILLS_SEED";
+
+/// What a search of hosts may change, as a shell prints it.
+const SETTINGS: &str = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem \
+     /proc/sys/net/ipv4/tcp_slow_start_after_idle /proc/sys/net/ipv4/tcp_no_metrics_save \
+     /proc/sys/net/ipv4/tcp_mtu_probing; ip -o link show wire0 | grep -o \"mtu [0-9]*\"";
+
+fn linerate(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn each_outcome_of_a_search_has_its_exit_code() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let quiet = "simulated:noise=0.5%,between=0.2%,delay=500us";
+    let loud = "simulated:noise=20%,between=10%";
+    let base = ["--base", "socket.send-buffer=64KiB"];
+    let cases: [(&[&str], i32, &str); 3] = [
+        (&[&[quiet, "--knob", "send-buffer"], &base[..]].concat(), 0, "proved, and again in fresh blocks"),
+        (&[quiet, "--knob", "congestion-control"], 10, "it is left as it is"),
+        (&[loud, "--knob", "congestion-control"], 11, "cannot be told"),
+    ];
+    for (arguments, code, part) in cases {
+        let output = linerate(&[&["tune"], arguments, &["--seed", "1", "--quiet", "--output", out]].concat());
+        let printed = text(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.replace('\n', " ").contains(part), "{arguments:?}: {printed}");
+        let recording = printed.lines().rev().find(|line| line.ends_with(".jsonl")).unwrap();
+        let again = text(&linerate(&["report", recording]));
+        assert!(printed.starts_with(&again), "a report of the recording says something else: {again}");
+    }
+}
+
+#[test]
+fn what_is_proved_is_written_down_for_who_keeps_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target = "simulated:noise=0.5%,between=0.2%,delay=500us";
+    let set = ["--base", "socket.send-buffer=64KiB", "--knob", "send-buffer", "--apply", "--seed", "1"];
+    let output = linerate(&[&["tune", target], &set[..], &["--quiet", "--output", out]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let kept = entries.into_iter().find(|path| path.extension().is_some_and(|it| it == "keep")).unwrap();
+    let program = std::fs::read_to_string(kept.join("program.txt")).unwrap();
+    assert!(program.contains("SO_SNDBUF") && program.contains("fresh blocks"), "{program}");
+    assert!(std::fs::read_to_string(kept.join("undo.txt")).unwrap().contains("linerate undo"));
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_tried_and_why_not() {
+    let text = |arguments: &[&str]| text(&linerate(&[&["tune", "lab", "--dry-run"], arguments].concat()));
+    let of_sockets = text(&[]);
+    assert!(of_sockets.contains("socket.send-buffer=4MiB\n") && of_sockets.contains("--allow host"));
+    assert!(text(&["--allow", "host"]).contains("host.tcp-receive-buffer=16MiB"));
+    let of_mpi = text(&["--rung", "network.mpi"]);
+    assert!(of_mpi.contains("mpi.eager-limit=64KiB") && !of_mpi.contains("tcp.send-engine=sendfile\n"));
+    assert!(text(&["--knob", "bufers"]).contains("did you mean `buffers`?"));
+    let set = linerate(&["run", "lab", "--set", "host.mtu-probing=1", "--only", "network.tcp"]);
+    assert_eq!(set.status.code(), Some(2), "a run sets a host's own setting");
+}
+
+/// The path's fault is put in: buffers of the hosts that begin at 64 KiB and stay there.
+#[test]
+fn a_lab_s_small_buffers_are_found() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target =
+        ["lab:delay=500us", "--fault", "small-buffers=64KiB", "--knob", "host-buffers", "--allow", "host"];
+    let arguments = ["--quiet", "--output", out, "--format", "json", "--budget", "20s"];
+    let output = linerate(&[&["tune"], &target[..], &arguments].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    assert_eq!(output.status.code(), Some(0), "{} {}", report["sentence"], text(&output));
+    let step = &report["tuning"]["steps"][0];
+    assert!(step["name"].as_str().unwrap().contains("host.tcp-receive-buffer"), "{step}");
+    assert!(step["gain"]["low"].as_f64() > Some(0.5), "{step}");
+}
+
+/// A process that is no more.
+const DEAD: &str = "4194304.1";
+
+#[test]
+fn what_an_administrator_changed_meanwhile_is_left() {
+    let folder = TempDir::new().unwrap();
+    let lab = Lab::build(&Topology::default(), Path::new(PROGRAM)).unwrap();
+    let shell = |script: &str| {
+        let output = lab.hosts()[0].command("sh").args(["-c", script]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let journals = folder.path().join("linerate/settings");
+    std::fs::create_dir_all(&journals).unwrap();
+    let closed: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    for own in [folder.path().join("linerate"), journals.clone()] {
+        std::fs::set_permissions(own, closed.clone()).unwrap();
+    }
+    let namespace = shell("readlink /proc/self/ns/net").trim().to_owned();
+    let line = |place: &str, before: &str, set: &str| {
+        json!({"place": place, "before": before, "set": set, "namespace": namespace}).to_string() + "\n"
+    };
+    let probing = line("net.ipv4.tcp_mtu_probing", "0", "1");
+    let idle = line("net.ipv4.tcp_slow_start_after_idle", "1", "0");
+    // The last line was not whole when its process died.
+    std::fs::write(journals.join(DEAD), probing + &idle + "{\"place\":\"net.ipv4.tcp_rm").unwrap();
+    shell(
+        "echo 2 > /proc/sys/net/ipv4/tcp_mtu_probing; echo 0 > /proc/sys/net/ipv4/tcp_slow_start_after_idle",
+    );
+    let mut undo = lab.hosts()[0].command(PROGRAM);
+    let output = undo.arg("undo").env("XDG_RUNTIME_DIR", folder.path()).output().unwrap();
+    let printed = text(&output);
+    assert!(output.status.success() && printed.contains("tcp_slow_start_after_idle is 1 again"), "{printed}");
+    assert!(printed.contains("tcp_mtu_probing is 2, which somebody else made it meanwhile"), "{printed}");
+    let read = shell("cat /proc/sys/net/ipv4/tcp_mtu_probing /proc/sys/net/ipv4/tcp_slow_start_after_idle");
+    assert_eq!(read, "2\n1\n");
+    assert!(!journals.join(DEAD).exists(), "it is told of again and again");
+}
+
+#[test]
+fn a_search_that_is_killed_leaves_its_hosts_as_they_were() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number(SEED).unwrap_or_else(rand::random);
+    let kills = number(KILLS).map_or(USUAL_KILLS, |kills| kills as usize);
+    println!("{kills} kills, {SEED}={seed}");
+    let mut chance = ChaCha8Rng::seed_from_u64(seed);
+    let fixture = Fixture::new(2);
+    let before = settings(&fixture);
+    for kill in 0..kills {
+        let mut search = search(&fixture);
+        await_condition("a setting to be changed", || {
+            assert!(search.try_wait().unwrap().is_none(), "the search ended by itself");
+            settings(&fixture) != before
+        });
+        std::thread::sleep(Duration::from_millis(chance.random_range(0..300)));
+        let victim = if chance.random_ratio(1, 2) { agents(&fixture).into_iter().next() } else { None };
+        victim.into_iter().for_each(end);
+        let _ = search.kill();
+        search.wait().unwrap();
+        // What sees the end of its controller puts back by itself.
+        await_condition("the agents to be gone", || agents(&fixture).is_empty());
+        for host in 0..2 {
+            let output = program(&fixture, host).arg("undo").output().unwrap();
+            assert!(output.status.success(), "{}", text(&output));
+        }
+        assert_eq!(settings(&fixture), before, "kill {kill}");
+    }
+}
+
+/// A search of what hosts may change, from host a to host b.
+fn search(fixture: &Fixture) -> Child {
+    let mut command = program(fixture, 0);
+    command.args([
+        "tune",
+        &fixture.target(1),
+        "--allow",
+        "host",
+        "--knob",
+        "host-buffers,mtu,host-mtu-probing",
+    ]);
+    command.args(["--quiet", "--ssh", &fixture.ssh, "--output"]).arg(fixture.folder.path().join("out"));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The program on a host, as sshd calls it there.
+fn program(fixture: &Fixture, host: usize) -> Command {
+    let mut command = fixture.lab.hosts()[host].command(PROGRAM);
+    command.env_remove("XDG_RUNTIME_DIR").env("LINERATE_STATE", fixture.folder.path().join("state"));
+    command
+}
+
+fn settings(fixture: &Fixture) -> [Vec<u8>; 2] {
+    [0, 1].map(|host| {
+        let mut shell = fixture.lab.hosts()[host].command("sh");
+        shell.args(["-c", SETTINGS]).output().unwrap().stdout
+    })
+}
+
+/// The agents in the namespaces of both hosts.
+fn agents(fixture: &Fixture) -> Vec<u32> {
+    let namespaces = [0, 1].map(|host| {
+        let mut read = fixture.lab.hosts()[host].command("readlink");
+        let output = read.arg("/proc/self/ns/net").output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    });
+    let is_agent = |pid: &u32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let namespace = std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+            && namespaces.iter().any(|one| namespace == Path::new(one))
+    };
+    let all = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    all.filter(is_agent).collect()
+}
+
+fn end(pid: u32) {
+    if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
