@@ -263,10 +263,11 @@ globalThis.linerateCharts = (() => {
       const y = (at === 0 || panel.y.unit === figure.y.unit ? view.zoom?.y : null) ?? extentOf(panel.y, ys, intervals);
       const marks = panel.again ? [] : figure.marks.filter((mark) => (mark.series === null ? true : here.some((series) => series.name === mark.series)));
       const offset = (nth, of) => (of > 1 ? (nth - (of - 1) / 2) * 5 : 0);
-      const fans = here.filter((one) => one.points.length < LEAST_FOR_BAND);
+      // Intervals stand beside each other; what has none stands where it is.
+      const fans = here.filter((one) => one.points.length < LEAST_FOR_BAND && one.points.some((p) => p.low !== null));
       const drawn = here.flatMap((one) => {
         const isBand = one.points.length >= LEAST_FOR_BAND && one.lines.length > 0;
-        const aside = isBand ? 0 : offset(fans.indexOf(one), fans.length);
+        const aside = fans.includes(one) ? offset(fans.indexOf(one), fans.length) : 0;
         return [
           ...(raw(one) ? [dotsOf(one, inside, theme)] : []),
           linesOf(one, inside, theme),

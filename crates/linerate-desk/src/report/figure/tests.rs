@@ -71,6 +71,35 @@ fn a_line_ends_at_a_marked_break() {
     assert!(mark.text.contains("+3.00 ms from 128 KiB on"), "{}", mark.text);
 }
 
+/// Where the outlined symbols of a figure stand along x, in its own units.
+fn outlined(figure: &Figure, series: Vec<Series>) -> Vec<String> {
+    let figure = Figure { series, panels: Vec::new(), marks: Vec::new(), ..figure.clone() };
+    let svg = draw::svg(&[figure]).unwrap().remove(0);
+    let is_symbol = |path: &&str| {
+        ["matrix(", "fill=\"#ffffff\"", "ecmeta_ssr_type=\"chart\""].iter().all(|part| path.contains(part))
+    };
+    let place = |path: &str| path.split("matrix(").nth(1)?.split(',').nth(4).map(String::from);
+    svg.split("<path ").filter(is_symbol).filter_map(place).collect()
+}
+
+#[test]
+fn a_stated_value_stands_where_it_is_stated() {
+    let recording = stepped();
+    let figures = figures(&[Sheet::new(&recording, "")]);
+    let figure = named(&figures, "half-round-trip");
+    let measured = figure.series.iter().find(|series| series.shown && series.points.len() > 3).unwrap();
+    let bare = |point: &Point| Point { low: None, high: None, ..point.clone() };
+    let plain = Series { raw: Vec::new(), lines: Vec::new(), dashed: false, open: false, ..measured.clone() };
+    let points = measured.points.iter().map(bare).collect();
+    let stated = Series { name: "stated".into(), open: true, points, ..plain.clone() };
+    let ends = [measured.points.first().unwrap().clone(), measured.points.last().unwrap().clone()];
+    let short = |name: &str| Series { name: name.into(), points: ends.to_vec(), ..plain.clone() };
+    let alone = outlined(figure, vec![stated.clone()]);
+    assert_eq!(alone.len(), stated.points.len());
+    // Intervals of two points each step aside for each other.
+    assert_eq!(outlined(figure, vec![short("one"), short("two"), short("three"), stated]), alone);
+}
+
 #[test]
 fn two_recordings_hide_published_values() {
     let (a, b) = (stepped(), Synthetic { passes: 7, ..Synthetic::default() }.recording());
