@@ -4,6 +4,8 @@ use crate::ladder::ssh::Fixture;
 use crate::user::runs::{PROGRAM, await_condition};
 use linerate::lab::Lab;
 use linerate::plan::Topology;
+use linerate::record::Granted;
+use linerate::run::host_settings::{Became, HostSettings};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
@@ -134,6 +136,40 @@ fn what_an_administrator_changed_meanwhile_is_left() {
     let read = shell("cat /proc/sys/net/ipv4/tcp_mtu_probing /proc/sys/net/ipv4/tcp_slow_start_after_idle");
     assert_eq!(read, "2\n1\n");
     assert!(!journals.join(DEAD).exists(), "it is told of again and again");
+}
+
+#[test]
+fn what_others_change_during_a_search_is_told() {
+    let lab = Lab::build(&Topology::default(), Path::new(PROGRAM)).unwrap();
+    let mut part = lab.hosts()[0].command(std::env::current_exe().unwrap());
+    let name = "tuning::settings_that_others_change_are_told";
+    let output = part.args(["--exact", name, "--ignored"]).output().unwrap();
+    let printed = text(&output);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+#[ignore = "a part, which runs on a host of a lab"]
+fn settings_that_others_change_are_told() {
+    let (probing, idle) =
+        ("/proc/sys/net/ipv4/tcp_mtu_probing", "/proc/sys/net/ipv4/tcp_slow_start_after_idle");
+    let folder = TempDir::new().unwrap();
+    let mut settings = HostSettings::new(folder.path());
+    let asked = ["host.mtu-probing=1", "host.slow-start-after-idle=off"].map(|text| text.parse().unwrap());
+    let granted = settings.set(&asked, None).unwrap();
+    assert!(granted.iter().all(Granted::is_as_asked), "{granted:?}");
+    std::fs::write(probing, "2").unwrap();
+    // The next trial asks for nothing of it.
+    settings.set(&[], None).unwrap();
+    let told = settings.put_back().unwrap();
+    let became: Vec<(&str, Became)> = told.iter().map(|one| (one.place.as_str(), one.became)).collect();
+    assert_eq!(became, [("net.ipv4.tcp_mtu_probing", Became::Left)]);
+    let read = [probing, idle].map(|file| std::fs::read_to_string(file).unwrap());
+    assert_eq!(read, ["2\n", "1\n"]);
+    let files = std::fs::read_dir(folder.path().join("settings")).unwrap();
+    let names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let process = std::process::id().to_string();
+    assert!(!names.iter().any(|name| name.starts_with(&process)), "it is written down still: {names:?}");
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct HostSettings {
     transient: bool,
     journal: Option<Journal>,
     changed: BTreeMap<Place, Change>,
+    /// What somebody else changed while it was tried, which is told in the end.
+    left: Vec<PutBack>,
     /// When the controller last asked for something.
     heard: Instant,
 }
@@ -48,6 +50,7 @@ impl HostSettings {
             transient: false,
             journal: None,
             changed: BTreeMap::new(),
+            left: Vec::new(),
             heard: Instant::now(),
         }
     }
@@ -81,9 +84,10 @@ impl HostSettings {
                 granted: Some(came.map_or_else(|found| found, |()| setting.value.clone())),
             });
         }
-        let left: Vec<Place> = self.changed.keys().filter(|place| !kept.contains(place)).cloned().collect();
-        for place in left {
-            self.put_back_one(&place)?;
+        let rest: Vec<Place> = self.changed.keys().filter(|place| !kept.contains(place)).cloned().collect();
+        for place in rest {
+            let back = self.put_back_one(&place)?;
+            self.left.extend(back.filter(|back| back.became == Became::Left));
         }
         Ok(granted)
     }
@@ -135,21 +139,32 @@ impl HostSettings {
 
     /// Puts one place back; one that somebody else changed meanwhile is left.
     fn put_back_one(&mut self, place: &Place) -> Result<Option<PutBack>> {
-        let Some(change) = self.changed.remove(place) else { return Ok(None) };
-        journal::put_back(place, &change.before, std::slice::from_ref(&change.set)).map(Some)
+        let Some(change) = self.changed.get(place) else { return Ok(None) };
+        let back = journal::put_back(place, &change.before, std::slice::from_ref(&change.set))?;
+        // What could not be is tried again, and is in the journal until then.
+        if back.became != Became::Failed {
+            self.changed.remove(place);
+        }
+        Ok(Some(back))
     }
 
-    /// Puts all back, and says what became of each.
+    /// Puts all back, and says what became of each. One that fails keeps none of the others, and the journal.
     pub fn put_back(&mut self) -> Result<Vec<PutBack>> {
         let places: Vec<Place> = self.changed.keys().cloned().collect();
-        let mut told = Vec::new();
+        let mut told = std::mem::take(&mut self.left);
+        let mut failed = Ok(());
         for place in places {
-            told.extend(self.put_back_one(&place)?);
+            match self.put_back_one(&place) {
+                Ok(back) => told.extend(back),
+                Err(error) => failed = failed.and(Err(error)),
+            }
         }
-        if let Some(journal) = self.journal.take() {
+        if self.changed.is_empty()
+            && let Some(journal) = self.journal.take()
+        {
             journal.remove();
         }
-        Ok(told)
+        failed.map(|()| told)
     }
 
     /// Puts all back where the controller has not been heard for long.
