@@ -11,6 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// What is measured, and where. A second of each shows all that a run does.
 const TARGETS: [&str; 5] = [
@@ -25,6 +26,9 @@ const RUNGS: [&str; 4] =
 
 /// Events that such a run has, about.
 const EVENTS: usize = 120;
+
+/// How long a run may go on: what stalled with a dead end is waited for, as long as a stall takes, and measured again.
+const ENDS: Duration = LIMIT.saturating_mul(4);
 
 /// Processes that it has: a builder, a wire, a fault, two agents, four workers.
 const PROCESSES: usize = 9;
@@ -98,7 +102,7 @@ pub fn scene(chance: &mut ChaCha8Rng, number: usize) -> String {
 /// The run ends soon, and says who died where it could not go on with another one.
 fn finish(world: &World, mut run: Run, victim: Option<&Victim>, when: &str) {
     let process = Process::open(run.child.id()).unwrap().unwrap();
-    let is_over = process.wait(LIMIT).unwrap();
+    let is_over = process.wait(ENDS).unwrap();
     assert!(is_over, "{when}: goes on: {:#?}", marked(&world.mark));
     let status = run.child.wait().unwrap();
     let took = victim.map(|victim| victim.at.elapsed());
