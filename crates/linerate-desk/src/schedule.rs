@@ -27,6 +27,7 @@ mod passes;
 mod placement;
 mod refusal;
 mod scene;
+mod step;
 mod study;
 mod suite;
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod new_namespace;
 mod order;
 pub(crate) mod own_folder;
 mod port;
+pub(crate) mod process_journal;
 mod program;
 mod refusal;
 mod register;

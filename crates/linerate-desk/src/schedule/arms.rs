@@ -12,9 +12,8 @@ use super::blocks::LEAST_ROUND_TRIPS;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
-use super::placement::ends;
 use super::visit::{self, Planner, Visit, Visits};
-use super::{Schedule, blocks, failure, roles};
+use super::{Schedule, blocks, failure, step};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
@@ -180,7 +179,7 @@ impl Arms {
 
     /// One block: there in a random order and back, as often as the pace says.
     pub(super) fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed(u64::from(block) << 32));
+        let mut random = ChaCha8Rng::seed_from_u64(step::seed(&self.plan, u64::from(block) << 32));
         let connections = u64::from(self.comparison.connections);
         let mut order: Vec<u32> = arms.iter().copied().collect();
         let mut visits = Vec::new();
@@ -205,10 +204,6 @@ impl Arms {
             Visit { pass, why, entry, probe }
         };
         arms.iter().flat_map(|arm| self.entries.iter().map(move |entry| visit(*arm, entry))).collect()
-    }
-
-    fn seed(&self, salt: u64) -> u64 {
-        self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     fn probes_ns(&self) -> u64 {
@@ -257,24 +252,13 @@ impl Planner for Arms {
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
-        let seed = self.seed(number as u64);
+        let seed = step::seed(&self.plan, number as u64);
         let mut blocks = blocks::for_visit(&self.plan, visit, recording, seed);
         if let (None, Some(last)) = (visit.probe, blocks.last().copied()) {
             let more = trials(entry, self.comparison.metric, self.pace) - 1;
             blocks.extend(std::iter::repeat_n(last, more));
         }
-        Step {
-            number: number as u32,
-            pass: visit.pass,
-            why: visit.why,
-            case: entry.case.clone(),
-            roles: roles(entry, &ends(&self.plan, recording, &entry.case)),
-            predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
-            blocks,
-            sample_ns: None,
-            beside: None,
-            patience_ns: failure::patience_ns(entry, recording),
-        }
+        step::for_visit(&self.plan, number, visit, blocks, recording)
     }
 }
 

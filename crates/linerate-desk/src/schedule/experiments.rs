@@ -10,9 +10,8 @@ use super::arms::{decides, is_compared, size};
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
-use super::placement::ends;
 use super::visit::{self, Planner, Visit, Visits};
-use super::{Schedule, blocks, failure, roles};
+use super::{Schedule, blocks, failure, step};
 use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms};
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
@@ -215,7 +214,7 @@ impl Experiments {
 
     /// One block: there in a random order and back, as often as the pace says.
     fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed(u64::from(block) << 32));
+        let mut random = ChaCha8Rng::seed_from_u64(step::seed(&self.plan, u64::from(block) << 32));
         let mut order: Vec<u32> = arms.iter().copied().collect();
         let rounds = self.visits_each.div_ceil(2);
         let connections = u64::from(self.comparison.connections);
@@ -238,10 +237,6 @@ impl Experiments {
             Some(Visit { pass, why, entry, probe })
         };
         arms.iter().filter_map(visit).collect()
-    }
-
-    fn seed(&self, salt: u64) -> u64 {
-        self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     /// The next block of the race, or of the confirmation; none when the search is complete.
@@ -331,20 +326,8 @@ impl Planner for Experiments {
     }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
-        let entry = &visit.entry;
-        let blocks = blocks::for_visit(&self.plan, visit, recording, self.seed(number as u64));
-        Step {
-            number: number as u32,
-            pass: visit.pass,
-            why: visit.why,
-            case: entry.case.clone(),
-            roles: roles(entry, &ends(&self.plan, recording, &entry.case)),
-            predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
-            blocks,
-            sample_ns: None,
-            beside: None,
-            patience_ns: failure::patience_ns(entry, recording),
-        }
+        let blocks = blocks::for_visit(&self.plan, visit, recording, step::seed(&self.plan, number as u64));
+        step::for_visit(&self.plan, number, visit, blocks, recording)
     }
 }
 

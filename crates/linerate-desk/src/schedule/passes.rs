@@ -11,12 +11,10 @@ use super::failure;
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
 use super::launch::launching_ns;
 use super::network_path::NetworkPath;
-use super::placement::ends;
 use super::scene::Scene;
 use super::study::Study;
 use super::visit::{self, Planner, Visit, Visits};
-use super::{Schedule, roles};
-use super::{beside, blocks};
+use super::{Schedule, beside, blocks, step};
 use crate::analysis::{Vanishing, vanishing};
 use crate::plan::{HostPair, Plan, Step, View, Why};
 use crate::record::{Addition, NotMeasured, Recording, StepRecord};
@@ -318,12 +316,8 @@ impl Passes {
     /// The entries in the order of a pass.
     fn order(&self, pass: u32) -> Vec<Entry> {
         let mut order = self.entries.clone();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(u64::from(pass) << 32)));
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(step::seed(&self.plan, u64::from(pass) << 32)));
         claims::together(&self.plan, order)
-    }
-
-    fn seed(&self, salt: u64) -> u64 {
-        self.plan.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
@@ -359,18 +353,11 @@ impl Planner for Passes {
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
-        let blocks = blocks::for_visit(&self.plan, visit, recording, self.seed(number as u64));
+        let blocks = blocks::for_visit(&self.plan, visit, recording, step::seed(&self.plan, number as u64));
         Step {
-            number: number as u32,
-            pass: visit.pass,
-            why: visit.why,
-            case: entry.case.clone(),
-            roles: roles(entry, &ends(&self.plan, recording, &entry.case)),
-            predicted_ns: blocks::predicted_ns(entry, &blocks, recording),
-            blocks,
             sample_ns: entry.case.timeline.then_some(SAMPLE_NS),
             beside: beside::beside(&self.plan, entry, recording),
-            patience_ns: failure::patience_ns(entry, recording),
+            ..step::for_visit(&self.plan, number, visit, blocks, recording)
         }
     }
 }

@@ -62,7 +62,7 @@ impl Search {
     }
 
     fn left_of_budget_ns(&self, recording: &Recording) -> u64 {
-        let spent = recording.steps.last().map_or(0, |step| step.at_ns + step.duration_ns);
+        let spent = recording.spent_ns();
         self.plan.budget_ns.unwrap_or(u64::MAX).saturating_sub(spent)
     }
 
@@ -231,7 +231,7 @@ impl Schedule for Search {
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        let spent = recording.steps.last().map_or(0, |step| step.at_ns + step.duration_ns);
+        let spent = recording.spent_ns();
         self.predicted_ns().saturating_sub(spent)
     }
 

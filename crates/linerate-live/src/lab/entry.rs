@@ -4,8 +4,9 @@
 //! process is told by its start time, and each namespace by the kernel's name for it.
 
 use super::inside::id_of;
-use super::journal::{is_mark, start_of};
+use super::journal::is_mark;
 use super::order::Order;
+use super::process_journal::start_of;
 use super::{HOSTS, InForce, Lab};
 use crate::plan::Topology;
 use crate::{Error, Result};

@@ -17,7 +17,6 @@ pub use undo::{Depth, Undoing, Undone, undo};
 
 use crate::Result;
 use file::{Journal, Line};
-use linerate_sys::process::Process;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Command;
@@ -93,9 +92,4 @@ pub(super) fn is_mark(text: &str) -> bool {
 
 fn own() -> MutexGuard<'static, Option<Journal>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// When the process with this number started; none where there is none.
-pub(super) fn start_of(pid: u32) -> Result<Option<u64>> {
-    Ok(Process::open(pid)?.map(|process| process.start_time()).transpose()?.flatten())
 }

@@ -9,7 +9,7 @@ use super::planned_hosts::two_hosts;
 use super::recorder::create_folder;
 use super::run::{once, settings};
 use super::watch::lines;
-use super::{print, settle, tell};
+use super::{print, settle, tell, verdict_code};
 use crate::analysis::{Verdict, has_failed, tuned};
 use crate::plan::{Arm, Comparison, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View};
 use crate::record::Recording;
@@ -48,7 +48,7 @@ pub fn main(args: &Tune) -> Result<ExitCode> {
     }
     let verdict = tuned(&run.recording).map_or(Verdict::CannotTell, |tuned| tuned.verdict());
     match run.unless_stopped(ended) {
-        Ok(()) if verdict == Verdict::Different || !has_failed(&run.recording) => Ok(code(verdict)),
+        Ok(()) if verdict == Verdict::Different || !has_failed(&run.recording) => Ok(verdict_code(verdict)),
         ended => settle(&run.recording, ended),
     }
 }
@@ -68,15 +68,6 @@ fn written(recording: &Recording, path: &Path) -> Result<()> {
     }
     tell(&format!("how to keep it, and how to undo it: {}", folder.display()));
     Ok(())
-}
-
-/// Of a search it is good news that something differs.
-fn code(verdict: Verdict) -> ExitCode {
-    ExitCode::from(match verdict {
-        Verdict::Different => 0,
-        Verdict::Same => 10,
-        Verdict::CannotTell => 11,
-    })
 }
 
 fn tried(args: &Tune, rung: &Rung) -> Result<(Vec<Candidate>, LeftOut)> {

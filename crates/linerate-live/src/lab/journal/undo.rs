@@ -2,8 +2,9 @@
 
 use super::super::inside::{self, Inside};
 use super::super::own_folder::{lock, path_text};
-use super::file::{self, Line, folder, named};
-use super::{Kind, VARIABLE, start_of};
+use super::super::process_journal::{named, start_of};
+use super::file::{self, Line, folder};
+use super::{Kind, VARIABLE};
 use crate::{Error, Result};
 use linerate_sys::own_file::open_own;
 use std::fs::{self, File, TryLockError};

@@ -5,14 +5,13 @@
 //! put back only where it still reads what was set, and only in the network namespace in which it was set.
 
 use super::place::Place;
-use crate::lab::own_folder::{lock, own_folder, path_text};
+use crate::lab::own_folder::{lock, path_text};
+use crate::lab::process_journal::{self, ProcessJournal, named, start_of};
 use crate::{Error, Result};
-use linerate_sys::own_file::{create_own, open_own};
-use linerate_sys::process::Process;
+use linerate_sys::own_file::open_own;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
+use std::fs::{self, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// The longest journal that is read: a search writes some lines a block.
@@ -80,12 +79,7 @@ impl fmt::Display for PutBack {
 
 /// This process's own.
 #[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    /// Locked as long as it is open.
-    file: File,
-    lines: Vec<Line>,
-}
+pub struct Journal(ProcessJournal<Line>);
 
 impl Line {
     pub fn new(place: &Place, before: &str, set: &str) -> Line {
@@ -99,56 +93,34 @@ fn namespace() -> String {
 }
 
 fn folder(base: &Path) -> Result<PathBuf> {
-    let folder = base.join("settings");
-    own_folder(base)?;
-    own_folder(&folder)?;
-    Ok(folder)
-}
-
-fn start_of(pid: u32) -> Result<Option<u64>> {
-    Ok(Process::open(pid)?.map(|process| process.start_time()).transpose()?.flatten())
+    process_journal::folder(base, "settings")
 }
 
 impl Journal {
     /// An empty one.
     pub fn create(base: &Path) -> Result<Journal> {
-        let folder = folder(base)?;
-        let pid = std::process::id();
-        let lost = || Error::unavailable("this process has no start time", "is /proc mounted?");
-        let path = folder.join(format!("{pid}.{}", start_of(pid)?.ok_or_else(lost)?));
-        let _lock = lock(&folder)?;
-        let file = create_own(&path)?;
-        file.lock().map_err(|e| Error::io("lock", path_text(&path), e))?;
-        let synced = File::open(&folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| Error::io("fsync", path_text(&folder), e))?;
-        Ok(Journal { path, file, lines: Vec::new() })
+        Ok(Journal(ProcessJournal::create(&folder(base)?)?))
     }
 
     /// Writes a line, which is on disk when this returns. What is there already need not be written again.
     pub fn write(&mut self, line: Line) -> Result<()> {
-        if self.lines.contains(&line) {
-            return Ok(());
+        match self.0.lines().contains(&line) {
+            true => Ok(()),
+            false => self.0.write(line),
         }
-        let path = &self.path;
-        let fail = |call| move |e: std::io::Error| Error::io(call, path_text(path), e);
-        let mut text = serde_json::to_vec(&line).map_err(|e| fail("encode")(e.into()))?;
-        text.push(b'\n');
-        self.file.write_all(&text).map_err(fail("write"))?;
-        self.file.sync_data().map_err(fail("fsync"))?;
-        self.lines.push(line);
-        Ok(())
     }
 
     /// All of it is put back. One that cannot be removed says nothing new at the next start.
     pub fn remove(self) {
-        let _ = fs::remove_file(&self.path);
+        self.0.remove();
     }
 
     /// What it tells of is to stay until it is asked for.
     pub fn keep(self) -> Result<()> {
-        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let kept = self.path.with_file_name(format!("{KEPT}{name}"));
-        fs::rename(&self.path, &kept).map_err(|e| Error::io("rename", path_text(&kept), e))
+        let path = self.0.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let kept = path.with_file_name(format!("{KEPT}{name}"));
+        fs::rename(path, &kept).map_err(|e| Error::io("rename", path_text(&kept), e))
     }
 }
 
@@ -195,7 +167,7 @@ pub fn undo(base: &Path, also_kept: bool) -> Result<(Vec<PutBack>, Vec<String>)>
 
 /// Puts back what one journal tells of; nothing of one whose process lives, or of another namespace.
 fn of_one(path: &Path, name: &str, is_kept: bool) -> std::result::Result<Vec<PutBack>, String> {
-    let Some((pid, start)) = process_of(name) else { return Ok(Vec::new()) };
+    let Some((pid, start)) = named(name) else { return Ok(Vec::new()) };
     let Some(file) = open_own(path).map_err(|error| error.to_string())? else { return Ok(Vec::new()) };
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(Vec::new()),
@@ -206,7 +178,7 @@ fn of_one(path: &Path, name: &str, is_kept: bool) -> std::result::Result<Vec<Put
     if lives && !is_kept {
         return Ok(Vec::new());
     }
-    let lines = read(&file)?;
+    let lines: Vec<Line> = process_journal::read(&file, LONGEST)?;
     let here = namespace();
     if lines.iter().any(|line| line.namespace != here) {
         return Ok(Vec::new());
@@ -226,22 +198,4 @@ fn of_one(path: &Path, name: &str, is_kept: bool) -> std::result::Result<Vec<Put
         fs::remove_file(path).map_err(|error| error.to_string())?;
     }
     Ok(told)
-}
-
-/// The process, by its number and start, that a journal is called after.
-fn process_of(name: &str) -> Option<(u32, u64)> {
-    let (pid, start) = name.split_once('.')?;
-    Some((pid.parse().ok()?, start.parse().ok()?))
-}
-
-/// What a journal says. A last line without an end was not whole when its process died, so nothing was changed for it.
-fn read(file: &File) -> std::result::Result<Vec<Line>, String> {
-    let mut text = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > LONGEST {
-        return Err(format!("longer than {LONGEST} bytes"));
-    }
-    let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(&[][..], |end| &text[..end]);
-    let lines = ended.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).map_err(|error| error.to_string())).collect()
 }
