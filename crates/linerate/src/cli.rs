@@ -23,6 +23,7 @@ mod measure;
 mod onto;
 mod output;
 mod planned_hosts;
+mod reach;
 mod recorder;
 mod report;
 mod role;

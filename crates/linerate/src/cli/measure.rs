@@ -142,8 +142,8 @@ pub fn reached<'r>(
     watcher: &mut dyn Watcher,
 ) -> Result<Runner<'r>> {
     traces::begin()?.iter().for_each(|told| watcher.warned(told));
-    let folders = args.remote_dirs.clone();
-    let means = HostAccess { program: this_program()?, ssh: args.ssh.clone(), folders };
+    let folders = args.reach.remote_dirs.clone();
+    let means = HostAccess { program: this_program()?, ssh: args.reach.ssh.clone(), folders };
     Runner::start(plan, &means, stop, &mut |reaching| match reaching {
         Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(host, gone, of, time)),
         Reaching::Elsewhere(told) => watcher.warned(&told),

@@ -12,21 +12,21 @@ pub fn two_hosts(args: &Hosts) -> Result<Vec<PlannedHost>> {
 /// So many hosts. Where one was given both kinds of address, its peer sends to the IPv4 one: IPv6 has rungs of its own.
 pub fn first_hosts(args: &Hosts, count: u32) -> Result<Vec<PlannedHost>> {
     let all = args.target.hosts();
-    if let Some((id, address)) = args.addresses.iter().find(|(id, _)| u32::from(id.0) >= all) {
+    if let Some((id, address)) = args.reach.addresses.iter().find(|(id, _)| u32::from(id.0) >= all) {
         let what = format!("--address {id}={address}: there is no host {id}");
         let last = PlannedHost::first(all).pop().map_or(String::new(), |host| host.id.to_string());
         return Err(Error::usage(what, format!("the hosts are a to {last}, in the order of the target")));
     }
     let mut hosts = PlannedHost::first(count);
     for host in &mut hosts {
-        let given = args.addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| address);
+        let given = args.reach.addresses.iter().filter(|(id, _)| *id == host.id).map(|(_, address)| address);
         let (v6, v4): (Vec<&HostAddress>, Vec<&HostAddress>) = given.partition(|address| address.is_ipv6());
         let [v4, v6] = [("IPv4", v4), ("IPv6", v6)].map(|(family, all)| only(host.id, family, &all));
         let (v4, v6) = (v4?, v6?);
         host.address = v4.or_else(|| v6.clone());
         host.address6 = v6;
-        host.ports = args.ports;
-        host.listens = args.connect == Some(host.id);
+        host.ports = args.reach.ports;
+        host.listens = args.reach.connect == Some(host.id);
     }
     Ok(hosts)
 }

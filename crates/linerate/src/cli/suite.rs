@@ -37,7 +37,7 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
     // Who names hosts wants them in it; of a lab there are as many as it is built with.
     if suites.iter().any(Suite::takes_all_hosts) || matches!(plan.target, Target::Ssh(_)) {
         plan.hosts = first_hosts(args, plan.target.hosts())?;
-        if plan.hosts.len() > 2 && args.connect.is_some() {
+        if plan.hosts.len() > 2 && args.reach.connect.is_some() {
             let what = format!("--connect is between two hosts, and this suite is of {}", plan.hosts.len());
             return Err(Error::usage(what, "leave it out, or name two hosts"));
         }

@@ -68,11 +68,7 @@ fn hosts(args: &Transfer) -> Hosts {
         // Nothing is visited in an order.
         seed: Some(0),
         faults: Vec::new(),
-        addresses: args.addresses.clone(),
-        ports: args.ports,
-        connect: args.connect,
-        ssh: args.ssh.clone(),
-        remote_dirs: args.remote_dirs.clone(),
+        reach: args.reach.clone(),
         output: PathBuf::new(),
         watching: Watching { quiet: args.quiet || args.json, live: false, json: false },
         state: StateFolder { folder: None },

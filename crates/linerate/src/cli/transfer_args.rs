@@ -1,11 +1,10 @@
 //! The command line of `linerate transfer`, in a file that the commands' own can read without knowing what it does.
 
-use crate::cli::heading::{HOSTS, OUTPUT, WHAT};
-use crate::cli::value::{
-    Read, Unfit, address, connect, count, message_size, ports, remote_dir, setting, target,
-};
-use crate::plan::{HostAddress, HostId, PortRange, Setting, Target};
-use crate::run::{FileEnd, RemoteFolder};
+use crate::cli::heading::{OUTPUT, WHAT};
+use crate::cli::reach::Reach;
+use crate::cli::value::{Read, Unfit, count, message_size, setting, target};
+use crate::plan::{Setting, Target};
+use crate::run::FileEnd;
 use crate::unit::{Bytes, within};
 use crate::workload::tool::TOOLS;
 use clap::ValueHint;
@@ -16,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 const MEMORY: &str = "memory:";
 
 /// No other program.
-pub const NO_TOOL: &str = "none";
+const NO_TOOL: &str = "none";
 
 /// The longest memory that is sent: it goes round in a block.
 const LONGEST: u64 = 1 << 50;
@@ -78,23 +77,8 @@ pub struct Transfer {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = tool_names(), requires = "compare")]
     #[arg(help_heading = WHAT)]
     pub tools: Vec<String>,
-    /// The address that a host is reached at, where it is not the one that ssh reaches: b=192.0.2.7.
-    #[arg(long = "address", value_name = "HOST=ADDRESS", value_parser = address, help_heading = HOSTS)]
-    pub addresses: Vec<(HostId, HostAddress)>,
-    /// The TCP ports that the listening host may use: 5201, or 5201-5210 [default: of the kernel's choice].
-    #[arg(long, value_name = "PORT[-PORT]", value_parser = ports, help_heading = HOSTS)]
-    pub ports: Option<PortRange>,
-    /// Which host connects, and which one listens, whichever sends: 'b>a' lets b connect to a [default: a>b].
-    #[arg(long, value_name = "a>b|b>a", value_parser = connect, help_heading = HOSTS)]
-    pub connect: Option<HostId>,
-    /// How to call ssh, with options.
-    #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "LINERATE_SSH", help_heading = HOSTS)]
-    #[arg(hide_env_values = true, value_hint = ValueHint::CommandString)]
-    pub ssh: String,
-    /// The folder on hosts reached by ssh that the program's copy is put into [default: ~/.cache, else what can be
-    /// written and run from]. May be repeated.
-    #[arg(long = "remote-dir", value_name = "[HOST=]DIR", value_parser = remote_dir, help_heading = HOSTS)]
-    pub remote_dirs: Vec<(Option<HostId>, RemoteFolder)>,
+    #[command(flatten)]
+    pub reach: Reach,
     /// No progress: only what came of it, and errors.
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
