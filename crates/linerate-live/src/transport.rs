@@ -28,6 +28,7 @@ use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// A way to carry bytes.
@@ -75,6 +76,10 @@ pub trait Session: Send {
     /// The sockets, for observers.
     fn sockets(&self) -> Vec<&TcpStream> {
         Vec::new()
+    }
+    /// What a trial may wait on: its loops end where these are shut down.
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.sockets().into_iter().map(AsFd::as_fd).collect()
     }
     /// The processes that work for it beside this one: their CPU time is its own.
     fn processes(&self) -> Vec<u32> {

@@ -12,6 +12,8 @@ pub const NO_MEMORY: i32 = 112;
 
 /// Whether a parent says it.
 static IS_SILENT: AtomicBool = AtomicBool::new(false);
+/// Whether a thread of this process is saying it.
+static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Leaves it to the parent to say what ended this process, by [`NO_MEMORY`].
 pub fn leave_word_to_parent() {
@@ -62,6 +64,11 @@ fn end() -> ! {
     if IS_SILENT.load(Ordering::Relaxed) {
         // SAFETY: it takes a number and does not return.
         unsafe { libc::_exit(NO_MEMORY) };
+    }
+    while IS_TOLD.swap(true, Ordering::Relaxed) {
+        // It ends with the one that was first: two at a time would write into each other's sentence.
+        // SAFETY: it takes nothing.
+        unsafe { libc::pause() };
     }
     let flags = [(libc::RLIMIT_AS, "-v"), (libc::RLIMIT_DATA, "-d")];
     let found = flags.into_iter().find_map(|(resource, flag)| Some((soft_limit(resource)?, flag)));

@@ -276,6 +276,28 @@ fn a_peer_that_goes_away_is_an_error() {
     }
 }
 
+/// What a worker shuts down where the other host is gone: the other end is there here, and says nothing.
+#[test]
+fn a_trial_ends_where_what_it_waits_on_is_shut() {
+    for transport in two_ends().filter(|entry| entry.crosses_hosts).map(|entry| entry.name) {
+        for wait in [Wait::Sleeping, Wait::Polling] {
+            let [mut first, _second] = open(transport, 1, 120_000);
+            let waits_on = first.waits_on().into_iter().map(|fd| fd.try_clone_to_owned().unwrap());
+            let waits_on: Vec<_> = waits_on.collect();
+            assert!(!waits_on.is_empty(), "{transport}");
+            let task = [Task { does: Does::Pings, cpus: Vec::new() }];
+            let answer = std::thread::scope(|scope| {
+                let trial = scope.spawn(|| first.trial(&task, wait, &[block(1000, 1, 1)]));
+                // Long enough for it to wait; it must end whenever that happens.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                waits_on.iter().for_each(linerate_sys::socket::shut_down);
+                trial.join().unwrap()
+            });
+            assert!(answer.is_err(), "{transport} {wait}");
+        }
+    }
+}
+
 /// The transports over which something can go both ways at once; the others say so.
 fn is_carried(transport: &str, does: [Does; 2], wait: Wait, blocks: &[Block]) -> Option<[Answers; 2]> {
     let mut ends = open(transport, 1, 5000);

@@ -79,6 +79,8 @@ pub trait Lossy {
     fn tell(&mut self, number: u64) -> io::Result<()>;
     /// The other end's number, if it comes in time; the end of the stream is an error.
     fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>>;
+    /// An error once the other end has closed the stream; no number is taken from it.
+    fn check(&self) -> io::Result<()>;
     /// How long nothing may move before a trial fails.
     fn patience(&self) -> Duration;
 }

@@ -15,12 +15,12 @@ use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
 use crate::{Error, Result};
-use linerate_sys::{local, thread};
+use linerate_sys::{local, socket, thread};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, ErrorKind, Write};
-use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -49,8 +49,8 @@ pub fn main(home: &str, secret: &str) -> Result<()> {
 struct Worker {
     pending: Mutex<HashMap<String, Box<dyn Pending>>>,
     open: Mutex<HashMap<String, Box<dyn Session>>>,
-    /// The connections of those in a trial.
-    busy: Mutex<HashMap<String, Vec<TcpStream>>>,
+    /// What those in a trial may wait on.
+    busy: Mutex<HashMap<String, Vec<OwnedFd>>>,
     /// Told when a trial ends.
     idle: Condvar,
 }
@@ -100,7 +100,7 @@ impl Worker {
     fn let_go(&self, request: &CloseRequest) -> Result<()> {
         let busy = lock(&self.busy)?;
         let waiting = busy.iter().filter(|(name, _)| !request.spares(name)).flat_map(|(_, all)| all);
-        waiting.for_each(|connection| drop(connection.shutdown(Shutdown::Both)));
+        waiting.for_each(socket::shut_down);
         Ok(())
     }
 
@@ -117,8 +117,8 @@ impl Worker {
         for part in &request.parts {
             let session = lock(&self.open)?.remove(&part.session);
             let session = session.ok_or_else(|| unknown(&part.session))?;
-            let connections = session.sockets().into_iter().filter_map(|socket| socket.try_clone().ok());
-            lock(&self.busy)?.insert(part.session.clone(), connections.collect());
+            let waits_on = session.waits_on().into_iter().filter_map(|fd| fd.try_clone_to_owned().ok());
+            lock(&self.busy)?.insert(part.session.clone(), waits_on.collect());
             sessions.push((session, part));
         }
         let limit = Duration::from_nanos(request.limit_ns);

@@ -44,9 +44,23 @@ fn find(pid: u32, mark: &str) -> Option<Marked> {
 }
 
 fn carries(pid: u32, mark: &str) -> bool {
-    let wanted = format!("{MARK}={mark}");
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+    variable(pid, MARK).is_some_and(|value| value == mark)
+}
+
+/// What a process has in its environment under this name.
+fn variable(pid: u32, name: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut entries = environment.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    entries.find_map(|entry| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+}
+
+/// The variable by which the runner names the test that a process is of.
+const TEST: &str = "NEXTEST_ATTEMPT_ID";
+
+/// Whether a process is of another test, which runs at the same time.
+fn is_of_another_test(pid: u32) -> bool {
+    let ours = std::env::var(TEST).ok();
+    ours.is_some() && variable(pid, TEST).is_some_and(|theirs| Some(theirs) != ours)
 }
 
 /// The namespaces that a process is in or has open, as the kernel calls them.
@@ -58,11 +72,13 @@ pub fn namespaces(pid: u32) -> BTreeSet<PathBuf> {
     targets.filter(|target| kinds.iter().any(|kind| target.to_string_lossy().starts_with(kind))).collect()
 }
 
-/// Those of them that any process is in or has open, or that are mounted somewhere.
+/// Those of them that any process is in or has open, or that are mounted somewhere. The kernel gives the number of one that is
+/// gone to the next that is made, which may be of a test beside this one: its processes are not asked.
 pub fn still_there(namespaces: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let held: BTreeSet<PathBuf> = pids.flat_map(self::namespaces).collect();
+    let held = pids.filter(|pid| !is_of_another_test(*pid)).flat_map(self::namespaces);
+    let held: BTreeSet<PathBuf> = held.collect();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let is_mounted = |name: &PathBuf| mounts.contains(&*name.to_string_lossy());
     namespaces.iter().filter(|name| held.contains(*name) || is_mounted(name)).cloned().collect()

@@ -79,6 +79,7 @@ impl<L: Lossy> Unreliable<L> {
                 self.link.flush()?;
                 again = Some(again.unwrap_or(0) + 1);
             } else if length.is_none() {
+                self.link.check()?;
                 silences += 1;
                 let asked = again.unwrap_or(0);
                 if SILENCE * silences >= self.link.patience() {

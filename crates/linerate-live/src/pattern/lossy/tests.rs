@@ -13,6 +13,14 @@ struct Simulated {
     sent: u32,
     datagrams: (Sender<Vec<u8>>, Receiver<Vec<u8>>),
     numbers: (Sender<u64>, Receiver<u64>),
+    is_alone: bool,
+}
+
+impl Simulated {
+    /// It loses nothing.
+    fn new(datagrams: (Sender<Vec<u8>>, Receiver<Vec<u8>>), numbers: (Sender<u64>, Receiver<u64>)) -> Self {
+        Simulated { nth: u32::MAX, twice: false, sent: 0, datagrams, numbers, is_alone: false }
+    }
 }
 
 impl Lossy for Simulated {
@@ -45,6 +53,10 @@ impl Lossy for Simulated {
         Ok(self.numbers.1.recv_timeout(limit).ok())
     }
 
+    fn check(&self) -> io::Result<()> {
+        if self.is_alone { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    }
+
     fn patience(&self) -> Duration {
         Duration::from_secs(5)
     }
@@ -66,14 +78,8 @@ fn play_with(does: [Does; 2], (nth, twice): (u32, bool), block: &Block) -> [(Mov
     let (to_a, at_a) = channel();
     let (tell_b, heard_b) = channel();
     let (tell_a, heard_a) = channel();
-    let a = Simulated { nth, twice, sent: 0, datagrams: (to_b, at_a), numbers: (tell_b, heard_a) };
-    let b = Simulated {
-        nth: u32::MAX,
-        twice: false,
-        sent: 0,
-        datagrams: (to_a, at_b),
-        numbers: (tell_a, heard_b),
-    };
+    let a = Simulated { nth, twice, ..Simulated::new((to_b, at_a), (tell_b, heard_a)) };
+    let b = Simulated::new((to_a, at_b), (tell_a, heard_b));
     let end = |does, link| {
         let mut end = Unreliable::new(link);
         let mut region = Region::for_blocks(std::slice::from_ref(block), does).unwrap();
@@ -122,15 +128,7 @@ fn a_lost_round_trip_is_repeated_unsampled() {
 
 #[test]
 fn an_exchange_may_take_as_long_as_the_path_is() {
-    let (tell, numbers) = channel();
-    let (to, datagrams) = channel();
-    let link = Simulated {
-        nth: u32::MAX,
-        twice: false,
-        sent: 0,
-        datagrams: (to, datagrams),
-        numbers: (tell, numbers),
-    };
+    let link = Simulated::new(channel(), channel());
     let mut end = Unreliable::new(link);
     let ms = Duration::from_millis;
     assert_eq!(end.limit(&[]), ms(1000), "nothing is known");
@@ -142,16 +140,21 @@ fn an_exchange_may_take_as_long_as_the_path_is() {
 }
 
 #[test]
+fn nobody_waits_for_an_end_that_is_gone() {
+    let (_to, datagrams) = channel();
+    let link = Simulated { is_alone: true, ..Simulated::new((channel().0, datagrams), channel()) };
+    let mut end = Unreliable::new(link);
+    let block = block(100, 1, 1);
+    let mut region = Region::for_blocks(std::slice::from_ref(&block), Does::Exchanges).unwrap();
+    let (mut walk, mut stamps) = (region.walk(&block, Does::Exchanges), Vec::new());
+    end.prepare(Does::Exchanges, &block).unwrap();
+    let answer = end.run(Does::Exchanges, &block, &mut walk, &mut stamps);
+    assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+}
+
+#[test]
 fn a_message_of_another_block_is_told_apart() {
-    let (tell, numbers) = channel();
-    let (to, datagrams) = channel();
-    let link = Simulated {
-        nth: u32::MAX,
-        twice: false,
-        sent: 0,
-        datagrams: (to, datagrams),
-        numbers: (tell, numbers),
-    };
+    let link = Simulated::new(channel(), channel());
     let end = Unreliable { block: 7, ..Unreliable::new(link) };
     let mut message = [0; 16];
     write_tag(&mut message, end.tag(3));

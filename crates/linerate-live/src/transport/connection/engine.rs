@@ -73,6 +73,10 @@ impl<C: Channel> Session for Connected<C> {
         self.flows.iter().filter_map(Channel::tcp).collect()
     }
 
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.flows.iter().map(AsFd::as_fd).collect()
+    }
+
     fn processes(&self) -> Vec<u32> {
         // Several flows may have the same ones.
         let all: BTreeSet<u32> = self.flows.iter().flat_map(Channel::processes).collect();

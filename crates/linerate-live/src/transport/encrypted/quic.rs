@@ -24,6 +24,7 @@ use linerate_sys::socket;
 use link::{ExclusiveFlow, Flow, Shared};
 use std::io;
 use std::net::{TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// The transport.
@@ -109,6 +110,10 @@ impl Session for Connected {
         let both =
             |flow: &Flow| Some(format!("{} {}", flow.port.local_addr().ok()?, flow.port.peer_addr().ok()?));
         self.flows.iter().filter_map(both).collect()
+    }
+
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.flows.iter().map(|flow| flow.beside.as_fd()).collect()
     }
 
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {

@@ -10,6 +10,7 @@ use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// One such port. It takes a message as a whole, or not at all.
@@ -116,6 +117,10 @@ impl<P: Port> Session for Connected<P> {
         self.flows.iter().filter_map(|flow| flow.port.endpoints()).collect()
     }
 
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.flows.iter().map(|flow| flow.beside.as_fd()).collect()
+    }
+
     fn trial(&mut self, tasks: &[Task], wait: Wait, blocks: &[Block]) -> Result<Vec<Vec<Vec<Measured>>>> {
         let [task] = tasks else {
             return Err(Error::usage(format!("{} takes one task an end", self.spec.transport), ""));
@@ -193,6 +198,16 @@ impl<P: Port> Ends<'_, P> {
         numbers.filled = 0;
         Ok(Some(u64::from_le_bytes(numbers.bytes)))
     }
+
+    /// An error once the other end has gone: it sends no datagram that would say so.
+    pub fn check(&self) -> io::Result<()> {
+        let beside = &self.flow.beside;
+        let is_readable = socket::wait_readable(beside, Duration::ZERO).map_err(|error| error.source)?;
+        match is_readable && beside.peek(&mut [0])? == 0 {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(()),
+        }
+    }
 }
 
 impl<P: Port> Lossy for Polling<'_, P> {
@@ -228,6 +243,10 @@ impl<P: Port> Lossy for Polling<'_, P> {
 
     fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
         self.0.hear(limit)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        self.0.check()
     }
 
     fn patience(&self) -> Duration {
@@ -272,6 +291,10 @@ impl<P: Port, S: Sleep> Lossy for Sleeping<'_, P, S> {
 
     fn hear(&mut self, limit: Duration) -> io::Result<Option<u64>> {
         self.ends.hear(limit)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        self.ends.check()
     }
 
     fn patience(&self) -> Duration {

@@ -24,7 +24,8 @@ const TURN: Duration = Duration::from_micros(50);
 /// A connection, with the stream beside it.
 pub struct Flow {
     pub port: UdpSocket,
-    beside: TcpStream,
+    /// Where the other end tells that it is done, and where it is seen to be gone.
+    pub beside: TcpStream,
     machine: Mutex<Machine>,
     patience: Duration,
     /// Whether the other end has done its part of this trial.

@@ -143,6 +143,10 @@ impl<const WAITS: bool> Lossy for Shared<'_, WAITS> {
         self.ends.hear(limit)
     }
 
+    fn check(&self) -> io::Result<()> {
+        self.ends.check()
+    }
+
     fn patience(&self) -> Duration {
         self.ends.patience
     }
