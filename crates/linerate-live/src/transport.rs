@@ -45,6 +45,10 @@ pub trait Transport: Sync {
 
 /// An end that is prepared.
 pub trait Pending: Send {
+    /// What it waits for the other end on: it fails where these are shut down. None for one that waits otherwise.
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
     /// Meets the other end.
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>>;
 }

@@ -276,6 +276,25 @@ fn a_peer_that_goes_away_is_an_error() {
     }
 }
 
+/// As where the end that connects is refused: the one that listens need not wait for it.
+#[test]
+fn an_end_meets_nobody_where_its_listener_is_shut() {
+    for transport in two_ends().filter(|entry| entry.crosses_hosts).map(|entry| entry.name) {
+        let spec = Spec { patience_ms: 120_000, ..spec(transport, 1, true) };
+        let (passive, _) = named(transport).unwrap().offer(&spec).unwrap();
+        let waits_on = passive.waits_on().into_iter().map(|fd| fd.try_clone_to_owned().unwrap());
+        let waits_on: Vec<_> = waits_on.collect();
+        assert!(!waits_on.is_empty(), "{transport}");
+        let answer = std::thread::scope(|scope| {
+            let joins = scope.spawn(|| passive.join(&Offer::Nothing).map(drop));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            waits_on.iter().for_each(linerate_sys::socket::shut_down);
+            joins.join().unwrap()
+        });
+        assert!(answer.is_err(), "{transport}");
+    }
+}
+
 /// What a worker shuts down where the other host is gone: the other end is there here, and says nothing.
 #[test]
 fn a_trial_ends_where_what_it_waits_on_is_shut() {

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, ErrorKind, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -49,9 +49,9 @@ pub fn main(home: &str, secret: &str) -> Result<()> {
 struct Worker {
     pending: Mutex<HashMap<String, Box<dyn Pending>>>,
     open: Mutex<HashMap<String, Box<dyn Session>>>,
-    /// What those in a trial may wait on.
+    /// What those that meet their other end, or are in a trial, may wait on.
     busy: Mutex<HashMap<String, Vec<OwnedFd>>>,
-    /// Told when a trial ends.
+    /// Told when one of them is back.
     idle: Condvar,
 }
 
@@ -76,7 +76,10 @@ impl Worker {
     fn join(&self, request: &JoinRequest) -> Result<Joined> {
         let pending = lock(&self.pending)?.remove(&request.session);
         let pending = pending.ok_or_else(|| unknown(&request.session))?;
-        let session = pending.join(&request.other)?;
+        self.waits(&request.session, pending.waits_on())?;
+        let joined = pending.join(&request.other);
+        self.is_back([&request.session])?;
+        let session = joined?;
         let (granted, endpoints) = (session.granted(), session.endpoints());
         let joined = Joined { granted, endpoints, processes: session.processes() };
         lock(&self.open)?.insert(request.session.clone(), session);
@@ -95,7 +98,21 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends the trials of these sessions. Where one end has failed the other one may still wait: a sender does for a window
+    /// Notes what a session may wait on from now on.
+    fn waits(&self, session: &str, on: Vec<BorrowedFd<'_>>) -> Result<()> {
+        let own = on.into_iter().filter_map(|fd| fd.try_clone_to_owned().ok()).collect();
+        lock(&self.busy)?.insert(session.into(), own);
+        Ok(())
+    }
+
+    fn is_back<'s>(&self, sessions: impl IntoIterator<Item = &'s String>) -> Result<()> {
+        let mut busy = lock(&self.busy)?;
+        sessions.into_iter().for_each(|session| drop(busy.remove(session)));
+        self.idle.notify_all();
+        Ok(())
+    }
+
+    /// Ends what these sessions wait for. Where one end has failed the other one may still wait: a sender does for a window
     /// that never opens.
     fn let_go(&self, request: &CloseRequest) -> Result<()> {
         let busy = lock(&self.busy)?;
@@ -106,8 +123,7 @@ impl Worker {
 
     fn trial(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
         let answers = self.try_trial(request);
-        lock(&self.busy)?.retain(|name, _| !request.parts.iter().any(|part| part.session == *name));
-        self.idle.notify_all();
+        self.is_back(request.parts.iter().map(|part| &part.session))?;
         answers
     }
 
@@ -117,8 +133,7 @@ impl Worker {
         for part in &request.parts {
             let session = lock(&self.open)?.remove(&part.session);
             let session = session.ok_or_else(|| unknown(&part.session))?;
-            let waits_on = session.waits_on().into_iter().filter_map(|fd| fd.try_clone_to_owned().ok());
-            lock(&self.busy)?.insert(part.session.clone(), waits_on.collect());
+            self.waits(&part.session, session.waits_on())?;
             sessions.push((session, part));
         }
         let limit = Duration::from_nanos(request.limit_ns);

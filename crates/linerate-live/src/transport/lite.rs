@@ -36,6 +36,7 @@ use linerate_sys::messages::{Messages, Windows, parts};
 use linerate_sys::socket;
 use std::io;
 use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
 
 /// The knob of who makes progress while no call is made.
 const PROGRESS: &str = "lite.progress";
@@ -74,6 +75,10 @@ struct End {
 }
 
 impl Pending for End {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.meeting.waits_on()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let End { spec, meeting } = *self;
         let missing = || Error::peer("the other end", "made no connection", "");

@@ -2,6 +2,7 @@
 //! its own, before anything is measured.
 
 use super::foreign::mpi::MPI;
+use super::foreign::native::{LIBFABRIC, Native, UCX};
 use super::foreign::openssh;
 use super::socket::{half, udp};
 use crate::plan::Setting;
@@ -32,10 +33,14 @@ const TRIES: &[(&str, Try)] = &[
     (openssh::CIPHER, cipher),
     (MPI_IMPLEMENTATION, |name| MPI.lacks_named(name)),
     (MPI_PATH, |place| MPI.lacks_at(place)),
+    (UCX_TRANSPORTS, |name| native(&UCX, UCX_TRANSPORTS, name)),
+    (LIBFABRIC_PROVIDER, |name| native(&LIBFABRIC, LIBFABRIC_PROVIDER, name)),
 ];
 
 const MPI_IMPLEMENTATION: &str = "mpi.implementation";
 const MPI_PATH: &str = "mpi.path";
+const UCX_TRANSPORTS: &str = "ucx.transports";
+const LIBFABRIC_PROVIDER: &str = "libfabric.provider";
 const SEND_BUFFER: &str = "socket.send-buffer";
 const RECEIVE_BUFFER: &str = "socket.receive-buffer";
 
@@ -105,12 +110,28 @@ fn engine(knob: &str, name: &str, probe: &dyn Fn(&str) -> Result<()>) -> Option<
     // Any other failure is none of the engine's.
     let Err(Error::Unavailable { what, .. }) = probe(name) else { return None };
     let why = what.strip_prefix(&format!("{knob}={name} is not to be had here: ")).unwrap_or(&what);
+    Some((format!("its kernel does not allow it: {why}"), format!("it has {}", there(knob, probe))))
+}
+
+/// The known values of a knob that are to be had.
+fn there(knob: &str, probe: &dyn Fn(&str) -> Result<()>) -> String {
     let known = match Knob::named(knob).map(|knob| knob.kind) {
         Some(KnobKind::OneOf(names)) => names,
         _ => &[],
     };
-    let there: Vec<&str> = known.iter().copied().filter(|name| probe(name).is_ok()).collect();
-    Some((format!("its kernel does not allow it: {why}"), format!("it has {}", there.join(", "))))
+    known.iter().copied().filter(|name| probe(name).is_ok()).collect::<Vec<_>>().join(", ")
+}
+
+/// What a message library carries messages by: its rank starts with it, or says why not.
+fn native(library: &Native, knob: &str, name: &str) -> Option<Refusal> {
+    carrier(knob, name, &|name| {
+        library.starts_with(Setting { rung: None, knob: knob.into(), value: name.into() })
+    })
+}
+
+fn carrier(knob: &str, name: &str, probe: &dyn Fn(&str) -> Result<()>) -> Option<Refusal> {
+    let error = probe(name).err()?;
+    Some((format!("its library does not start with it: {error}"), format!("it has {}", there(knob, probe))))
 }
 
 fn interface(name: &str) -> Option<Refusal> {
@@ -212,5 +233,19 @@ mod tests {
             (engine("udp.engine", "plain", &probe), engine("udp.engine", "batch", &probe)),
             (None, None)
         );
+    }
+
+    #[test]
+    fn a_carrier_that_a_library_has_not_is_told_with_those_it_has() {
+        let probe = |name: &str| match name {
+            "tcp" | "udp" => Ok(()),
+            name => Err(Error::unavailable(format!("no provider {name}"), "")),
+        };
+        let (why, hint) = carrier(LIBFABRIC_PROVIDER, "shm", &probe).unwrap();
+        assert_eq!(
+            (&*why, &*hint),
+            ("its library does not start with it: no provider shm", "it has tcp, udp")
+        );
+        assert_eq!(carrier(LIBFABRIC_PROVIDER, "udp", &probe), None);
     }
 }

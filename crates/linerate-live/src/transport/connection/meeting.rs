@@ -15,7 +15,7 @@ use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// The most parallel connections of one session.
@@ -64,6 +64,10 @@ pub struct Meeting<F: Family> {
 }
 
 impl<F: Family> Pending for Meeting<F> {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.passive.iter().map(|(listener, _)| listener.as_fd()).collect()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let flows = self.meet(other)?;
         let factory: Box<dyn ConnectionFactory<F>> = match (self.passive, other) {

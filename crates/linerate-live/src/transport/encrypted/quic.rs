@@ -65,6 +65,10 @@ struct Binding {
 }
 
 impl Pending for Binding {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.meeting.waits_on()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let fingerprint = if self.identity.is_none() { Some(other.certificate()?) } else { None };
         let flows = self.meeting.meet(other)?.into_iter().map(|beside| {

@@ -17,6 +17,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, Connection, ServerConnection};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,10 @@ struct Binding {
 }
 
 impl Pending for Binding {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.meeting.waits_on()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let streams = self.meeting.meet(other)?;
         let flows = streams.into_iter().map(|stream| {

@@ -23,7 +23,7 @@ use super::library::home::{Play, Played, RankConnection, RankListener};
 use super::library::started::{Started, Tie};
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
-use crate::plan::Block;
+use crate::plan::{Block, Setting};
 use crate::record::{Granted, Lack};
 use crate::transport::connection::meeting::Meeting;
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport};
@@ -33,6 +33,7 @@ use endpoint::{About, Connect, ROLE, RankRequest};
 pub use libfabric::LIBFABRIC;
 use out_of_band::OutOfBand;
 use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -42,6 +43,9 @@ const HINT: &str = "`linerate doctor` says more; does a program that is linked w
 
 /// What a rank whose connection ended may take to end itself: less than others wait for who is nearest to the cause.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How long a rank that is only tried waits for its library.
+const TRY_MS: u64 = 5_000;
 
 /// The transport of one library.
 pub struct Native {
@@ -70,6 +74,17 @@ impl Native {
             Error::unavailable(format!("no {} that can be used: {}", self.name, whys.join("; ")), HINT)
         };
         all.iter().find(|found| found.identity.is_ok()).ok_or_else(why)
+    }
+
+    /// Whether a rank that is asked for this starts here, as in a session within the host: an error with what it said,
+    /// where it does not. A library that is not there has no say: its rung is not measured anyway.
+    pub fn starts_with(&self, setting: Setting) -> Result<()> {
+        if self.lacks().is_some() {
+            return Ok(());
+        }
+        let (transport, settings) = (self.name.into(), vec![setting]);
+        let spec = Spec { transport, flows: 1, settings, patience_ms: TRY_MS, ..Spec::default() };
+        self.rank(&spec).map(drop)
     }
 
     /// Starts this end's rank, which tells its address.
@@ -146,6 +161,10 @@ struct End {
 }
 
 impl Pending for End {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.meeting.waits_on()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let End { spec, mut own, meeting } = *self;
         let missing = || Error::peer("the other end", "made no connection", "");

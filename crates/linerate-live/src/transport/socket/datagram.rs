@@ -13,7 +13,7 @@ use crate::{Error, Result};
 use linerate_sys::socket;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Room for what an end tells of its port.
 const NAME_LEN: usize = 64;
@@ -73,6 +73,10 @@ struct Binding<D: Datagrams> {
 }
 
 impl<D: Datagrams> Pending for Binding<D> {
+    fn waits_on(&self) -> Vec<BorrowedFd<'_>> {
+        self.meeting.waits_on()
+    }
+
     fn join(self: Box<Self>, other: &Offer) -> Result<Box<dyn Session>> {
         let streams = self.meeting.meet(other)?;
         let connected = streams.into_iter().map(|beside| Ok((connect::<D>(&self.spec, &beside)?, beside)));
