@@ -3,7 +3,8 @@
 
 use crate::{Error, Result};
 use rustix::fs::{
-    CWD, FallocateFlags, FileType, Mode, OFlags, RenameFlags, fallocate, fstat, open, rename, renameat_with,
+    CWD, FallocateFlags, FileType, Mode, OFlags, RenameFlags, fallocate, fstat, fstatvfs, open, rename,
+    renameat_with, syncfs,
 };
 use rustix::io::Errno;
 use std::fs::File;
@@ -28,6 +29,26 @@ pub fn open_source(path: &Path) -> Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = open(path, flags, Mode::empty());
     regular(opened.map_err(|e| Error::new("open", path.display().to_string(), e))?.into(), path)
+}
+
+/// Opens a folder, and not through a link.
+pub fn open_folder(path: &Path) -> Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = open(path, flags, Mode::empty());
+    opened.map(File::from).map_err(|e| Error::new("open", path.display().to_string(), e))
+}
+
+/// An error where the file system that something is on has not so many bytes left for who is no root.
+pub fn has_room(on: &File, bytes: u64, path: &Path) -> Result<()> {
+    let fail = |e: Errno| Error::new("statvfs", path.display().to_string(), e);
+    let found = fstatvfs(on).map_err(fail)?;
+    let left = found.f_bavail.saturating_mul(found.f_frsize);
+    if left >= bytes { Ok(()) } else { Err(fail(Errno::NOSPC)) }
+}
+
+/// Has all on the disk that the file system has in memory on which something is.
+pub fn sync_file_system(on: &File, path: &Path) -> Result<()> {
+    syncfs(on).map_err(|e| Error::new("syncfs", path.display().to_string(), e))
 }
 
 fn regular(file: File, path: &Path) -> Result<File> {

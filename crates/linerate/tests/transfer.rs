@@ -6,6 +6,7 @@ mod bounds;
 mod kills;
 mod refusals;
 mod tools;
+mod trees;
 
 use crate::documented::sshd::Sshd;
 use crate::user::ranks::nobody_is_left;

@@ -43,8 +43,9 @@ fn moved(transfer: &Transfer) -> String {
         let how = if transfer.made_cold { ", after its pages were asked to go" } else { "" };
         format!("; {} of the source was in memory{how}", percent(share))
     });
-    let Transfer { source, destination, bytes, .. } = transfer;
-    format!("{} from {source} to {destination}, {streams}{held}{cached}", size(*bytes))
+    let Transfer { source, destination, bytes, files, .. } = transfer;
+    let files = files.map_or(String::new(), |files| format!(" in {}", counted(files, "file")));
+    format!("{}{files} from {source} to {destination}, {streams}{held}{cached}", size(*bytes))
 }
 
 fn rate(transfer: &Transfer) -> String {

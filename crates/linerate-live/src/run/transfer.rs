@@ -123,10 +123,12 @@ impl Runner<'_> {
             Answered::Opened(opened) => opened,
             _ => return Err(out_of_turn()),
         };
+        let files = opened.files();
         let sink = SinkRequest {
             path: order.destination.bytes(),
             name: opened.name,
             bytes: opened.bytes,
+            entries: opened.entries,
             mode: opened.mode,
             overwrite: order.overwrite,
             anew: order.anew,
@@ -144,6 +146,7 @@ impl Runner<'_> {
             source: order.source.shown(),
             destination: prepared.path.unwrap_or_else(|| order.destination.shown()),
             bytes: opened.bytes,
+            files,
             range_bytes: prepared.range_bytes,
             cached_share: opened.cached_share,
             made_cold: order.cold,

@@ -1,4 +1,4 @@
-//! A file from one host to another: parallel streams that take range after range, each verified where it came.
+//! A file, or a folder, from one host to another: parallel streams that take range after range, each verified where it came.
 //!
 //! Both ends are asked by the controller, one request after the other: the source is opened, the destination's part is, the
 //! ends meet, the bytes cross, and the part gets its name once both ends have told the same digest. That comparison goes by
@@ -8,7 +8,9 @@
 //! |---|---|
 //! | `ask` | what the controller asks, and what is answered |
 //! | `range` | the file in ranges, and their digests |
-//! | `source`, `sink` | the two files, or memory in their place |
+//! | `tree` | a folder as one sequence of bytes |
+//! | `source`, `sink` | the two files or folders, or memory in their place |
+//! | `part` | what is received, while it is not whole |
 //! | `journal` | which ranges are there, for who resumes |
 //! | `frame` | what stands before each range on a stream |
 //! | `send`, `receive` | a stream's loop |
@@ -21,12 +23,14 @@ mod fault;
 mod frame;
 mod journal;
 mod meter;
+mod part;
 mod range;
 mod receive;
 mod send;
 mod sink;
 mod source;
 mod team;
+mod tree;
 
 pub use ask::{
     Answered, FinishRequest, Held, OfferRequest, Opened, Prepared, ReceiveRequest, Request, SendRequest,
@@ -112,6 +116,7 @@ impl Transfers {
         team.let_begin()?;
         let mut end = team.play(begun, |stream, meter| job.play(stream, meter, &self.moved))?;
         job.is_whole()?;
+        sink.complete()?;
         end.held_bytes = job.held_bytes();
         end.digest = job.digest()?.map(|digest| hex(&digest));
         end.sync_ns = request.sync.then(|| sink.sync()).transpose()?;

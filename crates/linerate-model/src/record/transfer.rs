@@ -67,8 +67,11 @@ pub struct Transfer {
     pub source: String,
     /// To where: a path, or `memory`.
     pub destination: String,
-    /// The file's bytes.
+    /// The file's bytes, or those of all files of a folder.
     pub bytes: u64,
+    /// How many files a folder has; none of a file, or memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
     /// Bytes of a range: what is verified, and resumed, as one.
     pub range_bytes: u64,
     /// The share of the source that was in its host's memory before it began; none of what is no file.

@@ -29,11 +29,11 @@ pub struct Transfer {
     /// this machine's files.
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
-    /// The file on the first host, which is this one where the target is one ssh://HOST; or memory:SIZE, so many bytes of
-    /// no file.
+    /// The file or folder on the first host, which is this one where the target is one ssh://HOST; or memory:SIZE, so many
+    /// bytes of no file.
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath, required_unless_present = "compare")]
     pub source: Option<OsString>,
-    /// The file on the second host, or a folder there; or memory, for nowhere.
+    /// What it becomes on the second host, or a folder there to put it in; or memory, for nowhere.
     #[arg(value_name = "DESTINATION", required_unless_present = "compare")]
     pub destination: Option<OsString>,
     /// The other way: SOURCE is on the second host, DESTINATION on the first.

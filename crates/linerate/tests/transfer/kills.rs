@@ -30,8 +30,13 @@ fn kill(process: i32) {
     let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
 }
 
+/// Kills all of it at once.
+pub fn kill_all(folder: &Path) {
+    processes(folder).into_iter().for_each(kill);
+}
+
 /// Waits until bytes are in the part, or it is over.
-fn await_part(run: &mut Child, folder: &Path) {
+pub fn await_part(run: &mut Child, folder: &Path) {
     let begun = Instant::now();
     while run.try_wait().unwrap().is_none() && !folder.join("whole.linerate-part").exists() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no part comes");

@@ -27,12 +27,22 @@ fn what_cannot_be_moved_is_told_once() {
     file(&at("old"), 10);
     std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
     std::fs::create_dir(at("folder")).unwrap();
+    std::fs::create_dir(at("odd")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        at("odd/pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
     let before = names(folder.path());
-    let cases: [(&[&str], i32, &[&str]); 10] = [
+    let cases: [(&[&str], i32, &[&str]); 11] = [
         (&["none", "to"], 3, &["host a", "none", "No such file", "ls -l"]),
         (&["link", "to"], 3, &["host a", "it is a link", "readlink"]),
         (&["/dev/zero", "to"], 3, &["not a regular file"]),
-        (&["folder", "to"], 3, &["tar"]),
+        (&["odd", "to"], 3, &["odd/pipe", "no file, folder or link", "move it elsewhere"]),
+        (&["folder", "old"], 3, &["host b", "old exists", "replaces nothing"]),
         (&["file", "old"], 3, &["host b", "old exists", "--overwrite"]),
         (&["file", "link", "--overwrite"], 3, &["no regular file"]),
         (&["file", "/dev/null", "--overwrite"], 3, &["no regular file"]),

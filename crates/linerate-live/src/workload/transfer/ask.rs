@@ -1,5 +1,6 @@
 //! What the controller asks of an end, and what that answers. Paths are bytes: what a file system calls a file need be no text.
 
+use super::tree::{Entry, Kind};
 use crate::record::TransferEnd;
 use crate::transport::{Offer, Spec};
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ pub enum Answered {
     Done,
 }
 
-/// Which file is sent.
+/// Which file or folder is sent.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SourceRequest {
     /// Its path; none for bytes of memory.
@@ -62,8 +63,18 @@ pub struct Opened {
     pub mode: u32,
     /// What it is called in its folder.
     pub name: Option<Vec<u8>>,
+    /// What is in it, of a folder.
+    pub entries: Option<Vec<Entry>>,
     /// The share of it that is in memory.
     pub cached_share: Option<f64>,
+}
+
+impl Opened {
+    /// How many files a folder has.
+    pub fn files(&self) -> Option<u64> {
+        let is_file = |entry: &&Entry| matches!(entry.kind, Kind::File(_));
+        self.entries.as_ref().map(|entries| entries.iter().filter(is_file).count() as u64)
+    }
 }
 
 /// Where it is received.
@@ -75,6 +86,8 @@ pub struct SinkRequest {
     pub name: Option<Vec<u8>>,
     /// Its bytes.
     pub bytes: u64,
+    /// What is in it, of a folder.
+    pub entries: Option<Vec<Entry>>,
     /// Its permissions.
     pub mode: u32,
     /// Whether a file that is there already is replaced.

@@ -26,7 +26,7 @@ const REMEDIES: &[Remedy] = &[
     },
     Remedy {
         kinds: &[ErrorKind::InvalidInput, ErrorKind::IsADirectory],
-        hint: "one regular file is moved: pack a folder first (tar), and read a device into a file",
+        hint: "a regular file or a folder is moved: read a device into a file first",
     },
     Remedy {
         kinds: &[ErrorKind::NotFound, ErrorKind::NotADirectory],
@@ -85,8 +85,8 @@ mod tests {
             (122, "quota"),
             (27, "ulimit -f"),
             (40, "readlink"),
-            (6, "tar"),
-            (21, "tar"),
+            (6, "device"),
+            (21, "folder"),
             (2, "ls -l"),
             (13, "ls -ld"),
             (30, "ls -ld"),

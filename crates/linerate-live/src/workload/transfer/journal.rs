@@ -14,6 +14,23 @@ const SCHEMA: &str = "linerate.transfer/1";
 /// The longest journal that is read: a line each of the most ranges, and more.
 const LONGEST: u64 = 1 << 20;
 
+/// What a part is of: as its journal's first line has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// How it is divided.
+    pub division: Division,
+    /// The digest of a folder's catalog; none of a file.
+    pub catalog: Option<String>,
+}
+
+impl Subject {
+    fn line(&self) -> String {
+        let Division { bytes, range_bytes } = self.division;
+        let catalog = self.catalog.as_ref().map_or(String::new(), |digest| format!(" {digest}"));
+        format!("{SCHEMA} {bytes} {range_bytes}{catalog}")
+    }
+}
+
 /// The journal of a part that is being written.
 pub struct Journal {
     file: File,
@@ -22,12 +39,12 @@ pub struct Journal {
 
 impl Journal {
     /// Begins one anew.
-    pub fn create(path: &Path, division: Division) -> Result<Journal> {
+    pub fn create(path: &Path, subject: &Subject) -> Result<Journal> {
         let shown = path.display().to_string();
         let file = linerate_sys::destination::open_plain(path, 0o600).map_err(fault::of_file)?;
         file.set_len(0).map_err(|e| fault::on("ftruncate", &shown, e))?;
         let journal = Journal { file, path: path.to_owned() };
-        journal.write(&format!("{SCHEMA} {} {}\n", division.bytes, division.range_bytes))?;
+        journal.write(&format!("{}\n", subject.line()))?;
         Ok(journal)
     }
 
@@ -43,25 +60,25 @@ impl Journal {
     }
 }
 
-/// The ranges that a journal names, where it is one of this division; ascending, each once.
-pub fn read(path: &Path, division: Division) -> Vec<u64> {
+/// The ranges that a journal names, where it is one of this subject; ascending, each once.
+pub fn read(path: &Path, subject: &Subject) -> Vec<u64> {
     let mut bytes = Vec::new();
     let Ok(file) = linerate_sys::destination::open_source(path) else { return Vec::new() };
     if file.take(LONGEST).read_to_end(&mut bytes).is_err() {
         return Vec::new();
     }
-    ranges(&String::from_utf8_lossy(&bytes), division)
+    ranges(&String::from_utf8_lossy(&bytes), subject)
 }
 
-fn ranges(text: &str, division: Division) -> Vec<u64> {
+fn ranges(text: &str, subject: &Subject) -> Vec<u64> {
     let Some((first, rest)) = text.split_once('\n') else { return Vec::new() };
-    if first != format!("{SCHEMA} {} {}", division.bytes, division.range_bytes) {
+    if first != subject.line() {
         return Vec::new();
     }
     // The last line may have been cut short, and be another number then.
     let whole = rest.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let mut ranges: Vec<u64> = whole.lines().filter_map(|line| line.parse().ok()).collect();
-    ranges.retain(|range| *range < division.count());
+    ranges.retain(|range| *range < subject.division.count());
     ranges.sort_unstable();
     ranges.dedup();
     ranges
@@ -71,27 +88,32 @@ fn ranges(text: &str, division: Division) -> Vec<u64> {
 mod tests {
     use super::*;
 
+    fn subject(bytes: u64) -> Subject {
+        Subject { division: Division::for_file(bytes).unwrap(), catalog: None }
+    }
+
     #[test]
     fn what_was_kept_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, division) = (folder.path().join("journal"), Division::for_file(100 << 20).unwrap());
-        let journal = Journal::create(&path, division).unwrap();
+        let (path, file) = (folder.path().join("journal"), subject(100 << 20));
+        let journal = Journal::create(&path, &file).unwrap();
         [7, 3, 7].iter().for_each(|range| journal.keep(*range).unwrap());
-        assert_eq!(read(&path, division), [3, 7]);
-        let other = Division::for_file((100 << 20) + 1).unwrap();
-        assert!(read(&path, other).is_empty(), "another file's");
-        assert!(read(folder.path(), division).is_empty());
+        assert_eq!(read(&path, &file), [3, 7]);
+        assert!(read(&path, &subject((100 << 20) + 1)).is_empty(), "another file's");
+        let folder_of_it = Subject { catalog: Some("f00".into()), ..file.clone() };
+        assert!(read(&path, &folder_of_it).is_empty(), "a folder's");
+        assert!(read(folder.path(), &file).is_empty());
     }
 
     #[test]
     fn a_damaged_journal_is_read_as_far_as_it_goes() {
-        let division = Division::for_file(100 << 20).unwrap();
-        let first = format!("{SCHEMA} {} {}\n", division.bytes, division.range_bytes);
+        let file = subject(100 << 20);
+        let first = format!("{}\n", file.line());
         for (rest, ranges_there) in
             [("1\n2", &[1][..]), ("", &[]), ("1\nx\n-4\n99999\n2\n", &[1, 2]), ("\0\0\n5\n\u{fffd}\n", &[5])]
         {
-            assert_eq!(ranges(&format!("{first}{rest}"), division), ranges_there, "{rest:?}");
+            assert_eq!(ranges(&format!("{first}{rest}"), &file), ranges_there, "{rest:?}");
         }
-        assert!(ranges("1\n2\n", division).is_empty());
+        assert!(ranges("1\n2\n", &file).is_empty());
     }
 }

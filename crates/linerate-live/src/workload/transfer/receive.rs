@@ -5,6 +5,7 @@ use super::meter::{Meter, Part};
 use super::range::{Digest, Division, Span};
 use super::sink::Sink;
 use super::team::Stream;
+use super::tree::Hand;
 use crate::{Error, Result};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -65,7 +66,7 @@ impl<'s> Receiving<'s> {
 
     /// One stream's part.
     pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let mut room = vec![0; PIECE];
+        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
         loop {
             match stream.next(meter)? {
                 Frame::End => return Ok(()),
@@ -78,7 +79,7 @@ impl<'s> Receiving<'s> {
                             span.bytes
                         )));
                     }
-                    self.receive(stream, (range, span), &mut room, meter, moved)?;
+                    self.receive(stream, (range, span), (&mut room, &mut hand), meter, moved)?;
                 }
             }
         }
@@ -114,7 +115,7 @@ impl<'s> Receiving<'s> {
         &self,
         stream: &Stream<'_>,
         (range, span): (u64, Span),
-        room: &mut [u8],
+        (room, hand): (&mut [u8], &mut Hand),
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
@@ -130,7 +131,7 @@ impl<'s> Receiving<'s> {
                 hasher.update(piece);
                 meter.lap(Part::Digest);
             }
-            self.sink.write(at, piece)?;
+            self.sink.write(at, piece, hand)?;
             meter.lap(Part::File);
             at += length as u64;
             meter.bytes += length as u64;
@@ -170,8 +171,17 @@ mod tests {
     fn received(folder: &Path, sent: &[u8]) -> Result<Option<Digest>> {
         let path = Some(folder.join("file").as_os_str().as_bytes().to_vec());
         let (name, mode, verify, threads) = (None, 0o600, true, 1);
-        let request =
-            SinkRequest { path, name, bytes: BYTES, mode, overwrite: false, anew: true, verify, threads };
+        let request = SinkRequest {
+            path,
+            name,
+            bytes: BYTES,
+            entries: None,
+            mode,
+            overwrite: false,
+            anew: true,
+            verify,
+            threads,
+        };
         let (sink, _) = Sink::open(&request)?;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -6,6 +6,7 @@ use super::meter::{Meter, Part};
 use super::range::{Digest, Division, Span};
 use super::source::Source;
 use super::team::Stream;
+use super::tree::Hand;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is read, digested and sent at once: it stays in a core's own cache.
 const PIECE: usize = 256 << 10;
+
+/// What a stream reads with: its room, and the file that it has open of a folder's.
+type By<'s> = (&'s mut [u8], &'s mut Hand);
 
 /// All that is to be sent.
 pub struct Sending<'s> {
@@ -53,10 +57,10 @@ impl<'s> Sending<'s> {
 
     /// One stream's part.
     pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let mut room = vec![0; PIECE];
+        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
         stream.await_begin(meter)?;
         while let Some((range, span)) = self.take() {
-            if self.is_held(range, span, &mut room, meter)? {
+            if self.is_held(range, span, (&mut room, &mut hand), meter)? {
                 self.held_bytes.fetch_add(span.bytes, Ordering::Relaxed);
                 stream.announce(Frame::Held { range }, meter)?;
                 continue;
@@ -64,7 +68,7 @@ impl<'s> Sending<'s> {
             stream.announce(Frame::Bytes { range, bytes: span.bytes }, meter)?;
             match self.source.file().filter(|_| !self.verify) {
                 Some(file) => self.send_file(stream, file, span, meter, moved)?,
-                None => self.send_read(stream, (range, span), &mut room, meter, moved)?,
+                None => self.send_read(stream, (range, span), (&mut room, &mut hand), meter, moved)?,
             }
         }
         stream.announce(Frame::End, meter)
@@ -76,9 +80,9 @@ impl<'s> Sending<'s> {
     }
 
     /// Whether the other end has the range as it is here.
-    fn is_held(&self, range: u64, span: Span, room: &mut [u8], meter: &mut Meter) -> Result<bool> {
+    fn is_held(&self, range: u64, span: Span, by: By<'_>, meter: &mut Meter) -> Result<bool> {
         let Some(there) = self.held.get(&range) else { return Ok(false) };
-        let here = self.read(span, room, meter, |_, _| Ok(()))?;
+        let here = self.read(span, by, meter, |_, _| Ok(()))?;
         let is_same = here == *there;
         if is_same {
             self.know(range, here);
@@ -95,7 +99,7 @@ impl<'s> Sending<'s> {
     fn read(
         &self,
         span: Span,
-        room: &mut [u8],
+        (room, hand): By<'_>,
         meter: &mut Meter,
         mut with: impl FnMut(&[u8], &mut Meter) -> Result<()>,
     ) -> Result<Digest> {
@@ -104,7 +108,7 @@ impl<'s> Sending<'s> {
         let mut at = span.at;
         while at < end {
             let length = (end - at).min(room.len() as u64) as usize;
-            let piece = self.source.piece(at, &mut room[..length])?;
+            let piece = self.source.piece(at, &mut room[..length], hand)?;
             meter.lap(Part::File);
             if self.verify {
                 hasher.update(piece);
@@ -121,11 +125,11 @@ impl<'s> Sending<'s> {
         &self,
         stream: &Stream<'_>,
         (range, span): (u64, Span),
-        room: &mut [u8],
+        by: By<'_>,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
-        let digest = self.read(span, room, meter, |piece, meter| {
+        let digest = self.read(span, by, meter, |piece, meter| {
             stream.send(piece)?;
             meter.lap(Part::Network);
             meter.bytes += piece.len() as u64;

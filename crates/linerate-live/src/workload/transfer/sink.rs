@@ -1,19 +1,20 @@
-//! Where a file is received: a part beside its place, whose name says what it is, until it is whole; or nowhere.
+//! Where a file or a folder is received: a part beside its place, whose name says what it is, until it is whole; or nowhere.
 //!
-//! `NAME.linerate-part` has the bytes, and `NAME.linerate-journal` says which of its ranges are there. Whoever is ended leaves
+//! `NAME.linerate-part` is what came, and `NAME.linerate-journal` says which of its ranges are there. Whoever is ended leaves
 //! both, and the next one goes on from them. A lock on the part keeps a second one away.
 
 use super::ask::{FinishRequest, Held, Prepared, SinkRequest};
 use super::fault;
-use super::journal::{self, Journal};
-use super::range::{Digest, Division};
+use super::journal::{self, Journal, Subject};
+use super::part::Part;
+use super::range::Division;
+use super::tree::{Catalog, Hand};
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::{destination, thread};
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,12 +32,10 @@ pub struct Sink {
     place: Option<Place>,
 }
 
-/// A file in the making.
+/// A file or a folder in the making.
 struct Place {
     whole: PathBuf,
-    part: PathBuf,
-    shown: String,
-    file: File,
+    part: Part,
     journal: Journal,
     journal_path: PathBuf,
     overwrite: bool,
@@ -45,7 +44,9 @@ struct Place {
 impl Sink {
     /// Opens the part, and looks through what an earlier transfer left of it.
     pub fn open(request: &SinkRequest) -> Result<(Sink, Prepared)> {
-        let division = Division::for_file(request.bytes)?;
+        let tree = request.entries.clone().map(Catalog::new).transpose()?;
+        let bytes = tree.as_ref().map_or(request.bytes, Catalog::bytes);
+        let division = Division::for_file(bytes)?;
         let prepared =
             |path, held, allocated| Prepared { path, range_bytes: division.range_bytes, held, allocated };
         let Some(path) = &request.path else {
@@ -53,30 +54,23 @@ impl Sink {
             return Ok((sink, prepared(None, Vec::new(), None)));
         };
         let whole = whole_path(Path::new(OsStr::from_bytes(path)), request.name.as_deref())?;
-        may_be_made(&whole, request.overwrite)?;
+        may_be_made(&whole, request.overwrite, tree.is_some())?;
+        let subject = Subject { division, catalog: tree.as_ref().map(Catalog::digest) };
         let [part, journal_path] = [PART, JOURNAL].map(|ending| beside(&whole, ending));
-        let file = destination::open_plain(&part, request.mode & 0o777 | 0o600).map_err(fault::of_file)?;
-        let shown = part.display().to_string();
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let what = format!("another transfer writes {shown}");
-                return Err(Error::unavailable(what, "wait until it is done, or name another destination"));
-            }
-            Err(TryLockError::Error(error)) => return Err(fault::on("flock", &shown, error)),
-        }
-        let is_left = file.metadata().is_ok_and(|found| found.len() == division.bytes && found.len() > 0);
-        let ranges = match is_left && !request.anew && request.verify {
-            true => journal::read(&journal_path, division),
+        let part = Part::open(part, request.mode, tree)?;
+        let ranges = match part.is_left(bytes) && !request.anew && request.verify {
+            true => journal::read(&journal_path, &subject),
             false => Vec::new(),
         };
-        let allocated = destination::allocate(&file, division.bytes, &part).map_err(fault::of_file)?;
-        let held = looked_through(&file, &shown, division, &ranges, request.threads)?;
-        let journal = Journal::create(&journal_path, division)?;
+        let held = looked_through(&part, division, &ranges, request.threads)?;
+        let held_bytes =
+            held.iter().filter_map(|held| division.span(held.range)).map(|span| span.bytes).sum();
+        let allocated = part.prepare(bytes, held_bytes)?;
+        let journal = Journal::create(&journal_path, &subject)?;
         held.iter().try_for_each(|held| journal.keep(held.range))?;
         let told = prepared(Some(whole.display().to_string()), held.clone(), Some(allocated));
         let overwrite = request.overwrite;
-        let place = Some(Place { whole, part, shown, file, journal, journal_path, overwrite });
+        let place = Some(Place { whole, part, journal, journal_path, overwrite });
         Ok((Sink { division, held, place }, told))
     }
 
@@ -92,9 +86,13 @@ impl Sink {
 
     /// Writes bytes at their place.
     #[inline]
-    pub fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        let Some(place) = &self.place else { return Ok(()) };
-        place.file.write_all_at(bytes, at).map_err(|e| fault::on("write", &place.shown, e))
+    pub fn write(&self, at: u64, bytes: &[u8], hand: &mut Hand) -> Result<()> {
+        self.place.as_ref().map_or(Ok(()), |place| place.part.write(at, bytes, hand))
+    }
+
+    /// Makes what has no bytes, once all that has some is there.
+    pub fn complete(&self) -> Result<()> {
+        self.place.as_ref().map_or(Ok(()), |place| place.part.complete())
     }
 
     /// Remembers that a range is there.
@@ -106,16 +104,16 @@ impl Sink {
     pub fn sync(&self) -> Result<u64> {
         let begun = monotonic_ns();
         let Some(place) = &self.place else { return Ok(0) };
-        place.file.sync_all().map_err(|e| fault::on("fsync", &place.shown, e))?;
+        place.part.sync()?;
         Ok(monotonic_ns() - begun)
     }
 
     /// Gives it its name.
     pub fn finish(&self, request: &FinishRequest) -> Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
-        destination::name(&place.part, &place.whole, place.overwrite).map_err(|error| {
+        destination::name(place.part.path(), &place.whole, place.overwrite).map_err(|error| {
             match error.source.kind() {
-                std::io::ErrorKind::AlreadyExists => exists(&place.whole),
+                std::io::ErrorKind::AlreadyExists => exists(&place.whole, HINT_REPLACES),
                 _ => fault::of_file(error),
             }
         })?;
@@ -147,21 +145,26 @@ fn whole_path(path: &Path, name: Option<&[u8]>) -> Result<PathBuf> {
     }
 }
 
-/// Whether a file may stand there.
-fn may_be_made(whole: &Path, overwrite: bool) -> Result<()> {
+/// Whether a file, or a folder, may stand there.
+fn may_be_made(whole: &Path, overwrite: bool, is_tree: bool) -> Result<()> {
     let Ok(found) = whole.symlink_metadata() else { return Ok(()) };
+    if is_tree {
+        return Err(exists(
+            whole,
+            "a folder replaces nothing: name another destination, or move this one away",
+        ));
+    }
     if !found.is_file() {
         let what = format!("{} is there and no regular file", whole.display());
         return Err(Error::unavailable(what, "name another destination"));
     }
-    if overwrite { Ok(()) } else { Err(exists(whole)) }
+    if overwrite { Ok(()) } else { Err(exists(whole, HINT_REPLACES)) }
 }
 
-fn exists(whole: &Path) -> Error {
-    Error::unavailable(
-        format!("{} exists", whole.display()),
-        "--overwrite replaces it once the new one is whole",
-    )
+const HINT_REPLACES: &str = "--overwrite replaces it once the new one is whole";
+
+fn exists(whole: &Path, hint: &str) -> Error {
+    Error::unavailable(format!("{} exists", whole.display()), hint)
 }
 
 fn beside(whole: &Path, ending: &str) -> PathBuf {
@@ -175,19 +178,16 @@ fn folder(whole: &Path) -> &Path {
 }
 
 /// The digests of ranges that are said to be there, by several threads.
-fn looked_through(
-    file: &File,
-    shown: &str,
-    division: Division,
-    ranges: &[u64],
-    threads: u32,
-) -> Result<Vec<Held>> {
+fn looked_through(part: &Part, division: Division, ranges: &[u64], threads: u32) -> Result<Vec<Held>> {
     let next = AtomicUsize::new(0);
     let look = || -> Result<Vec<Held>> {
         let (mut room, mut held) = (vec![0; PIECE], Vec::new());
         while let Some(range) = ranges.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let digest = digest_of(file, division, *range, &mut room);
-            held.push(Held { range: *range, digest: digest.map_err(|e| fault::on("read", shown, e))? });
+            match part.digest(division, *range, &mut room) {
+                Ok(digest) => held.push(Held { range: *range, digest }),
+                Err(error) if part.may_lack(&error) => {}
+                Err(error) => return Err(fault::on("read", part.shown(), error)),
+            }
         }
         Ok(held)
     };
@@ -202,19 +202,6 @@ fn looked_through(
     Ok(held)
 }
 
-fn digest_of(file: &File, division: Division, range: u64, room: &mut [u8]) -> std::io::Result<Digest> {
-    let span = division.span(range).ok_or(std::io::ErrorKind::InvalidInput)?;
-    let mut hasher = division.hasher(span.at);
-    let mut at = span.at;
-    while at < span.at + span.bytes {
-        let length = (span.at + span.bytes - at).min(room.len() as u64) as usize;
-        file.read_exact_at(&mut room[..length], at)?;
-        hasher.update(&room[..length]);
-        at += length as u64;
-    }
-    Ok(hasher.digest())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +211,7 @@ mod tests {
             path: Some(path.as_os_str().as_bytes().to_vec()),
             name: Some(b"name".to_vec()),
             bytes,
+            entries: None,
             mode: 0o640,
             overwrite: false,
             anew: false,
@@ -237,7 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (sink, prepared) = Sink::open(&request(folder.path(), 5)).unwrap();
         assert!(prepared.path.unwrap().ends_with("/name") && prepared.held.is_empty());
-        sink.write(0, b"whole").unwrap();
+        sink.write(0, b"whole", &mut Hand::default()).unwrap();
         assert!(!folder.path().join("name").exists() && folder.path().join("name.linerate-part").exists());
         sink.finish(&FinishRequest { digest: None, sync: true }).unwrap();
         assert_eq!(std::fs::read(folder.path().join("name")).unwrap(), b"whole");
@@ -279,7 +267,7 @@ mod tests {
         let division = Division::for_file(bytes).unwrap();
         {
             let (sink, _) = Sink::open(&request(&whole, bytes)).unwrap();
-            sink.write(division.range_bytes, &[7; 100]).unwrap();
+            sink.write(division.range_bytes, &[7; 100], &mut Hand::default()).unwrap();
             [1, 2].iter().for_each(|range| sink.keep(*range).unwrap());
         }
         let (sink, prepared) = Sink::open(&request(&whole, bytes)).unwrap();

@@ -1,15 +1,16 @@
-//! What is sent: a file, or memory in its place.
+//! What is sent: a file, a folder, or memory in their place.
 
 use super::ask::{Opened, SourceRequest};
 use super::fault;
 use super::range::Division;
+use super::tree::{Hand, Tree};
 use crate::{Error, Result};
 use linerate_sys::{destination, page_cache};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What memory is made of: no layer below may find that it is all the same, and it is written once, so that it is there.
 const BLOCK: usize = 2 << 20;
@@ -18,6 +19,8 @@ const BLOCK: usize = 2 << 20;
 pub enum Source {
     /// A file.
     File(SourceFile),
+    /// A folder with all that is in it.
+    Tree(Tree),
     /// So many bytes of memory.
     Memory(u64, Vec<u8>),
 }
@@ -35,10 +38,14 @@ impl Source {
         let Some(path) = &request.path else {
             let division = Division::for_file(request.memory_bytes)?;
             let block = block(rand::random());
-            let opened = Opened { bytes: division.bytes, mode: 0o644, name: None, cached_share: None };
+            let (bytes, mode) = (division.bytes, 0o644);
+            let opened = Opened { bytes, mode, name: None, entries: None, cached_share: None };
             return Ok((Source::Memory(division.bytes, block), opened));
         };
         let path = PathBuf::from(OsStr::from_bytes(path));
+        if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            return Source::open_tree(&path, request.cold);
+        }
         let shown = path.display().to_string();
         let file = destination::open_source(&path).map_err(fault::of_file)?;
         let found = file.metadata().map_err(|e| fault::on("stat", &shown, e))?;
@@ -50,22 +57,49 @@ impl Source {
         // It is advice: whether it is taken shows in the time.
         let _ = page_cache::read_ahead(&file);
         let name = path.file_name().map(|name| name.to_owned().into_vec());
-        let opened = Opened { bytes: found.len(), mode: found.mode() & 0o777, name, cached_share };
+        let (bytes, mode) = (found.len(), found.mode() & 0o777);
+        let opened = Opened { bytes, mode, name, entries: None, cached_share };
         Ok((Source::File(SourceFile { file, shown, found }), opened))
+    }
+
+    fn open_tree(path: &Path, cold: bool) -> Result<(Source, Opened)> {
+        let shown = path.display().to_string();
+        let whole = path.canonicalize().map_err(|e| fault::on("realpath", &shown, e))?;
+        let mode = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?.mode() & 0o777;
+        let tree = Tree::open(&whole)?;
+        let mut cached = 0.0;
+        tree.each_file(|file, bytes| {
+            if cold {
+                page_cache::drop_cached(file).map_err(fault::of_file)?;
+            }
+            cached += page_cache::cached_share(file).unwrap_or(1.0) * bytes as f64;
+            Ok(())
+        })?;
+        let catalog = tree.catalog();
+        let opened = Opened {
+            bytes: catalog.bytes(),
+            mode,
+            name: whole.file_name().map(|name| name.to_owned().into_vec()),
+            entries: Some(catalog.entries().to_vec()),
+            cached_share: (catalog.bytes() > 0).then(|| cached / catalog.bytes() as f64),
+        };
+        Ok((Source::Tree(tree), opened))
     }
 
     /// How long it is.
     pub fn bytes(&self) -> u64 {
         match self {
             Source::File(file) => file.found.len(),
+            Source::Tree(tree) => tree.catalog().bytes(),
             Source::Memory(bytes, _) => *bytes,
         }
     }
 
     /// The bytes from a place on, as many as the room has or less. A file's are read into the room, memory's are where they are.
-    pub fn piece<'p>(&'p self, at: u64, room: &'p mut [u8]) -> Result<&'p [u8]> {
+    pub fn piece<'p>(&'p self, at: u64, room: &'p mut [u8], hand: &mut Hand) -> Result<&'p [u8]> {
         match self {
             Source::File(file) => file.read(at, room),
+            Source::Tree(tree) => tree.read(at, room, hand),
             Source::Memory(_, block) => {
                 let from = (at % BLOCK as u64) as usize;
                 Ok(&block[from..(from + room.len()).min(BLOCK)])
@@ -73,17 +107,22 @@ impl Source {
         }
     }
 
-    /// The file whose pages the kernel may send by itself; none of memory.
+    /// The file whose pages the kernel may send by itself; none of what is no single one.
     pub fn file(&self) -> Option<&File> {
         match self {
             Source::File(file) => Some(&file.file),
-            Source::Memory(..) => None,
+            // Its pages are of many files, which this process opens.
+            Source::Tree(_) | Source::Memory(..) => None,
         }
     }
 
     /// Whether it is still what was found: a file that was written meanwhile was sent in parts of two states.
     pub fn is_unchanged(&self) -> Result<()> {
-        let Source::File(file) = self else { return Ok(()) };
+        let file = match self {
+            Source::File(file) => file,
+            Source::Tree(tree) => return tree.is_unchanged(),
+            Source::Memory(..) => return Ok(()),
+        };
         let now = file.file.metadata().map_err(|e| fault::on("stat", &file.shown, e))?;
         let state = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec());
         if state(&now) == state(&file.found) { Ok(()) } else { Err(file.changed()) }
@@ -93,7 +132,7 @@ impl Source {
     pub fn shrank(&self) -> Error {
         match self {
             Source::File(file) => file.changed(),
-            Source::Memory(..) => Error::peer("the source", "ended", "please report it"),
+            Source::Tree(_) | Source::Memory(..) => Error::peer("the source", "ended", "please report it"),
         }
     }
 }
@@ -135,7 +174,6 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     fn open(path: &Path) -> Result<(Source, Opened)> {
         let path = Some(path.as_os_str().as_bytes().to_vec());
@@ -149,10 +187,12 @@ mod tests {
         std::fs::write(&path, [7; 1000]).unwrap();
         let (source, opened) = open(&path).unwrap();
         assert_eq!((opened.bytes, opened.name.as_deref()), (1000, Some(&b"file"[..])));
-        assert_eq!(source.piece(990, &mut [0; 10]).unwrap(), [7; 10]);
+        let mut hand = Hand::default();
+        assert_eq!(source.piece(990, &mut [0; 10], &mut hand).unwrap(), [7; 10]);
         source.is_unchanged().unwrap();
         File::options().write(true).open(&path).unwrap().set_len(995).unwrap();
-        for error in [source.is_unchanged().unwrap_err(), source.piece(990, &mut [0; 10]).unwrap_err()] {
+        let read = source.piece(990, &mut [0; 10], &mut hand).map(<[u8]>::to_vec);
+        for error in [source.is_unchanged().unwrap_err(), read.unwrap_err()] {
             assert!(error.to_string().contains("changed while it was read"), "{error}");
         }
     }
@@ -163,9 +203,10 @@ mod tests {
             Source::open(&SourceRequest { path: None, memory_bytes: 3 << 30, cold: false }).unwrap();
         assert_eq!((source.bytes(), opened.bytes), (3 << 30, 3 << 30));
         let mut room = vec![0; 1000];
-        let end = source.piece(BLOCK as u64 - 10, &mut room).unwrap().to_vec();
+        let mut hand = Hand::default();
+        let end = source.piece(BLOCK as u64 - 10, &mut room, &mut hand).unwrap().to_vec();
         assert_eq!(end.len(), 10, "no further than the block goes");
-        assert_eq!(source.piece(2 * BLOCK as u64 - 10, &mut room).unwrap(), end);
+        assert_eq!(source.piece(2 * BLOCK as u64 - 10, &mut room, &mut hand).unwrap(), end);
     }
 
     #[test]
@@ -175,7 +216,6 @@ mod tests {
         for (path, part) in [
             (folder.path().join("link"), "link"),
             ("/dev/zero".into(), "regular"),
-            (folder.path().into(), "regular"),
             (folder.path().join("none"), "ls -l"),
         ] {
             let error = open(&path).err().unwrap();
