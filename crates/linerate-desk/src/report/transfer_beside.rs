@@ -5,7 +5,7 @@ use super::transfer::size;
 use crate::published::{Size, rows};
 use crate::record::TransfersOf;
 use crate::statistic::Estimate;
-use crate::unit::{BitRate, supported_digits};
+use crate::unit::{BitRate, counted, supported_digits};
 use comfy_table::CellAlignment;
 use serde_json::{Value, json};
 
@@ -16,10 +16,10 @@ const HEADS: [&str; 8] = ["program", "streams", "rate", "low", "high", "n", "pap
 
 /// The table, the fastest first of each size, and why what is missing is.
 pub fn transfers_text(all: &[TransfersOf]) -> String {
-    let mut sizes: Vec<u64> = all.iter().map(|one| one.bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let mut text: String = sizes.iter().map(|bytes| table(*bytes, all)).collect();
+    let mut loads: Vec<(Option<u64>, u64)> = all.iter().map(|one| (one.files, one.bytes)).collect();
+    loads.sort_unstable();
+    loads.dedup();
+    let mut text: String = loads.iter().map(|(files, bytes)| table(*files, *bytes, all)).collect();
     let failed = |one: &TransfersOf| {
         let why = one.failed.as_ref()?;
         Some(format!("not measured: {} of {}: {why}\n", one.tool, size(one.bytes)))
@@ -41,9 +41,12 @@ pub fn transfers_json(all: &[TransfersOf]) -> Value {
     json!({ "schema": "linerate.transfers-report/1", "rows": rows.collect::<Vec<_>>() })
 }
 
-fn table(bytes: u64, all: &[TransfersOf]) -> String {
-    let mut rows: Vec<(&TransfersOf, Estimate)> =
-        all.iter().filter(|one| one.bytes == bytes).filter_map(|one| Some((one, rate(one)?))).collect();
+fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
+    let mut rows: Vec<(&TransfersOf, Estimate)> = all
+        .iter()
+        .filter(|one| (one.files, one.bytes) == (files, bytes))
+        .filter_map(|one| Some((one, rate(one)?)))
+        .collect();
     rows.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
     let mut table = borderless(None);
     table.set_header(HEADS);
@@ -66,7 +69,11 @@ fn table(bytes: u64, all: &[TransfersOf]) -> String {
         column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
     }
     let lines: String = table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
-    format!("a file of {}, until it was on the disk\n\n{lines}\n", size(bytes))
+    let what = files.map_or_else(
+        || format!("a file of {}", size(bytes)),
+        |files| format!("a folder of {}, {} in all", counted(files, "file"), size(bytes)),
+    );
+    format!("{what}, until it was on the disk\n\n{lines}\n")
 }
 
 /// Bits a second of one program: the median of its transfers.
@@ -77,7 +84,8 @@ fn rate(of: &TransfersOf) -> Option<Estimate> {
 /// What the paper's table has for the same.
 fn published(of: &TransfersOf) -> Option<f64> {
     let file = Size::File(format!("{} MB", of.bytes / 1_000_000));
-    let is_it = |config: &str| of.paper.as_deref() == Some(config) && of.bytes.is_multiple_of(1_000_000);
+    let is_file = of.files.is_none() && of.bytes.is_multiple_of(1_000_000);
+    let is_it = |config: &str| of.paper.as_deref() == Some(config) && is_file;
     let row = rows().iter().find(|row| {
         (row.paper.as_str(), row.test.as_str()) == PAPER
             && is_it(&row.config)
@@ -117,6 +125,20 @@ mod tests {
             assert!(line.contains(part), "{part}: {line}");
         }
         assert!(text.lines().any(|line| line.contains("slow") && line.matches(" - ").count() == 2), "{text}");
+    }
+
+    #[test]
+    fn a_folder_has_a_table_of_its_own() {
+        let file = of("alone", 10_000_000, &[100], Some("OpenSSH scp arcfour"));
+        let folder = TransfersOf { tool: "many".into(), files: Some(300), ..file.clone() };
+        let text = transfers_text(&[folder.clone(), file]);
+        let at = |word: &str| text.find(word).unwrap();
+        assert!(
+            at("a file of 9.54 MiB") < at("alone") && at("alone") < at("a folder of 300 files"),
+            "{text}"
+        );
+        assert!(at("a folder of 300 files") < at("many"), "{text}");
+        assert_eq!(published(&folder), None, "the paper moved single files");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Tool {
     pub paper: &'static [(u32, &'static str)],
     service: &'static Service,
     words: fn(&Site, u32) -> Vec<String>,
+    /// The same for a folder with all that is in it; none where it moves single files only.
+    folder: Option<fn(&Site, u32) -> Vec<String>>,
 }
 
 /// Every tool.
@@ -72,6 +74,11 @@ pub static TOOLS: &[&Tool] = &[
 const FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
 impl Tool {
+    /// Whether it moves folders.
+    pub fn moves_folders(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// The first program that this host has not, of those that it takes.
     pub fn missing(&self, path: &[PathBuf]) -> Option<&'static str> {
         self.programs.iter().copied().find(|name| program(name, path).is_none())

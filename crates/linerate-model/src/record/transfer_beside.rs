@@ -11,8 +11,11 @@ pub struct TransfersOf {
     pub is_ours: bool,
     /// Whether what crosses is sealed.
     pub seals: bool,
-    /// The file's bytes.
+    /// The file's bytes, or those of all files of a folder.
     pub bytes: u64,
+    /// How many files a folder has; none of a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
     /// Parallel streams.
     pub streams: u32,
     /// The time of each, until the file was on the disk, in the order in which they were made.

@@ -69,6 +69,9 @@ pub struct Transfer {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, requires = "compare")]
     #[arg(default_values = ["10MB", "100MB"], hide_default_value = true, help_heading = WHAT)]
     pub sizes: Vec<u64>,
+    /// Beside those files a folder of so many small ones, of 4 to 64 KiB, by every program that moves folders.
+    #[arg(long, value_name = "COUNT", value_parser = count(1, 50_000), requires = "compare", help_heading = WHAT)]
+    pub files: Option<u32>,
     /// How many times each moves each: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = count(1, 1000), requires = "compare")]
     #[arg(help_heading = WHAT)]

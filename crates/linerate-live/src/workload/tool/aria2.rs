@@ -23,4 +23,5 @@ pub static ARIA2: Tool = Tool {
         all.extend(words(["--file-allocation=falloc", "-d", &folder, "-o", &to, &from]));
         all
     },
+    folder: None,
 };

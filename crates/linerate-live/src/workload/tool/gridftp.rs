@@ -29,4 +29,9 @@ pub static GRIDFTP: Tool = Tool {
         let from = format!("file://{}", site.source());
         words(["globus-url-copy", "-p", &streams.to_string(), &from, &to])
     },
+    folder: Some(|site, streams| {
+        let to = format!("ftp://{}:{}{}/", site.host(), site.port, site.destination());
+        let from = format!("file://{}/", site.source());
+        words(["globus-url-copy", "-r", "-cd", "-p", &streams.to_string(), &from, &to])
+    }),
 };

@@ -1,5 +1,6 @@
 //! lftp, over sftp.
 
+use super::site::Site;
 use super::sshd::{FAR, SSHD, config};
 use super::{Tool, words};
 
@@ -14,14 +15,13 @@ pub static LFTP: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &SSHD,
-    words: |site, _| {
-        let script = format!(
-            "set sftp:connect-program \"ssh -a -x -F {}\"; open sftp://{}:none@{FAR}; put {} -o {}",
-            config(site),
-            site.user,
-            site.source(),
-            site.destination()
-        );
-        words(["lftp", "--norc", "-c", &script])
-    },
+    words: |site, _| script(site, &format!("put {} -o {}", site.source(), site.destination())),
+    folder: Some(|site, _| script(site, &format!("mirror -R {} {}", site.source(), site.destination()))),
 };
+
+fn script(site: &Site, what: &str) -> Vec<String> {
+    let (ssh, user) = (config(site), &site.user);
+    let script =
+        format!("set sftp:connect-program \"ssh -a -x -F {ssh}\"; open sftp://{user}:none@{FAR}; {what}");
+    words(["lftp", "--norc", "-c", &script])
+}

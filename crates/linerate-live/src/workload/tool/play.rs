@@ -10,10 +10,11 @@ use crate::transport::foreign::library::supervise::SupervisedDaemon;
 use crate::{Error, Result};
 use blake3::Hasher;
 use linerate_sys::child::ChildProcess;
-use linerate_sys::spawn;
+use linerate_sys::{destination, spawn};
 use rand::Rng;
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,6 +33,9 @@ const BEGINS: Duration = Duration::from_secs(20);
 /// The first port of services; each transfer has the next one. They are of a lab's host, which has no others.
 const FIRST_PORT: u16 = 20_000;
 
+/// Bytes of a small file.
+const SMALL: RangeInclusive<usize> = 4 << 10..=64 << 10;
+
 /// Bytes that are made or read at once.
 const PIECE: usize = 1 << 20;
 
@@ -45,11 +49,14 @@ pub struct Bench {
     _kept: SupervisedDaemon,
 }
 
-/// A file to be moved, and its digest.
+/// A file or a folder to be moved, and its digest.
 pub struct Files {
     /// What is moved.
     pub source: PathBuf,
-    bytes: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// How many files a folder has; none of a file.
+    pub count: Option<u64>,
     digest: blake3::Hash,
 }
 
@@ -93,13 +100,35 @@ impl Bench {
         // What is not on the disk yet would be written while something is timed.
         file.sync_all().map_err(fail)?;
         drop(file);
-        Ok(Files { source, bytes, digest: hasher.finalize() })
+        Ok(Files { source, bytes, count: None, digest: hasher.finalize() })
+    }
+
+    /// A folder of so many small files, a hundred in each of its own.
+    pub fn small_files(&self, count: u64) -> Result<Files> {
+        let source = self.folder.join(format!("{count}-files"));
+        make(&source)?;
+        let (mut block, mut bytes) = (vec![0; *SMALL.end()], 0);
+        for number in 0..count {
+            let folder = source.join(format!("{}", number / 100));
+            if number % 100 == 0 {
+                make(&folder)?;
+            }
+            let length = rand::random_range(SMALL);
+            rand::rng().fill_bytes(&mut block[..length]);
+            let path = folder.join(format!("{number}"));
+            fs::write(&path, &block[..length])
+                .map_err(|e| Error::io("write", path.display().to_string(), e))?;
+            bytes += length as u64;
+        }
+        on_disk(&source)?;
+        let digest = digest(&source)?;
+        Ok(Files { source, bytes, count: Some(count), digest })
     }
 
     /// What is received next; nothing is there.
     pub fn destination(&self) -> PathBuf {
-        let path = self.folder.join("in/file");
-        let _ = fs::remove_file(&path);
+        let path = self.folder.join("in/it");
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         path
     }
 
@@ -126,7 +155,12 @@ impl Bench {
         make(&site.folder)?;
         let serving = tool.service.start(far, &site)?;
         let log = site.folder.join("tool.log");
-        let command = quiet(client, &(tool.words)(&site, streams), &site, &log)?;
+        let words = match files.count {
+            None => Some(tool.words),
+            Some(_) => tool.folder,
+        };
+        let words = words.ok_or_else(|| Error::unavailable(format!("{} moves no folders", tool.name), ""))?;
+        let command = quiet(client, &words(&site, streams), &site, &log)?;
         let longest = LONGEST + Duration::from_secs(files.bytes / SLOWEST_BYTES_PER_S);
         let begun = Instant::now();
         let process = ChildProcess::start(tool.name, Duration::ZERO, command)?;
@@ -137,7 +171,7 @@ impl Bench {
                 return Err(Error::peer(tool.name, what, "try a smaller file"));
             }
         }
-        let synced = File::open(&site.destination).and_then(|file| file.sync_all());
+        let synced = on_disk(&site.destination);
         let took_ns = begun.elapsed().as_nanos() as u64;
         drop(serving);
         let is_well = process.status().is_some_and(|status| status.success());
@@ -152,16 +186,7 @@ impl Bench {
 
     /// Whether what came is what was sent.
     pub fn is_whole(&self, path: &Path, files: &Files, who: &str) -> Result<()> {
-        let fail = |e| Error::io("read", path.display().to_string(), e);
-        let (mut file, mut hasher) = (File::open(path).map_err(fail)?, Hasher::new());
-        let mut block = vec![0; PIECE];
-        loop {
-            match file.read(&mut block).map_err(fail)? {
-                0 => break,
-                came => drop(hasher.update(&block[..came])),
-            }
-        }
-        match hasher.finalize() == files.digest {
+        match digest(path)? == files.digest {
             true => Ok(()),
             false => Err(Error::peer(who, "delivered something else than was sent", "it has no number")),
         }
@@ -176,4 +201,53 @@ impl Bench {
 fn make(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().mode(0o700).create(folder);
     made.map_err(|e| Error::io("mkdir", folder.display().to_string(), e))
+}
+
+/// Waits until all of it is on the disk; of a folder, all that its file system has.
+fn on_disk(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(destination::sync_file_system(&destination::open_folder(path)?, path)?);
+    }
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|e| Error::io("fsync", path.display().to_string(), e))
+}
+
+/// Of a file's bytes; of a folder's files, in their order, with their names and lengths.
+fn digest(path: &Path) -> Result<blake3::Hash> {
+    let mut hasher = Hasher::new();
+    if !path.is_dir() {
+        digest_file(path, &mut hasher)?;
+        return Ok(hasher.finalize());
+    }
+    let (mut files, mut folders) = (Vec::new(), vec![path.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let fail = |e| Error::io("read", folder.display().to_string(), e);
+        for entry in fs::read_dir(&folder).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let is_folder = entry.file_type().map_err(fail)?.is_dir();
+            if is_folder { &mut folders } else { &mut files }.push(entry.path());
+        }
+    }
+    files.sort_unstable();
+    for file in files {
+        let name = file.strip_prefix(path).unwrap_or(&file).as_os_str().as_encoded_bytes();
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name);
+        let bytes = digest_file(&file, &mut hasher)?;
+        hasher.update(&bytes.to_le_bytes());
+    }
+    Ok(hasher.finalize())
+}
+
+fn digest_file(path: &Path, hasher: &mut Hasher) -> Result<u64> {
+    let fail = |e| Error::io("read", path.display().to_string(), e);
+    let (mut file, mut block, mut bytes) = (File::open(path).map_err(fail)?, vec![0; PIECE], 0);
+    loop {
+        match file.read(&mut block).map_err(fail)? {
+            0 => return Ok(bytes),
+            came => {
+                hasher.update(&block[..came]);
+                bytes += came as u64;
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! rclone, over sftp and WebDAV.
 
+use super::site::Site;
 use super::sshd::SSHD;
 use super::web::WEBDAV as SERVER;
 use super::{Tool, words};
@@ -15,18 +16,8 @@ pub static SFTP: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &SSHD,
-    words: |site, _| {
-        let far = [
-            ("--sftp-host", site.address.to_string()),
-            ("--sftp-port", site.port.to_string()),
-            ("--sftp-user", site.user.clone()),
-            ("--sftp-key-file", site.path("user_key")),
-        ];
-        let to = format!(":sftp:{}", site.destination());
-        let mut all = words(["rclone", "--config", "", "copyto", &site.source(), &to]);
-        all.extend(far.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
-        all
-    },
+    words: |site, _| sftp(site, "copyto"),
+    folder: Some(|site, _| sftp(site, "copy")),
 };
 
 /// Over WebDAV.
@@ -40,9 +31,25 @@ pub static WEBDAV: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &SERVER,
-    words: |site, _| {
-        let to = format!(":webdav:{}", site.destination_name());
-        let at = format!("http://{}:{}", site.host(), site.port);
-        words(["rclone", "--config", "", "copyto", &site.source(), &to, "--webdav-url", &at])
-    },
+    words: |site, _| webdav(site, "copyto"),
+    folder: Some(|site, _| webdav(site, "copy")),
 };
+
+fn sftp(site: &Site, how: &str) -> Vec<String> {
+    let far = [
+        ("--sftp-host", site.address.to_string()),
+        ("--sftp-port", site.port.to_string()),
+        ("--sftp-user", site.user.clone()),
+        ("--sftp-key-file", site.path("user_key")),
+    ];
+    let to = format!(":sftp:{}", site.destination());
+    let mut all = words(["rclone", "--config", "", how, &site.source(), &to]);
+    all.extend(far.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+    all
+}
+
+fn webdav(site: &Site, how: &str) -> Vec<String> {
+    let to = format!(":webdav:{}", site.destination_name());
+    let at = format!("http://{}:{}", site.host(), site.port);
+    words(["rclone", "--config", "", how, &site.source(), &to, "--webdav-url", &at])
+}

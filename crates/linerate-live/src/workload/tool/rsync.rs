@@ -17,10 +17,8 @@ pub static OVER_SSH: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &SSHD,
-    words: |site, _| {
-        let shell = format!("ssh -F {}", config(site));
-        words(["rsync", "-e", &shell, &site.source(), &format!("{FAR}:{}", site.destination())])
-    },
+    words: |site, _| over_ssh(site, &["rsync"], &site.source()),
+    folder: Some(|site, _| over_ssh(site, &["rsync", "-r"], &format!("{}/", site.source()))),
 };
 
 /// To its daemon.
@@ -34,11 +32,27 @@ pub static DAEMON: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &Service { name: "rsync's daemon", words: daemon },
-    words: |site, _| {
-        let (host, port, name) = (site.host(), site.port, site.destination_name());
-        words(["rsync", &site.source(), &format!("rsync://{host}:{port}/sink/{name}")])
-    },
+    words: |site, _| to_daemon(site, &["rsync"], &site.source()),
+    folder: Some(|site, _| to_daemon(site, &["rsync", "-r"], &format!("{}/", site.source()))),
 };
+
+fn over_ssh(site: &Site, how: &[&str], from: &str) -> Vec<String> {
+    let shell = format!("ssh -F {}", config(site));
+    [how, &["-e", &shell, from, &format!("{FAR}:{}", site.destination())]]
+        .concat()
+        .into_iter()
+        .map(String::from)
+        .collect()
+}
+
+fn to_daemon(site: &Site, how: &[&str], from: &str) -> Vec<String> {
+    let (host, port, name) = (site.host(), site.port, site.destination_name());
+    [how, &[from, &format!("rsync://{host}:{port}/sink/{name}")]]
+        .concat()
+        .into_iter()
+        .map(String::from)
+        .collect()
+}
 
 fn daemon(site: &Site) -> Result<Vec<String>> {
     let text = format!(

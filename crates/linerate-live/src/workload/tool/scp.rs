@@ -17,4 +17,8 @@ pub static SCP: Tool = Tool {
     words: |site, _| {
         words(["scp", "-q", "-F", &config(site), &site.source(), &format!("{FAR}:{}", site.destination())])
     },
+    folder: Some(|site, _| {
+        let to = format!("{FAR}:{}", site.destination());
+        words(["scp", "-q", "-r", "-F", &config(site), &site.source(), &to])
+    }),
 };

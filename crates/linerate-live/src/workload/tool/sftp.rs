@@ -1,5 +1,6 @@
 //! sftp, as OpenSSH has it: many requests under way on one stream, sealed.
 
+use super::site::Site;
 use super::sshd::{FAR, SSHD, config};
 use super::{Tool, words};
 
@@ -14,9 +15,12 @@ pub static SFTP: Tool = Tool {
     pulls: false,
     paper: &[],
     service: &SSHD,
-    words: |site, _| {
-        let put = format!("put {} {}", site.source(), site.destination());
-        let script = "echo \"$1\" | sftp -q -F \"$2\" -b - \"$3\"";
-        words(["sh", "-c", script, "sftp", &put, &config(site), FAR])
-    },
+    words: |site, _| put(site, "put"),
+    folder: Some(|site, _| put(site, "put -r")),
 };
+
+fn put(site: &Site, how: &str) -> Vec<String> {
+    let put = format!("{how} {} {}", site.source(), site.destination());
+    let script = "echo \"$1\" | sftp -q -F \"$2\" -b - \"$3\"";
+    words(["sh", "-c", script, "sftp", &put, &config(site), FAR])
+}

@@ -20,6 +20,7 @@ pub static XRDCP: Tool = Tool {
         let to = format!("root://{}:{}/{}", site.host(), site.port, site.destination());
         words(["xrdcp", "-f", "--nopbar", "-S", &streams.to_string(), &site.source(), &to])
     },
+    folder: None,
 };
 
 fn server(site: &Site) -> Result<Vec<String>> {

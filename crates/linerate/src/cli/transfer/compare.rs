@@ -53,6 +53,23 @@ struct Row {
     of: TransfersOf,
 }
 
+/// What is moved.
+enum Load {
+    /// A file of so many bytes.
+    File(u64),
+    /// A folder of so many small ones.
+    Folder(u64),
+}
+
+impl Load {
+    fn made(&self, bench: &Bench) -> Result<Files> {
+        match self {
+            Load::File(bytes) => bench.file(*bytes),
+            Load::Folder(count) => bench.small_files(*count),
+        }
+    }
+}
+
 /// Moves them all, and prints the table.
 pub fn main(args: &Transfer) -> Result<ExitCode> {
     if !matches!(args.target, Target::Lab(_)) {
@@ -67,14 +84,17 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
     let mut bench = Bench::new()?;
     let mut rows = Vec::new();
     let mut ended = Ok(());
-    for bytes in &args.sizes {
-        let files = bench.file(*bytes)?;
-        let mut of_size = rows_of(args, *bytes);
+    let sizes = args.sizes.iter().map(|bytes| Load::File(*bytes));
+    for load in sizes.chain(args.files.map(|count| Load::Folder(count.into()))) {
+        watcher.announce("making what is moved");
+        let files = load.made(&bench)?;
+        let mut of_size = rows_of(args, &files);
         ended = turns(args.rounds, &mut of_size, &mut |row, round| {
             if stop.wanted() {
                 return Err(Error::Interrupted);
             }
-            let what = format!("{} by {}, round {} of {}", size(*bytes), row.of.tool, round + 1, args.rounds);
+            let (bytes, tool) = (size(files.bytes), &row.of.tool);
+            let what = format!("{bytes} by {tool}, round {} of {}", round + 1, args.rounds);
             watcher.moved(&what);
             one(row, &mut runner, &mut bench, &files)
         });
@@ -105,15 +125,16 @@ fn turns(rounds: u32, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Re
     Ok(())
 }
 
-/// The rows of a file size. What is not installed is left out, or told where it was asked for by name.
-fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
+/// The rows of a file, or a folder. What is not installed is left out, or told where it was asked for by name.
+fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
     let row = |by, tool: String, seals, streams, paper: Option<&str>, failed| Row {
         by,
         of: TransfersOf {
             tool,
             is_ours: matches!(by, By::Ours(_)),
             seals,
-            bytes,
+            bytes: files.bytes,
+            files: files.count,
             streams,
             took_ns: Vec::new(),
             paper: paper.map(String::from),
@@ -121,7 +142,9 @@ fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
         },
     };
     let mut rows = Vec::new();
-    for (at, way) in WAYS.iter().enumerate() {
+    // Memory has no files in it.
+    let is_there = |way: &&Way| files.count.is_none() || !way.from_memory;
+    for (at, way) in WAYS.iter().filter(is_there).enumerate() {
         let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
         let ours =
             |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
@@ -129,7 +152,8 @@ fn rows_of(args: &Transfer, bytes: u64) -> Vec<Row> {
     }
     let path: Vec<PathBuf> = Bench::programs();
     let is_named = |tool: &Tool| args.tools.iter().any(|name| name == tool.name);
-    for tool in TOOLS.iter().copied().filter(|tool| args.tools.is_empty() || is_named(tool)) {
+    let may = |tool: &&Tool| files.count.is_none() || tool.moves_folders();
+    for tool in TOOLS.iter().copied().filter(may).filter(|tool| args.tools.is_empty() || is_named(tool)) {
         let missing =
             tool.missing(&path).map(|name| format!("no {name} here: apt-get install {}", tool.packages));
         if missing.is_some() && !is_named(tool) {
