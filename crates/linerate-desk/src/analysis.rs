@@ -12,6 +12,7 @@ mod efficiency;
 mod failures;
 mod imported;
 mod ladder;
+pub mod matrix;
 mod measures;
 mod medians;
 pub mod model;
@@ -90,9 +91,11 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let latency_bytes = nearest(curves.iter(), LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, latency_bytes);
     let timelines = timeline::timelines(recording);
+    // A matrix has a case a cell, and neither curves nor layers.
+    let is_matrix = recording.plan().is_some_and(|plan| plan.screening().is_some());
     let suites = suite::suites(recording);
-    let suite_layers = ladder::of_suites(recording);
-    let mut suite_curves = curve::suite_curves(recording);
+    let suite_layers = if is_matrix { Vec::new() } else { ladder::of_suites(recording) };
+    let mut suite_curves = if is_matrix { Vec::new() } else { curve::suite_curves(recording) };
     curve::describe_anomalies(recording, &mut suite_curves);
     let suite_numbers = suite::shown_numbers(recording);
     let drifts = stability::drifts(recording, curves.iter().chain(&suite_curves));

@@ -18,6 +18,7 @@ pub mod keep;
 mod ladder;
 mod line;
 mod listening;
+mod matrix;
 mod note;
 mod notice;
 mod published;
@@ -173,6 +174,7 @@ fn text_of(report: &Report, page: Page) -> String {
         Shows::Comparison(compared) => arms::render(report, compared, page),
         Shows::Diagnosis(compared, causes) => cause::render(report, compared, causes, page),
         Shows::Tuning(tuned) => tuning::render(report, tuned, page),
+        Shows::Matrix(matrix) => matrix::render(report, matrix, page),
         Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
@@ -186,7 +188,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
         Shows::Diagnosis(compared, causes) => notes.extend(cause::notes(compared, causes)),
         Shows::Tuning(tuned) => notes.extend(tuning::notes(tuned)),
-        Shows::Suites(_) | Shows::Ladder => {}
+        Shows::Matrix(_) | Shows::Suites(_) | Shows::Ladder => {}
     }
     notes.sort_by_key(|note| note.weight.place());
     if notes.is_empty() {
@@ -211,6 +213,9 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         // Where it was cut short there are curves of the plan as it stands.
         Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
             .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
+        Some(View::Matrix { .. }) => {
+            crate::analysis::matrix::matrix(recording).map_or_else(String::new, |matrix| rows::render_matrix(&matrix))
+        }
         Some(View::Tuning { .. }) => crate::analysis::tuned(recording)
             .map_or_else(|| rows::render(recording, analysis), |tuned| rows::render_tuning(&tuned)),
     }

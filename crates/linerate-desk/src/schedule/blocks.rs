@@ -356,7 +356,7 @@ fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
     latest.unwrap_or(0.0).max(entry.path.round_trip_ns)
 }
 
-fn message_ns(trial: &Trial) -> Option<f64> {
+pub(super) fn message_ns(trial: &Trial) -> Option<f64> {
     let keeping = trial.roles.iter().filter(|role| role.does.keeps_time());
     let duration = keeping.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
     let messages = trial.block.messages * u64::from(trial.block.slices);
