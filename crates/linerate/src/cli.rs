@@ -19,6 +19,7 @@ mod lab_file;
 mod last_words;
 mod list;
 mod man;
+mod matrix;
 mod measure;
 mod onto;
 mod output;
@@ -121,6 +122,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
         Command::Transfer(transfer) => transfer::main(&transfer),
         Command::Tune(tune) => tune::main(&tune),
+        Command::Matrix(matrix) => matrix::main(&matrix),
         Command::Undo(args) => undo::main(&args),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),

@@ -26,6 +26,7 @@ mod lam;
 mod libraries;
 mod limits;
 mod lite;
+mod matrix;
 mod mpi;
 mod native;
 mod onto;

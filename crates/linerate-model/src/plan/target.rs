@@ -1,7 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::pair::MOST_HOSTS;
-use super::{Open, Topology, World};
+use super::{Open, Topology, World, host_list};
 use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,10 +59,11 @@ impl Target {
     /// Reads a target; `open` gives the text of the file that a lab may be described by.
     pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
         match text.split_once("://") {
-            Some(("ssh", _)) => ssh_hosts(text).map(Target::Ssh),
+            Some(("ssh", _)) => host_list::of_list(text).map(Target::Ssh),
+            None if text.starts_with('@') => file_of_hosts(&text[1..], open).map(Target::Ssh),
             Some((scheme, _)) if !scheme.contains(':') => Err(TargetError::new(
                 format!("`{scheme}://` is not a kind of target"),
-                "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,HOST]`",
+                "a target is `lab`, `lab:rate=1Gb/s`, `ssh://HOST[,HOST]` or `@FILE`",
             )),
             _ if text == "simulated" => Ok(Target::Simulated(World::quiet())),
             _ if text.starts_with("simulated:") => world(&text["simulated:".len()..]).map(Target::Simulated),
@@ -97,6 +97,13 @@ fn not_a_target(text: &str) -> TargetError {
     TargetError::new(what, did_you_mean(["lab", "simulated"], kind, &by_ssh))
 }
 
+/// The hosts that a file names.
+fn file_of_hosts(name: &str, open: Open) -> Result<Vec<String>, TargetError> {
+    let hint = "a file of hosts has one name a line: @hosts.txt";
+    let text = open(name).map_err(|error| TargetError::new(error.what, hint))?;
+    host_list::of_file(name, &text)
+}
+
 /// The keys on top of a quiet machine.
 fn world(text: &str) -> Result<World, TargetError> {
     let hint = "try simulated:noise=2%,step=64KiB/3ms";
@@ -112,28 +119,6 @@ fn world(text: &str) -> Result<World, TargetError> {
         world.set(key, value).map_err(|what| TargetError::new(what, hint))?;
     }
     Ok(world)
-}
-
-fn ssh_hosts(text: &str) -> Result<Vec<String>, TargetError> {
-    // The kind is said once at least.
-    let host = |part: &str| {
-        Some(part.strip_prefix("ssh://").unwrap_or(part)).filter(|host| is_host(host)).map(String::from)
-    };
-    let hosts: Option<Vec<_>> = text.split(',').map(host).collect();
-    let hosts = hosts.ok_or_else(|| {
-        TargetError::new(format!("`{text}` is not a list of ssh hosts"), "try ssh://a,user@b:2222")
-    })?;
-    if hosts.len() > MOST_HOSTS as usize {
-        let what = format!("{} hosts are given", hosts.len());
-        return Err(TargetError::new(what, format!("at most {MOST_HOSTS} take part in a run")));
-    }
-    Ok(hosts)
-}
-
-/// No blank and no leading dash, so that a host can never be read as an option of ssh.
-fn is_host(host: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || "@.:-_[]%".contains(c);
-    !host.is_empty() && !host.starts_with('-') && host.len() < 256 && host.chars().all(legal)
 }
 
 impl fmt::Display for Target {
@@ -153,6 +138,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::pair::MOST_HOSTS;
     use proptest::strategy::Strategy;
 
     #[test]

@@ -1,7 +1,9 @@
 //! The command line.
 
+mod matrix;
 mod tune;
 
+pub use matrix::Matrix;
 pub use tune::Tune;
 
 use super::fault::faults;
@@ -39,6 +41,8 @@ pub enum Command {
     Transfer(super::transfer_args::Transfer),
     /// Search for settings that gain, and prove it.
     Tune(Tune),
+    /// Name the host, link or group of many that is slow.
+    Matrix(Matrix),
     /// Put back what searches left changed on this host.
     Undo(super::undo::Undo),
     /// Compare recordings that were made before.
@@ -162,6 +166,7 @@ impl Command {
             | Command::Ab(Ab { hosts, .. })
             | Command::Diagnose(Diagnose { hosts, .. })
             | Command::Tune(Tune { hosts, .. })
+            | Command::Matrix(Matrix { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
             _ => false,
         }
@@ -386,6 +391,7 @@ impl Command {
             Command::Ab(ab) => Some(&mut ab.hosts),
             Command::Diagnose(diagnose) => Some(&mut diagnose.hosts),
             Command::Tune(tune) => Some(&mut tune.hosts),
+            Command::Matrix(matrix) => Some(&mut matrix.hosts),
             Command::Calibrate(calibrate) => Some(&mut calibrate.hosts),
             _ => None,
         }

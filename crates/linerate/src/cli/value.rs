@@ -237,6 +237,15 @@ pub fn budget(text: &str) -> Read<u64> {
     }
 }
 
+/// How long a pair of many hosts is timed.
+pub fn trial(text: &str) -> Read<u64> {
+    let [least, most] = [50e6, 60e9].map(Nanoseconds);
+    match within(text.parse(), least, most, |time| time.rounded(2)) {
+        Ok(time) => Ok(time.0 as u64),
+        Err(why) => Err(refused(text, "a time from 50ms to 60s", &why, "try 400ms or 2s")),
+    }
+}
+
 /// What a diagnosis is to explain: a rate that somebody expects, or what a recording has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Against {

@@ -177,6 +177,18 @@ pub const WORDS: &[Words] = &[
                The best is measured again in 6 fresh blocks, and becomes what the next race stands upon.",
     },
     Words {
+        command: "matrix",
+        examples: &[
+            ("linerate matrix lab:hosts=5", "five virtual hosts that are alike: nobody is to be named"),
+            ("linerate matrix ssh://node[01-64]", "64 hosts in 16 rounds: who sends or receives too slowly"),
+            ("linerate matrix @hosts.txt --full", "each host with every other one: single links too"),
+            ("linerate matrix @hosts.txt --format json", "named[] for a script, as before a batch job"),
+        ],
+        exits: &[(0, "nobody is slow"), (10, "somebody is named"), (11, "cannot tell")],
+        note: "A host takes four partners at least. A single link is looked for among those that were measured: --full\n\
+               measures all of them. A host that fails is a line of the report, and the others are told of.",
+    },
+    Words {
         command: "undo",
         examples: &[
             ("linerate undo", "what `linerate tune --apply` left in force, or a killed search left behind"),

@@ -28,8 +28,9 @@ pub struct Effects {
     pub sends: Vec<Option<f64>>,
     /// The same of its receiving.
     pub receives: Vec<Option<f64>>,
-    /// The partners that each host sent to, and had from.
+    /// The partners that each host sent to.
     pub sent_to: Vec<u32>,
+    /// The partners that each had from.
     pub had_from: Vec<u32>,
     /// The noise of a cell: a standard deviation.
     pub noise: f64,

@@ -30,8 +30,9 @@ pub struct Matrix {
     pub hosts: usize,
     /// One for each two hosts that met.
     pub cells: Vec<Cell>,
-    /// The usual rate and round trip.
+    /// The usual rate.
     pub usual_bps: Option<f64>,
+    /// The usual round trip.
     pub usual_round_trip_ns: Option<f64>,
     /// Who is slow.
     pub told: Told,
