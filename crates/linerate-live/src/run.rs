@@ -26,9 +26,9 @@ pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Coalescing, PATIENCE_NS, Plan, Setting, Step, Target};
-use crate::record::Event;
-use crate::vocabulary::{Had, Knob};
+use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
+use crate::record::{Event, NotMeasured, Reason};
+use crate::vocabulary::{Had, Knob, ReasonKind};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use linerate_sys::suspension;
@@ -67,6 +67,8 @@ pub struct Runner<'r> {
     // Before the hosts, whose agents end with their last handle.
     watch: Watch<'r>,
     hosts: Hosts,
+    /// Those that were not reached in the beginning.
+    unreached: Vec<(HostId, Error)>,
     begun: Instant,
     pass: u32,
     open: BTreeSet<String>,
@@ -80,14 +82,36 @@ impl<'r> Runner<'r> {
         stop: &'r dyn Fn() -> bool,
         told: Told<'_>,
     ) -> Result<Runner<'r>> {
-        let hosts = Hosts::reach(plan, means, stop, told)?;
+        let mut hosts = Hosts::reach(plan, means, stop, told)?;
+        let unreached = std::mem::take(&mut hosts.lost);
         let watch = Watch::over(&hosts, stop);
-        Ok(Runner { plan, stop, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
+        let (begun, open) = (Instant::now(), BTreeSet::new());
+        Ok(Runner { plan, stop, watch, hosts, unreached, begun, pass: 0, open })
     }
 
     /// What is known of the hosts.
     pub fn hosts(&self) -> Vec<Event> {
-        self.hosts.all.iter().map(|host| Event::Host(host.facts.clone())).collect()
+        let of_host = |host: &host::Host| Event::Host(host.facts.clone());
+        let lost = self.unreached.iter().map(|(id, error)| self.lost(*id, error));
+        self.hosts.all.iter().map(of_host).chain(lost).collect()
+    }
+
+    /// Hosts that the run goes on without, each told once.
+    fn tell_lost(&mut self) -> Vec<Event> {
+        let lost = std::mem::take(&mut self.hosts.lost);
+        lost.iter().map(|(id, error)| self.lost(*id, error)).collect()
+    }
+
+    /// No failure of a step: it is not tried again.
+    fn lost(&self, id: HostId, error: &Error) -> Event {
+        let why = format!("host {id} is not reached: {}", error.cause());
+        Event::NotMeasured(NotMeasured {
+            rung: self.plan.view.rungs().first().cloned().unwrap_or_default(),
+            host: Some(id),
+            reason: Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default()),
+            at_ns: Some(self.elapsed_ns()),
+            ..NotMeasured::default()
+        })
     }
 
     /// Since the run began.
@@ -102,7 +126,8 @@ impl<'r> Runner<'r> {
             Err(death) if may_be_restarted(&death) => {
                 let failure = StepFailure { error: death, session: false };
                 self.emit_failed(step, &failure, emit)?;
-                self.restart(failure.error).map_err(|gone| gone.during(&step.case))
+                self.restart(failure.error).map_err(|gone| gone.during(&step.case))?;
+                self.tell_lost().into_iter().try_for_each(emit)
             }
             ended => ended,
         }

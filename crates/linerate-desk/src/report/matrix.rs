@@ -10,7 +10,7 @@ use crate::analysis::matrix::{
     Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix, round_trips,
 };
 use crate::plan::{Case, HostId, HostPair, Screening};
-use crate::record::Recording;
+use crate::record::{NotMeasured, Recording};
 use crate::statistic::{Estimate, Shift};
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
 use std::collections::BTreeMap;
@@ -117,10 +117,12 @@ fn hosts(recording: &Recording, matrix: &Matrix) -> Vec<MatrixHostEntry> {
 /// Why a host has no cells; none of one that has some.
 fn failed(recording: &Recording, host: HostId) -> Option<String> {
     let of_host = |case: &Case| case.pairs.has(host);
-    let failures = recording.unavailable.iter().filter(|not| {
-        not.host == Some(host) || not.case.as_deref().is_some_and(of_host) && not.after_steps.is_some()
-    });
-    let last = failures.last()?;
+    let is_gone = |not: &&NotMeasured| not.host == Some(host) && not.case.is_none();
+    if let Some(gone) = recording.unavailable.iter().find(is_gone) {
+        return Some(gone.reason.why.clone());
+    }
+    let is_failure = |not: &&NotMeasured| not.case.as_deref().is_some_and(of_host) && not.after_steps.is_some();
+    let last = recording.unavailable.iter().filter(is_failure).last()?;
     let is_measured_later = recording
         .trials
         .iter()

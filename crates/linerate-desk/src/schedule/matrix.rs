@@ -18,7 +18,7 @@ use super::visit::{self, Planner, Visit, Visits};
 use super::wanted::Wanted;
 use super::{Schedule, blocks, failure, refusal, roles, step};
 use crate::analysis::matrix::{Stage, rates};
-use crate::plan::{Block, Case, HostId, Pairs, Plan, Screening, Step, Why};
+use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Screening, Step, Why};
 use crate::record::{NotMeasured, Recording, Trial};
 use crate::statistic::median;
 use crate::unit::counted;
@@ -63,6 +63,8 @@ pub struct Screen {
     unavailable: Vec<NotMeasured>,
     visits: Visits,
     batches: u32,
+    /// What was planned last: what is missing of it is planned once more.
+    last: Vec<Round>,
 }
 
 impl Screen {
@@ -89,7 +91,7 @@ impl Screen {
         if patterns.first() != Some(&Pattern::Stream) {
             patterns.clear();
         }
-        Screen { plan: plan.clone(), course, rung, patterns, unavailable, visits: Visits::default(), batches: 0 }
+        Screen { plan: plan.clone(), course, rung, patterns, unavailable, visits: Visits::default(), batches: 0, last: Vec::new() }
     }
 
     /// The visits of a round: streams at every stage, round trips in the screening only.
@@ -146,15 +148,38 @@ fn size(pattern: Pattern) -> u64 {
 fn lost(recording: &Recording) -> BTreeSet<HostId> {
     let hosts = recording.plan().map_or(Vec::new(), crate::plan::Plan::host_ids);
     let is_lost = |host: &HostId| {
+        let is_gone = recording.unavailable.iter().any(|not| not.host == Some(*host) && not.case.is_none());
+        if is_gone || !recording.hosts.iter().any(|facts| facts.host == *host) {
+            return true;
+        }
         let measured = recording.trials.iter().filter(|trial| trial.case.pairs.has(*host));
         let last = measured.map(|trial| trial.step).max();
         let failed = recording.unavailable.iter().filter(|not| {
             let is_later = not.after_steps.is_some_and(|after| last.is_none_or(|last| after > last));
-            is_later && not.case.as_ref().is_some_and(|case| case.pairs.has(*host))
+            // Where all of a step failed, it may be anybody's fault.
+            let is_own = |case: &Case| case.pairs.len() == 1 && case.pairs.has(*host);
+            is_later && not.case.as_deref().is_some_and(is_own)
         });
         failed.count() >= MOST_FAILURES
     };
     hosts.into_iter().filter(is_lost).collect()
+}
+
+/// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
+fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
+    let is_there = |round: &Round, pair: &HostPair| {
+        let is_of = |case: &Case| case.pairs.len() == 1 && case.pairs.first() == *pair;
+        let mut trials = recording.trials.iter().rev();
+        let mut failures = recording.unavailable.iter().filter_map(|not| not.case.as_deref());
+        trials.any(|trial| trial.why == round.stage.why() && is_of(&trial.case)) || failures.any(is_of)
+    };
+    let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
+    let again = |round: &Round| {
+        let left = round.pairs.iter().filter(|pair| !is_lost(pair) && !is_there(round, pair));
+        Round { stage: round.stage, pairs: left.copied().collect() }
+    };
+    let of_screen = rounds.iter().filter(|round| round.stage == Stage::Screen);
+    of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
 }
 
 /// What a message takes, by the trials so far: usually, and of the slowest of these pairs.
@@ -221,7 +246,11 @@ impl Planner for Screen {
                 probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
             return probes;
         }
-        let rounds = self.course.further(&rates(recording), &lost(recording));
+        let (shots, lost) = (rates(recording), lost(recording));
+        let again = missing(&std::mem::take(&mut self.last), recording, &lost);
+        let is_again = !again.is_empty();
+        let rounds = if is_again { again } else { self.course.further(&shots, &lost) };
+        self.last = if is_again { Vec::new() } else { rounds.clone() };
         let pass = self.batches;
         self.batches += 1;
         rounds.iter().flat_map(|round| self.visits_of(pass, round, None)).collect()

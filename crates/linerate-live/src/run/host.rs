@@ -63,6 +63,8 @@ pub struct Hosts {
     /// `a`, `b` and so on.
     pub all: Vec<Host>,
     pub(super) lab: Option<Lab>,
+    /// Those that cannot be reached, of which nobody was told yet.
+    pub lost: Vec<(HostId, Error)>,
     access: HostAccess,
     /// What was last asked of the lab's links, and what the hosts granted of it.
     links: (LinkSettings, Vec<Vec<Granted>>),
@@ -115,6 +117,7 @@ const AGENT: &str = "its agent";
 impl Hosts {
     /// Builds or reaches the hosts and starts their agents.
     pub fn reach(plan: &Plan, means: &HostAccess, stop: &dyn Fn() -> bool, told: Told<'_>) -> Result<Hosts> {
+        let mut lost = Vec::new();
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
@@ -130,8 +133,8 @@ impl Hosts {
             Target::Ssh(hosts) => {
                 let program = Program::read(&means.program)?;
                 let mut start = |id| by_ssh(id, hosts, &program, means, &|| asked(stop), told);
-                let started = plan.hosts.iter().map(|planned| start(planned.id));
-                (started.collect::<Result<Vec<_>>>()?, None)
+                let started = plan.hosts.iter().map(|planned| (planned.id, start(planned.id)));
+                (without_lost(plan, started, &mut lost)?, None)
             }
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
@@ -145,6 +148,7 @@ impl Hosts {
         let mut hosts = Hosts {
             all,
             lab,
+            lost,
             access: means.clone(),
             links: Default::default(),
             filter: Default::default(),
@@ -152,6 +156,21 @@ impl Hosts {
         };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
+    }
+
+    /// Goes on without a host, where the plan is of many and enough are left.
+    pub fn go_on_without(&mut self, index: usize, plan: &Plan, why: Error) -> Result<()> {
+        if plan.screening().is_none() || self.all.len() <= LEAST_OF_MANY {
+            return Err(why);
+        }
+        let host = self.all.remove(index);
+        for granted in [&mut self.links.1, &mut self.settings] {
+            if index < granted.len() {
+                granted.remove(index);
+            }
+        }
+        self.lost.push((host.facts.host, why));
+        Ok(())
     }
 
     /// Whether something of the lab itself has ended, which nothing brings back.
@@ -295,6 +314,33 @@ impl Hosts {
     /// What the lab's own wire did since it was last asked; none where there is none.
     pub fn audit(&mut self) -> Result<Option<WireAudit>> {
         self.lab.as_mut().map_or(Ok(None), Lab::audit)
+    }
+}
+
+/// Of fewer hosts nothing is measured.
+const LEAST_OF_MANY: usize = 2;
+
+/// The agents that were started. Where the plan is of many hosts it goes on without those that are not reached.
+fn without_lost(
+    plan: &Plan,
+    all: impl Iterator<Item = (HostId, Result<Started>)>,
+    lost: &mut Vec<(HostId, Error)>,
+) -> Result<Vec<Started>> {
+    let mut started = Vec::new();
+    for (id, one) in all {
+        match one {
+            Ok(one) => started.push(one),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) if plan.screening().is_some() => lost.push((id, error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match lost.pop() {
+        Some((_, error)) if started.len() < LEAST_OF_MANY => Err(error),
+        last => {
+            lost.extend(last);
+            Ok(started)
+        }
     }
 }
 

@@ -25,7 +25,7 @@ impl Runner<'_> {
         let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];
-            let id = HostId(index as u16);
+            let id = host.facts.host;
             let parts = parts(step, id);
             if !parts.is_empty() {
                 let request = TrialRequest { parts, lead_ns, limit_ns, sample_ns: step.sample_ns };

@@ -10,6 +10,12 @@ use crate::statistic::median;
 /// Turns of rows and columns; after four nothing moves that matters here.
 const TURNS: usize = 4;
 
+/// Turns of means over rows and columns.
+const MEAN_TURNS: usize = 8;
+
+/// So many spreads of the middle, a cell is no noise: about three standard deviations.
+const FAR: f64 = 4.0;
+
 /// What makes a standard deviation of the median of distances, where they are normal.
 const OF_MEDIAN: f64 = 1.4826;
 
@@ -78,17 +84,36 @@ impl Effects {
         cell.log - self.level - of(&self.sends, from(cell)) - of(&self.receives, to(cell))
     }
 
+    /// The partners of the host that has the fewest, of those that have any.
+    pub fn fewest_partners(&self) -> u32 {
+        let all = self.sent_to.iter().chain(&self.had_from).copied();
+        all.filter(|partners| *partners > 0).min().unwrap_or(0)
+    }
+
     /// How far the median of so many cells is off by noise: one standard error.
     pub fn error(&self, cells: u32) -> f64 {
         MEDIAN_ERROR * self.noise / f64::from(cells.max(1)).sqrt()
     }
 
-    /// Of the middle of all rests; what rows and columns have fitted away is put back.
+    /// The standard deviation of what rows and columns leave, by means: medians fit so many cells exactly that the middle of
+    /// what they leave is too small by a quarter or more. Cells far out are no noise and left out.
     fn noise_of(&self, cells: &[Shot]) -> f64 {
-        let fitted = self.sends.iter().chain(&self.receives).flatten().count().saturating_sub(1);
-        let free = cells.len().saturating_sub(fitted).max(1) as f64;
-        let spread = median(cells.iter().map(|cell| self.rest(cell).abs())).unwrap_or(0.0);
-        (OF_MEDIAN * spread * (cells.len().max(1) as f64 / free).sqrt()).max(LEAST_NOISE)
+        let spread = OF_MEDIAN * median(cells.iter().map(|cell| self.rest(cell).abs())).unwrap_or(0.0);
+        let far = FAR * spread.max(LEAST_NOISE);
+        let near: Vec<Shot> = cells.iter().filter(|cell| self.rest(cell).abs() < far).copied().collect();
+        let hosts = self.sends.len();
+        let [rows, columns] =
+            [by_host(hosts, &near, |cell| cell.pair.from.0), by_host(hosts, &near, |cell| cell.pair.to.0)];
+        let mut rests: Vec<f64> = near.iter().map(|cell| self.rest(cell)).collect();
+        for list in std::iter::repeat_n([&rows, &columns], MEAN_TURNS).flatten().flatten() {
+            let mean = list.iter().map(|at| rests[*at]).sum::<f64>() / list.len().max(1) as f64;
+            list.iter().for_each(|at| rests[*at] -= mean);
+        }
+        let fitted = rows.iter().chain(&columns).filter(|list| !list.is_empty()).count().saturating_sub(1);
+        let free = near.len().saturating_sub(fitted);
+        let sum: f64 = rests.iter().map(|rest| rest * rest).sum();
+        // With nothing left over there is nothing to tell it by.
+        if free == 0 { spread.max(LEAST_NOISE) } else { (sum / free as f64).sqrt().max(LEAST_NOISE) }
     }
 }
 

@@ -5,7 +5,6 @@
 //! compared by ranks (Mann and Whitney 1947; Hodges and Lehmann 1963). The level is split between groups, hosts and links,
 //! and within each corrected by Holm (1979) for the number of tests.
 
-use super::effects::Effects;
 use super::shot::{Shot, Stage};
 use super::suspect::{Budget, MARGIN_LOG, Part, Suspect};
 use crate::plan::{HostId, HostPair, Screening};
@@ -15,6 +14,9 @@ use std::collections::BTreeMap;
 /// How often somebody is named in a run without a fault, at most: a third of it for each kind.
 const FALSE_NAMES: f64 = 0.01;
 const BUDGETS: f64 = 3.0;
+
+/// Who is named by the trials under load is slow by itself where those alone say so with this probability of chance.
+const ALSO: f64 = 0.1;
 
 /// Fresh trials of a suspect at each stage, and those of others beside it.
 pub const FRESH: usize = 9;
@@ -56,8 +58,8 @@ pub struct Judged {
 }
 
 /// The word on each suspect.
-pub fn judged(screening: &Screening, effects: &Effects, suspects: &[Suspect], shots: &[Shot]) -> Vec<Judged> {
-    let docket = Docket { screening, effects, suspects, shots };
+pub fn judged(screening: &Screening, suspects: &[Suspect], shots: &[Shot]) -> Vec<Judged> {
+    let docket = Docket { screening, suspects, shots };
     let shifts: Vec<[Option<Shift>; 2]> = suspects
         .iter()
         .map(|suspect| [Stage::Alone, Stage::Loaded].map(|stage| docket.shift(&[suspect.part], stage)))
@@ -65,7 +67,8 @@ pub fn judged(screening: &Screening, effects: &Effects, suspects: &[Suspect], sh
     let adjusted = adjusted(suspects, &shifts);
     let judge = |(at, suspect): (usize, &Suspect)| {
         let [alone, loaded] = shifts[at];
-        Judged { suspect: *suspect, alone, loaded, outcome: outcome(alone, loaded, adjusted[at]) }
+        let outcome = outcome(suspect.part, alone, loaded, adjusted[at]);
+        Judged { suspect: *suspect, alone, loaded, outcome }
     };
     suspects.iter().enumerate().map(judge).collect()
 }
@@ -73,18 +76,16 @@ pub fn judged(screening: &Screening, effects: &Effects, suspects: &[Suspect], sh
 /// How far several parts of one host are from the others.
 pub fn together(
     screening: &Screening,
-    effects: &Effects,
     suspects: &[Suspect],
     shots: &[Shot],
     (parts, stage): (&[Part], Stage),
 ) -> Option<Shift> {
-    Docket { screening, effects, suspects, shots }.shift(parts, stage)
+    Docket { screening, suspects, shots }.shift(parts, stage)
 }
 
 /// What everything is judged by.
 struct Docket<'d> {
     screening: &'d Screening,
-    effects: &'d Effects,
     suspects: &'d [Suspect],
     shots: &'d [Shot],
 }
@@ -92,16 +93,19 @@ struct Docket<'d> {
 impl Docket<'_> {
     /// The fresh trials of these parts against those of nobody who is suspect.
     fn shift(&self, parts: &[Part], stage: Stage) -> Option<Shift> {
-        let is_link = parts.iter().all(|part| matches!(part, Part::Link(_)));
-        // A link is what is left of a cell without its hosts; what hosts do is shown by many partners.
-        let value = |shot: &Shot| if is_link { self.effects.rest(shot) } else { shot.log };
+        // What larger parts who stand apart explain is taken out. What healthy hosts seem to have is noise, and stays in.
+        let others = || self.suspects.iter().filter(|one| !parts.contains(&one.part));
+        let is_larger = |part: Part| parts.iter().all(|own| part.budget() < own.budget());
+        let value = |shot: &Shot| {
+            let shown = others().filter(|one| one.part.is_shown_by(shot.pair, self.screening));
+            shot.log - shown.filter(|one| is_larger(one.part)).map(|one| one.effect).sum::<f64>()
+        };
         let of_stage = || self.shots.iter().filter(|shot| shot.stage == stage);
         let shows = |part: &Part, pair: HostPair| part.is_shown_by(pair, self.screening);
         let is_clean = |shot: &&Shot| !self.suspects.iter().any(|one| shows(&one.part, shot.pair));
-        let others = || self.suspects.iter().filter(|one| !parts.contains(&one.part));
         let is_own = |shot: &&Shot| {
-            let own = parts.iter().any(|part| shows(part, shot.pair));
-            own && (is_link || !others().any(|one| shows(&one.part, shot.pair)))
+            let mut others = others().filter(|one| !is_larger(one.part));
+            parts.iter().any(|part| shows(part, shot.pair)) && !others.any(|one| shows(&one.part, shot.pair))
         };
         let own: Vec<f64> = of_stage().filter(is_own).map(value).collect();
         let clean: Vec<f64> = of_stage().filter(is_clean).map(value).collect();
@@ -127,15 +131,19 @@ fn adjusted(suspects: &[Suspect], shifts: &[[Option<Shift>; 2]]) -> Vec<[f64; 2]
     all
 }
 
-fn outcome(alone: Option<Shift>, loaded: Option<Shift>, p: [f64; 2]) -> Outcome {
-    let is_slow = |shift: Option<Shift>, p: f64| {
-        shift.is_some_and(|shift| shift.estimate <= -MARGIN_LOG && p < FALSE_NAMES / BUDGETS)
-    };
-    let is_fast = |shift: Option<Shift>| shift.is_some_and(|shift| shift.estimate > -MARGIN_LOG);
+/// Under load there are many others to compare with, so that decides; alone it is seen whether the fault is its own. Where
+/// too few hosts are left for a load, what is alone decides.
+fn outcome(part: Part, alone: Option<Shift>, loaded: Option<Shift>, p: [f64; 2]) -> Outcome {
+    let margin = part.margin_log();
+    let is_proved =
+        |shift: Option<Shift>, p: f64| shift.is_some_and(|shift| shift.estimate <= -margin) && p < FALSE_NAMES / BUDGETS;
+    let is_slow = |shift: Option<Shift>| shift.is_some_and(|shift| shift.estimate <= -margin && shift.p < ALSO);
+    let is_fast = |shift: Option<Shift>| shift.is_none_or(|shift| shift.estimate > -margin);
     match () {
-        () if is_slow(alone, p[0]) => Outcome::Named(Confirmed::Alone),
-        () if is_slow(loaded, p[1]) && is_fast(alone) => Outcome::Named(Confirmed::UnderLoad),
-        () if is_fast(alone) && is_fast(loaded) => Outcome::Cleared,
+        () if is_proved(alone, p[0]) && is_slow(loaded.or(alone)) => Outcome::Named(Confirmed::Alone),
+        () if is_proved(loaded, p[1]) && is_slow(alone) => Outcome::Named(Confirmed::Alone),
+        () if is_proved(loaded, p[1]) && alone.is_some() && is_fast(alone) => Outcome::Named(Confirmed::UnderLoad),
+        () if alone.or(loaded).is_some() && is_fast(alone) && is_fast(loaded) => Outcome::Cleared,
         () => Outcome::Open,
     }
 }

@@ -74,6 +74,11 @@ impl Part {
         }
     }
 
+    /// How much slower it must be to be named, as a logarithm: a link is two hosts and itself, and each may have a little.
+    pub fn margin_log(self) -> f64 {
+        if self.budget() == Budget::Links { 2.0 * MARGIN_LOG } else { MARGIN_LOG }
+    }
+
     /// Whose risk it is.
     pub fn budget(self) -> Budget {
         match self {
@@ -96,7 +101,7 @@ pub struct Suspect {
 }
 
 /// A screening, and who stands apart in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Screened {
     /// Rows and columns, without what groups explain.
     pub effects: Effects,
@@ -120,6 +125,9 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
         explain(group, screening, &mut cells, level);
     }
     let effects = if groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
+    if effects.fewest_partners() < LEAST_PARTNERS {
+        return Screened { effects, ..Screened::default() };
+    }
     let mut all_hosts = slow_hosts(&effects);
     all_hosts.sort_by(|a, b| a.effect.total_cmp(&b.effect));
     let threshold = MARGIN_LOG.max(CELL_ERRORS * effects.noise);

@@ -1,6 +1,5 @@
 //! Who is named, how sure the rest is, and what it would take where it cannot be told.
 
-use super::effects::Effects;
 use super::judge::{Confirmed, Judged, Outcome, hosts_of, judged, together};
 use super::shot::{Shot, Stage};
 use super::suspect::{LEAST_PARTNERS, Part, Screened, host_threshold, screened};
@@ -79,10 +78,10 @@ pub struct Told {
 /// The word on these hosts, by all stages.
 pub fn told(screening: &Screening, hosts: usize, shots: &[Shot]) -> Told {
     let screened = screened(screening, hosts, shots);
-    let judged = judged(screening, &screened.effects, &screened.suspects, shots);
+    let judged = judged(screening, &screened.suspects, shots);
     let mut named = named(screening, &screened, &judged, shots);
     named.sort_by(|a, b| a.shift.estimate.total_cmp(&b.shift.estimate));
-    let partners = fewest_partners(&screened.effects);
+    let partners = screened.effects.fewest_partners();
     let seen = (partners > 0).then(|| 1.0 - (-host_threshold(&screened.effects, partners)).exp());
     let doubt = doubt(hosts, partners, seen, &screened, &judged);
     let verdict = match (named.is_empty(), &doubt) {
@@ -91,12 +90,6 @@ pub fn told(screening: &Screening, hosts: usize, shots: &[Shot]) -> Told {
         (true, None) => Verdict::Same,
     };
     Told { screened, judged, named, verdict, seen, doubt }
-}
-
-/// The partners of the host that has the fewest, of those that have any.
-fn fewest_partners(effects: &Effects) -> u32 {
-    let all = effects.sent_to.iter().chain(&effects.had_from).copied();
-    all.filter(|partners| *partners > 0).min().unwrap_or(0)
 }
 
 fn doubt(
@@ -161,8 +154,7 @@ fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &
         };
         let confirmed = parts.iter().filter_map(|part| slow(*part)).min().unwrap_or(confirmed);
         let stage = if confirmed == Confirmed::Alone { Stage::Alone } else { Stage::Loaded };
-        let Screened { effects, suspects, .. } = screened;
-        let shift = together(screening, effects, suspects, shots, (&parts, stage))?;
+        let shift = together(screening, &screened.suspects, shots, (&parts, stage))?;
         let group = match part {
             Part::GroupSends(group) | Part::GroupReceives(group) => Some(group),
             Part::Sends(_) | Part::Receives(_) | Part::Link(_) => None,

@@ -186,19 +186,19 @@ impl Course {
         rounds
     }
 
-    /// A pair of these hosts that shows this suspect, and of the others none.
+    /// A pair of these hosts that shows this suspect, and where that can be no other one.
     fn pair_of(&mut self, part: Part, suspects: &[Suspect], free: &BTreeSet<HostId>) -> Option<HostPair> {
         if let Part::Link(pair) = part {
             return (free.contains(&pair.from) && free.contains(&pair.to)).then_some(pair);
         }
         let (from, to) = self.ends(part, free);
         let screening = &self.screening;
-        let shows_it_alone = |pair: HostPair| {
-            let mut shown = suspects.iter().filter(|one| one.part.is_shown_by(pair, screening));
-            shown.next().is_some_and(|one| one.part == part) && shown.next().is_none()
-        };
+        let shown = |pair: HostPair| suspects.iter().filter(move |one| one.part.is_shown_by(pair, screening));
+        let shows_it_alone = |pair: HostPair| part.is_shown_by(pair, screening) && shown(pair).count() == 1;
+        let shows_it = |pair: HostPair| part.is_shown_by(pair, screening);
         let mut random = self.random.clone();
-        let drawn = draw(&from, &to, shows_it_alone, &mut random);
+        // A host of a group that is slow has no other pairs than that group's.
+        let drawn = draw(&from, &to, shows_it_alone, &mut random).or_else(|| draw(&from, &to, shows_it, &mut random));
         self.random = random;
         drawn
     }
