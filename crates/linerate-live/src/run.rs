@@ -9,6 +9,7 @@ mod calibrate;
 mod crossing;
 mod filter;
 mod host;
+mod lost;
 pub mod host_settings;
 mod open;
 mod protocol;

@@ -1,6 +1,7 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
 use super::host_settings::{Became, PutBack};
+use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use super::standing_filter::StandingFilter;
@@ -314,33 +315,6 @@ impl Hosts {
     /// What the lab's own wire did since it was last asked; none where there is none.
     pub fn audit(&mut self) -> Result<Option<WireAudit>> {
         self.lab.as_mut().map_or(Ok(None), Lab::audit)
-    }
-}
-
-/// Of fewer hosts nothing is measured.
-const LEAST_OF_MANY: usize = 2;
-
-/// The agents that were started. Where the plan is of many hosts it goes on without those that are not reached.
-fn without_lost(
-    plan: &Plan,
-    all: impl Iterator<Item = (HostId, Result<Started>)>,
-    lost: &mut Vec<(HostId, Error)>,
-) -> Result<Vec<Started>> {
-    let mut started = Vec::new();
-    for (id, one) in all {
-        match one {
-            Ok(one) => started.push(one),
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) if plan.screening().is_some() => lost.push((id, error)),
-            Err(error) => return Err(error),
-        }
-    }
-    match lost.pop() {
-        Some((_, error)) if started.len() < LEAST_OF_MANY => Err(error),
-        last => {
-            lost.extend(last);
-            Ok(started)
-        }
     }
 }
 

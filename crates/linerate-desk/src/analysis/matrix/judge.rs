@@ -6,7 +6,7 @@
 //! and within each corrected by Holm (1979) for the number of tests.
 
 use super::shot::{Shot, Stage};
-use super::suspect::{Budget, MARGIN_LOG, Part, Suspect};
+use super::suspect::{Budget, Part, Suspect};
 use crate::plan::{HostId, HostPair, Screening};
 use crate::statistic::{CONFIDENCE, Shift, holm, rank_sum};
 use std::collections::BTreeMap;
