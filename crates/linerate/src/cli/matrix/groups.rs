@@ -1,12 +1,15 @@
 //! What hosts are called, and which have something in common: by a file, or by their names.
 
-use crate::plan::{HostId, HostSet, MOST_GROUPS, Target, host_name};
+use crate::plan::{HostId, HostSet, Target, host_name};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The longest file of groups.
 const LONGEST: u64 = 1 << 20;
+
+/// Groups of a file at most.
+const MOST_GROUPS: usize = 4096;
 
 /// Beginnings of names make groups where there are so many, of so many hosts each.
 const LEAST_GROUPS: usize = 3;
