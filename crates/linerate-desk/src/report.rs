@@ -213,9 +213,8 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         // Where it was cut short there are curves of the plan as it stands.
         Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
             .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
-        Some(View::Matrix { .. }) => {
-            crate::analysis::matrix::matrix(recording).map_or_else(String::new, |matrix| rows::render_matrix(&matrix))
-        }
+        Some(View::Matrix { .. }) => crate::analysis::matrix::matrix(recording)
+            .map_or_else(String::new, |matrix| rows::render_matrix(&matrix)),
         Some(View::Tuning { .. }) => crate::analysis::tuned(recording)
             .map_or_else(|| rows::render(recording, analysis), |tuned| rows::render_tuning(&tuned)),
     }

@@ -48,7 +48,7 @@ pub use filter::{FilterDuty, FilterPlace, FilterSettings, Fits, Hook, Tracking, 
 pub use host::{HostGroup, HostId, NoHost, PlannedHost};
 pub use host_pair::{HostPair, Pairs};
 pub use links::{Coalescing, LinkSettings};
-pub use matrix::{HostSet, SCREENING_ROUNDS, Screening};
+pub use matrix::{HostSet, MOST_GROUPS, Screening};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};

@@ -1,5 +1,6 @@
 //! Many hosts of a lab: who is slow is named, and nobody else; a host that fails is a line.
 
+use crate::ladder::ssh::Fixture;
 use crate::user::runs::{PROGRAM, recording, report};
 use serde_json::Value;
 use std::path::Path;
@@ -73,6 +74,35 @@ fn round_trips_and_the_inventory_are_told() {
 }
 
 #[test]
+fn a_host_that_is_not_reached_is_a_line() {
+    let fixture = Fixture::new(3);
+    let nobody = fixture.target(1).replace(":2222", ":1");
+    let target = [fixture.target(0), fixture.target(1), nobody, fixture.target(2)].join(",");
+    let mut command = fixture.lab.hosts()[0].command(PROGRAM);
+    let out = fixture.folder.path().join("out");
+    command.args([
+        "matrix",
+        &target,
+        "--trial",
+        "50ms",
+        "--quiet",
+        "--no-page",
+        "--ssh",
+        &fixture.ssh,
+        "--output",
+    ]);
+    let output = command.arg(&out).env("LINERATE_STATE", out.join("state")).output().unwrap();
+    assert_eq!(output.status.code(), Some(11), "{}", String::from_utf8_lossy(&output.stderr));
+    let matrix = report(&recording(&out))["matrix"].clone();
+    let failed: Vec<bool> =
+        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].is_string()).collect();
+    assert_eq!(failed, [false, false, true, false], "{matrix:#}");
+    let why = matrix["hosts"][2]["failed"].as_str().unwrap();
+    assert!(why.contains("host c is not reached"), "{why}");
+    assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
+}
+
+#[test]
 fn two_hosts_cannot_be_told_apart() {
     let (code, matrix) = measured(&["lab:hosts=2", "--trial", "50ms"]);
     assert_eq!((code, named(&matrix)), (11, Vec::new()));
@@ -95,6 +125,9 @@ fn what_is_no_target_of_many_hosts_is_one_error() {
     ] {
         let output = matrix(folder.path(), &[target]);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && told.contains(part) && told.contains("hint:"), "{target}: {told}");
+        assert!(
+            output.status.code() == Some(2) && told.contains(part) && told.contains("hint:"),
+            "{target}: {told}"
+        );
     }
 }

@@ -166,7 +166,8 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
 
 /// Of a suite there are figures of its own, and of another tool its table.
 fn has_no_ladder(sheet: &Sheet) -> bool {
-    sheet.report.ladder.is_empty() && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_) | Shows::Matrix(_))
+    sheet.report.ladder.is_empty()
+        && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_) | Shows::Matrix(_))
 }
 
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {

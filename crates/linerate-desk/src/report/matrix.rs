@@ -7,7 +7,8 @@ use super::shape::*;
 use super::text::heading;
 use crate::analysis::Verdict;
 use crate::analysis::matrix::{
-    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix, round_trips,
+    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix,
+    round_trips,
 };
 use crate::plan::{Case, HostId, HostPair, Screening};
 use crate::record::{NotMeasured, Recording};
@@ -78,7 +79,8 @@ fn named(one: &Named, screening: &Screening, differences: &[Difference]) -> Name
 fn suspect(one: &Judged, screening: &Screening) -> SuspectEntry {
     let Suspect { part, effect, .. } = one.suspect;
     let name = |host: HostId| screening.name_of(host);
-    let of_group = |group: usize| screening.groups.get(group).map_or(String::new(), |group| group.name.clone());
+    let of_group =
+        |group: usize| screening.groups.get(group).map_or(String::new(), |group| group.name.clone());
     let (kind, hosts) = match part {
         Part::Sends(host) => ("sender", vec![name(host)]),
         Part::Receives(host) => ("receiver", vec![name(host)]),
@@ -121,12 +123,11 @@ fn failed(recording: &Recording, host: HostId) -> Option<String> {
     if let Some(gone) = recording.unavailable.iter().find(is_gone) {
         return Some(gone.reason.why.clone());
     }
-    let is_failure = |not: &&NotMeasured| not.case.as_deref().is_some_and(of_host) && not.after_steps.is_some();
+    let is_failure =
+        |not: &&NotMeasured| not.case.as_deref().is_some_and(of_host) && not.after_steps.is_some();
     let last = recording.unavailable.iter().filter(is_failure).last()?;
-    let is_measured_later = recording
-        .trials
-        .iter()
-        .any(|trial| of_host(&trial.case) && Some(trial.step) > last.after_steps);
+    let is_measured_later =
+        recording.trials.iter().any(|trial| of_host(&trial.case) && Some(trial.step) > last.after_steps);
     (!is_measured_later).then(|| last.reason.why.clone())
 }
 
@@ -187,7 +188,8 @@ pub(super) fn said(one: &NamedEntry) -> String {
         _ => "only while others send: something is shared",
     };
     let Estimate { median, low, high, .. } = one.ratio;
-    let ends = low.zip(high).map_or(String::new(), |(low, high)| format!(" [{}, {}]", percent(low), percent(high)));
+    let ends =
+        low.zip(high).map_or(String::new(), |(low, high)| format!(" [{}, {}]", percent(low), percent(high)));
     format!(
         "{who} {does} at {}{ends} of what others do: {} of {}, {confirmed}.",
         percent(median),
@@ -223,8 +225,12 @@ fn kept_or_wrapped(line: &str, width: usize) -> Vec<String> {
 fn likely(matrix: &MatrixReport) -> Vec<String> {
     let of_one = |one: &NamedEntry| {
         let causes = one.likely.join("; ");
-        (!causes.is_empty())
-            .then(|| format!("{} has what others have not, which may be why and is no proof: {causes}.", one.hosts.join(", ")))
+        (!causes.is_empty()).then(|| {
+            format!(
+                "{} has what others have not, which may be why and is no proof: {causes}.",
+                one.hosts.join(", ")
+            )
+        })
     };
     matrix.named.iter().filter_map(of_one).collect()
 }
@@ -240,7 +246,8 @@ fn cells(matrix: &MatrixReport, width: usize) -> Vec<String> {
         .iter()
         .filter_map(|cell| Some(((cell.from, cell.to), cell.throughput_bps? / usual)))
         .collect();
-    let trip = matrix.usual_round_trip_ns.map_or(String::new(), |ns| format!(", a round trip {}", Nanoseconds(ns)));
+    let trip =
+        matrix.usual_round_trip_ns.map_or(String::new(), |ns| format!(", a round trip {}", Nanoseconds(ns)));
     let title = format!("The usual cell is {}{trip}.", BitRate(usual));
     if matrix.hosts.len() > MOST_NUMBERS || (matrix.hosts.len() + 2) * 5 > width {
         return signs(matrix, &rates, title);
@@ -252,7 +259,11 @@ fn cells(matrix: &MatrixReport, width: usize) -> Vec<String> {
         let cell = |to: &MatrixHostEntry| {
             rates.get(&(from.host, to.host)).map_or(String::new(), |share| format!("{:.0}", 100.0 * share))
         };
-        let name = if from.name == from.host.to_string() { from.name.clone() } else { format!("{} {}", from.host, from.name) };
+        let name = if from.name == from.host.to_string() {
+            from.name.clone()
+        } else {
+            format!("{} {}", from.host, from.name)
+        };
         table.add_row(std::iter::once(format!("from {name}")).chain(matrix.hosts.iter().map(cell)));
     }
     std::iter::once(title).chain(table.lines().map(|line| format!("{INDENT}{}", line.trim_end()))).collect()
@@ -270,7 +281,9 @@ fn signs(matrix: &MatrixReport, rates: &BTreeMap<(HostId, HostId), f64>, title: 
         let cells: String = matrix.hosts.iter().map(|to| sign(from.host, to.host)).collect();
         format!("{INDENT}{:>longest$} {cells}", from.name)
     };
-    let how = format!("{title} A row sends, a column receives; `.` is usual, 9 is nine tenths of it and so on, a blank was not measured.");
+    let how = format!(
+        "{title} A row sends, a column receives; `.` is usual, 9 is nine tenths of it and so on, a blank was not measured."
+    );
     std::iter::once(how).chain(matrix.hosts.iter().map(row)).collect()
 }
 
@@ -279,7 +292,8 @@ const MOST_ROWS: usize = 12;
 
 /// Rows and columns of the hosts, those first that are slowest.
 fn margins(matrix: &MatrixReport) -> Vec<String> {
-    let mut hosts: Vec<&MatrixHostEntry> = matrix.hosts.iter().filter(|host| host.sends.or(host.receives).is_some()).collect();
+    let mut hosts: Vec<&MatrixHostEntry> =
+        matrix.hosts.iter().filter(|host| host.sends.or(host.receives).is_some()).collect();
     let worst = |host: &&MatrixHostEntry| host.sends.unwrap_or(1.0).min(host.receives.unwrap_or(1.0));
     hosts.sort_by(|a, b| worst(a).total_cmp(&worst(b)));
     if hosts.is_empty() {
@@ -290,7 +304,13 @@ fn margins(matrix: &MatrixReport) -> Vec<String> {
     let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share));
     for host in hosts.iter().take(MOST_ROWS) {
         let partners = host.sent_to.max(host.had_from).to_string();
-        table.add_row([host.name.clone(), share(host.sends), share(host.receives), share(host.round_trips), partners]);
+        table.add_row([
+            host.name.clone(),
+            share(host.sends),
+            share(host.receives),
+            share(host.round_trips),
+            partners,
+        ]);
     }
     let more = hosts.len().saturating_sub(MOST_ROWS);
     let title = match more {

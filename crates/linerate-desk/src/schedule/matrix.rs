@@ -91,7 +91,16 @@ impl Screen {
         if patterns.first() != Some(&Pattern::Stream) {
             patterns.clear();
         }
-        Screen { plan: plan.clone(), course, rung, patterns, unavailable, visits: Visits::default(), batches: 0, last: Vec::new() }
+        Screen {
+            plan: plan.clone(),
+            course,
+            rung,
+            patterns,
+            unavailable,
+            visits: Visits::default(),
+            batches: 0,
+            last: Vec::new(),
+        }
     }
 
     /// The visits of a round: streams at every stage, round trips in the screening only.
@@ -129,12 +138,24 @@ impl Screen {
     /// What a step of each pattern of the screening should take together.
     fn step_ns(&self) -> u64 {
         let pair = Pairs::single(HostId(0), HostId(1));
-        self.patterns.iter().filter_map(|pattern| self.entry(*pattern, pair.clone())).map(|entry| entry.nominal_ns).sum()
+        self.patterns
+            .iter()
+            .filter_map(|pattern| self.entry(*pattern, pair.clone()))
+            .map(|entry| entry.nominal_ns)
+            .sum()
     }
 }
 
 fn case(rung: &Rung, pattern: Pattern, pairs: Pairs) -> Case {
-    Case { rung: rung.id.into(), pattern, wait: Wait::Sleeping, flows: 1, pairs, id: CASE.into(), ..Case::default() }
+    Case {
+        rung: rung.id.into(),
+        pattern,
+        wait: Wait::Sleeping,
+        flows: 1,
+        pairs,
+        id: CASE.into(),
+        ..Case::default()
+    }
 }
 
 /// The name of its cases: they belong to no ladder.
@@ -196,7 +217,8 @@ fn message_ns(case: &Case, recording: &Recording) -> Option<(f64, f64)> {
         let received = of(&|trial| trial.case.pairs.first().to == pair.to);
         own.or_else(|| Some(sent?.max(received?))).or(sent).or(received).unwrap_or(usual)
     };
-    let slowest = case.pairs.iter().map(|pair| of_pair(Pairs::single(pair.from, pair.to))).fold(usual, f64::max);
+    let slowest =
+        case.pairs.iter().map(|pair| of_pair(Pairs::single(pair.from, pair.to))).fold(usual, f64::max);
     Some((usual, slowest))
 }
 
@@ -241,7 +263,8 @@ impl Planner for Screen {
             self.batches = 1;
             // A course of its own: the first round is not used up.
             let first = self.course.clone().further(&[], &BTreeSet::new());
-            let probes = first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
+            let probes =
+                first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
             let probes: Vec<Visit> =
                 probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
             return probes;
@@ -285,7 +308,8 @@ impl Schedule for Screen {
     fn left_ns(&self, recording: &Recording) -> u64 {
         let done = recording.steps.iter().filter(|step| step.why == Stage::Screen.why()).count();
         let done = done / self.patterns.len().max(1);
-        let ahead = self.visits.iter().skip(recording.steps.len()).filter(|visit| visit.why != Stage::Screen.why());
+        let ahead =
+            self.visits.iter().skip(recording.steps.len()).filter(|visit| visit.why != Stage::Screen.why());
         let fresh: u64 = ahead.map(|visit| visit.entry.nominal_ns).sum();
         (self.course.screening_steps().saturating_sub(done)) as u64 * self.step_ns() + fresh
     }

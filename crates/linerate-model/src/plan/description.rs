@@ -72,7 +72,8 @@ impl Topology {
             }
         }
         // What is said of a single pair comes after, and wins.
-        let of_ports = of_ports.into_iter().flat_map(|(end, name, value)| topology.pairs_of(end, name, value));
+        let of_ports =
+            of_ports.into_iter().flat_map(|(end, name, value)| topology.pairs_of(end, name, value));
         let of_pairs: Vec<OfPair> = of_ports.chain(of_pairs).collect();
         topology.set_pairs(&of_pairs)?;
         topology.check()?;
@@ -386,7 +387,8 @@ mod tests {
         assert_eq!(read("hosts=4,c-.rate=12Mb/s,delay=1ms").unwrap().carrier(), Carrier::User);
         assert_eq!(read(&lab.to_string()), Ok(lab));
         let lossy = read("hosts=4,-c.loss=1%,a-c.loss=2%").unwrap();
-        let losses: Vec<_> = lossy.pairs.iter().map(|pair| (&*pair.from, &*pair.to, pair.shape.loss)).collect();
+        let losses: Vec<_> =
+            lossy.pairs.iter().map(|pair| (&*pair.from, &*pair.to, pair.shape.loss)).collect();
         assert_eq!(losses, [("a", "c", 0.02), ("b", "c", 0.01), ("d", "c", 0.01)]);
     }
 

@@ -35,7 +35,9 @@ pub(super) fn of_file(name: &str, text: &str) -> Result<Vec<String>, TargetError
     for (number, line) in (1..).zip(lines()) {
         let words: Vec<&str> = match (is_openssh, host_words(line)) {
             // Patterns name no host.
-            (true, Some(words)) => words.split_whitespace().filter(|word| !word.contains(['*', '?', '!'])).collect(),
+            (true, Some(words)) => {
+                words.split_whitespace().filter(|word| !word.contains(['*', '?', '!'])).collect()
+            }
             (true, None) => continue,
             (false, _) => line.split_whitespace().take(1).collect(),
         };
@@ -73,7 +75,8 @@ const LONGEST_SHOWN: usize = 40;
 fn colon(word: &str) -> &'static str {
     let inside = word.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let is_range = inside.is_some_and(|(inside, after)| {
-        inside.split(':').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit())) && !after.contains(':')
+        inside.split(':').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
+            && !after.contains(':')
     });
     if is_range { "-" } else { ":" }
 }
@@ -104,7 +107,9 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 
 /// The names of one part: `node[01-03]` is three. Brackets with something else in them, as of an IPv6 address, stay.
 fn expanded(part: &str, most: usize) -> Result<Vec<String>, TargetError> {
-    let is_range = |inside: &str| !inside.is_empty() && inside.chars().all(|c| c.is_ascii_digit() || c == '-' || c == ',');
+    let is_range = |inside: &str| {
+        !inside.is_empty() && inside.chars().all(|c| c.is_ascii_digit() || c == '-' || c == ',')
+    };
     let found = part.match_indices('[').find_map(|(open, _)| {
         let (inside, after) = part[open + 1..].split_once(']')?;
         is_range(inside).then_some((&part[..open], inside, after))
@@ -133,7 +138,8 @@ fn too_many(what: &str) -> TargetError {
 
 /// `01-03,7` as `01`, `02`, `03`, `7`: as many digits as the first one has.
 fn numbers(inside: &str, part: &str, most: usize) -> Result<Vec<String>, TargetError> {
-    let bad = |why: &str| TargetError::new(format!("`{}`: {why}", shown(part)), "a range is written node[01-64]");
+    let bad =
+        |why: &str| TargetError::new(format!("`{}`: {why}", shown(part)), "a range is written node[01-64]");
     let mut all = Vec::new();
     for range in inside.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -216,8 +222,10 @@ mod tests {
     #[test]
     fn files_of_three_kinds_are_read() {
         let plain = "# the first rack\nnode1\nroot@node2:2222  # by root\n\nnode[3-4] slots=8\n";
-        let openssh = "Host *\n  User me\nHost node1 node2 !node3\n  HostName 192.0.2.1\nHost gate-*\nHost=node4\n";
-        let ansible = "node1 ansible_user=me\n[web]\nnode[2:3]\n[web:vars]\nx=1\n[db]\nnode2\n[all:children]\nweb\n";
+        let openssh =
+            "Host *\n  User me\nHost node1 node2 !node3\n  HostName 192.0.2.1\nHost gate-*\nHost=node4\n";
+        let ansible =
+            "node1 ansible_user=me\n[web]\nnode[2:3]\n[web:vars]\nx=1\n[db]\nnode2\n[all:children]\nweb\n";
         for (text, expected) in [
             (plain, "node1 root@node2:2222 node3 node4"),
             (openssh, "node1 node2 node4"),

@@ -4,10 +4,7 @@ use super::{HostId, Plan, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rounds of a screening that is not asked to be whole.
-pub const SCREENING_ROUNDS: u32 = 16;
-
-/// The most groups of a plan, and the longest name of one.
+/// The most groups of a plan.
 pub const MOST_GROUPS: usize = 4096;
 
 /// How many hosts are screened, and for what.

@@ -121,7 +121,9 @@ impl Topology {
         match self.wire {
             WireKind::User => Carrier::User,
             WireKind::Netem => Carrier::Netem,
-            WireKind::TokenBucket if self.shape.rate.is_some() || !self.ports.is_empty() => Carrier::TokenBucket,
+            WireKind::TokenBucket if self.shape.rate.is_some() || !self.ports.is_empty() => {
+                Carrier::TokenBucket
+            }
             WireKind::TokenBucket => Carrier::Cable,
             WireKind::Auto if self.is_plain() && !self.has_faulty_wire() => Carrier::Cable,
             // Of many hosts with a rate each the program's own wire would be the slowest.
@@ -141,7 +143,8 @@ impl Topology {
     fn has_port_rates_alone(&self) -> bool {
         let rate = Shape { rate: self.shape.rate, ..Shape::default() };
         let has_links = self.hops.is_some() || self.network.is_some() || !self.pairs.is_empty();
-        let is_rate = self.shape == rate && self.coalescing.is_none() && !has_links && !self.has_faulty_wire();
+        let is_rate =
+            self.shape == rate && self.coalescing.is_none() && !has_links && !self.has_faulty_wire();
         !self.ports.is_empty() && is_rate
     }
 

@@ -87,7 +87,10 @@ impl Topology {
             .collect();
         let down: Vec<usize> = match hops {
             0 => Vec::new(),
-            _ => (0..).zip(names).map(|(host, name)| add(format!("{hops}-{name}"), &own(host, false))).collect(),
+            _ => (0..)
+                .zip(names)
+                .map(|(host, name)| add(format!("{hops}-{name}"), &own(host, false)))
+                .collect(),
         };
         for (from, to) in wiring.pairs() {
             wiring.routes[from * names.len() + to] = up[from].iter().chain(down.get(to)).copied().collect();

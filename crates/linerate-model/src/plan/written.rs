@@ -123,7 +123,11 @@ impl TryFrom<Written> for Plan {
                 design.check(written.hosts)?;
                 View::Matrix { rungs, design }
             }
-            _ => return Err("a plan compares arms, searches among them, measures suites, or screens hosts".into()),
+            _ => {
+                return Err(
+                    "a plan compares arms, searches among them, measures suites, or screens hosts".into()
+                );
+            }
         };
         let host = |number: u32| {
             let id = HostId(number as u16);

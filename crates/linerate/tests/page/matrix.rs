@@ -20,7 +20,10 @@ fn a_matrix_has_a_cell_for_each_pair() {
     for view in [WIDE, NARROW.dark()] {
         let shown = browser.open(&page, view);
         let count = |selector: &str| shown.eval(&format!("document.querySelectorAll('{selector}').length"));
-        assert_eq!((count("#matrix-rate svg.map rect"), count("#matrix-round-trip svg.map rect")), (20.into(), 20.into()));
+        assert_eq!(
+            (count("#matrix-rate svg.map rect"), count("#matrix-round-trip svg.map rect")),
+            (20.into(), 20.into())
+        );
         let told = shown.eval("document.querySelector('#matrix-rate svg.map rect title').textContent");
         assert!(told.as_str().unwrap().contains("% of the usual"), "{told}");
         assert_eq!(shown.eval("document.querySelectorAll('#matrix table tbody tr').length >= 5"), true);

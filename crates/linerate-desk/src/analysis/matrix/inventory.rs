@@ -82,7 +82,8 @@ pub struct Difference {
 pub fn differences(recording: &Recording) -> Vec<Difference> {
     let facts: Vec<(HostId, BTreeMap<String, String>)> =
         recording.hosts.iter().map(|host| (host.host, facts_of(host))).collect();
-    let names: std::collections::BTreeSet<&String> = facts.iter().flat_map(|(_, facts)| facts.keys()).collect();
+    let names: std::collections::BTreeSet<&String> =
+        facts.iter().flat_map(|(_, facts)| facts.keys()).collect();
     let mut all: Vec<Difference> = names.into_iter().flat_map(|name| of_fact(name, &facts)).collect();
     all.extend(recording.hosts.iter().flat_map(of_bus));
     all.sort();
@@ -161,7 +162,11 @@ fn interface(host: &HostFacts) -> Option<&BTreeMap<String, Value>> {
     let address = host.address.as_deref()?;
     let has = |facts: &&BTreeMap<String, Value>| {
         let addresses = facts.get("addresses").and_then(Value::as_array);
-        addresses.into_iter().flatten().filter_map(Value::as_str).any(|one| one.split('/').next() == Some(address))
+        addresses
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|one| one.split('/').next() == Some(address))
     };
     host.environment.interfaces.values().find(has)
 }
@@ -210,7 +215,8 @@ mod tests {
         let mut recording = Synthetic { passes: 1, sizes: vec![64], ..Synthetic::default() }.recording();
         let host = recording.hosts[0].clone();
         let one = |number: u16| {
-            let mut host = HostFacts { host: HostId(number), address: Some("192.0.2.1".into()), ..host.clone() };
+            let mut host =
+                HostFacts { host: HostId(number), address: Some("192.0.2.1".into()), ..host.clone() };
             let mut facts = BTreeMap::from([
                 ("addresses".to_owned(), serde_json::json!(["192.0.2.1/24"])),
                 ("mtu".to_owned(), 9000.into()),
@@ -274,8 +280,10 @@ mod tests {
             .filter(|one| one.what == "bus")
             .map(|one| (one.value.as_str(), one.usual.as_str()))
             .collect();
-        let expected =
-            [("4.00 Gb/s", "10.0 Gb/s is the link"), ("4.00 Gb/s", "32.0 Gb/s is what the adapter could have")];
+        let expected = [
+            ("4.00 Gb/s", "10.0 Gb/s is the link"),
+            ("4.00 Gb/s", "32.0 Gb/s is what the adapter could have"),
+        ];
         assert_eq!(bus, expected);
     }
 }

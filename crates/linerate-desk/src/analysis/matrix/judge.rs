@@ -135,14 +135,18 @@ fn adjusted(suspects: &[Suspect], shifts: &[[Option<Shift>; 2]]) -> Vec<[f64; 2]
 /// too few hosts are left for a load, what is alone decides.
 fn outcome(part: Part, alone: Option<Shift>, loaded: Option<Shift>, p: [f64; 2]) -> Outcome {
     let margin = part.margin_log();
-    let is_proved =
-        |shift: Option<Shift>, p: f64| shift.is_some_and(|shift| shift.estimate <= -margin) && p < FALSE_NAMES / BUDGETS;
-    let is_slow = |shift: Option<Shift>| shift.is_some_and(|shift| shift.estimate <= -margin && shift.p < ALSO);
+    let is_proved = |shift: Option<Shift>, p: f64| {
+        shift.is_some_and(|shift| shift.estimate <= -margin) && p < FALSE_NAMES / BUDGETS
+    };
+    let is_slow =
+        |shift: Option<Shift>| shift.is_some_and(|shift| shift.estimate <= -margin && shift.p < ALSO);
     let is_fast = |shift: Option<Shift>| shift.is_none_or(|shift| shift.estimate > -margin);
     match () {
         () if is_proved(alone, p[0]) && is_slow(loaded.or(alone)) => Outcome::Named(Confirmed::Alone),
         () if is_proved(loaded, p[1]) && is_slow(alone) => Outcome::Named(Confirmed::Alone),
-        () if is_proved(loaded, p[1]) && alone.is_some() && is_fast(alone) => Outcome::Named(Confirmed::UnderLoad),
+        () if is_proved(loaded, p[1]) && alone.is_some() && is_fast(alone) => {
+            Outcome::Named(Confirmed::UnderLoad)
+        }
         () if alone.or(loaded).is_some() && is_fast(alone) && is_fast(loaded) => Outcome::Cleared,
         () => Outcome::Open,
     }

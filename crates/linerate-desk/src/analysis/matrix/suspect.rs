@@ -6,9 +6,6 @@ use crate::plan::{HostId, HostPair, Screening};
 use crate::statistic::median;
 use std::collections::BTreeMap;
 
-/// Less than this is nobody's fault: 3 %.
-pub const MARGIN: f64 = 0.03;
-
 /// So many standard errors below all others makes a host or a group a suspect, so many standard deviations a cell. They are
 /// no tests: what is told of a suspect comes from fresh trials. They only say for whom those are worth their time.
 const HOST_ERRORS: f64 = 3.5;
@@ -148,7 +145,8 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
 fn explain(group: &Suspect, screening: &Screening, cells: &mut [Shot], level: f64) {
     let is_within = |pair: HostPair| {
         let (from, to) = (screening.group_of(pair.from), screening.group_of(pair.to));
-        from == to && [Part::GroupSends, Part::GroupReceives].iter().any(|of| from.map(of) == Some(group.part))
+        from == to
+            && [Part::GroupSends, Part::GroupReceives].iter().any(|of| from.map(of) == Some(group.part))
     };
     let within = cells.iter().filter(|cell| is_within(cell.pair)).map(|cell| cell.log - level);
     let is_slow_within = median(within).is_some_and(|own| own < group.effect / 2.0);
@@ -159,7 +157,7 @@ fn explain(group: &Suspect, screening: &Screening, cells: &mut [Shot], level: f6
     }
 }
 
-/// The margin as a logarithm.
+/// Less than this is nobody's fault: 3 %, as a logarithm.
 pub const MARGIN_LOG: f64 = 0.030_459_207_484_708_574;
 
 /// How slow a host may be without standing apart, as a logarithm, where it has so many partners.
@@ -213,9 +211,8 @@ fn groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) ->
     if screening.groups.len() < LEAST_GROUPS {
         return Vec::new();
     }
-    let all = (0..screening.groups.len()).flat_map(|group| {
-        [(Part::GroupSends(group), true), (Part::GroupReceives(group), false)]
-    });
+    let all = (0..screening.groups.len())
+        .flat_map(|group| [(Part::GroupSends(group), true), (Part::GroupReceives(group), false)]);
     let of_part = |(part, sends): (Part, bool)| {
         let mut by_member: BTreeMap<HostId, Vec<f64>> = BTreeMap::new();
         for cell in cells.iter().filter(|cell| part.is_shown_by(cell.pair, screening)) {

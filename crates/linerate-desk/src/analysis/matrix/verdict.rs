@@ -104,7 +104,10 @@ fn doubt(
             true => format!("let each meet {LEAST_PARTNERS} at least: --rounds {LEAST_PARTNERS}, or --full"),
             false => format!("take {} hosts at least", LEAST_PARTNERS + 1),
         };
-        let why = format!("a host has {partners} partners, and with fewer than {LEAST_PARTNERS} a bad link is no other than a bad host");
+        let why = format!(
+            "a host has {}, and with fewer than {LEAST_PARTNERS} a bad link is no other than a bad host",
+            crate::unit::counted(partners, "partner")
+        );
         return Some((why, takes));
     }
     if let Some(seen) = seen.filter(|seen| *seen > TO_BE_SEEN) {
@@ -116,12 +119,17 @@ fn doubt(
         };
         let noise = 100.0 * screened.effects.noise;
         let seen = 100.0 * seen;
-        let why = format!("the cells scatter by {noise:.0} %, so that a host must be slower by {seen:.0} % to stand apart");
+        let why = format!(
+            "the cells scatter by {noise:.0} %, so that a host must be slower by {seen:.0} % to stand apart"
+        );
         return Some((why, takes));
     }
     let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
     (open + screened.beyond > 0).then(|| {
-        let why = format!("{} stood apart, and fresh trials neither clear nor confirm it", counted(open + screened.beyond));
+        let why = format!(
+            "{} stood apart, and fresh trials neither clear nor confirm it",
+            counted(open + screened.beyond)
+        );
         (why, "run it again, or let trials last longer: --trial 2s".into())
     })
 }

@@ -69,7 +69,7 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
                 @if let Some(matrix) = &sheet.report.matrix {
                     (named(matrix))
                     @for map in MAPS { (heat_map(&sheet.named(map.title), map, matrix)) }
-                    (hosts(&sheet.named("The hosts"), matrix))
+                    (hosts(&sheet.named("Rows and columns"), matrix))
                     (inventory(matrix))
                 }
             }
@@ -150,7 +150,11 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
 fn short(name: &str) -> String {
     const MOST: usize = 12;
     let length = name.chars().count();
-    if length <= MOST { name.into() } else { format!("…{}", name.chars().skip(length - MOST + 1).collect::<String>()) }
+    if length <= MOST {
+        name.into()
+    } else {
+        format!("…{}", name.chars().skip(length - MOST + 1).collect::<String>())
+    }
 }
 
 fn hosts(title: &str, matrix: &MatrixReport) -> Markup {

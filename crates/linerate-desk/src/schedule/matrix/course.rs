@@ -5,8 +5,8 @@
 use super::rounds::{around, shifts, steps};
 use crate::analysis::matrix::{FRESH, Part, Screened, Shot, Stage, Suspect, screened};
 use crate::plan::{HostId, HostPair, Screening};
-use rand::seq::{IndexedRandom, SliceRandom};
 use rand::SeedableRng;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
@@ -137,7 +137,12 @@ impl Course {
     }
 
     /// One round with as many suspects as can be in it, those first that had fewest trials; the others are its load.
-    fn loaded(&mut self, (rounds, mut had): (usize, Vec<usize>), shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+    fn loaded(
+        &mut self,
+        (rounds, mut had): (usize, Vec<usize>),
+        shots: &[Shot],
+        lost: &BTreeSet<HostId>,
+    ) -> Vec<Round> {
         let suspects = self.screened(shots).suspects;
         had.resize(suspects.len(), 0);
         let needs = |at: &usize| had[*at] < FRESH;
@@ -198,7 +203,8 @@ impl Course {
         let shows_it = |pair: HostPair| part.is_shown_by(pair, screening);
         let mut random = self.random.clone();
         // A host of a group that is slow has no other pairs than that group's.
-        let drawn = draw(&from, &to, shows_it_alone, &mut random).or_else(|| draw(&from, &to, shows_it, &mut random));
+        let drawn =
+            draw(&from, &to, shows_it_alone, &mut random).or_else(|| draw(&from, &to, shows_it, &mut random));
         self.random = random;
         drawn
     }

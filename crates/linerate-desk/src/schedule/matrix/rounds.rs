@@ -4,8 +4,8 @@
 //! tree with routing by destination they do not meet (Moody, LLNL-TR-418522). So that a host does one thing at a time the
 //! cycles of a shift are cut at every second host, into two steps, or three where a cycle has an odd number of hosts.
 
-use crate::plan::HostPair;
 use crate::plan::HostId;
+use crate::plan::HostPair;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use std::collections::BTreeSet;
@@ -27,7 +27,9 @@ pub fn steps(hosts: u32, shift: u32) -> Vec<Vec<HostPair>> {
     let cycles = gcd(hosts, shift);
     let length = hosts / cycles;
     let pair = |start: u32, place: u32| {
-        let host = |place: u32| HostId(((u64::from(start) + u64::from(place) * u64::from(shift)) % u64::from(hosts)) as u16);
+        let host = |place: u32| {
+            HostId(((u64::from(start) + u64::from(place) * u64::from(shift)) % u64::from(hosts)) as u16)
+        };
         HostPair { from: host(place), to: host(place + 1) }
     };
     let mut steps = vec![Vec::new(); if length.is_multiple_of(2) { 2 } else { 3 }];
@@ -73,9 +75,13 @@ mod tests {
                 let steps = steps(hosts, shift);
                 assert!(steps.len() <= 3 && steps.iter().all(|step| are_disjoint(step)), "{hosts} {shift}");
                 let of_shift: Vec<HostPair> = steps.concat();
-                let [from, to]: [BTreeSet<HostId>; 2] = [|pair: &HostPair| pair.from, |pair: &HostPair| pair.to]
-                    .map(|end| of_shift.iter().map(end).collect());
-                assert_eq!((from.len(), to.len(), of_shift.len()), (hosts as usize, hosts as usize, hosts as usize));
+                let [from, to]: [BTreeSet<HostId>; 2] =
+                    [|pair: &HostPair| pair.from, |pair: &HostPair| pair.to]
+                        .map(|end| of_shift.iter().map(end).collect());
+                assert_eq!(
+                    (from.len(), to.len(), of_shift.len()),
+                    (hosts as usize, hosts as usize, hosts as usize)
+                );
                 met.extend(of_shift);
             }
             assert_eq!(met.len(), (hosts * (hosts - 1)) as usize);

@@ -36,9 +36,15 @@ impl Cluster {
     fn screening(&self, rounds: u32) -> Screening {
         let group = |group: u32| HostSet {
             name: format!("rack{group}"),
-            hosts: (0..self.hosts).filter(|host| host % self.groups == group).map(|host| HostId(host as u16)).collect(),
+            hosts: (0..self.hosts)
+                .filter(|host| host % self.groups == group)
+                .map(|host| HostId(host as u16))
+                .collect(),
         };
-        Screening { groups: (0..self.groups).map(group).collect(), ..Screening::of_rounds(rounds, self.hosts) }
+        Screening {
+            groups: (0..self.groups).map(group).collect(),
+            ..Screening::of_rounds(rounds, self.hosts)
+        }
     }
 
     /// A trial: the least of what sender, receiver and link allow.
@@ -122,10 +128,10 @@ fn check(runs: u64, full: u64) {
     assert!(wrong <= 0.01, "nobody is slow in a whole matrix, and somebody was named in {wrong}");
 }
 
-/// Fewer runs than tell 1 %: one in a hundred is let pass.
+/// The same seeds each time: of so few runs every one must come out right.
 #[test]
 fn slow_hosts_and_links_are_named() {
-    check(100, 12);
+    check(20, 3);
 }
 
 #[test]
@@ -185,7 +191,10 @@ fn too_few_partners_or_too_much_noise_cannot_be_told() {
     ] {
         let told = cluster.run(rounds, 1);
         let (why, takes) = told.doubt.clone().unwrap_or_else(|| panic!("{told:?}"));
-        assert!(told.verdict == Verdict::CannotTell && why.contains(part) && !takes.is_empty(), "{why}; {takes}");
+        assert!(
+            told.verdict == Verdict::CannotTell && why.contains(part) && !takes.is_empty(),
+            "{why}; {takes}"
+        );
     }
     let quiet = Cluster { disturbed: 0.0, ..Cluster::of(64, 0.02) }.run(8, 1);
     assert_eq!((quiet.verdict, quiet.doubt), (Verdict::Same, None));

@@ -1,15 +1,12 @@
 //! What hosts are called, and which have something in common: by a file, or by their names.
 
-use crate::plan::{HostId, HostSet, Target, host_name};
+use crate::plan::{HostId, HostSet, MOST_GROUPS, Target, host_name};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The longest file of groups.
 const LONGEST: u64 = 1 << 20;
-
-/// Groups of a file at most.
-const MOST_GROUPS: usize = 4096;
 
 /// Beginnings of names make groups where there are so many, of so many hosts each.
 const LEAST_GROUPS: usize = 3;
@@ -38,7 +35,10 @@ pub fn groups(file: Option<&Path>, names: &[String]) -> Result<Vec<HostSet>> {
     let object = path.display().to_string();
     let bytes = std::fs::metadata(path).map_err(|e| Error::io("open", &object, e))?.len();
     if bytes > LONGEST {
-        return Err(Error::usage(format!("{object} has {bytes} bytes"), "a file of groups has at most 1 MiB"));
+        return Err(Error::usage(
+            format!("{object} has {bytes} bytes"),
+            "a file of groups has at most 1 MiB",
+        ));
     }
     let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", &object, e))?;
     read(&text, names).map_err(|(what, hint)| Error::usage(format!("{object}: {what}"), hint))
@@ -54,7 +54,8 @@ fn read(text: &str, names: &[String]) -> std::result::Result<Vec<HostSet>, (Stri
             continue;
         }
         let hint = || "a line is a name, a colon and its hosts: rack1: a b c".to_owned();
-        let (name, hosts) = line.split_once(':').ok_or_else(|| (format!("line {number} has no colon"), hint()))?;
+        let (name, hosts) =
+            line.split_once(':').ok_or_else(|| (format!("line {number} has no colon"), hint()))?;
         let name = name.trim();
         if groups.len() == MOST_GROUPS || groups.iter().any(|group| group.name == name) {
             return Err((format!("line {number}: `{name}` is there twice, or one too many"), hint()));
@@ -64,7 +65,10 @@ fn read(text: &str, names: &[String]) -> std::result::Result<Vec<HostSet>, (Stri
             let place = names.iter().position(|one| one == host);
             let id = place.and_then(|place| u16::try_from(place).ok()).map(HostId);
             let id = id.ok_or_else(|| {
-                (format!("line {number}: the target has no host {host}"), "name them as the target does".into())
+                (
+                    format!("line {number}: the target has no host {host}"),
+                    "name them as the target does".into(),
+                )
             })?;
             if let Some(other) = taken.insert(id, name.into()) {
                 let what = format!("line {number}: {host} is in {other} already");
@@ -106,7 +110,8 @@ mod tests {
     fn a_file_says_who_belongs_together() {
         let names = named(&["a", "b", "c", "d"]);
         let groups = read("# racks\nrack1: a b\n\nrack2: c,d # and no more\n", &names).unwrap();
-        let told: Vec<(&str, usize)> = groups.iter().map(|one| (one.name.as_str(), one.hosts.len())).collect();
+        let told: Vec<(&str, usize)> =
+            groups.iter().map(|one| (one.name.as_str(), one.hosts.len())).collect();
         assert_eq!(told, [("rack1", 2), ("rack2", 2)]);
         for (text, part) in [
             ("rack1 a b", "line 1 has no colon"),
