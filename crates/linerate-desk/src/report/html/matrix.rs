@@ -7,9 +7,12 @@ use crate::unit::{BitRate, Nanoseconds};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// A heat map's cell in user units, and the room for names.
-const CELL: usize = 18;
-const NAMES: usize = 92;
+/// A heat map's cell in pixels, of few hosts and of many, and how few.
+const CELLS: [usize; 2] = [32, 18];
+const FEW: usize = 16;
+
+/// What a letter of a name takes.
+const LETTER: usize = 7;
 
 /// Names are drawn beside each row up to so many hosts.
 const MOST_NAMED: usize = 128;
@@ -86,7 +89,7 @@ fn named(matrix: &MatrixReport) -> Markup {
                 }
             }
         }
-        @if let Some(doubt) = &matrix.doubt { p { (doubt.why) ". What it would take: " (doubt.takes) "." } }
+        @if let Some(doubt) = &matrix.doubt { p { "What it would take: " (doubt.takes) "." } }
     }
 }
 
@@ -120,7 +123,10 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
     if cells.is_empty() {
         return html! {};
     }
-    let side = NAMES + CELL * hosts.len();
+    let cell = CELLS[usize::from(hosts.len() > FEW)];
+    let longest = hosts.iter().map(|host| short(&host.name).chars().count()).max().unwrap_or(0);
+    let names = 12 + LETTER * longest;
+    let side = names + cell * hosts.len();
     let view = format!("0 0 {side} {side}");
     let is_named = hosts.len() <= MOST_NAMED;
     html! {
@@ -134,11 +140,11 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
             div.scroll tabindex="0" role="region" aria-label=(title) {
                 svg.map viewBox=(view) width=(side.min(1000)) role="img" aria-label=(format!("{title}; the table of the data has the same numbers")) {
                     @for (at, host) in hosts.iter().enumerate().filter(|_| is_named) {
-                        text x=(NAMES - 5) y=(NAMES + CELL * at + CELL - 5) text-anchor="end" { (short(&host.name)) }
-                        text transform=(format!("translate({} {}) rotate(-90)", NAMES + CELL * at + CELL - 5, NAMES - 5)) { (short(&host.name)) }
+                        text x=(names - 5) y=(names + cell * at + cell / 2 + 4) text-anchor="end" { (short(&host.name)) }
+                        text transform=(format!("translate({} {}) rotate(-90)", names + cell * at + cell / 2 + 4, names - 5)) { (short(&host.name)) }
                     }
                     @for (from, to, colour, text) in &cells {
-                        rect x=(NAMES + CELL * to) y=(NAMES + CELL * from) width=(CELL - 1) height=(CELL - 1) fill=(colour) { title { (text) } }
+                        rect x=(names + cell * to) y=(names + cell * from) width=(cell - 1) height=(cell - 1) fill=(colour) { title { (text) } }
                     }
                 }
             }
