@@ -274,7 +274,7 @@ fn signs(matrix: &MatrixReport, rates: &BTreeMap<(HostId, HostId), f64>, title: 
     let sign = |from: HostId, to: HostId| match rates.get(&(from, to)) {
         None => ' ',
         Some(share) if *share >= 0.95 => '.',
-        Some(share) => char::from_digit((10.0 * share) as u32, 10).unwrap_or('9'),
+        Some(share) => char::from_digit((10.0 * share).round() as u32, 10).unwrap_or('9'),
     };
     let longest = matrix.hosts.iter().map(|host| host.name.len()).max().unwrap_or(0);
     let row = |from: &MatrixHostEntry| {
