@@ -28,8 +28,8 @@ pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
-use crate::record::{Event, NotMeasured, Reason};
-use crate::vocabulary::{Had, Knob, ReasonKind};
+use crate::record::{Event, NotMeasured};
+use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use linerate_sys::suspension;
@@ -88,31 +88,6 @@ impl<'r> Runner<'r> {
         let watch = Watch::over(&hosts, stop);
         let (begun, open) = (Instant::now(), BTreeSet::new());
         Ok(Runner { plan, stop, watch, hosts, unreached, begun, pass: 0, open })
-    }
-
-    /// What is known of the hosts.
-    pub fn hosts(&self) -> Vec<Event> {
-        let of_host = |host: &host::Host| Event::Host(host.facts.clone());
-        let lost = self.unreached.iter().map(|(id, error)| self.lost(*id, error));
-        self.hosts.all.iter().map(of_host).chain(lost).collect()
-    }
-
-    /// Hosts that the run goes on without, each told once.
-    fn tell_lost(&mut self) -> Vec<Event> {
-        let lost = std::mem::take(&mut self.hosts.lost);
-        lost.iter().map(|(id, error)| self.lost(*id, error)).collect()
-    }
-
-    /// No failure of a step: it is not tried again.
-    fn lost(&self, id: HostId, error: &Error) -> Event {
-        let why = format!("host {id} is not reached: {}", error.cause());
-        Event::NotMeasured(NotMeasured {
-            rung: self.plan.view.rungs().first().cloned().unwrap_or_default(),
-            host: Some(id),
-            reason: Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default()),
-            at_ns: Some(self.elapsed_ns()),
-            ..NotMeasured::default()
-        })
     }
 
     /// Since the run began.

@@ -1,6 +1,9 @@
 //! Hosts that a run goes on without: of many, one that is not reached is a line and not the end.
 
+use super::Runner;
 use crate::plan::{HostId, Plan};
+use crate::record::{Event, NotMeasured, Reason};
+use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
 
 /// Of fewer hosts nothing is measured.
@@ -27,5 +30,31 @@ pub(super) fn without_lost<Started>(
             lost.extend(last);
             Ok(started)
         }
+    }
+}
+
+impl Runner<'_> {
+    /// What is known of the hosts.
+    pub fn hosts(&self) -> Vec<Event> {
+        let lost = self.unreached.iter().map(|(id, error)| self.lost(*id, error));
+        self.hosts.all.iter().map(|host| Event::Host(host.facts.clone())).chain(lost).collect()
+    }
+
+    /// Hosts that the run goes on without, each told once.
+    pub(super) fn tell_lost(&mut self) -> Vec<Event> {
+        let lost = std::mem::take(&mut self.hosts.lost);
+        lost.iter().map(|(id, error)| self.lost(*id, error)).collect()
+    }
+
+    /// No failure of a step: it is not tried again.
+    fn lost(&self, id: HostId, error: &Error) -> Event {
+        let why = format!("host {id} is not reached: {}", error.cause());
+        Event::NotMeasured(NotMeasured {
+            rung: self.plan.view.rungs().first().cloned().unwrap_or_default(),
+            host: Some(id),
+            reason: Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default()),
+            at_ns: Some(self.elapsed_ns()),
+            ..NotMeasured::default()
+        })
     }
 }

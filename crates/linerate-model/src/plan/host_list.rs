@@ -1,7 +1,7 @@
 //! Hosts by name: a list with ranges as Slurm and ClusterShell write them, or a file of them.
 
+use super::TargetError;
 use super::pair::MOST_HOSTS;
-use super::target::TargetError;
 use std::collections::BTreeSet;
 
 /// The longest name of a host.
