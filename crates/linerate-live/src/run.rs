@@ -68,7 +68,6 @@ pub struct Runner<'r> {
     // Before the hosts, whose agents end with their last handle.
     watch: Watch<'r>,
     hosts: Hosts,
-    /// Those that were not reached in the beginning.
     unreached: Vec<(HostId, Error)>,
     begun: Instant,
     pass: u32,
