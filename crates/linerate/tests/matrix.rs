@@ -51,7 +51,7 @@ fn a_host_that_sends_at_60_percent_is_named() {
 
 #[test]
 fn of_eight_healthy_hosts_nobody_is_named() {
-    let (code, matrix) = measured(&[EIGHT, "--trial", "200ms", "--rounds", "4"]);
+    let (code, matrix) = measured(&[EIGHT, "--trial", "200ms", "--partners", "4"]);
     assert!([0, 11].contains(&code) && named(&matrix).is_empty(), "{code} {matrix:#}");
     assert_eq!(matrix["cells"].as_array().unwrap().len(), 32);
 }

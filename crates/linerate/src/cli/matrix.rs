@@ -54,7 +54,7 @@ fn plan(args: &Matrix) -> Result<Plan> {
         return Err(Error::usage(what, "try linerate matrix lab:hosts=8"));
     }
     let rung = rung(args.rung.as_ref(), &args.hosts, 1)?;
-    let rounds = if args.full { hosts } else { args.rounds };
+    let rounds = if args.full { hosts } else { args.partners };
     let names = groups::names(target);
     let groups = groups::groups(args.groups.as_deref(), &names)?;
     let told = names.iter().zip(0..).any(|(name, number)| *name != crate::plan::host_name(number));

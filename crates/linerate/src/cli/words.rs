@@ -185,8 +185,8 @@ pub const WORDS: &[Words] = &[
             ("linerate matrix @hosts.txt --format json", "named[] for a script, as before a batch job"),
         ],
         exits: &[(0, "nobody is slow"), (10, "somebody is named"), (11, "cannot tell")],
-        note: "A host takes four partners at least. A single link is looked for among those that were measured: --full\n\
-               measures all of them. A host that fails is a line of the report, and the others are told of.",
+        note: "A host takes four partners at least. A single link is looked for among those that were measured:\n\
+               --full measures all of them. A host that fails is a line of the report, and the others are told of.",
     },
     Words {
         command: "undo",

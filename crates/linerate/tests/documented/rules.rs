@@ -73,7 +73,7 @@ pub const RULES: &[Rule] = &[
     new("linerate tune lab --dry-run", "", How::Stands, "", &[0]),
     new("linerate tune lab", "--fault", How::Stands, " --dry-run", &[0]),
     new("linerate tune", "", How::Simulated, "", VERDICT),
-    new("linerate matrix lab", "", How::Stands, " --trial 50ms --rounds 4 --no-page", VERDICT),
+    new("linerate matrix lab", "", How::Stands, " --trial 50ms --partners 4 --no-page", VERDICT),
     new("linerate matrix", "", How::NotRun("the hosts of its examples are nobody's here"), "", &[]),
     new("linerate undo", "", How::Stands, "", &[0]),
     new("ssh node7 linerate undo", "", How::NotRun("there is no host of that name"), "", &[]),

@@ -101,7 +101,9 @@ fn doubt(
 ) -> Option<(String, String)> {
     if partners < LEAST_PARTNERS {
         let takes = match hosts as u32 > LEAST_PARTNERS {
-            true => format!("let each meet {LEAST_PARTNERS} at least: --rounds {LEAST_PARTNERS}, or --full"),
+            true => {
+                format!("let each meet {LEAST_PARTNERS} at least: --partners {LEAST_PARTNERS}, or --full")
+            }
             false => format!("take {} hosts at least", LEAST_PARTNERS + 1),
         };
         let why = format!(
@@ -114,7 +116,7 @@ fn doubt(
         let needed = (f64::from(partners) * (seen / TO_BE_SEEN).powi(2)).ceil();
         let others = hosts.saturating_sub(1) as f64;
         let takes = match needed <= others {
-            true => format!("take more rounds: --rounds {needed}"),
+            true => format!("take more rounds: --partners {needed}"),
             false => "leave the hosts to themselves meanwhile, or let trials last longer: --trial 2s".into(),
         };
         let noise = 100.0 * screened.effects.noise;

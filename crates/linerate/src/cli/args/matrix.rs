@@ -11,11 +11,11 @@ use std::path::PathBuf;
 /// ends with 0 where nobody is slow, 10 where somebody is named, 11 where that cannot be told.
 #[derive(Debug, clap::Args)]
 pub struct Matrix {
-    /// Rounds: the partners that each host sends to, and those that it receives from.
+    /// How many partners each host sends to, and how many it receives from: a round each.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = count(1, 65_535), help_heading = WHAT)]
-    pub rounds: u32,
+    pub partners: u32,
     /// Each host with every other one: what a single bad link takes.
-    #[arg(long, conflicts_with = "rounds", help_heading = WHAT)]
+    #[arg(long, conflicts_with = "partners", help_heading = WHAT)]
     pub full: bool,
     /// How long a stream of a pair is timed.
     #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = trial, help_heading = WHAT)]
