@@ -97,12 +97,15 @@ impl Docket<'_> {
         let others = || self.suspects.iter().filter(|one| !parts.contains(&one.part));
         let is_larger = |part: Part| parts.iter().all(|own| part.budget() < own.budget());
         let value = |shot: &Shot| {
-            let shown = others().filter(|one| one.part.is_shown_by(shot.pair, self.screening));
-            shot.log - shown.filter(|one| is_larger(one.part)).map(|one| one.effect).sum::<f64>()
+            let larger = others().filter(|one| is_larger(one.part));
+            let explain = larger.filter(|one| one.explains(shot.pair, self.screening));
+            shot.log - explain.map(|one| one.effect).sum::<f64>()
         };
         let of_stage = || self.shots.iter().filter(|shot| shot.stage == stage);
         let shows = |part: &Part, pair: HostPair| part.is_shown_by(pair, self.screening);
-        let is_clean = |shot: &&Shot| !self.suspects.iter().any(|one| shows(&one.part, shot.pair));
+        // Within a group its hosts may be as slow.
+        let is_of = |part: &Part, pair: HostPair| shows(part, pair) || part.holds_both(pair, self.screening);
+        let is_clean = |shot: &&Shot| !self.suspects.iter().any(|one| is_of(&one.part, shot.pair));
         let is_own = |shot: &&Shot| {
             let mut others = others().filter(|one| !is_larger(one.part));
             parts.iter().any(|part| shows(part, shot.pair)) && !others.any(|one| shows(&one.part, shot.pair))

@@ -71,6 +71,16 @@ impl Part {
         }
     }
 
+    /// Whether it is a group, and a pair is within it.
+    pub fn holds_both(self, pair: HostPair, screening: &Screening) -> bool {
+        let is_in =
+            |group: usize| [pair.from, pair.to].iter().all(|host| screening.group_of(*host) == Some(group));
+        match self {
+            Part::GroupSends(group) | Part::GroupReceives(group) => is_in(group),
+            Part::Sends(_) | Part::Receives(_) | Part::Link(_) => false,
+        }
+    }
+
     /// How much slower it must be to be named, as a logarithm: a link is two hosts and itself, and each may have a little.
     pub fn margin_log(self) -> f64 {
         if self.budget() == Budget::Links { 2.0 * MARGIN_LOG } else { MARGIN_LOG }
@@ -95,6 +105,15 @@ pub struct Suspect {
     pub effect: f64,
     /// From where on it is a suspect.
     pub threshold: f64,
+    /// Of a group whether its hosts are as slow to each other.
+    pub within: bool,
+}
+
+impl Suspect {
+    /// Whether what a pair has is explained by it.
+    pub fn explains(&self, pair: HostPair, screening: &Screening) -> bool {
+        self.part.is_shown_by(pair, screening) || self.within && self.part.holds_both(pair, screening)
+    }
 }
 
 /// A screening, and who stands apart in it.
@@ -117,9 +136,13 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
     let mut cells = medians(shots, Stage::Screen);
     let level = median(cells.iter().map(|cell| cell.log)).unwrap_or(0.0);
     let plain = Effects::new(hosts, &cells);
-    let groups = worst(groups(screening, &cells, level, &plain), MOST_GROUPS);
-    for group in &groups {
-        explain(group, screening, &mut cells, level);
+    let mut groups = Vec::new();
+    // The worst first: what enters one group leaves another, and is told of that.
+    while let Some(group) = worst(slow_groups(screening, &cells, level, &plain), 1).pop() {
+        groups.push(explained(group, screening, &mut cells, level));
+        if groups.len() == MOST_GROUPS {
+            break;
+        }
     }
     let effects = if groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
     if effects.fewest_partners() < LEAST_PARTNERS {
@@ -130,7 +153,12 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
     let threshold = MARGIN_LOG.max(CELL_ERRORS * effects.noise);
     let of_cell = |cell: &Shot| {
         let effect = effects.rest(cell);
-        (effect < -threshold).then_some(Suspect { part: Part::Link(cell.pair), effect, threshold })
+        (effect < -threshold).then_some(Suspect {
+            part: Part::Link(cell.pair),
+            effect,
+            threshold,
+            within: false,
+        })
     };
     let links: Vec<Suspect> = cells.iter().filter_map(of_cell).collect();
     let recheck = worst(links, RECHECKED_PER_HOST * hosts.max(1));
@@ -142,19 +170,14 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
 }
 
 /// Takes what a group explains out of the cells that show it, and out of those within it where these are as slow.
-fn explain(group: &Suspect, screening: &Screening, cells: &mut [Shot], level: f64) {
-    let is_within = |pair: HostPair| {
-        let (from, to) = (screening.group_of(pair.from), screening.group_of(pair.to));
-        from == to
-            && [Part::GroupSends, Part::GroupReceives].iter().any(|of| from.map(of) == Some(group.part))
-    };
-    let within = cells.iter().filter(|cell| is_within(cell.pair)).map(|cell| cell.log - level);
-    let is_slow_within = median(within).is_some_and(|own| own < group.effect / 2.0);
-    for cell in cells {
-        if group.part.is_shown_by(cell.pair, screening) || is_slow_within && is_within(cell.pair) {
-            cell.log -= group.effect;
-        }
+fn explained(group: Suspect, screening: &Screening, cells: &mut [Shot], level: f64) -> Suspect {
+    let inner = cells.iter().filter(|cell| group.part.holds_both(cell.pair, screening));
+    let inner = median(inner.map(|cell| cell.log - level));
+    let group = Suspect { within: inner.is_some_and(|own| own < group.effect / 2.0), ..group };
+    for cell in cells.iter_mut().filter(|cell| group.explains(cell.pair, screening)) {
+        cell.log -= group.effect;
     }
+    group
 }
 
 /// Less than this is nobody's fault: 3 %, as a logarithm.
@@ -197,7 +220,7 @@ fn slow_hosts(effects: &Effects) -> Vec<Suspect> {
         let of_host = |(host, (effect, partners)): (usize, (&Option<f64>, &u32))| {
             let threshold = host_threshold(effects, *partners);
             let effect = (*effect).filter(|effect| *effect < -threshold && *partners >= LEAST_PARTNERS)?;
-            Some(Suspect { part: part(HostId(host as u16)), effect, threshold })
+            Some(Suspect { part: part(HostId(host as u16)), effect, threshold, within: false })
         };
         sides.iter().zip(partners).enumerate().filter_map(of_host).collect::<Vec<_>>()
     };
@@ -207,7 +230,7 @@ fn slow_hosts(effects: &Effects) -> Vec<Suspect> {
 }
 
 /// Groups of which most members are slow with all others.
-fn groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) -> Vec<Suspect> {
+fn slow_groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) -> Vec<Suspect> {
     if screening.groups.len() < LEAST_GROUPS {
         return Vec::new();
     }
@@ -227,7 +250,7 @@ fn groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) ->
         let holds = effect < -threshold
             && by_member.len() >= LEAST_MEMBERS
             && slow as f64 >= MEMBERS * by_member.len() as f64;
-        holds.then_some(Suspect { part, effect, threshold })
+        holds.then_some(Suspect { part, effect, threshold, within: false })
     };
     all.filter_map(of_part).collect()
 }

@@ -212,8 +212,11 @@ impl Course {
     /// A pair of these hosts that shows no suspect.
     fn clean_pair(&mut self, suspects: &[Suspect], free: &BTreeSet<HostId>) -> Option<HostPair> {
         let all: Vec<HostId> = free.iter().copied().collect();
-        let is_clean =
-            |pair: HostPair| !suspects.iter().any(|one| one.part.is_shown_by(pair, &self.screening));
+        let is_clean = |pair: HostPair| {
+            !suspects.iter().any(|one| {
+                one.part.is_shown_by(pair, &self.screening) || one.part.holds_both(pair, &self.screening)
+            })
+        };
         let mut random = self.random.clone();
         let drawn = draw(&all, &all, is_clean, &mut random);
         self.random = random;

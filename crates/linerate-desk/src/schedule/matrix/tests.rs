@@ -157,6 +157,19 @@ fn a_slow_rack_is_named_and_none_of_its_hosts() {
     assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
 }
 
+/// Every host of a rack is slow, to those beside it too, and a third of all hosts is in it.
+#[test]
+fn a_rack_of_slow_hosts_is_one_name() {
+    let rack = Cluster { groups: 3, ..Cluster::of(12, 0.03).with(|pair| pair.from.0 % 3 == 0, 0.6) };
+    for seed in 0..20 {
+        let told = rack.run(8, seed);
+        let names: Vec<(Kind, usize)> = told.named.iter().map(|one| (one.kind, one.hosts.len())).collect();
+        assert_eq!(names, [(Kind::Group, 4)], "{seed}: {told:#?}");
+        let shift = told.named[0].shift;
+        assert!(shift.low.unwrap() > 0.5f64.ln() && shift.high.unwrap() < 0.7f64.ln(), "{seed}: {shift:?}");
+    }
+}
+
 #[test]
 fn what_is_slow_under_load_only_says_so() {
     let mut slow = Cluster::of(16, 0.03).with(d_sends, 0.7);
