@@ -28,7 +28,7 @@ pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
 use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
-use crate::record::{Event, NotMeasured};
+use crate::record::Event;
 use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
