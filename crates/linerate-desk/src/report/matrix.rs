@@ -125,7 +125,7 @@ fn failed(recording: &Recording, host: HostId) -> Option<String> {
     }
     let is_failure =
         |not: &&NotMeasured| not.case.as_deref().is_some_and(of_host) && not.after_steps.is_some();
-    let last = recording.unavailable.iter().filter(is_failure).last()?;
+    let last = recording.unavailable.iter().rev().find(is_failure)?;
     let is_measured_later =
         recording.trials.iter().any(|trial| of_host(&trial.case) && Some(trial.step) > last.after_steps);
     (!is_measured_later).then(|| last.reason.why.clone())
