@@ -9,6 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// Which pairs are slow, how much of their rate is left, and whether only while others send.
+type Fault = (fn(HostPair) -> bool, f64, bool);
+
 /// Hosts whose rates are one, but for what is wrong with them; every trial has noise, and some are disturbed.
 #[derive(Debug, Clone)]
 struct Cluster {
@@ -16,7 +19,7 @@ struct Cluster {
     noise: f64,
     disturbed: f64,
     /// How much of its rate is left to a pair, and whether only while others send.
-    faults: Vec<(fn(HostPair) -> bool, f64, bool)>,
+    faults: Vec<Fault>,
     groups: u32,
 }
 
@@ -111,7 +114,7 @@ fn e_to_k(pair: HostPair) -> bool {
 }
 
 fn leaves_first_rack(pair: HostPair) -> bool {
-    pair.from.0 % 4 == 0 && pair.to.0 % 4 != 0
+    pair.from.0.is_multiple_of(4) && !pair.to.0.is_multiple_of(4)
 }
 
 /// What every number of runs must come to.
@@ -160,7 +163,7 @@ fn a_slow_rack_is_named_and_none_of_its_hosts() {
 /// Every host of a rack is slow, to those beside it too, and a third of all hosts is in it.
 #[test]
 fn a_rack_of_slow_hosts_is_one_name() {
-    let rack = Cluster { groups: 3, ..Cluster::of(12, 0.03).with(|pair| pair.from.0 % 3 == 0, 0.6) };
+    let rack = Cluster { groups: 3, ..Cluster::of(12, 0.03).with(|pair| pair.from.0.is_multiple_of(3), 0.6) };
     for seed in 0..20 {
         let told = rack.run(8, seed);
         let names: Vec<(Kind, usize)> = told.named.iter().map(|one| (one.kind, one.hosts.len())).collect();
