@@ -221,7 +221,7 @@ impl<'r> Runner<'r> {
     fn set_links(&mut self, step: &Step) -> Result<()> {
         let of_lab = match &self.plan.target {
             Target::Lab(topology) => topology.coalescing,
-            Target::Ssh(_) | Target::Simulated(_) => Coalescing::default(),
+            Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => Coalescing::default(),
         };
         let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())

@@ -104,7 +104,7 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<Reaso
 pub(super) fn bucket(plan: &Plan) -> Option<BitRate> {
     match &plan.target {
         Target::Lab(topology) => topology.shape.rate.filter(|_| topology.carrier() == Carrier::TokenBucket),
-        Target::Ssh(_) | Target::Simulated(_) => None,
+        Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => None,
     }
 }
 

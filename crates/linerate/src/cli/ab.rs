@@ -65,7 +65,7 @@ pub fn connections(target: &Target) -> u32 {
     match target {
         Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
         Target::Simulated(_) => LAB_CONNECTIONS,
-        Target::Lab(_) | Target::Ssh(_) => 1,
+        Target::Lab(_) | Target::Ssh(_) | Target::Launched(_) => 1,
     }
 }
 
@@ -124,7 +124,7 @@ pub fn profile(target: &Target, blocks: u32) -> Profile {
     let (trial_ns, warm_up_ns) = match target {
         Target::Lab(topology) if topology.shape.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
         Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
-        Target::Ssh(_) => (TRIAL_NS, WARM_UP_NS),
+        Target::Ssh(_) | Target::Launched(_) => (TRIAL_NS, WARM_UP_NS),
     };
     Profile {
         name: "ab".into(),

@@ -107,7 +107,7 @@ fn visits(target: &Target) -> Profile {
     let profile = profile(target, BLOCKS);
     let small = vec![LATENCY_BYTES, SLOW_BYTES];
     match target {
-        Target::Ssh(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
+        Target::Ssh(_) | Target::Launched(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
         Target::Lab(lab) if lab.carrier() != Carrier::Cable => Profile { sizes: small, ..profile },
         Target::Lab(_) | Target::Simulated(_) => profile,
     }

@@ -172,7 +172,7 @@ impl<'r> Performer<'r> {
     ) -> Result<Self> {
         watcher.announce(match &plan.target {
             Target::Lab(_) => "building the lab",
-            Target::Ssh(_) => "reaching the hosts",
+            Target::Ssh(_) | Target::Launched(_) => "reaching the hosts",
             Target::Simulated(world) => {
                 // What comes after an earlier run is not that run again.
                 let simulation = Simulation::new(plan, world, plan.seed.wrapping_add(u64::from(steps)));

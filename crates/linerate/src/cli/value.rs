@@ -130,7 +130,7 @@ pub fn target() -> Offering<fn(&str) -> Read<Target>> {
 /// `lab`, `lab:metro`, and what the other kinds begin with.
 static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let presets = PRESETS.iter().map(|preset| format!("lab:{}", preset.name));
-    let kinds = ["lab", "simulated", "ssh://"].map(String::from);
+    let kinds = ["lab", "simulated", "ssh://", "slurm", "mpirun", "launch:"].map(String::from);
     kinds.into_iter().chain(presets).collect()
 });
 
