@@ -10,6 +10,7 @@ mod crossing;
 mod filter;
 mod host;
 pub mod host_settings;
+mod launch;
 mod open;
 mod protocol;
 mod restart;
@@ -22,6 +23,7 @@ pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
+pub use launch::{Join, LaunchAccess, SECRET, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 

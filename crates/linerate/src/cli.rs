@@ -13,6 +13,7 @@ mod explain;
 mod fault;
 mod heading;
 mod import;
+mod join;
 mod kept;
 mod lab;
 mod lab_file;

@@ -4,7 +4,8 @@ use super::host_settings::{Became, PutBack};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use super::standing_filter::StandingFilter;
-use crate::control::{Check, Client, gather};
+use super::launch::{self, LaunchAccess};
+use crate::control::{Check, Client, Ending, gather};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Setting, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
@@ -32,6 +33,8 @@ pub struct HostAccess {
     pub ssh: String,
     /// Where the program's copy goes on hosts reached by ssh: on one, or on all that are not named. The last word holds.
     pub folders: Vec<(Option<HostId>, RemoteFolder)>,
+    /// How a launcher is called, where one starts the agents.
+    pub launch: LaunchAccess,
 }
 
 impl HostAccess {
@@ -55,7 +58,26 @@ pub struct Host {
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
-    agent: ChildProcess,
+    agent: Lifeline,
+}
+
+/// What tells whether an agent goes on, and what it is kept by.
+#[derive(Clone)]
+enum Lifeline {
+    /// A process of ours, or its ssh.
+    Process(ChildProcess),
+    /// Its connection. The launchers are kept until the last of their agents has ended.
+    Connection { ending: Ending, _launchers: Vec<ChildProcess> },
+}
+
+impl Lifeline {
+    /// How it ended; none where it goes on.
+    fn verdict(&self) -> Option<Error> {
+        match self {
+            Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
+            Lifeline::Connection { ending, .. } => ending.told(),
+        }
+    }
 }
 
 /// The hosts of a run, and the lab that they live in when they are virtual.
@@ -75,20 +97,24 @@ pub struct Hosts {
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
 pub struct Watch<'r> {
     stop: &'r dyn Fn() -> bool,
+    agents: Vec<Lifeline>,
     needed: Vec<ChildProcess>,
 }
 
 impl<'r> Watch<'r> {
     /// Asks `stop`, and looks after the hosts' agents and the lab's own processes.
     pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
-        let agents = hosts.all.iter().map(|host| &host.agent);
+        let agents = hosts.all.iter().map(|host| host.agent.clone()).collect();
         let of_lab = hosts.lab.iter().flat_map(Lab::processes);
-        Watch { stop, needed: agents.chain(of_lab).cloned().collect() }
+        Watch { stop, agents, needed: of_lab.cloned().collect() }
     }
 
     /// The error that ends the wait.
     pub fn check(&self) -> Result<()> {
         asked(self.stop)?;
+        if let Some(death) = self.agents.iter().find_map(Lifeline::verdict) {
+            return Err(death);
+        }
         let ended = self.needed.iter().filter(|process| process.has_ended());
         ended.filter_map(ChildProcess::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
     }
@@ -100,11 +126,11 @@ pub fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
 }
 
 /// An agent that has been started and not yet asked.
-struct Started {
+pub(super) struct Started {
     id: HostId,
     reached: String,
     client: Client,
-    agent: ChildProcess,
+    agent: Lifeline,
     address: Option<HostAddress>,
     address6: Option<HostAddress>,
 }
@@ -132,6 +158,9 @@ impl Hosts {
                 let mut start = |id| by_ssh(id, hosts, &program, means, &|| asked(stop), told);
                 let started = plan.hosts.iter().map(|planned| start(planned.id));
                 (started.collect::<Result<Vec<_>>>()?, None)
+            }
+            Target::Launched(launched) => {
+                (launch::started(plan, launched, means, &|| asked(stop), told)?, None)
             }
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
@@ -172,6 +201,10 @@ impl Hosts {
             (Target::Ssh(hosts), _) => {
                 let program = Program::read(&self.access.program)?;
                 by_ssh(id, hosts, &program, &self.access, &|| asked(stop), &mut |_| ())?
+            }
+            (Target::Launched(_), _) => {
+                let what = "was started by a launcher, which starts each agent once";
+                return Err(Error::peer(format!("host {id}"), what, "linerate resume goes on with the run"));
             }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
@@ -341,7 +374,19 @@ impl Started {
         };
         let witness = agent.clone();
         let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
+        let agent = Lifeline::Process(agent);
         Ok(Started { id, reached, client, agent, address: None, address6: None })
+    }
+
+    /// One that called back; its address is the one at which it did.
+    pub(super) fn called_back(
+        id: HostId,
+        reached: String,
+        client: Client,
+        launchers: Vec<ChildProcess>,
+    ) -> Started {
+        let agent = Lifeline::Connection { ending: client.ending(), _launchers: launchers };
+        Started { id, reached, client, agent, address: None, address6: None }
     }
 
     /// What the plan says of it.

@@ -88,7 +88,7 @@ impl Here {
         let told = &mut self.told;
         let mut say = |reaching: Reaching<'_>| match reaching {
             Reaching::Elsewhere(why) => told.push(why),
-            Reaching::Copying { .. } => {}
+            _ => {}
         };
         self.ssh.provide(program, folder.as_ref(), &|| Ok(()), &mut say).map(PathBuf::from)
     }
