@@ -23,6 +23,7 @@ mod lab;
 mod lab_commands;
 mod ladder;
 mod lam;
+mod launchers;
 mod libraries;
 mod limits;
 mod lite;

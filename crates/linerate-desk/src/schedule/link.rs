@@ -30,7 +30,9 @@ pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Op
             let found = other.map_or(String::new(), |(mtu, of)| format!(", and the MTU of {of} is {mtu}"));
             Some((format!("{what}: host settings are not changed{found}"), UNCHANGED.into()))
         }
-        Target::Ssh(_) | Target::Launched(_) => Some((format!("{what}: host settings are not changed"), UNCHANGED.into())),
+        Target::Ssh(_) | Target::Launched(_) => {
+            Some((format!("{what}: host settings are not changed"), UNCHANGED.into()))
+        }
         Target::Lab(_) if holds && !plan.target.has_own_wire() => {
             let why = format!("{what}: what carries this lab's packets holds none back");
             Some((why, "take the program's own wire: lab:wire=user".into()))

@@ -1,10 +1,10 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
 use super::host_settings::{Became, PutBack};
+use super::launch::{self, LaunchAccess};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use super::standing_filter::StandingFilter;
-use super::launch::{self, LaunchAccess};
 use crate::control::{Check, Client, Ending, gather};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Setting, Target};

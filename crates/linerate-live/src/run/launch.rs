@@ -86,7 +86,8 @@ pub(super) fn started(
     let wait = access.wait.unwrap_or(USUAL_WAIT);
     let arrivals = Arrivals { launched, wanted: plan.hosts.len(), came: BTreeMap::new() };
     // Those that start nothing would be waited for one after the other.
-    let came = arrivals.gather(&rendezvous, &launchers, wait, check, told).inspect_err(|_| launchers.end())?;
+    let came =
+        arrivals.gather(&rendezvous, &launchers, wait, check, told).inspect_err(|_| launchers.end())?;
     let taken = came.into_iter().zip(&plan.hosts);
     taken.map(|((place, caller), planned)| agent(planned.id, launched, place, caller, &launchers)).collect()
 }
@@ -125,7 +126,8 @@ impl Arrivals<'_> {
         check: Check<'_>,
         told: Told<'_>,
     ) -> Result<BTreeMap<u32, Caller>> {
-        let mut deadline = Instant::now() + wait;
+        let begun = Instant::now();
+        let mut deadline = begun + wait;
         let mut over_since: Option<Instant> = None;
         let mut shown = usize::MAX;
         while self.came.len() < self.launched.hosts() as usize && Instant::now() < deadline {
@@ -147,17 +149,13 @@ impl Arrivals<'_> {
                 deadline = deadline.min(since + AFTER_END);
             }
         }
-        let missing = self.missing_places();
+        let whys = launchers.why_missing(&self.missing_places(), begun.elapsed());
         if self.came.len() >= self.wanted {
-            let say = |place: &u32| told(Reaching::Missing(launchers.why_missing(*place, wait)));
-            missing.iter().for_each(say);
+            whys.into_iter().for_each(|why| told(Reaching::Missing(why)));
             return Ok(self.came);
         }
-        let mut whys: Vec<String> = missing.iter().map(|place| launchers.why_missing(*place, wait)).collect();
-        whys.dedup();
-        let what = whys.join("; ");
         let hint = launchers.hint(&rendezvous.addresses());
-        Err(Error::peer(self.launched.by().name, what, hint))
+        Err(Error::peer(self.launched.by().name, whys.join("; "), hint))
     }
 
     fn receive(&mut self, caller: Caller, told: Told<'_>) {
@@ -211,4 +209,73 @@ fn other_architecture(greeting: &Greeting) -> Option<String> {
     let ours = std::env::consts::ARCH;
     let theirs = &greeting.architecture;
     (theirs != ours).then(|| format!("is {theirs}, and this host {ours}: its CPU costs differ by that alone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Seal;
+    use rendezvous::PROOF;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    /// What a caller of this greeting is told, and what is told of it.
+    fn received(greetings: &[Greeting]) -> (Vec<Option<String>>, Vec<String>, usize) {
+        let rendezvous = Rendezvous::open("127.0.0.1:0".parse().ok()).unwrap();
+        let launched: Launched = "slurm:-N3".parse().unwrap();
+        let mut arrivals = Arrivals { launched: &launched, wanted: 2, came: BTreeMap::new() };
+        let (mut receptions, mut told, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for greeting in greetings {
+            let stream = TcpStream::connect(rendezvous.addresses()).unwrap();
+            let seal = Seal::of(rendezvous.secret()).unwrap();
+            let (mut opener, mut sealer) = seal.connect(stream, PROOF).unwrap();
+            let line = serde_json::to_string(greeting).unwrap() + "\n";
+            sealer.write_all(line.as_bytes()).unwrap();
+            let caller = rendezvous.callers().recv_timeout(PROOF).unwrap();
+            arrivals.receive(caller, &mut |reaching| match reaching {
+                Reaching::Missing(why) => told.push(why),
+                other => panic!("{other:?}"),
+            });
+            let mut line = vec![0; 1024];
+            let count = opener.read(&mut line).unwrap();
+            receptions.push(serde_json::from_slice::<Reception>(&line[..count]).unwrap().refused);
+            kept.push((opener, sealer));
+        }
+        (receptions, told, arrivals.came.len())
+    }
+
+    fn greeting(host: &str, place: Option<u32>) -> Greeting {
+        Greeting {
+            place,
+            host: host.into(),
+            protocol: PROTOCOL.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            architecture: std::env::consts::ARCH.into(),
+        }
+    }
+
+    #[test]
+    fn who_answers_as_another_is_turned_away() {
+        let calls =
+            [greeting("n1", Some(1)), greeting("n9", Some(1)), greeting("n2", Some(7)), greeting("n3", None)];
+        let (receptions, told, came) = received(&calls);
+        assert_eq!(came, 2);
+        assert!(receptions[0].is_none() && receptions[3].is_none(), "{receptions:?}");
+        assert!(receptions[1].as_ref().unwrap().contains("task 1 of srun, which another one does already"));
+        assert!(told.len() == 2 && told[0].starts_with("n9 (127.0.0.1) answers as task 1"), "{told:?}");
+    }
+
+    #[test]
+    fn another_version_is_said_and_another_architecture_too() {
+        let old = Greeting {
+            protocol: "linerate.control/0".into(),
+            version: "0.0.9".into(),
+            ..greeting("old", Some(0))
+        };
+        let other = Greeting { architecture: "pdp11".into(), ..greeting("other", Some(1)) };
+        let (receptions, told, came) = received(&[old, other]);
+        assert_eq!((came, receptions[0].is_some(), receptions[1].is_none()), (1, true, true));
+        assert!(told[0].starts_with("old (127.0.0.1) has linerate 0.0.9, and this is "), "{told:?}");
+        assert!(told[1].starts_with("other (127.0.0.1) is pdp11"), "{told:?}");
+    }
 }

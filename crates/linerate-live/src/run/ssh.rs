@@ -4,8 +4,8 @@ mod converse;
 mod place;
 mod program;
 
-pub(super) use place::quoted;
 pub use place::RemoteFolder;
+pub(super) use place::quoted;
 pub use program::Program;
 
 use crate::control::Check;

@@ -42,7 +42,13 @@ pub const LAUNCHERS: &[Launcher] = &[
         ],
         feeds_all: true,
     },
-    Launcher { name: "mpirun", usual: Some("mpirun"), count: &["-n", "-np"], adds: &["-n", "{n}"], feeds_all: false },
+    Launcher {
+        name: "mpirun",
+        usual: Some("mpirun"),
+        count: &["-n", "-np"],
+        adds: &["-n", "{n}"],
+        feeds_all: false,
+    },
     Launcher { name: "launch", usual: None, count: &[], adds: &[], feeds_all: true },
 ];
 
@@ -73,7 +79,9 @@ impl Launched {
 
     fn checked(self) -> Result<Launched, TargetError> {
         let hosts = self.hosts;
-        let wrong = |what: String| Err(TargetError::new(what, "between two hosts is measured, of a lab or real ones"));
+        let wrong = |what: String| {
+            Err(TargetError::new(what, "between two hosts is measured, of a lab or real ones"))
+        };
         match hosts {
             0..USUAL => wrong(format!("{}: {hosts} of the two hosts that it takes", self.by.name)),
             USUAL..=MOST_HOSTS if self.to_string().len() <= LONGEST => Ok(self),
@@ -110,7 +118,7 @@ impl Launched {
     /// What a host is called before anything is heard of it.
     pub fn name_of(&self, place: u32) -> String {
         let name = self.names().get(place as usize);
-        name.cloned().unwrap_or_else(|| format!("{} {place}", self.by.usual.unwrap_or(self.by.name)))
+        name.cloned().unwrap_or_else(|| format!("task {place} of {}", self.by.usual.unwrap_or(self.by.name)))
     }
 }
 
@@ -122,7 +130,10 @@ fn named(by: &'static Launcher, text: &str) -> Result<Launched, TargetError> {
         return Err(TargetError::new(what, format!("name hosts: {}:n1,n2", by.name)));
     }
     if let Some(twice) = words.iter().enumerate().find(|(at, word)| words[..*at].contains(word)) {
-        return Err(TargetError::new(format!("{}: {} is named twice", by.name, twice.1), "name each host once"));
+        return Err(TargetError::new(
+            format!("{}: {} is named twice", by.name, twice.1),
+            "name each host once",
+        ));
     }
     Ok(Launched { by, hosts: words.len() as u32, words })
 }
@@ -142,9 +153,9 @@ fn counted(by: &'static Launcher, text: &str) -> Result<Launched, TargetError> {
             continue;
         };
         let value = if value.is_empty() { given.next().unwrap_or_default() } else { value };
-        let number: u32 = value.parse().map_err(|_| {
-            TargetError::new(format!("{}: `{value}` is no number of hosts", by.name), hint())
-        })?;
+        let number: u32 = value
+            .parse()
+            .map_err(|_| TargetError::new(format!("{}: `{value}` is no number of hosts", by.name), hint()))?;
         if hosts.replace(number).is_some() {
             return Err(TargetError::new(format!("{}: {} is said twice", by.name, by.count[0]), hint()));
         }

@@ -22,8 +22,20 @@ const OTHERS: u32 = 0o077;
 const PLACES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
 
 /// What the names of launchers' variables begin with. An agent is not one of their ranks, and starts ranks of its own.
-const OF_LAUNCHERS: &[&str] =
-    &["OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMIX_", "PMI_", "HYDRA_", "HYDI_", "MPI_LOCAL", "MPIR_", "SLURM", "SRUN_"];
+const OF_LAUNCHERS: &[&str] = &[
+    "OMPI_",
+    "OPAL_",
+    "ORTE_",
+    "PRTE_",
+    "PMIX_",
+    "PMI_",
+    "HYDRA_",
+    "HYDI_",
+    "MPI_LOCAL",
+    "MPIR_",
+    "SLURM",
+    "SRUN_",
+];
 
 /// How an agent meets its controller.
 #[derive(Debug, clap::Args)]
@@ -85,7 +97,8 @@ fn without(program: &Path, controller: &str, args: &Agent, variables: &[String])
 }
 
 fn secret(file: Option<&Path>) -> Result<String> {
-    let hint = "give it by LINERATE_JOIN_SECRET, by --secret-file FILE, or on standard input: --secret-file -";
+    let hint =
+        "give it by LINERATE_JOIN_SECRET, by --secret-file FILE, or on standard input: --secret-file -";
     let text = match file {
         None => std::env::var(SECRET).map_err(|_| Error::usage("no secret is given", hint))?,
         Some(file) if file == Path::new("-") => first_line(std::io::stdin().lock(), "standard input")?,

@@ -119,7 +119,8 @@ pub struct Keeping {
 /// Plays it.
 pub fn main(role: Role) -> crate::Result<ExitCode> {
     // A parent that is linerate says what ended this process; sshd does not.
-    let is_elsewhere = |agent: &join::Agent| agent.join.is_some() || std::env::var_os("SSH_CONNECTION").is_some();
+    let is_elsewhere =
+        |agent: &join::Agent| agent.join.is_some() || std::env::var_os("SSH_CONNECTION").is_some();
     if !matches!(&role, Role::Agent(agent) if is_elsewhere(agent)) {
         allocation::leave_word_to_parent();
     }

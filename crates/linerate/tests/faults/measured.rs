@@ -140,7 +140,12 @@ impl<'p> Bench<'p> {
             plan_hash: plan.hash(),
         };
         let mut recording = Recording { header: Some(header), ..Recording::default() };
-        let means = HostAccess { program: PROGRAM.into(), ssh: "ssh".into(), folders: Vec::new(), launch: LaunchAccess::default() };
+        let means = HostAccess {
+            program: PROGRAM.into(),
+            ssh: "ssh".into(),
+            folders: Vec::new(),
+            launch: LaunchAccess::default(),
+        };
         let runner = Runner::start(plan, &means, &|| false, &mut |_| ()).unwrap();
         runner.hosts().into_iter().for_each(|event| recording.push(event));
         Bench { plan, runner, recording }

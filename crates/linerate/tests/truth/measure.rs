@@ -58,7 +58,12 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
         seed: 1,
         budget_ns: None,
     };
-    let means = HostAccess { program: program(), ssh: "ssh".into(), folders: Vec::new(), launch: LaunchAccess::default() };
+    let means = HostAccess {
+        program: program(),
+        ssh: "ssh".into(),
+        folders: Vec::new(),
+        launch: LaunchAccess::default(),
+    };
     let runner = Runner::start(&plan, &means, &|| false, &mut |_| ()).unwrap();
     work(&mut Pair { runner, steps: 0 })
 }

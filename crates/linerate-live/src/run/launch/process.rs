@@ -87,17 +87,14 @@ impl Launchers {
         self.all.iter().all(|process| process.child.has_ended())
     }
 
-    /// Why an agent has not called.
-    pub fn why_missing(&self, place: u32, wait: Duration) -> String {
-        let process = self.of(place);
-        let name = &self.names[place as usize];
-        match process.child.has_ended() {
-            true => format!("{name} has not called back; {}", process.end()),
-            false => {
-                let said = process.last_line().map_or(String::new(), |line| format!("; it said: {line}"));
-                format!("{name} has not called back within {} s{said}", wait.as_secs())
-            }
-        }
+    /// Why agents have not called, in a sentence a launcher.
+    pub fn why_missing(&self, places: &[u32], waited: Duration) -> Vec<String> {
+        let why = |at: usize| {
+            let of_this = places.iter().filter(|place| **place as usize % self.all.len() == at);
+            let names: Vec<&str> = of_this.map(|place| self.names[*place as usize].as_str()).collect();
+            (!names.is_empty()).then(|| self.all[at].why_missing(&names.join(", "), waited))
+        };
+        (0..self.all.len()).filter_map(why).collect()
     }
 
     /// What may help where nobody calls.
@@ -135,7 +132,8 @@ fn one_a_host(
     agent: &[String],
 ) -> Result<Vec<Vec<String>>> {
     let hint = "try --launch 'ssh {host}', or docker exec -i {host}, or kubectl exec -i {host} --";
-    let text = command.ok_or_else(|| Error::usage("what starts a program on these hosts is not said", hint))?;
+    let text =
+        command.ok_or_else(|| Error::usage("what starts a program on these hosts is not said", hint))?;
     if !text.contains("{host}") {
         return Err(Error::usage(format!("--launch '{text}' does not say where {{host}} goes"), hint));
     }
@@ -162,11 +160,14 @@ impl Process {
         if !by.feeds_all {
             // Open MPI hands on what this names; others hand on all.
             command.env(SECRET, secret).env("OMPI_MCA_mca_base_env_list", SECRET);
+            // An agent has all CPUs of its host, and says itself which one a worker takes.
+            command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
         }
         // Ctrl-C on the terminal is for the controller, which ends the agents in good order.
         spawn::tie_to_parent(&mut command);
         journal::mark(&mut command);
-        let child = ChildProcess::start(&name, PATIENCE, command).map_err(|error| missing(error, &name, by))?;
+        let child =
+            ChildProcess::start(&name, PATIENCE, command).map_err(|error| missing(error, &name, by))?;
         let said = Arc::new(Mutex::new(VecDeque::new()));
         let heard = said.clone();
         thread::start("launcher", move || hear(output, &heard))?;
@@ -179,10 +180,19 @@ impl Process {
         Ok(Process { child, said, name })
     }
 
+    fn why_missing(&self, names: &str, waited: Duration) -> String {
+        if self.child.has_ended() {
+            return format!("no call of {names}; {}", self.end());
+        }
+        let said = self.last_line().map_or(String::new(), |line| format!("; {} said: {line}", self.name));
+        format!("no call of {names} for {} s{said}", waited.as_secs())
+    }
+
     /// What it said last.
     fn last_line(&self) -> Option<String> {
         let said = lines(&self.said);
-        let known = said.iter().rev().find(|line| TELLING.iter().any(|word| line.to_lowercase().contains(word)));
+        let known =
+            said.iter().rev().find(|line| TELLING.iter().any(|word| line.to_lowercase().contains(word)));
         known.or(said.back()).cloned()
     }
 
@@ -203,7 +213,8 @@ impl Process {
 }
 
 /// Words by which a line that tells why is told from what surrounds it.
-const TELLING: &[&str] = &["error", "cannot", "not found", "denied", "refused", "no such", "fail", "invalid", "cancelled"];
+const TELLING: &[&str] =
+    &["error", "cannot", "not found", "denied", "refused", "no such", "fail", "invalid", "cancelled"];
 
 fn missing(error: linerate_sys::Error, name: &str, by: &Launcher) -> Error {
     if error.source.kind() != ErrorKind::NotFound {
