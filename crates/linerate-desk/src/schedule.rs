@@ -40,7 +40,7 @@ pub use arms::Arms;
 pub use entries::Entry;
 pub use experiments::{Experiments, Suspects};
 pub use knob::unusable_knob;
-pub use onto::{NoGoingOn, Resumable, resumable};
+pub use onto::{Choose, NoGoingOn, Resumable, continued, resumable};
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};

@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod fault;
 mod heading;
+mod history;
 mod import;
 mod join;
 mod kept;
@@ -27,6 +28,7 @@ mod planned_hosts;
 mod reach;
 mod recorder;
 mod report;
+mod resume;
 mod role;
 mod run;
 mod runtime;
@@ -123,6 +125,8 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Transfer(transfer) => transfer::main(&transfer),
         Command::Tune(tune) => tune::main(&tune),
         Command::Undo(args) => undo::main(&args),
+        Command::Resume(resume) => resume::main(&resume),
+        Command::History(history) => history::main(&history),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

@@ -104,10 +104,10 @@ fn an_agent_without_the_secret_gets_nothing() {
 }
 
 #[test]
-fn nothing_outlives_a_killed_controller() {
+fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
     let world = World::new(3);
     let launch = format!("{} {{host}}", world.enter());
-    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "50"];
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
     let mut run = world.run("launch:h0,h1", &launch, &what).spawn().unwrap();
     world.await_trial();
     // The secret is in nobody's arguments.
@@ -121,6 +121,26 @@ fn nothing_outlives_a_killed_controller() {
     assert_eq!(processes().iter().filter(|(_, role)| role == "agent").count(), 2);
     kill(run.id());
     assert_eq!(code(&mut run), None);
+    await_none();
+    let cut = recording(&world.out());
+    let arguments = |more: &[&str]| {
+        let resumed = world.folder.path().join("resumed");
+        let mut command = world.command(&[&["resume"], more].concat());
+        command.arg(&cut).arg("--output").arg(&resumed);
+        (command.output().unwrap(), resumed)
+    };
+    // Whose command it is has to be said.
+    let (output, _) = arguments(&[]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains(&format!("it calls: {launch}, for launch:h0,h1")), "{}", said(&output));
+    let (output, resumed) = arguments(&["--trust"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let report = report(&recording(&resumed));
+    let ladder = report["ladder"].as_array().unwrap();
+    assert!(
+        ladder.iter().all(|entry| entry["throughput_bps"]["n"].as_u64().is_none_or(|n| n == 2)),
+        "{ladder:#?}"
+    );
     await_none();
 }
 

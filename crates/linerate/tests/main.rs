@@ -35,6 +35,7 @@ mod page;
 mod pvm;
 mod races;
 mod reference;
+mod resume;
 mod schema;
 mod shmem;
 mod signals;

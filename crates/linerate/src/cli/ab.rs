@@ -44,14 +44,19 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         against_bps: None,
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
+    reported(&run, ended, args.hosts.watching.json, &args.format)
+}
+
+/// Prints the report, and answers with the verdict's code.
+pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung has no such metric", "try --metric");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
-    match args.hosts.watching.json {
+    match json {
         true => lines::report(&run.path, &run.recording)?,
-        false => shown(&run, &args.format)?,
+        false => shown(run, format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
     match run.unless_stopped(ended) {

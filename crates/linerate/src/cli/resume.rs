@@ -1,0 +1,170 @@
+//! `linerate resume`: a run that was cut goes on where it was, by the plan, the seed and the options of its recording.
+
+use super::args::{Hosts, Keep, StateFolder};
+use super::heading::{OUTPUT, WHAT};
+use super::measure::measure_onto;
+use super::onto::Earlier;
+use super::reach::Reach;
+use super::run::Shown;
+use super::watch::Watching;
+use super::{ab, args::CommandLine, command, diagnose, run, tune};
+use crate::diagnosis::suspects;
+use crate::plan::{Plan, Target, View};
+use crate::record::Header;
+use crate::schedule::search_of;
+use crate::unit::counted;
+use crate::vocabulary::{Knob, KnobKind};
+use crate::{Error, Result};
+use clap::{FromArgMatches, ValueHint};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Goes on with a run that was cut: by Ctrl-C, by kill -9, by the end of a host or of an allocation. Plan, seed and the way to
+/// the hosts are those of the recording; hosts, program and what they can do must be as they were. Nothing that was measured
+/// is measured again. What it measured is copied to a new recording, with a line that says where the gap is; the file stays
+/// as it is.
+#[derive(Debug, clap::Args)]
+pub struct Resume {
+    /// The recording of `run`, `ab`, `diagnose` or `tune`.
+    #[arg(value_name = "RECORDING", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Do what the recording says beyond measuring: call its --ssh, --launch or a launcher's own options, load a library by
+    /// its path, change hosts' settings. Without this it is shown and not done: a recording may come from anywhere.
+    #[arg(long, help_heading = WHAT)]
+    pub trust: bool,
+    /// The form of the report, of `ab`, `diagnose` and `tune`.
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"], help_heading = OUTPUT)]
+    #[arg(conflicts_with = "json")]
+    pub format: String,
+    /// Write no HTML page beside the recording of a run.
+    #[arg(long, help_heading = OUTPUT)]
+    pub no_page: bool,
+    /// The folder of the new recording [default: that of the earlier one].
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT, value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub watching: Watching,
+    #[command(flatten)]
+    pub state: StateFolder,
+}
+
+/// Measures what is left, prints the report, and says how it ended.
+pub fn main(args: &Resume) -> Result<ExitCode> {
+    let choose = |plan: &Plan, recording: &_| search_of(plan, recording, suspects);
+    let line: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let earlier = Earlier::cut(&args.file, line.clone(), &choose)?;
+    let reach = reach(&earlier.header)?;
+    let beyond = beyond_measuring(&earlier.header.plan, &reach)?;
+    if !args.trust && !beyond.is_empty() {
+        let what = format!("{}: it {}", args.file.display(), beyond.join("; it "));
+        return Err(Error::usage(what, "where that is what you want: linerate resume --trust RECORDING"));
+    }
+    let plan = earlier.plan();
+    let beside = args.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let hosts = Hosts {
+        target: plan.target.clone(),
+        only: Vec::new(),
+        skip: Vec::new(),
+        seed: Some(plan.seed),
+        faults: Vec::new(),
+        reach,
+        output: args.output.clone().unwrap_or_else(|| beside.to_owned()),
+        watching: args.watching,
+        state: args.state.clone(),
+        asked: CommandLine { line, defaults: None },
+        keep: Keep::Nothing,
+    };
+    if !args.watching.quiet && !args.watching.json {
+        let steps = counted(earlier.recording.steps.len(), "step");
+        super::tell(&format!("{steps} of {} are on record: {}", args.file.display(), plan.target));
+    }
+    let (recorder, ended) = measure_onto(&plan, &hosts, Some(earlier), choose)?;
+    let (json, format) = (args.watching.json, args.format.as_str());
+    match &plan.view {
+        View::Ladder(_) | View::Suites(_) => {
+            let shown = Shown { hosts: &hosts, page: !args.no_page, is_new: true };
+            run::reported(&recorder, ended, &shown)
+        }
+        View::Comparison { design, .. } if design.adaptive => {
+            diagnose::reported(&recorder, ended, json, format)
+        }
+        View::Comparison { .. } => ab::reported(&recorder, ended, json, format),
+        View::Tuning { .. } => tune::reported(&recorder, ended, json, format),
+    }
+}
+
+/// How the hosts were reached: what the recorded command line says of it.
+fn reach(header: &Header) -> Result<Reach> {
+    let unread = |why: &dyn std::fmt::Display| {
+        let what = format!("its command line cannot be read: {why}");
+        Error::usage(what, "linerate run … --onto says the way to the hosts anew")
+    };
+    let known = command::command().try_get_matches_from(&header.command);
+    let known = known.map_err(|error| unread(&error.kind()))?;
+    let (_, of_command) = known.subcommand().ok_or_else(|| unread(&"no command"))?;
+    Reach::from_arg_matches(of_command).map_err(|error| unread(&error.kind()))
+}
+
+/// What would be done that a recording from anywhere should not have done.
+fn beyond_measuring(plan: &Plan, reach: &Reach) -> Result<Vec<String>> {
+    let usual = command::command().try_get_matches_from(["linerate", "run", "lab"]);
+    let usual = usual.ok().and_then(|known| Reach::from_arg_matches(known.subcommand()?.1).ok());
+    let usual = usual.ok_or_else(|| Error::usage("the usual way to hosts cannot be told", ""))?;
+    let mut found = Vec::new();
+    match &plan.target {
+        Target::Ssh(_) if reach.ssh != usual.ssh => found.push(format!("calls: {}", reach.ssh)),
+        Target::Launched(launched) => {
+            let own = launched.to_string();
+            let is_plain = launched.names().is_empty() && !own.contains(" -") && own.split(' ').count() == 2;
+            if reach.launch != usual.launch || !(is_plain || !launched.names().is_empty()) {
+                let by = reach.launch.as_deref().or(launched.by().usual).unwrap_or_default();
+                found.push(format!("calls: {by}, for {own}"));
+            }
+        }
+        _ => {}
+    }
+    if plan.may_change_hosts() {
+        found.push("changes settings of the hosts, and puts them back".to_owned());
+    }
+    let all = plan.settings.iter().chain(plan.arms.iter().flat_map(|arm| &arm.settings));
+    let loads = all.filter(|setting| {
+        let kind = Knob::named(&setting.knob).map(|knob| knob.kind);
+        matches!(kind, Some(KnobKind::Path | KnobKind::Variables))
+    });
+    found.extend(loads.map(|setting| format!("sets {}={}", setting.knob, setting.value)));
+    if !found.is_empty() {
+        found.iter_mut().for_each(|text| *text = text.chars().filter(|c| !c.is_control()).collect());
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Args, Command};
+
+    fn found(line: &[&str]) -> Vec<String> {
+        let matches = command::command().try_get_matches_from([&["linerate"], line].concat()).unwrap();
+        let Command::Run(run) = Args::from_arg_matches(&matches).unwrap().command else { unreachable!() };
+        let plan = Plan { settings: run.set.clone(), ..run::plan(&run.hosts, &[], "quick", None).unwrap() };
+        beyond_measuring(&plan, &run.hosts.reach).unwrap()
+    }
+
+    #[test]
+    fn what_a_recording_would_call_is_shown_first() {
+        for line in [&["run", "lab"][..], &["run", "ssh://b"], &["run", "slurm:-N4"], &["run", "launch:a,b"]]
+        {
+            assert_eq!(found(line), Vec::<String>::new(), "{line:?}");
+        }
+        for (line, part) in [
+            (&["run", "ssh://b", "--ssh", "ssh -F mine"][..], "calls: ssh -F mine"),
+            (&["run", "launch:a,b", "--launch", "rsh {host}"], "calls: rsh {host}, for launch:a,b"),
+            (&["run", "slurm:-N2 --prolog=/x"], "calls: srun, for slurm:-N 2 --prolog=/x"),
+            (&["run", "mpirun", "--launch", "/opt/mpirun"], "calls: /opt/mpirun, for mpirun:-n 2"),
+            (&["run", "lab", "--set", "mpi.path=/opt/libmpi.so"], "sets mpi.path=/opt/libmpi.so"),
+        ] {
+            let found = found(line);
+            assert!(found.len() == 1 && found[0] == part, "{line:?}: {found:?}");
+        }
+    }
+}
