@@ -16,6 +16,7 @@ mod protocol;
 mod restart;
 mod ssh;
 mod standing_filter;
+mod started;
 mod step;
 mod transfer;
 mod trial;

@@ -5,9 +5,10 @@ use super::launch::{self, LaunchAccess};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use super::standing_filter::StandingFilter;
-use crate::control::{Check, Client, Ending, gather};
+use super::started::{Lifeline, Started};
+use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Setting, Target};
+use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
 use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung};
 use crate::{Error, Result};
@@ -15,14 +16,11 @@ use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// How long an agent may take to answer `hello`: it reads all of its host's environment.
 const HELLO: Duration = Duration::from_secs(60);
-
-/// How long an agent may take to end when its standard input has closed.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -59,25 +57,6 @@ pub struct Host {
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
     agent: Lifeline,
-}
-
-/// What tells whether an agent goes on, and what it is kept by.
-#[derive(Clone)]
-enum Lifeline {
-    /// A process of ours, or its ssh.
-    Process(ChildProcess),
-    /// Its connection. The launchers are kept until the last of their agents has ended.
-    Connection { ending: Ending, _launchers: Vec<ChildProcess> },
-}
-
-impl Lifeline {
-    /// How it ended; none where it goes on.
-    fn verdict(&self) -> Option<Error> {
-        match self {
-            Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
-            Lifeline::Connection { ending, .. } => ending.told(),
-        }
-    }
 }
 
 /// The hosts of a run, and the lab that they live in when they are virtual.
@@ -125,16 +104,6 @@ pub fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
     if stop() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// An agent that has been started and not yet asked.
-pub(super) struct Started {
-    id: HostId,
-    reached: String,
-    client: Client,
-    agent: Lifeline,
-    address: Option<HostAddress>,
-    address6: Option<HostAddress>,
-}
-
 /// What an agent is called in an error.
 const AGENT: &str = "its agent";
 
@@ -159,9 +128,10 @@ impl Hosts {
                 let started = plan.hosts.iter().map(|planned| start(planned.id));
                 (started.collect::<Result<Vec<_>>>()?, None)
             }
-            Target::Launched(launched) => {
-                (launch::started(plan, launched, means, &|| asked(stop), told)?, None)
-            }
+            Target::Launched(launched) => (
+                launch::started(plan, launched, (&means.launch, &means.program), &|| asked(stop), told)?,
+                None,
+            ),
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
@@ -362,37 +332,6 @@ fn by_ssh(
     let ssh = Ssh::new(&means.ssh, host, id)?;
     let command = ssh.agent(program, means.folder(id), check, told)?;
     Started::new(id, format!("ssh://{host}"), "its ssh", command)
-}
-
-impl Started {
-    fn new(id: HostId, reached: String, role: &str, mut command: Command) -> Result<Started> {
-        let who = format!("host {id} ({reached})");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let agent = ChildProcess::start(format!("{who}: {role}"), PATIENCE, command)?;
-        let Some((input, output)) = agent.streams() else {
-            return Err(Error::peer(id.to_string(), "has no standard streams", ""));
-        };
-        let witness = agent.clone();
-        let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
-        let agent = Lifeline::Process(agent);
-        Ok(Started { id, reached, client, agent, address: None, address6: None })
-    }
-
-    /// One that called back; its address is the one at which it did.
-    pub(super) fn called_back(
-        id: HostId,
-        reached: String,
-        client: Client,
-        launchers: Vec<ChildProcess>,
-    ) -> Started {
-        let agent = Lifeline::Connection { ending: client.ending(), _launchers: launchers };
-        Started { id, reached, client, agent, address: None, address6: None }
-    }
-
-    /// What the plan says of it.
-    fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
-        plan.host(self.id)
-    }
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.

@@ -11,9 +11,9 @@ mod rendezvous;
 pub use join::{Join, join};
 pub use process::SECRET;
 
-use super::host::{HostAccess, Started};
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
+use super::started::Started;
 use crate::control::{Check, Client};
 use crate::plan::{HostId, Launched, Plan};
 use crate::{Error, Result};
@@ -22,6 +22,7 @@ use rendezvous::{Caller, Rendezvous};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -76,13 +77,12 @@ pub struct Reception {
 pub(super) fn started(
     plan: &Plan,
     launched: &Launched,
-    means: &HostAccess,
+    (access, program): (&LaunchAccess, &Path),
     check: Check<'_>,
     told: Told<'_>,
 ) -> Result<Vec<Started>> {
-    let access = &means.launch;
     let rendezvous = Rendezvous::open(access.listen)?;
-    let launchers = Launchers::start(launched, &means.program, access.command.as_deref(), &rendezvous)?;
+    let launchers = Launchers::start(launched, program, access.command.as_deref(), &rendezvous)?;
     let wait = access.wait.unwrap_or(USUAL_WAIT);
     let arrivals = Arrivals { launched, wanted: plan.hosts.len(), came: BTreeMap::new() };
     // Those that start nothing would be waited for one after the other.

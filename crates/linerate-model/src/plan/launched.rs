@@ -108,6 +108,11 @@ impl Launched {
         if self.by.count.is_empty() { &self.words } else { &[] }
     }
 
+    /// Whether the user has the launcher do more than start so many agents.
+    pub fn has_options(&self) -> bool {
+        self.names().is_empty() && !self.words.is_empty()
+    }
+
     /// What the launcher is told before the agent's own words: the user's options and those that make it one agent a host.
     pub fn options(&self) -> Vec<String> {
         let added = self.by.adds.iter().map(|word| word.replace("{n}", &self.hosts.to_string()));

@@ -93,8 +93,11 @@ pub fn main(args: &Resume) -> Result<ExitCode> {
     }
 }
 
-/// How the hosts were reached: what the recorded command line says of it.
+/// How the hosts were reached: what the recorded command line says of it. A lab is built anew, whatever file it is of.
 fn reach(header: &Header) -> Result<Reach> {
+    if matches!(header.plan.target, Target::Lab(_) | Target::Simulated(_)) {
+        return usual();
+    }
     let unread = |why: &dyn std::fmt::Display| {
         let what = format!("its command line cannot be read: {why}");
         Error::usage(what, "linerate run … --onto says the way to the hosts anew")
@@ -105,18 +108,22 @@ fn reach(header: &Header) -> Result<Reach> {
     Reach::from_arg_matches(of_command).map_err(|error| unread(&error.kind()))
 }
 
+/// How hosts are reached where nothing is said.
+fn usual() -> Result<Reach> {
+    let known = command::command().try_get_matches_from(["linerate", "run", "lab"]).ok();
+    let reach = known.and_then(|known| Reach::from_arg_matches(known.subcommand()?.1).ok());
+    reach.ok_or_else(|| Error::usage("the usual way to hosts cannot be told", ""))
+}
+
 /// What would be done that a recording from anywhere should not have done.
 fn beyond_measuring(plan: &Plan, reach: &Reach) -> Result<Vec<String>> {
-    let usual = command::command().try_get_matches_from(["linerate", "run", "lab"]);
-    let usual = usual.ok().and_then(|known| Reach::from_arg_matches(known.subcommand()?.1).ok());
-    let usual = usual.ok_or_else(|| Error::usage("the usual way to hosts cannot be told", ""))?;
+    let usual = usual()?;
     let mut found = Vec::new();
     match &plan.target {
         Target::Ssh(_) if reach.ssh != usual.ssh => found.push(format!("calls: {}", reach.ssh)),
         Target::Launched(launched) => {
             let own = launched.to_string();
-            let is_plain = launched.names().is_empty() && !own.contains(" -") && own.split(' ').count() == 2;
-            if reach.launch != usual.launch || !(is_plain || !launched.names().is_empty()) {
+            if reach.launch != usual.launch || launched.has_options() {
                 let by = reach.launch.as_deref().or(launched.by().usual).unwrap_or_default();
                 found.push(format!("calls: {by}, for {own}"));
             }
@@ -132,9 +139,8 @@ fn beyond_measuring(plan: &Plan, reach: &Reach) -> Result<Vec<String>> {
         matches!(kind, Some(KnobKind::Path | KnobKind::Variables))
     });
     found.extend(loads.map(|setting| format!("sets {}={}", setting.knob, setting.value)));
-    if !found.is_empty() {
-        found.iter_mut().for_each(|text| *text = text.chars().filter(|c| !c.is_control()).collect());
-    }
+    // It is shown on a terminal.
+    found.iter_mut().for_each(|text| text.retain(|c| !c.is_control()));
     Ok(found)
 }
 
