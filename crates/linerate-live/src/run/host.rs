@@ -172,10 +172,6 @@ impl Hosts {
                 let program = Program::read(&self.access.program)?;
                 by_ssh(id, hosts, &program, &self.access, &|| asked(stop), &mut |_| ())?
             }
-            (Target::Launched(_), _) => {
-                let what = "was started by a launcher, which starts each agent once";
-                return Err(Error::peer(format!("host {id}"), what, "linerate resume goes on with the run"));
-            }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
         };

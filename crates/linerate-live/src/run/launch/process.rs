@@ -191,8 +191,7 @@ impl Process {
     /// What it said last.
     fn last_line(&self) -> Option<String> {
         let said = lines(&self.said);
-        let known =
-            said.iter().rev().find(|line| TELLING.iter().any(|word| line.to_lowercase().contains(word)));
+        let known = said.iter().rev().find(|line| is_telling(line));
         known.or(said.back()).cloned()
     }
 
@@ -205,16 +204,23 @@ impl Process {
 
     /// What became of an agent that does not answer any more, as far as its launcher knows.
     pub fn last_words(&self, who: &str) -> String {
-        match self.child.wait(FOLLOWS) {
-            true => format!("{who}: ended its connection; {}", self.end()),
-            false => format!("{who}: ended its connection"),
+        if self.child.wait(FOLLOWS) {
+            return format!("{who}: ended its connection; {}", self.end());
         }
+        let telling = self.last_line().filter(|line| is_telling(line));
+        let said = telling.map_or(String::new(), |line| format!("; {} said: {line}", self.name));
+        format!("{who}: ended its connection{said}")
     }
 }
 
 /// Words by which a line that tells why is told from what surrounds it.
 const TELLING: &[&str] =
     &["error", "cannot", "not found", "denied", "refused", "no such", "fail", "invalid", "cancelled"];
+
+fn is_telling(line: &str) -> bool {
+    let line = line.to_lowercase();
+    TELLING.iter().any(|word| line.contains(word))
+}
 
 fn missing(error: linerate_sys::Error, name: &str, by: &Launcher) -> Error {
     if error.source.kind() != ErrorKind::NotFound {
