@@ -106,7 +106,7 @@ fn a_history_is_shown_and_named_and_compared_with() {
         (&told["schema"], history["runs"].as_array().unwrap().len()),
         (&"linerate.history/1".into(), 6)
     );
-    assert_eq!(history["target"], "simulated:run=5%");
+    assert_eq!(history["target"], "simulated:run=0.05");
     let figure = &history["figures"][0];
     let level = &figure["levels"][0];
     assert_eq!(
@@ -125,7 +125,7 @@ fn a_history_is_shown_and_named_and_compared_with() {
     // Those get a name, and two that follow are compared with them.
     assert!(shown(folder.path(), &["history", "--keep", "before"]).status.success());
     let early = shown(folder.path(), &["compare", "--baseline", "before"]);
-    assert!(String::from_utf8_lossy(&early.stderr).contains("no run of simulated:run=5% came after"));
+    assert!(String::from_utf8_lossy(&early.stderr).contains("no run of simulated:run=0.05 came after"));
     // A second is what its start is told to.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     (6..8).for_each(|seed| _ = run(seed));

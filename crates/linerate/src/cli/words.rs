@@ -210,7 +210,7 @@ pub const WORDS: &[Words] = &[
             ("linerate history --format csv", "a line a run and figure, for a program"),
         ],
         exits: &[],
-        note: "A history is of one plan on the same hosts; the latest thousand runs are kept. A change has four runs at least on\n\
+        note: "A history is of one plan on the same hosts; the latest 200 runs of it are shown. A change has four runs at least on\n\
                each side, and of histories without any at most 1 in 100 shows one.",
     },
     Words {
