@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const LADDER: &[&str] = &["simulated:noise=0.05", "--only", "network", "--profile", "quick", "--passes", "4"];
+const LADDER: &[&str] = &["simulated:noise=0.05", "--only", "network.tcp,network.udp", "--profile", "quick", "--passes", "4"];
 
 /// The first part of a recording, which ends within a line.
 fn cut(file: &Path, share: f64) -> PathBuf {
@@ -21,7 +21,7 @@ fn cut(file: &Path, share: f64) -> PathBuf {
 fn resume(file: &Path) -> (TempDir, Output) {
     let folder = TempDir::new().unwrap();
     let mut command = Command::new(PROGRAM);
-    command.args(["resume", "--quiet"]).arg(file).arg("--output").arg(folder.path());
+    command.args(["resume", "--quiet", "--no-page"]).arg(file).arg("--output").arg(folder.path());
     command.env("LINERATE_STATE", folder.path().join("state"));
     let output = command.output().unwrap();
     (folder, output)
