@@ -1,8 +1,7 @@
 //! Executes one step: offer, join, trial, observe, emit. It decides nothing and computes no statistic.
 //!
-//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened
-//! when a step first asks for it, and all are closed when the pass changes, so that every pass has
-//! new connections.
+//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened when a step first asks for
+//! it, and all are closed when the pass changes, so that every pass has new connections.
 
 pub mod agent;
 mod calibrate;
@@ -37,8 +36,7 @@ use host::{Hosts, Watch};
 use linerate_sys::suspension;
 use protocol::CloseRequest;
 use restart::may_be_restarted;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use step::{StepFailure, StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
@@ -230,8 +228,7 @@ impl<'r> Runner<'r> {
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
     }
 
-    /// Makes the hosts' own settings what the step asks for, where that is allowed. Each host is told each time: it puts back
-    /// by itself what it has not been told of for a while.
+    /// Makes the hosts' own settings what the step asks for, where that is allowed: each time, for a host forgets by itself.
     fn set_hosts(&mut self, step: &Step) -> Result<()> {
         if !self.plan.may_change_hosts() {
             return Ok(());

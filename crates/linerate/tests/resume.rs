@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const LADDER: &[&str] = &["simulated:noise=0.05", "--only", "network.tcp,network.udp", "--profile", "quick", "--passes", "4"];
+const LADDER: &[&str] =
+    &["simulated:noise=0.05", "--only", "network.tcp,network.udp", "--profile", "quick", "--passes", "4"];
 
 /// The first part of a recording, which ends within a line.
 fn cut(file: &Path, share: f64) -> PathBuf {

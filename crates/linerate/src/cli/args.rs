@@ -1,7 +1,11 @@
 //! The command line.
 
+mod history;
+mod resume;
 mod tune;
 
+pub use history::ShowHistory;
+pub use resume::Resume;
 pub use tune::Tune;
 
 use super::fault::faults;
@@ -42,9 +46,9 @@ pub enum Command {
     /// Put back what searches left changed on this host.
     Undo(super::undo::Undo),
     /// Go on with a run that was cut.
-    Resume(super::resume::Resume),
+    Resume(Resume),
     /// Show the medians of completed runs, and where they changed.
-    History(super::history::ShowHistory),
+    History(ShowHistory),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.

@@ -152,7 +152,7 @@ fn one_a_host(
 impl Process {
     fn start(words: Vec<String>, by: &Launcher, secret: &str) -> Result<Process> {
         let name = words[0].clone();
-        let failed = |e| Error::io("pipe", &name, e);
+        let failed = |e| Error::io("make a pipe for", &name, e);
         let (output, said) = std::io::pipe().map_err(failed)?;
         let mut command = Command::new(&name);
         command.args(&words[1..]).stdin(Stdio::piped());
