@@ -7,6 +7,7 @@ use crate::analysis::{History, PastRun, histories};
 use crate::plan::Target;
 use crate::report::{history_csv, history_json, history_text};
 use crate::state::{Baseline, Entry, State};
+use crate::unit::counted;
 use crate::{Error, Result};
 use jiff::Timestamp;
 use std::process::ExitCode;
@@ -75,6 +76,7 @@ fn keep(state: &State, name: &str, found: &[History], runs: Vec<Entry>) -> Resul
     };
     let utc = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let path = state.keep_baseline(name, &Baseline::new(utc, runs))?;
-    tell(&format!("{} runs of {} are {name}: {}", history.runs.len(), history.target, path.display()));
+    let runs = counted(history.runs.len(), "run");
+    tell(&format!("{name} is {runs} of {}: {}", history.target, path.display()));
     Ok(ExitCode::SUCCESS)
 }
