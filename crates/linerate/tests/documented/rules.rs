@@ -82,7 +82,7 @@ pub const RULES: &[Rule] = &[
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),
     new("linerate resume", "", How::NotRun("its recording is whole; tests of resume cut some"), "", &[]),
-    new("linerate history lab --keep", "", How::NotRun("nothing was measured before"), "", &[]),
+    new("linerate history", "--keep", How::NotRun("nothing was measured before"), "", &[]),
     new("linerate history", "", How::Stands, "", &[0]),
     new("linerate compare --baseline", "", How::NotRun("it has no name here; tests of history give one"), "", &[]),
     new("linerate compare", "", How::Stands, "", VERDICT),
