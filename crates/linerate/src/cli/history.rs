@@ -20,7 +20,10 @@ pub fn main(args: &ShowHistory) -> Result<ExitCode> {
     if found.is_empty() && (args.target.is_some() || args.keep.is_some()) {
         let of = args.target.as_ref().map_or(String::new(), |target| format!(" of {target}"));
         let what = format!("the history has no completed run{of}");
-        return Err(Error::usage(what, "linerate history shows all; a run is kept there when it is complete"));
+        return Err(Error::usage(
+            what,
+            "linerate history shows all; a run is kept there when it is complete",
+        ));
     }
     if let Some(name) = &args.keep {
         return keep(&state, name, &found, wanted);
