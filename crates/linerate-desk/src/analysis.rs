@@ -10,6 +10,7 @@ mod curve;
 mod distribution;
 mod efficiency;
 mod failures;
+mod history;
 mod imported;
 mod ladder;
 pub mod matrix;
@@ -39,6 +40,7 @@ pub use curve::{
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use failures::{Vanishing, has_failed, not_measured, vanishing};
+pub use history::{FALSE_CHANGES, FigureOverRuns, History, LEAST_OF_LEVEL, Level, PastRun, histories};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};

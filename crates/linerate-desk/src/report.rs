@@ -12,6 +12,7 @@ pub mod draw;
 mod ended;
 mod export;
 pub mod figure;
+mod history;
 mod html;
 mod imported;
 pub mod keep;
@@ -33,6 +34,7 @@ mod transfer_beside;
 mod tuning;
 
 pub use figure::Sheet;
+pub use history::{history_csv, history_json, history_text};
 pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;

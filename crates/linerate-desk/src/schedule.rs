@@ -42,7 +42,7 @@ pub use entries::Entry;
 pub use experiments::{Experiments, Suspects};
 pub use knob::unusable_knob;
 pub use matrix::Course;
-pub use onto::{NoGoingOn, Resumable, resumable};
+pub use onto::{Choose, NoGoingOn, Resumable, continued, resumable};
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};

@@ -1,8 +1,7 @@
 //! Executes one step: offer, join, trial, observe, emit. It decides nothing and computes no statistic.
 //!
-//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened
-//! when a step first asks for it, and all are closed when the pass changes, so that every pass has
-//! new connections.
+//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened when a step first asks for
+//! it, and all are closed when the pass changes, so that every pass has new connections.
 
 pub mod agent;
 mod calibrate;
@@ -10,12 +9,14 @@ mod crossing;
 mod filter;
 mod host;
 pub mod host_settings;
+mod launch;
 mod lost;
 mod open;
 mod protocol;
 mod restart;
 mod ssh;
 mod standing_filter;
+mod started;
 mod step;
 mod transfer;
 mod trial;
@@ -23,6 +24,7 @@ pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
+pub use launch::{Join, LaunchAccess, SECRET, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 
@@ -35,8 +37,7 @@ use host::{Hosts, Watch};
 use linerate_sys::suspension;
 use protocol::CloseRequest;
 use restart::may_be_restarted;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use step::{StepFailure, StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
@@ -221,14 +222,13 @@ impl<'r> Runner<'r> {
     fn set_links(&mut self, step: &Step) -> Result<()> {
         let of_lab = match &self.plan.target {
             Target::Lab(topology) => topology.coalescing,
-            Target::Ssh(_) | Target::Simulated(_) => Coalescing::default(),
+            Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => Coalescing::default(),
         };
         let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
     }
 
-    /// Makes the hosts' own settings what the step asks for, where that is allowed. Each host is told each time: it puts back
-    /// by itself what it has not been told of for a while.
+    /// Makes the hosts' own settings what the step asks for, where that is allowed: each time, for a host forgets by itself.
     fn set_hosts(&mut self, step: &Step) -> Result<()> {
         if !self.plan.may_change_hosts() {
             return Ok(());

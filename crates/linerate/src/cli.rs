@@ -12,7 +12,9 @@ mod doctor;
 mod explain;
 mod fault;
 mod heading;
+mod history;
 mod import;
+mod join;
 mod kept;
 mod lab;
 mod lab_file;
@@ -27,6 +29,7 @@ mod planned_hosts;
 mod reach;
 mod recorder;
 mod report;
+mod resume;
 mod role;
 mod run;
 mod runtime;
@@ -124,6 +127,8 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Tune(tune) => tune::main(&tune),
         Command::Matrix(matrix) => matrix::main(&matrix),
         Command::Undo(args) => undo::main(&args),
+        Command::Resume(resume) => resume::main(&resume),
+        Command::History(history) => history::main(&history),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

@@ -106,7 +106,7 @@ pub(super) fn bucket(plan: &Plan) -> Option<BitRate> {
         Target::Lab(topology) if topology.carrier() == Carrier::TokenBucket => {
             topology.shape.rate.or(topology.ports.first().map(|port| port.rate))
         }
-        Target::Lab(_) | Target::Ssh(_) | Target::Simulated(_) => None,
+        Target::Lab(_) | Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => None,
     }
 }
 

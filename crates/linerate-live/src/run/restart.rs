@@ -29,7 +29,8 @@ impl Runner<'_> {
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
     /// ended there is the error.
     pub(super) fn restart(&mut self, death: Error) -> Result<()> {
-        if self.hosts.has_lost_lab() {
+        // A launcher starts its agents once, all of them together.
+        if self.hosts.has_lost_lab() || matches!(self.plan.target, Target::Launched(_)) {
             return Err(death);
         }
         self.open.clear();

@@ -1,6 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::{Open, Topology, World, host_list};
+use super::{LAUNCHERS, Launched, Open, Topology, World, host_list};
 use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum Target {
     Lab(Topology),
     /// Hosts reached by ssh, as `[user@]host[:port]`; one means from this host to that one.
     Ssh(Vec<String>),
+    /// Hosts whose agents a launcher starts, and which call back.
+    Launched(Launched),
     /// No hosts at all: a made-up machine in virtual time.
     Simulated(World),
 }
@@ -36,11 +38,12 @@ impl TargetError {
 }
 
 impl Target {
-    /// What kind of hosts: `lab`, `ssh`, `simulated`.
+    /// What kind of hosts: `lab`, `ssh`, `simulated`, or the launcher.
     pub fn kind(&self) -> &'static str {
         match self {
             Target::Lab(_) => "lab",
             Target::Ssh(_) => "ssh",
+            Target::Launched(launched) => launched.by().name,
             Target::Simulated(_) => "simulated",
         }
     }
@@ -52,12 +55,16 @@ impl Target {
         match self {
             Target::Lab(topology) => topology.hosts,
             Target::Ssh(hosts) => (hosts.len() as u32).max(2),
+            Target::Launched(launched) => launched.hosts(),
             Target::Simulated(_) => 2,
         }
     }
 
     /// Reads a target; `open` gives the text of the file that a lab may be described by.
     pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
+        if let Some(launched) = Launched::read(text) {
+            return launched.map(Target::Launched);
+        }
         match text.split_once("://") {
             Some(("ssh", _)) => host_list::of_list(text).map(Target::Ssh),
             None if text.starts_with('@') => file_of_hosts(&text[1..], open).map(Target::Ssh),
@@ -94,7 +101,8 @@ fn not_a_target(text: &str) -> TargetError {
         return TargetError::new(what, format!("did you mean `ssh://{host}`?"));
     }
     let by_ssh = format!("a host is reached by ssh: try ssh://{text}");
-    TargetError::new(what, did_you_mean(["lab", "simulated"], kind, &by_ssh))
+    let kinds = ["lab", "simulated"].into_iter().chain(LAUNCHERS.iter().map(|launcher| launcher.name));
+    TargetError::new(what, did_you_mean(kinds, kind, &by_ssh))
 }
 
 /// The hosts that a file names.
@@ -130,6 +138,7 @@ impl fmt::Display for Target {
                 let hosts: Vec<_> = hosts.iter().map(|host| format!("ssh://{host}")).collect();
                 write!(f, "{}", hosts.join(","))
             }
+            Target::Launched(launched) => write!(f, "{launched}"),
             Target::Lab(topology) => write!(f, "lab:{topology}"),
         }
     }

@@ -1,9 +1,13 @@
 //! The command line.
 
+mod history;
 mod matrix;
+mod resume;
 mod tune;
 
+pub use history::ShowHistory;
 pub use matrix::Matrix;
+pub use resume::Resume;
 pub use tune::Tune;
 
 use super::fault::faults;
@@ -45,6 +49,10 @@ pub enum Command {
     Matrix(Matrix),
     /// Put back what searches left changed on this host.
     Undo(super::undo::Undo),
+    /// Go on with a run that was cut.
+    Resume(Resume),
+    /// Show the medians of completed runs, and where they changed.
+    History(ShowHistory),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.
@@ -77,8 +85,8 @@ pub enum Command {
 #[derive(Debug, Clone, clap::Args)]
 pub struct Hosts {
     /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
-    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, or `simulated` (a made-up
-    /// machine without time).
+    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, `slurm[:OPTIONS]`, `mpirun[:OPTIONS]`,
+    /// `launch:HOST,…` (see --launch), or `simulated` (a made-up machine without time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
     /// Only these rungs (a name or a prefix: network, in-host.tcp; some need the whole name, see `linerate list
@@ -168,6 +176,7 @@ impl Command {
             | Command::Tune(Tune { hosts, .. })
             | Command::Matrix(Matrix { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
+            Command::Resume(resume) => resume.watching.json,
             _ => false,
         }
     }
@@ -294,17 +303,24 @@ pub struct Diagnose {
 #[derive(Debug, clap::Args)]
 pub struct Compare {
     /// A recording, a folder of recordings, or several of them separated by commas.
-    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath, required_unless_present = "baseline", default_value = "")]
+    #[arg(hide_default_value = true)]
     pub a: String,
     /// What is compared with it.
-    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
-    pub b: String,
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath, required_unless_present = "baseline")]
+    pub b: Option<String>,
+    /// The runs that `linerate history --keep NAME` gave this name are A; what is named is compared with them, or the runs
+    /// of the same plan on the same hosts since.
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
     /// The smallest difference that matters, at least 1%.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub margin: f64,
     /// The form of what is printed.
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     pub format: String,
+    #[command(flatten)]
+    pub state: StateFolder,
 }
 
 #[derive(Debug, clap::Args)]

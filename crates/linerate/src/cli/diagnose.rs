@@ -4,6 +4,7 @@ use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
+use super::recorder::Recorder;
 use super::report::read_recording;
 use super::run::{once, settings};
 use super::value::Against;
@@ -34,14 +35,19 @@ const WARM_UP_NS: u64 = 200_000_000;
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
     let (run, ended) =
         measure(&plan(args)?, &args.hosts, |plan, recording| search_of(plan, recording, suspects))?;
+    reported(&run, ended, args.hosts.watching.json, &args.format)
+}
+
+/// Prints the report, and answers with the verdict's code.
+pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung carries no stream", "try --rung network.tcp");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
-    match args.hosts.watching.json {
+    match json {
         true => lines::report(&run.path, &run.recording)?,
-        false => shown(&run, &args.format)?,
+        false => shown(run, format)?,
     }
     let verdict = verdict(&run.recording);
     match run.unless_stopped(ended) {
@@ -107,7 +113,7 @@ fn visits(target: &Target) -> Profile {
     let profile = profile(target, BLOCKS);
     let small = vec![LATENCY_BYTES, SLOW_BYTES];
     match target {
-        Target::Ssh(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
+        Target::Ssh(_) | Target::Launched(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
         Target::Lab(lab) if lab.carrier() != Carrier::Cable => Profile { sizes: small, ..profile },
         Target::Lab(_) | Target::Simulated(_) => profile,
     }

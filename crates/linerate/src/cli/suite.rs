@@ -35,7 +35,9 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
         return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
     }
     // Who names hosts wants them in it; of a lab there are as many as it is built with.
-    if suites.iter().any(Suite::takes_all_hosts) || matches!(plan.target, Target::Ssh(_)) {
+    if suites.iter().any(Suite::takes_all_hosts)
+        || matches!(plan.target, Target::Ssh(_) | Target::Launched(_))
+    {
         plan.hosts = first_hosts(args, plan.target.hosts())?;
         if plan.hosts.len() > 2 && args.reach.connect.is_some() {
             let what = format!("--connect is between two hosts, and this suite is of {}", plan.hosts.len());

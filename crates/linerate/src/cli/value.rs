@@ -11,6 +11,7 @@ use crate::unit::{self, BitRate, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -130,13 +131,19 @@ pub fn target() -> Offering<fn(&str) -> Read<Target>> {
 /// `lab`, `lab:metro`, and what the other kinds begin with.
 static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let presets = PRESETS.iter().map(|preset| format!("lab:{}", preset.name));
-    let kinds = ["lab", "simulated", "ssh://"].map(String::from);
+    let kinds = ["lab", "simulated", "ssh://", "slurm", "mpirun", "launch:"].map(String::from);
     kinds.into_iter().chain(presets).collect()
 });
 
 fn one_target(text: &str) -> Read<Target> {
     let read = Target::read(text, &lab_file::text);
     read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
+}
+
+/// Where agents call back.
+pub fn listen(text: &str) -> Read<SocketAddr> {
+    let hint = "an address of this host and a port: 192.0.2.1:7000, [2001:db8::1]:7000, 0.0.0.0:7000";
+    text.parse().or_else(|_| unfit(format!("`{text}` is no address with a port"), hint))
 }
 
 /// The tables of names.

@@ -199,8 +199,36 @@ pub const WORDS: &[Words] = &[
                this is called, or the host starts anew.",
     },
     Words {
+        command: "resume",
+        examples: &[
+            ("linerate resume linerate/lab-2026-11-21T14-02-11.jsonl", "on with a run that was cut"),
+            (
+                "linerate resume --trust linerate/launch-2026-11-21T14-02-11.jsonl",
+                "the same where hosts are reached by a command of one's own",
+            ),
+        ],
+        exits: &[],
+        note: "A step that was under way is measured again, and nothing else is. What fails differently now than then is\n\
+               refused: another version, other hosts, other CPUs, a run that is whole.",
+    },
+    Words {
+        command: "history",
+        examples: &[
+            ("linerate history", "all that is kept"),
+            (
+                "linerate history lab --keep before-upgrade",
+                "the runs so far get a name, to compare later ones with",
+            ),
+            ("linerate history --format csv", "a line a run and figure, for a program"),
+        ],
+        exits: &[],
+        note: "A history is of one plan on the same hosts; the latest 200 runs of it are shown. A change has four runs at least on\n\
+               each side, and of histories without any at most 1 in 100 shows one.",
+    },
+    Words {
         command: "compare",
         examples: &[
+            ("linerate compare --baseline before-upgrade", "the runs since with those that have the name"),
             ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),
             (
                 "linerate compare monday.jsonl tuesday.jsonl",

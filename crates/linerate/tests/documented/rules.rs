@@ -57,6 +57,9 @@ pub const RULES: &[Rule] = &[
     new("./test", "", How::NotRun("it would run this test again"), "", &[]),
     new("cargo run --release -- run lab$", "", How::Live, SHORT, &[0]),
     new("cargo run --release -- ", "", How::Simulated, "", &[0]),
+    new("linerate run slurm", "", How::NotRun("there is no Slurm; launchers::slurm has one"), "", &[]),
+    new("linerate run \"mpirun", "", How::NotRun("there are no such hosts; tests of launchers have some"), "", &[]),
+    new("linerate run launch:", "", How::NotRun("there are no such hosts; tests of launchers have some"), "", &[]),
     new("linerate run ssh://HOST$", "", How::Live, SHORT, &[0]),
     // Faults are put into a lab alone.
     new("linerate run lab", "--fault", How::Stands, SHORT, &[0]),
@@ -80,6 +83,10 @@ pub const RULES: &[Rule] = &[
     // Without a target it is the lab.
     new("linerate calibrate$", "", How::Simulated, " simulated", &[0]),
     new("linerate calibrate", "", How::Simulated, "", &[0]),
+    new("linerate resume", "", How::NotRun("its recording is whole; tests of resume cut some"), "", &[]),
+    new("linerate history", "--keep", How::NotRun("nothing was measured before"), "", &[]),
+    new("linerate history", "", How::Stands, "", &[0]),
+    new("linerate compare --baseline", "", How::NotRun("it has no name here; tests of history give one"), "", &[]),
     new("linerate compare", "", How::Stands, "", VERDICT),
     new("linerate import", "", How::Stands, "", &[0]),
     new("iperf3 -c HOST -J |", "", How::NotRun("there is no iperf3 server on a host of that name"), "", &[]),
