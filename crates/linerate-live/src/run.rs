@@ -16,6 +16,7 @@ mod restart;
 mod ssh;
 mod standing_filter;
 mod step;
+mod trace;
 mod transfer;
 mod trial;
 pub mod worker;
@@ -23,6 +24,7 @@ pub mod worker;
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
+pub use trace::TraceOrder;
 pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
