@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `ask` | what the controller asks of an end, and what is answered |
 //! | `exchange` | the timed loops: who asks, and who answers |
-//! | `probe` | what is stamped beside them: nothing, or what any user may see (level 0) |
+//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
+//! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
 //! | `sleeping` | how the ends wait |
 //!
 //! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
@@ -13,22 +14,26 @@
 pub mod ask;
 mod exchange;
 mod probe;
+mod seen;
 mod sleeping;
 
-pub use ask::{Answered, BlockRequest, Met, OfferRequest, Played, Request};
+pub use ask::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
 
 use crate::observer::{refusal, tcp_info};
 use crate::pattern::Awake;
 use crate::record::{TraceSide, Unobserved};
 use crate::transport::Rendezvous;
-use crate::vocabulary::{Privilege, Wait};
+use crate::vocabulary::{
+    ARRIVED, LOCKED, PROBED, Privilege, QUEUED, READY as READY_AT, RECEIVED, RUNNING, TRANSMITTED, WAKING, WOKEN, Wait,
+};
 use crate::{Error, Result};
 use exchange::{answer, ask as ask_all};
+use linerate_sys::tracer::{Point, Tracer, Watched};
 use linerate_sys::{clock, socket, thread};
-use probe::{Probe, Stamped, Untraced};
+use probe::{Probe, Stamped, Timed, Untraced};
 use sleeping::{Polling, Sleeping, Waiting};
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +64,8 @@ pub struct Traces {
 struct End {
     socket: TcpStream,
     patience: Duration,
+    /// Where level 1 is wanted, and had.
+    tracer: Option<Mutex<Tracer>>,
 }
 
 impl Traces {
@@ -71,13 +78,14 @@ impl Traces {
                 *lock(&self.meeting) = Some((meeting, request.spec.patience_ms));
                 Ok(Answered::Offered(offer))
             }
-            Request::Meet(other) => {
+            Request::Meet(request) => {
                 let (meeting, patience_ms) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
                 let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
-                let socket = meeting.meet(&other)?.pop().ok_or_else(out_of_turn)?;
+                let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
                 socket::limit_waits(&socket, patience)?;
-                *lock(&self.end) = Some(End { socket, patience });
-                Ok(Answered::Met(Met { level: 0, refused: refused() }))
+                let (tracer, met) = may_see(request.level);
+                *lock(&self.end) = Some(End { socket, patience, tracer: tracer.map(Mutex::new) });
+                Ok(Answered::Met(met))
             }
             Request::Block(request) => {
                 let end = lock(&self.end);
@@ -96,12 +104,50 @@ impl Traces {
     }
 }
 
-/// Why no more is seen here than any user may.
-fn refused() -> Vec<Unobserved> {
-    let refusal = refusal(Privilege::Tracing);
-    let told = refusal.map(|refusal| (refusal.why.clone(), refusal.hint.to_owned()));
-    told.into_iter().map(|(why, hint)| Unobserved { observer: "tracepoints".into(), why, hint }).collect()
+/// The points that tracepoints stamp, and what they are called in recordings.
+const STAMPED: &[(Point, &str)] = &[
+    (Point::Locked, LOCKED.name),
+    (Point::Queued, QUEUED.name),
+    (Point::Transmitted, TRANSMITTED.name),
+    (Point::Arrived, ARRIVED.name),
+    (Point::Received, RECEIVED.name),
+    (Point::Probed, PROBED.name),
+    (Point::Ready, READY_AT.name),
+    (Point::Waking, WAKING.name),
+    (Point::Woken, WOKEN.name),
+    (Point::Running, RUNNING.name),
+];
+
+/// What sees more than any user may, as far as that is wanted; and else why not.
+fn may_see(level: u8) -> (Option<Tracer>, Met) {
+    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
+    let mut refuse = |why: String, hint: &str| {
+        met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
+    };
+    if level == 0 {
+        return (None, met);
+    }
+    if let Some(refusal) = refusal(Privilege::Tracing) {
+        refuse(refusal.why.clone(), refusal.hint);
+        return (None, met);
+    }
+    match Tracer::load(&[]) {
+        Ok(tracer) => {
+            let missing = STAMPED.iter().filter(|(point, _)| tracer.lacks(*point));
+            met.missing = missing.map(|(_, name)| (*name).to_owned()).collect();
+            met.level = 1;
+            (Some(tracer), met)
+        }
+        Err(error) => {
+            let hint = "level 1 needs Linux 5.8 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
+            refuse(format!("{error}: {}", error.source), hint);
+            (None, met)
+        }
+    }
 }
+
+/// What is refused, as it is told.
+const TRACEPOINTS: &str = "tracepoints";
 
 impl End {
     fn block(&self, request: &BlockRequest) -> Result<Played> {
@@ -115,6 +161,7 @@ impl End {
         };
         let mut played = match request.traced {
             false => self.play(request, exchanges, &mut Untraced::new(exchanges))?,
+            true if self.tracer.is_some() => self.play_watched(request, exchanges)?,
             true => {
                 let mut probe = Stamped::new(&self.socket, request.bytes as usize, exchanges, ready)?;
                 std::thread::sleep(TURNED_ON);
@@ -125,6 +172,36 @@ impl End {
             }
         };
         played.kept_awake = awake.is_some();
+        Ok(played)
+    }
+
+    /// A block that the tracepoints see.
+    fn play_watched(&self, request: &BlockRequest, exchanges: usize) -> Result<Played> {
+        let tracer = self.tracer.as_ref().ok_or_else(out_of_turn)?;
+        let mut tracer = lock(tracer);
+        let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
+        let fail = |error| Error::io("getsockname", "the connection", error);
+        tracer.begin(Watched {
+            thread: thread::current().number(),
+            local_port: port(self.socket.local_addr()).map_err(fail)?,
+            remote_port: port(self.socket.peer_addr()).map_err(fail)?,
+        })?;
+        let mut probe = Timed::new(exchanges);
+        let played = self.play(request, exchanges, &mut probe);
+        let (stamps, lost) = tracer.end()?;
+        let mut played = played?;
+        let own = probe.own();
+        let first = own.0.iter().chain(own.1).min().copied().unwrap_or_default();
+        // What was stamped before the program's first time is as far behind it as the first message's way took.
+        let first = stamps.first().map_or(first, |stamp| stamp.ns.min(first));
+        let strays = seen::put_beside(&stamps, request.asks, own, first, &mut played.side);
+        for column in played.side.points.values_mut() {
+            column.drain(..WARM_UP.min(column.len()));
+        }
+        played.side.lost_events = lost;
+        played.side.stray_events = strays;
+        // The tracepoints' clock is not set by anybody.
+        played.side.clock_step_ns = 0;
         Ok(played)
     }
 

@@ -58,6 +58,7 @@ pub mod tcgmsg;
 pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
+pub mod tracer;
 pub mod transfer;
 pub mod ucx;
 mod under_way;

@@ -89,6 +89,8 @@ pub struct TraceOf {
     pub awake: u64,
     /// Events that were lost, as the hosts counted them.
     pub lost_events: u64,
+    /// Events of packets that are of no exchange.
+    pub stray_events: u64,
     /// Blocks that are left out because a clock was set while they ran.
     pub stepped_blocks: usize,
     /// What was clocked.
@@ -152,7 +154,8 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
     let all: Vec<f64> = clocked.iter().map(|(_, ns)| *ns).collect();
     let band = band(&all)?;
     let sides = blocks.iter().flat_map(|block| [&block.asking, &block.answering]);
-    let lost_events = sides.map(|side| side.lost_events).sum();
+    let lost_events = sides.clone().map(|side| side.lost_events).sum();
+    let stray_events = sides.map(|side| side.stray_events).sum();
     let stages = stages(&way, &wholes, &clocked, band, blocks.len());
     Some(TraceOf {
         wait,
@@ -162,6 +165,7 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
         disordered,
         awake,
         lost_events,
+        stray_events,
         stepped_blocks,
         clocked: summary(&all, band),
         sum_ns: stages.iter().map(|stage| stage.middle_ns).sum(),

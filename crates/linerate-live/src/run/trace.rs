@@ -4,7 +4,7 @@ use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::plan::PATIENCE_NS;
 use crate::record::{Trace, TraceBlock, TraceHost};
-use crate::trace::{Answered, BlockRequest, Met, OfferRequest, Played, Request};
+use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -22,6 +22,8 @@ pub struct TraceOrder {
     pub exchanges: u32,
     /// Pairs of blocks for each way of waiting.
     pub blocks: u32,
+    /// The highest level that is wanted.
+    pub level: u8,
     /// How both ends wait, one after the other in each round.
     pub waits: Vec<Wait>,
 }
@@ -29,13 +31,13 @@ pub struct TraceOrder {
 impl Runner<'_> {
     /// Traces; `told` hears how many pairs of blocks are done.
     pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
-        let met = self.trace_meet()?;
+        let met = self.trace_meet(order.level)?;
         let cpus = self.trace_cpus();
         let hosts = met.into_iter().zip(&self.hosts.all).zip(cpus).map(|((met, host), cpu)| TraceHost {
             host: host.facts.host,
             level: met.level,
             refused: met.refused,
-            missing: Vec::new(),
+            missing: met.missing,
             cpu,
             environment: host.facts.environment.clone(),
         });
@@ -106,7 +108,7 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
-    fn trace_meet(&mut self) -> Result<[Met; 2]> {
+    fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
         let listens = |at: usize| {
             let id = self.hosts.all[at].facts.host;
             self.plan.host(id).is_some_and(|host| host.listens)
@@ -131,7 +133,10 @@ impl Runner<'_> {
                 _ => return Err(out_of_turn()),
             }
         }
-        let of = |end: usize| Request::Meet(if end == passive { Offer::Nothing } else { offer.clone() });
+        let of = |end: usize| {
+            let other = if end == passive { Offer::Nothing } else { offer.clone() };
+            Request::Meet(MeetRequest { other, level })
+        };
         let mut answers = self.ask_both([of(ASKING), of(ANSWERING)])?.into_iter();
         let mut next = || match answers.next() {
             Some(Answered::Met(met)) => Ok(met),

@@ -13,7 +13,7 @@ pub enum Request {
     /// Prepare to meet the other end.
     Offer(OfferRequest),
     /// Meet it.
-    Meet(Offer),
+    Meet(MeetRequest),
     /// Play a block.
     Block(BlockRequest),
     /// It is over.
@@ -41,6 +41,15 @@ pub struct OfferRequest {
     pub spec: Spec,
 }
 
+/// The other end, and how much is to be seen.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MeetRequest {
+    /// What the other end offered.
+    pub other: Offer,
+    /// The highest level that is wanted.
+    pub level: u8,
+}
+
 /// How much this host lets the program see.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Met {
@@ -48,6 +57,8 @@ pub struct Met {
     pub level: u8,
     /// Why it is no higher one.
     pub refused: Vec<Unobserved>,
+    /// Points of that level that this kernel has not.
+    pub missing: Vec<String>,
 }
 
 /// A block of exchanges.

@@ -79,6 +79,58 @@ impl Probe for Untraced {
     }
 }
 
+/// Level 1: the program's own stamps, by the clock of the tracepoints, which see the rest meanwhile.
+pub struct Timed {
+    sent: Vec<u64>,
+    returned: Vec<u64>,
+}
+
+impl Timed {
+    /// Room for so many.
+    pub fn new(exchanges: usize) -> Timed {
+        Timed { sent: Vec::with_capacity(exchanges), returned: Vec::with_capacity(exchanges) }
+    }
+
+    /// When each exchange's message was sent, and when what was received had come.
+    pub fn own(&self) -> (&[u64], &[u64]) {
+        (&self.sent, &self.returned)
+    }
+}
+
+impl Probe for Timed {
+    #[inline]
+    fn now(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    #[inline]
+    fn between(&self) -> (u64, u64) {
+        (monotonic_ns(), monotonic_ns())
+    }
+
+    #[inline]
+    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+        received(socket, room, waits)
+    }
+
+    #[inline]
+    fn asked(&mut self, _: usize, sent: u64, returned: u64) -> io::Result<()> {
+        self.sent.push(sent);
+        self.returned.push(returned);
+        Ok(())
+    }
+
+    #[inline]
+    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
+        self.asked(exchange, sent, returned)
+    }
+
+    fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
+        let times = self.sent.iter().zip(&self.returned).skip(warm_up);
+        Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
+    }
+}
+
 /// The points at which a message is stamped here.
 const POINTS: [&str; 5] = [SEND.name, QUEUED.name, TRANSMITTED.name, ARRIVED.name, RETURNED.name];
 const AT_SEND: usize = 0;
@@ -103,7 +155,7 @@ pub struct Stamped<'s> {
     run_delay: Option<RunDelay>,
     delay_before: u64,
     delays: Vec<u64>,
-    lost: u64,
+    strays: u64,
 }
 
 impl<'s> Stamped<'s> {
@@ -120,7 +172,7 @@ impl<'s> Stamped<'s> {
             run_delay: None,
             delay_before: 0,
             delays: Vec::with_capacity(exchanges),
-            lost: 0,
+            strays: 0,
         })
     }
 
@@ -163,14 +215,14 @@ impl<'s> Stamped<'s> {
     #[inline]
     fn take(&mut self, Sent { passed, id, ns }: Sent) {
         let end = u64::from(id) + 1;
-        let Some(behind) = end.checked_sub(self.ahead) else { return self.lost += 1 };
+        let Some(behind) = end.checked_sub(self.ahead) else { return self.strays += 1 };
         // What is ahead of the messages has stamps too.
         if behind == 0 {
             return;
         }
         let exchange = usize::try_from(behind / self.message_bytes).unwrap_or(usize::MAX);
         if behind % self.message_bytes != 0 || exchange > self.exchanges {
-            return self.lost += 1;
+            return self.strays += 1;
         }
         let point = match passed {
             Passed::Queued => AT_QUEUED,
@@ -237,7 +289,7 @@ impl Probe for Stamped<'_> {
         // A count for each exchange, or none.
         let is_counted = self.delays.len() == self.exchanges;
         side.run_delay_ns = if is_counted { self.delays.split_off(warm_up.min(self.exchanges)) } else { Vec::new() };
-        side.lost_events = self.lost;
+        side.stray_events = self.strays;
         let times = self.column(AT_SEND).iter().zip(self.column(AT_RETURNED)).skip(warm_up);
         Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
     }
@@ -255,13 +307,13 @@ mod tests {
         let mut stamped = Stamped::new(&socket, 10, 3, 1).unwrap();
         let sent = |id| Sent { passed: Passed::Queued, id, ns: 7 };
         stamped.take(sent(0));
-        assert_eq!(stamped.lost, 0, "the byte ahead of them");
+        assert_eq!(stamped.strays, 0, "the byte ahead of them");
         stamped.take(sent(10));
         stamped.take(sent(30));
-        assert_eq!((stamped.lost, stamped.column(AT_QUEUED)), (0, &[7, 0, 7][..]));
+        assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (0, &[7, 0, 7][..]));
         for id in [5, 29, 40, u32::MAX] {
             stamped.take(sent(id));
         }
-        assert_eq!((stamped.lost, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
+        assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
     }
 }

@@ -16,9 +16,12 @@ pub struct TraceSide {
     /// How long this host's thread could run during an exchange, and did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run_delay_ns: Vec<u64>,
-    /// Stamps and events that the kernel had no room for, or that are of no message of ours.
+    /// Stamps and events that there was no room for.
     #[serde(default)]
     pub lost_events: u64,
+    /// Those that are of no message: of segments that were sent again, as a rule.
+    #[serde(default)]
+    pub stray_events: u64,
     /// How far the clock was set while the block ran.
     #[serde(default)]
     pub clock_step_ns: u64,

@@ -62,11 +62,18 @@ pub struct TraceLevel {
 }
 
 /// Every level, the one that any user has first.
-pub const TRACE_LEVELS: &[TraceLevel] = &[TraceLevel {
-    number: 0,
-    reads: "the program's stamps, SO_TIMESTAMPING and schedstat, which any user may",
-    blind: "where within send-call and within receive time goes: no socket option stamps the lock, TCP, IP or the wake-up",
-}];
+pub const TRACE_LEVELS: &[TraceLevel] = &[
+    TraceLevel {
+        number: 0,
+        reads: "the program's stamps, SO_TIMESTAMPING and schedstat, which any user may",
+        blind: "where within send-call and within receive time goes: no socket option stamps the lock, TCP, IP or the wake-up",
+    },
+    TraceLevel {
+        number: 1,
+        reads: "the program's stamps, and programs at the kernel's tracepoints, which asks for CAP_BPF and CAP_PERFMON",
+        blind: "what within a stage takes the time: no function is traced, and an interrupt is part of the stage that it falls into",
+    },
+];
 
 /// A part of the way.
 #[derive(Debug)]

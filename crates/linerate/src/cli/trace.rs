@@ -31,6 +31,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         bytes: args.bytes,
         exchanges: args.exchanges,
         blocks: args.blocks,
+        level: args.level,
         waits: args.waits(),
     };
     let hosts = hosts(args)?;
