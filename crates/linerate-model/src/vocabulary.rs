@@ -66,8 +66,8 @@ pub use rung::{
 };
 pub use signal::{SIGNALS, SignalEntry};
 pub use stage::{
-    APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE, RUNNING, SEND,
-    STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
+    APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE,
+    RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
 };
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};

@@ -211,7 +211,10 @@ mod tests {
                 ids.push((sent.passed, sent.id));
             }
         }
-        assert!(ids.contains(&(Passed::Transmitted, 9)) && ids.contains(&(Passed::Transmitted, 16)), "{ids:?}");
+        assert!(
+            ids.contains(&(Passed::Transmitted, 9)) && ids.contains(&(Passed::Transmitted, 16)),
+            "{ids:?}"
+        );
         assert!(ids.contains(&(Passed::Queued, 9)), "{ids:?}");
         cease(&sender).unwrap();
         sender.write_all(&[0; 5]).unwrap();

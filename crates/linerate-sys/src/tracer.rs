@@ -7,8 +7,8 @@
 use crate::{Error, Result};
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::BtfTracePoint;
-use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::programs::ProgramError;
+use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, BtfError, Ebpf, EbpfLoader, include_bytes_aligned};
 use std::io;
 use std::os::linux::fs::MetadataExt;
@@ -104,8 +104,10 @@ impl Tracer {
     /// Loads them. Those whose tracepoint this kernel has not are left out, and so are those at the tracepoints `hidden`.
     pub fn load(hidden: &[&str]) -> Result<Tracer> {
         let btf = Btf::from_sys_fs().map_err(|e| failed("read", "/sys/kernel/btf/vmlinux", &e))?;
-        let mut programs =
-            EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
+        let mut programs = EbpfLoader::new()
+            .btf(Some(&btf))
+            .load(OBJECT)
+            .map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
         let ring = programs.take_map("events").ok_or_else(|| absent("events"))?;
         let ring = RingBuf::try_from(ring).map_err(|e| failed("mmap", "ring of events", &e))?;
         let mut missing = Vec::new();
@@ -179,7 +181,8 @@ impl Tracer {
 
     fn lost(&self) -> Result<u64> {
         let map = self.programs.map("lost").ok_or_else(|| absent("lost"))?;
-        let map: Array<_, u64> = Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))?;
+        let map: Array<_, u64> =
+            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))?;
         map.get(&0, 0).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))
     }
 }
@@ -210,6 +213,18 @@ fn own_network() -> Result<u32> {
     const PATH: &str = "/proc/thread-self/ns/net";
     let found = std::fs::metadata(PATH).map_err(|e| Error::new("stat", PATH, e))?;
     Ok(found.st_ino() as u32)
+}
+
+/// The programs of this file that the kernel holds now, whoever loaded them: their numbers, which it gives only once.
+pub fn loaded() -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for program in aya::programs::loaded_programs() {
+        let program = program.map_err(|e| failed("bpf(BPF_PROG_GET_NEXT_ID)", "programs", &e))?;
+        if PROGRAMS.iter().any(|(name, ..)| program.name_as_str() == Some(*name)) {
+            found.push(program.id());
+        }
+    }
+    Ok(found)
 }
 
 fn program<'p>(programs: &'p mut Ebpf, name: &str) -> Result<&'p mut BtfTracePoint> {

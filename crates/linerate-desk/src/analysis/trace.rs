@@ -170,9 +170,11 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
         clocked: summary(&all, band),
         sum_ns: stages.iter().map(|stage| stage.middle_ns).sum(),
         untraced_ns: Estimate::from_values(blocks.iter().filter_map(|block| middle(&block.untraced_ns))),
-        tax: Estimate::from_values(blocks.iter().filter_map(|block| {
-            Some(middle(&block.traced_ns)? / middle(&block.untraced_ns)? - 1.0)
-        })),
+        tax: Estimate::from_values(
+            blocks
+                .iter()
+                .filter_map(|block| Some(middle(&block.traced_ns)? / middle(&block.untraced_ns)? - 1.0)),
+        ),
         stages,
     })
 }
@@ -198,7 +200,9 @@ fn stages(
         .collect();
     let slowest = slowest_from(&clocked.iter().map(|(_, ns)| *ns).collect::<Vec<_>>());
     let middles: Vec<f64> = (0..way.keys().len())
-        .map(|at| mean(wholes.iter().filter(|one| in_band(band, one.round_trip_ns)).map(|one| one.stages_ns[at])))
+        .map(|at| {
+            mean(wholes.iter().filter(|one| in_band(band, one.round_trip_ns)).map(|one| one.stages_ns[at]))
+        })
         .collect();
     let whole: f64 = middles.iter().sum();
     let time = |(at, key): (usize, &StageKey)| {
@@ -279,7 +283,8 @@ impl TraceOf {
     pub fn excess(&self) -> Vec<(&StageKey, f64, f64)> {
         let excess = |stage: &StageTime| stage.slowest_ns - stage.middle_ns;
         let all: f64 = self.stages.iter().map(excess).sum();
-        let mut parts: Vec<_> = self.stages.iter().map(|one| (&one.key, excess(one), excess(one) / all)).collect();
+        let mut parts: Vec<_> =
+            self.stages.iter().map(|one| (&one.key, excess(one), excess(one) / all)).collect();
         parts.sort_by(|one, other| other.1.total_cmp(&one.1));
         parts
     }

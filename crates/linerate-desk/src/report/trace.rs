@@ -55,7 +55,8 @@ pub fn trace_json(trace: &Trace) -> serde_json::Result<String> {
 /// What is printed.
 pub fn trace_text(trace: &Trace) -> String {
     let report = TraceReport::new(trace);
-    let hosts: Vec<String> = trace.hosts.iter().map(|host| format!("{} on CPU {}", host.host, host.cpu)).collect();
+    let hosts: Vec<String> =
+        trace.hosts.iter().map(|host| format!("{} on CPU {}", host.host, host.cpu)).collect();
     let mut text = format!("{}: {} B each way, {}\n", trace.target, trace.message_bytes, hosts.join(", "));
     for of in &report.analysis.waits {
         text += "\n";
@@ -100,7 +101,11 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
         ),
     ));
     if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_ns) {
-        let said = format!("a traced round trip takes {} longer than the {} of one that is not", interval(tax), time(untraced.median));
+        let said = format!(
+            "a traced round trip takes {} longer than the {} of one that is not",
+            interval(tax),
+            time(untraced.median)
+        );
         lines.push(("tax".into(), said));
     }
     if let Some(said) = tail(of) {
@@ -131,10 +136,16 @@ fn tail(of: &TraceOf) -> Option<String> {
         .iter()
         .take(TOLD)
         .filter(|(_, ns, share)| *ns > 0.0 && *share >= 0.1)
-        .map(|(key, _, share)| format!("{} of what they take longer is {}", percent(share.min(1.0)), place_of(key)))
+        .map(|(key, _, share)| {
+            format!("{} of what they take longer is {}", percent(share.min(1.0)), place_of(key))
+        })
         .collect();
     (!parts.is_empty() && longer.is_finite()).then(|| {
-        format!("the slowest 1 % take {}, {longer:.1} times the middle: {}", time(of.clocked.slowest_ns), parts.join(", "))
+        format!(
+            "the slowest 1 % take {}, {longer:.1} times the middle: {}",
+            time(of.clocked.slowest_ns),
+            parts.join(", ")
+        )
     })
 }
 
@@ -159,7 +170,13 @@ pub(super) fn cells(stage: &StageTime) -> Vec<String> {
     let ends = stage.of_blocks.and_then(|of| Some((of.low?, of.high?)));
     let blocks = ends.map_or("-".to_owned(), |(low, high)| format!("{} to {}", time(low), time(high)));
     let times = [stage.p50_ns, stage.p90_ns, stage.p99_ns, stage.slowest_ns].map(time);
-    let first = vec![place(&stage.key), stage.key.stage.to_owned(), time(stage.middle_ns), percent(stage.share), blocks];
+    let first = vec![
+        place(&stage.key),
+        stage.key.stage.to_owned(),
+        time(stage.middle_ns),
+        percent(stage.share),
+        blocks,
+    ];
     first.into_iter().chain(times).collect()
 }
 
@@ -181,14 +198,23 @@ fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
     for host in &trace.hosts {
         let level = TRACE_LEVELS.iter().find(|level| level.number == host.level);
         if let Some(level) = level {
-            notes.push(format!("host {} at level {}: {}. Not seen: {}.", host.host, level.number, level.reads, level.blind));
+            notes.push(format!(
+                "host {} at level {}: {}. Not seen: {}.",
+                host.host, level.number, level.reads, level.blind
+            ));
         }
         for refused in &host.refused {
-            notes.push(format!("host {}: no {}: {}; {}.", host.host, refused.observer, refused.why, refused.hint));
+            notes.push(format!(
+                "host {}: no {}: {}; {}.",
+                host.host, refused.observer, refused.why, refused.hint
+            ));
         }
         if !host.missing.is_empty() {
             let missing = host.missing.join(", ");
-            notes.push(format!("host {}: this kernel has no point {missing}; the stage after it holds its time.", host.host));
+            notes.push(format!(
+                "host {}: this kernel has no point {missing}; the stage after it holds its time.",
+                host.host
+            ));
         }
     }
     notes.extend(analysis.waits.iter().flat_map(|of| doubts(trace, of)));
@@ -200,7 +226,8 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
     let mut doubts = Vec::new();
     let wait = of.wait;
     if of.coverage() < COVERED {
-        let missing: Vec<String> = of.missing.iter().map(|(point, count)| format!("{point} {count} times")).collect();
+        let missing: Vec<String> =
+            of.missing.iter().map(|(point, count)| format!("{point} {count} times")).collect();
         let missing = if missing.is_empty() { "nothing".into() } else { missing.join(", ") };
         doubts.push(format!(
             "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
@@ -212,15 +239,26 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
         doubts.push(format!("{wait}: the stages do not sum to what was clocked: do not trust their shares."));
     }
     if of.stepped_blocks > 0 {
-        doubts.push(format!("{wait}: {} left out: a clock was set meanwhile.", counted(of.stepped_blocks as u64, "block")));
+        doubts.push(format!(
+            "{wait}: {} left out: a clock was set meanwhile.",
+            counted(of.stepped_blocks as u64, "block")
+        ));
     }
     let slept = trace.blocks.iter().filter(|block| block.wait == wait);
     if wait == crate::vocabulary::Wait::Sleeping && slept.clone().any(|block| !block.kept_awake) {
-        doubts.push(format!("{wait}: CPUs were not kept awake, so a wake-up also takes them out of their idle states."));
+        doubts.push(format!(
+            "{wait}: CPUs were not kept awake, so a wake-up also takes them out of their idle states."
+        ));
     }
-    let again: u64 = slept.flat_map(|block| [&block.asking, &block.answering]).filter_map(|side| side.tcp.get("total_retrans")).sum();
+    let again: u64 = slept
+        .flat_map(|block| [&block.asking, &block.answering])
+        .filter_map(|side| side.tcp.get("total_retrans"))
+        .sum();
     if again > 0 {
-        doubts.push(format!("{wait}: {} sent again; an exchange with one is slower by TCP's wait.", counted(again, "segment")));
+        doubts.push(format!(
+            "{wait}: {} sent again; an exchange with one is slower by TCP's wait.",
+            counted(again, "segment")
+        ));
     }
     doubts
 }
@@ -235,7 +273,10 @@ mod tests {
     fn a_place_is_a_host_and_a_way() {
         let key = |host: Option<u16>, way| StageKey { host: host.map(HostId), way, stage: "run-queue" };
         assert_eq!(place_of(&key(Some(1), Some("in"))), "run-queue (b in)");
-        assert_eq!((place_of(&key(None, None)), place(&key(Some(1), None))), ("run-queue".into(), "b".into()));
+        assert_eq!(
+            (place_of(&key(None, None)), place(&key(Some(1), None))),
+            ("run-queue".into(), "b".into())
+        );
     }
 
     #[test]

@@ -93,7 +93,10 @@ impl BlockRequest {
     /// Whether it can be played.
     pub fn check(&self, most_bytes: u64, most_exchanges: u32) -> Result<()> {
         if self.bytes == 0 || self.bytes > most_bytes {
-            return Err(Error::usage(format!("a message of {} B is not traced", self.bytes), "try --bytes 64B"));
+            return Err(Error::usage(
+                format!("a message of {} B is not traced", self.bytes),
+                "try --bytes 64B",
+            ));
         }
         if self.exchanges == 0 || self.exchanges > most_exchanges {
             let what = format!("{} exchanges are not traced in a block", self.exchanges);

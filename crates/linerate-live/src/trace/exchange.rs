@@ -67,7 +67,9 @@ pub fn receive_whole<P: Probe, W: Waiting>(
         match probe.receive(socket, &mut room[filled..], W::SLEEPS) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(came) => filled += came,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => waiting.nothing_yet(&mut spins, &mut since)?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                waiting.nothing_yet(&mut spins, &mut since)?
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

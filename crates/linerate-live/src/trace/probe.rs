@@ -279,7 +279,8 @@ impl Probe for Stamped<'_> {
             self.drain()?;
             std::thread::yield_now();
         }
-        let first = self.column(AT_SEND).iter().chain(self.column(AT_ARRIVED)).copied().filter(|ns| *ns > 0).min();
+        let first =
+            self.column(AT_SEND).iter().chain(self.column(AT_ARRIVED)).copied().filter(|ns| *ns > 0).min();
         let first = first.unwrap_or_default();
         for (point, name) in POINTS.iter().enumerate() {
             let counted = &self.column(point)[warm_up.min(self.exchanges)..];
@@ -288,7 +289,8 @@ impl Probe for Stamped<'_> {
         }
         // A count for each exchange, or none.
         let is_counted = self.delays.len() == self.exchanges;
-        side.run_delay_ns = if is_counted { self.delays.split_off(warm_up.min(self.exchanges)) } else { Vec::new() };
+        side.run_delay_ns =
+            if is_counted { self.delays.split_off(warm_up.min(self.exchanges)) } else { Vec::new() };
         side.stray_events = self.strays;
         let times = self.column(AT_SEND).iter().zip(self.column(AT_RETURNED)).skip(warm_up);
         Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())

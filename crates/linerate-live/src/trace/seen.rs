@@ -27,7 +27,13 @@ struct Windows {
 
 /// Adds the points to what the program stamped itself; `asks` says which end this is, `first` since when times are told.
 /// Answers how many events of packets are of no exchange.
-pub fn put_beside(stamps: &[Stamp], asks: bool, own: (&[u64], &[u64]), first: u64, side: &mut TraceSide) -> u64 {
+pub fn put_beside(
+    stamps: &[Stamp],
+    asks: bool,
+    own: (&[u64], &[u64]),
+    first: u64,
+    side: &mut TraceSide,
+) -> u64 {
     let (sent, returned) = own;
     let exchanges = sent.len();
     let mut used = 0;
@@ -37,7 +43,8 @@ pub fn put_beside(stamps: &[Stamp], asks: bool, own: (&[u64], &[u64]), first: u6
             let windows = windows(asks, sent, returned, exchange);
             let (from, to) = if is_in { windows.came } else { windows.went };
             let row = of_window(within(stamps, from, to), points);
-            let of_packets = |(at, (point, _)): &(&Option<u64>, &(Point, &str))| at.is_some() && *point < Point::Waking;
+            let of_packets =
+                |(at, (point, _)): &(&Option<u64>, &(Point, &str))| at.is_some() && *point < Point::Waking;
             used += row.iter().zip(points).filter(of_packets).count() as u64;
             for (column, at) in columns.iter_mut().zip(row) {
                 column[exchange] = at.map(|ns| ns - first);

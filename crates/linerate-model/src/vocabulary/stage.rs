@@ -23,7 +23,8 @@ pub const LOCKED: Point = point("locked", "tracepoint tcp_sendmsg_locked (Linux 
 /// TCP and IP are done with it.
 pub const QUEUED: Point = point("queued", "SO_TIMESTAMPING, TX_SCHED; tracepoint net_dev_queue");
 /// The driver has it.
-pub const TRANSMITTED: Point = point("transmitted", "SO_TIMESTAMPING, TX_SOFTWARE; tracepoint net_dev_start_xmit");
+pub const TRANSMITTED: Point =
+    point("transmitted", "SO_TIMESTAMPING, TX_SOFTWARE; tracepoint net_dev_start_xmit");
 /// It has come to the other host.
 pub const ARRIVED: Point = point("arrived", "SO_TIMESTAMPING, RX_SOFTWARE; tracepoint netif_rx");
 /// Its softirq gives it to IP.
@@ -258,7 +259,10 @@ mod tests {
         let named = |from: &str, to: &str| stage_between(from, to).map(|stage| stage.name);
         assert_eq!(named("send", "queued"), Some("send-call"));
         assert_eq!(named("locked", "queued"), Some("protocol-out"));
-        assert_eq!((named("arrived", "returned"), named("running", "returned")), (Some("receive"), Some("return")));
+        assert_eq!(
+            (named("arrived", "returned"), named("running", "returned")),
+            (Some("receive"), Some("return"))
+        );
         assert_eq!(named("returned", "send"), Some("application"));
     }
 }

@@ -20,14 +20,15 @@ fn pair() -> (TcpStream, TcpStream) {
 }
 
 fn watched_at(receiver: &TcpStream) -> Watched {
-    let [local_port, remote_port] = [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
+    let [local_port, remote_port] =
+        [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
     Watched { thread: thread::current().number(), local_port, remote_port }
 }
 
 #[test]
 fn a_message_is_seen_on_its_way_in_and_the_answer_out() {
     if let Some(why) = may_not() {
-        return println!("SKIP: linerate-sys::tracer::tests::a_message_is_seen_on_its_way_in_and_the_answer_out: {why}");
+        return println!("SKIP: a_message_is_seen_on_its_way_in_and_the_answer_out: {why}");
     }
     let (mut asker, mut answerer) = pair();
     let (mut other, mut stranger) = pair();
@@ -61,7 +62,7 @@ fn a_message_is_seen_on_its_way_in_and_the_answer_out() {
 #[test]
 fn tracepoints_that_are_hidden_are_missing_and_no_error() {
     if let Some(why) = may_not() {
-        return println!("SKIP: linerate-sys::tracer::tests::tracepoints_that_are_hidden_are_missing_and_no_error: {why}");
+        return println!("SKIP: tracepoints_that_are_hidden_are_missing_and_no_error: {why}");
     }
     // What Linux 6.1 has not.
     let hidden = ["tcp_sendmsg_locked", "sk_data_ready"];
@@ -73,21 +74,27 @@ fn tracepoints_that_are_hidden_are_missing_and_no_error() {
 #[test]
 fn events_of_another_form_are_none() {
     assert_eq!((decoded(&[0; 11]), decoded(&[0xff; 16])), (None, None));
-    assert_eq!(decoded(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]).map(|one| one.point), Some(Point::Running));
+    assert_eq!(
+        decoded(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]).map(|one| one.point),
+        Some(Point::Running)
+    );
 }
 
 /// The object that is committed is what its source makes, with the clang that made it.
 #[test]
 fn the_object_is_built_from_its_source() {
-    const NAME: &str = "linerate-sys::tracer::tests::the_object_is_built_from_its_source";
+    const NAME: &str = "the_object_is_built_from_its_source";
     let told = std::process::Command::new("clang").arg("--version").output();
     let told = told.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
-    if !told.contains("version 14.") || std::process::Command::new("llvm-strip").arg("--version").output().is_err() {
+    if !told.contains("version 14.")
+        || std::process::Command::new("llvm-strip").arg("--version").output().is_err()
+    {
         return println!("SKIP: {NAME}: clang 14 and llvm-strip are not installed");
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bpf");
     let built = std::env::temp_dir().join(format!("linerate-stages-{}.o", std::process::id()));
-    let status = std::process::Command::new("sh").arg(format!("{folder}/build.sh")).arg(&built).status().unwrap();
+    let status =
+        std::process::Command::new("sh").arg(format!("{folder}/build.sh")).arg(&built).status().unwrap();
     let bytes = std::fs::read(&built).unwrap();
     std::fs::remove_file(&built).unwrap();
     assert!(status.success() && bytes == OBJECT, "run {folder}/build.sh");

@@ -25,7 +25,10 @@ const LONGEST: u64 = 64 << 10;
 /// Traces, and prints what came of it.
 pub fn main(args: &Trace) -> Result<ExitCode> {
     if args.bytes > LONGEST {
-        return Err(Error::usage(format!("--bytes {}: at most 64KiB are traced", args.bytes), "try --bytes 1KiB"));
+        return Err(Error::usage(
+            format!("--bytes {}: at most 64KiB are traced", args.bytes),
+            "try --bytes 1KiB",
+        ));
     }
     let order = TraceOrder {
         bytes: args.bytes,
@@ -50,7 +53,9 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         write(path, &trace_page(&trace))?;
     }
     match args.json {
-        true => print(&format!("{}\n", trace_json(&trace).map_err(|e| Error::io("write", "JSON", e.into()))?))?,
+        true => {
+            print(&format!("{}\n", trace_json(&trace).map_err(|e| Error::io("write", "JSON", e.into()))?))?
+        }
         false => print(&trace_text(&trace))?,
     }
     farewell();

@@ -56,11 +56,8 @@ pub struct Trace {
 }
 
 /// What `--wait` may say, and how both ends wait then.
-const WAITS: &[(&str, &[Wait])] = &[
-    ("both", &[Wait::Sleeping, Wait::Polling]),
-    ("sleep", &[Wait::Sleeping]),
-    ("poll", &[Wait::Polling]),
-];
+const WAITS: &[(&str, &[Wait])] =
+    &[("both", &[Wait::Sleeping, Wait::Polling]), ("sleep", &[Wait::Sleeping]), ("poll", &[Wait::Polling])];
 
 impl Trace {
     /// How both ends wait, one way after the other.

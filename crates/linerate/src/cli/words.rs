@@ -167,7 +167,7 @@ pub const WORDS: &[Words] = &[
             ("linerate trace lab", "a message of 64 B and its answer, sleeping and polling"),
             ("linerate trace ssh://node7 --wait sleep --page trace.html", "to node7 and back, with a page"),
             (
-                "linerate trace lab:delay=1ms --bytes 1000 --exchanges 50 --blocks 6",
+                "linerate trace lab:delay=1ms --bytes 1000",
                 "over a path whose truth is known: the delay is in `wire`",
             ),
         ],

@@ -63,9 +63,8 @@ fn analysed(blocks: Vec<TraceBlock>) -> TraceOf {
 }
 
 fn named(of: &TraceOf, host: Option<u16>, way: Option<&str>, stage: &str) -> StageTime {
-    let is = |one: &&StageTime| {
-        one.key.host == host.map(HostId) && one.key.way == way && one.key.stage == stage
-    };
+    let is =
+        |one: &&StageTime| one.key.host == host.map(HostId) && one.key.way == way && one.key.stage == stage;
     of.stages.iter().find(is).unwrap_or_else(|| panic!("{stage}: {:?}", of.stages)).clone()
 }
 
@@ -80,8 +79,16 @@ fn stages_sum_to_what_was_clocked() {
         .map(|one| format!("{} {}", one.key.host.map_or("-".into(), |host| host.to_string()), one.key.stage))
         .collect();
     let expected = [
-        "a send-call", "a queue", "- wire", "b run-queue", "b receive", "b application", "b send-call", "b queue",
-        "a run-queue", "a receive",
+        "a send-call",
+        "a queue",
+        "- wire",
+        "b run-queue",
+        "b receive",
+        "b application",
+        "b send-call",
+        "b queue",
+        "a run-queue",
+        "a receive",
     ];
     assert_eq!(keys, expected);
     assert_eq!(named(&of, None, None, "wire").middle_ns, 3000.0);
@@ -155,7 +162,9 @@ fn finer_points_cut_finer_and_an_awake_receiver_is_no_gap() {
     for side in [&mut fine.asking, &mut fine.answering] {
         let arrived = side.points["arrived"].clone();
         let after = |ns: u64| arrived.iter().map(|at| at.map(|at| at + ns)).collect::<Vec<_>>();
-        for (point, ns) in [("received", 500), ("ready", 1200), ("waking", 1400), ("woken", 9000), ("running", 15_000)] {
+        for (point, ns) in
+            [("received", 500), ("ready", 1200), ("waking", 1400), ("woken", 9000), ("running", 15_000)]
+        {
             side.points.insert(point.into(), after(ns));
         }
     }

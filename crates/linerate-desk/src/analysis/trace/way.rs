@@ -3,7 +3,9 @@
 use super::StageKey;
 use crate::plan::HostId;
 use crate::record::{TraceBlock, TraceSide};
-use crate::vocabulary::{APPLICATION, IN, OUT, Point, RETURNED, RUN_QUEUE, RUNNING, SEND, WIRE, stage_between};
+use crate::vocabulary::{
+    APPLICATION, IN, OUT, Point, RETURNED, RUN_QUEUE, RUNNING, SEND, WIRE, stage_between,
+};
 
 /// Why an exchange cannot be cut.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,8 +62,12 @@ impl Way {
                 && sides.iter().all(|side| !side.run_delay_ns.is_empty());
             Leg { host, points, delays }
         };
-        let legs =
-            [leg(asking, true, OUT), leg(answering, false, IN), leg(answering, false, OUT), leg(asking, true, IN)];
+        let legs = [
+            leg(asking, true, OUT),
+            leg(answering, false, IN),
+            leg(answering, false, OUT),
+            leg(asking, true, IN),
+        ];
         let is_whole = |leg: &Leg, end: &Point| leg.points.iter().any(|point| point.name == end.name);
         let ends = [&SEND, &RETURNED, &SEND, &RETURNED];
         if !legs.iter().zip(ends).all(|(leg, end)| is_whole(leg, end)) {
