@@ -215,18 +215,6 @@ fn own_network() -> Result<u32> {
     Ok(found.st_ino() as u32)
 }
 
-/// The programs of this file that the kernel holds now, whoever loaded them: their numbers, which it gives only once.
-pub fn loaded() -> Result<Vec<u32>> {
-    let mut found = Vec::new();
-    for program in aya::programs::loaded_programs() {
-        let program = program.map_err(|e| failed("bpf(BPF_PROG_GET_NEXT_ID)", "programs", &e))?;
-        if PROGRAMS.iter().any(|(name, ..)| program.name_as_str() == Some(*name)) {
-            found.push(program.id());
-        }
-    }
-    Ok(found)
-}
-
 fn program<'p>(programs: &'p mut Ebpf, name: &str) -> Result<&'p mut BtfTracePoint> {
     let found = programs.program_mut(name).ok_or_else(|| absent(name))?;
     found.try_into().map_err(|e| failed("bpf(BPF_PROG_LOAD)", name, &e))

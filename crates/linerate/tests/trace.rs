@@ -2,9 +2,9 @@
 
 use crate::user::nobody::{self, program};
 use crate::user::ranks::is_of;
-use linerate_sys::{thread, tracer};
+use linerate_sys::thread;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,6 +201,18 @@ fn text_and_page_tell_the_same() {
     assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("http://"));
 }
 
+/// The numbers of the programs that processes hold by descriptors, of those that `of` names (bpf_prog_show_fdinfo(),
+/// bpf_link_show_fdinfo()).
+fn programs(of: impl Fn(&Path) -> bool) -> BTreeSet<String> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+    let descriptors = all
+        .filter(|process| of(process))
+        .filter_map(|process| std::fs::read_dir(process.join("fdinfo")).ok());
+    let told = descriptors.flatten().flatten().filter_map(|one| std::fs::read_to_string(one.path()).ok());
+    told.filter_map(|text| Some(text.split("prog_id:").nth(1)?.split_whitespace().next()?.to_owned()))
+        .collect()
+}
+
 /// Programs, maps, ring and links are held by descriptors: they go with the agents, which go with who started them.
 #[test]
 fn killed_it_leaves_nothing_in_the_kernel() {
@@ -211,24 +223,22 @@ fn killed_it_leaves_nothing_in_the_kernel() {
     let mut child = command(folder.path(), "lab").args(["--blocks", "200", "-q"]).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     let wait = || {
-        assert!(Instant::now() < deadline, "{:?}", tracer::loaded());
+        assert!(Instant::now() < deadline, "{:?}", programs(|_| true));
         std::thread::sleep(Duration::from_millis(20));
     };
-    let seen = loop {
-        let loaded = tracer::loaded().unwrap();
+    let is_ours = |process: &Path| is_of(process, folder.path());
+    let held = loop {
+        let held = programs(is_ours);
         // Of either host some ten.
-        if loaded.len() >= 16 {
-            break loaded;
+        if held.len() >= 16 {
+            break held;
         }
         wait();
     };
     child.kill().unwrap();
     child.wait().unwrap();
-    let agents = || {
-        let all = std::fs::read_dir("/proc").unwrap().flatten();
-        all.filter(|process| is_of(&process.path(), folder.path())).count()
-    };
-    while agents() > 0 || tracer::loaded().unwrap().iter().any(|program| seen.contains(program)) {
+    while programs(|_| true).iter().any(|program| held.contains(program)) {
         wait();
     }
+    assert!(!Path::new("/sys/fs/bpf/linerate").exists(), "nothing is pinned");
 }
