@@ -4,7 +4,7 @@ use super::block::borderless;
 use crate::analysis::{StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
 use crate::record::{Trace, TraceHost};
 use crate::statistic::Estimate;
-use crate::unit::{Nanoseconds, counted, percent, signed_percent};
+use crate::unit::{Nanoseconds, counted, percent, signed_percent, significant};
 use crate::vocabulary::TRACE_LEVELS;
 use comfy_table::CellAlignment;
 use schemars::JsonSchema;
@@ -136,14 +136,13 @@ fn tail(of: &TraceOf) -> Option<String> {
         .iter()
         .take(TOLD)
         .filter(|(_, ns, share)| *ns > 0.0 && *share >= 0.1)
-        .map(|(key, _, share)| {
-            format!("{} of what they take longer is {}", percent(share.min(1.0)), place_of(key))
-        })
+        .map(|(key, _, share)| format!("{} {}", percent(share.min(1.0)), place_of(key)))
         .collect();
     (!parts.is_empty() && longer.is_finite()).then(|| {
         format!(
-            "the slowest 1 % take {}, {longer:.1} times the middle: {}",
+            "the slowest 1 % take {}, {} times the middle; what they take longer is {}",
             time(of.clocked.slowest_ns),
+            significant(longer, 3),
             parts.join(", ")
         )
     })

@@ -20,8 +20,7 @@ const NAMED: f64 = 0.075;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#1c1c1c;--faint:#5c5c5c;--paper:#fff;--line:#d5d5d5;\
---c0:#1f5fa8;--c1:#3f86c9;--c2:#8a5a14;--c3:#2d7d5a;--c4:#a8402f;--c5:#6d4aa0;--c6:#57606a;--c7:#0f7480}\
+:root{color-scheme:light dark;--ink:#1c1c1c;--faint:#5c5c5c;--paper:#fff;--line:#d5d5d5}\
 @media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--faint:#a8a8a8;--paper:#161616;--line:#3a3a3a}}\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:68rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .3rem}p{margin:.3rem 0}.meta{color:var(--faint)}\
@@ -102,11 +101,11 @@ fn starts(stages: &[StageTime]) -> Vec<f64> {
     stages.iter().scan(0.0, begin).collect()
 }
 
-/// A stage has its colour wherever it is.
+/// A stage has its colour wherever it is: neighbours in the table are far apart on the wheel, and white can be read on each.
 fn colour(stage: &str) -> String {
-    const COLOURS: usize = 8;
+    const STEP: usize = 137;
     let place = STAGES.iter().position(|one| one.name == stage).unwrap_or_default();
-    format!("var(--c{})", place % COLOURS)
+    format!("hsl({} 55% 34%)", (210 + place * STEP) % 360)
 }
 
 fn section(of: &TraceOf) -> Markup {
@@ -143,6 +142,6 @@ mod tests {
     fn what_a_target_is_called_is_no_markup() {
         let page = trace_page(&Trace { target: "<script>".into(), ..Trace::default() });
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
-        assert!(STAGES.iter().all(|stage| colour(stage.name).starts_with("var(--c")));
+        assert!(STAGES.iter().all(|stage| colour(stage.name).starts_with("hsl(")));
     }
 }
