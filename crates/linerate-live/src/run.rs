@@ -1,8 +1,7 @@
 //! Executes one step: offer, join, trial, observe, emit. It decides nothing and computes no statistic.
 //!
-//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened
-//! when a step first asks for it, and all are closed when the pass changes, so that every pass has
-//! new connections.
+//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened when a step first asks
+//! for it, and all are closed when the pass changes, so that every pass has new connections.
 
 pub mod agent;
 mod calibrate;
@@ -16,7 +15,7 @@ mod restart;
 mod ssh;
 mod standing_filter;
 mod step;
-mod trace;
+pub mod trace;
 mod transfer;
 mod trial;
 pub mod worker;
@@ -24,7 +23,6 @@ pub mod worker;
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
 pub use ssh::{Reaching, RemoteFolder, Told};
-pub use trace::TraceOrder;
 pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};

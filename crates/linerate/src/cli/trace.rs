@@ -11,7 +11,7 @@ use super::watch::Watching;
 use super::{farewell, print};
 use crate::plan::{Plan, Profile, Rungs, View};
 use crate::report::{trace_json, trace_page, trace_text};
-use crate::run::TraceOrder;
+use crate::run::trace::TraceOrder;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
