@@ -162,12 +162,12 @@ fn a_busy_cpu_is_in_the_run_queue() {
     is_whole(&trace, 0);
     let [slowest, middle] = ["slowest_ns", "middle_ns"].map(|key| stages(&trace["waits"][0], key));
     let more = |stage: &str| slowest[stage] - middle[stage];
-    let largest = slowest.keys().max_by(|one, other| more(one).total_cmp(&more(other))).unwrap();
-    assert_eq!(largest, "b in run-queue", "{slowest:?}");
-    assert!(
-        more("b in run-queue") > 1e6 && more("b in receive") < 0.1 * more("b in run-queue"),
-        "{slowest:?}"
-    );
+    let waited = more("b in run-queue");
+    assert!(waited > 1e6, "{slowest:?}");
+    // What else runs on this machine may keep the other host's CPU busy too, and that is the same stage there.
+    for stage in slowest.keys().filter(|stage| !stage.ends_with("run-queue")) {
+        assert!(more(stage) < 0.1 * waited, "{stage}: {slowest:?}");
+    }
 }
 
 #[test]
