@@ -45,7 +45,8 @@ fn a_message_is_seen_on_its_way_in_and_the_answer_out() {
     let mut room = [0; 64];
     answerer.read_exact(&mut room).unwrap();
     answerer.write_all(&room).unwrap();
-    drop(sender.join().unwrap());
+    // Until all is told: the end of a connection makes its socket ready, too.
+    let _open = sender.join().unwrap();
     stranger.read_exact(&mut [0; 100]).unwrap();
     let (stamps, lost) = tracer.end().unwrap();
     let count = |point| stamps.iter().filter(|stamp| stamp.point == point).count();
