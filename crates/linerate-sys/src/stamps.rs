@@ -155,7 +155,7 @@ fn each(header: &libc::msghdr, mut told: impl FnMut((i32, i32), &[u8])) {
     unsafe {
         let mut at = libc::CMSG_FIRSTHDR(header);
         while let Some(message) = at.as_ref() {
-            let length = (message.cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+            let length = message.cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
             let data = std::slice::from_raw_parts(libc::CMSG_DATA(at), length);
             told((message.cmsg_level, message.cmsg_type), data);
             at = libc::CMSG_NXTHDR(header, at);
