@@ -14,6 +14,9 @@ struct Times {
     application: u64,
 }
 
+/// What is done to an exchange.
+type Change = fn(&mut Times);
+
 const USUAL: Times = Times { send: 900, queue: 200, wire: 3000, receive: 20_000, run: 400, application: 600 };
 
 impl Times {
@@ -99,13 +102,13 @@ fn stages_sum_to_what_was_clocked() {
 
 #[test]
 fn a_cause_moves_its_own_stage_alone() {
-    let with = |change: fn(&mut Times)| {
+    let with = |change: Change| {
         let mut times = USUAL;
         change(&mut times);
         analysed(vec![block(&[times; 50], 1)])
     };
     let usual = with(|_| ());
-    let cases: [(&str, fn(&mut Times), f64); 4] = [
+    let cases: [(&str, Change, f64); 4] = [
         ("wire", |times| times.wire += 100_000, 100_000.0),
         ("run-queue", |times| times.run += 50_000, 50_000.0),
         ("queue", |times| times.queue += 7000, 7000.0),
