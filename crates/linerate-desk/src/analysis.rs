@@ -26,6 +26,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod trace;
 mod trial;
 
 pub use arms::{
@@ -55,6 +56,7 @@ pub use suite::{
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
+pub use trace::{Clocked, StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
 use crate::record::Recording;

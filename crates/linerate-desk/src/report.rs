@@ -29,6 +29,8 @@ mod runs;
 mod shape;
 mod suite;
 mod text;
+mod trace;
+mod trace_page;
 mod transfer;
 mod transfer_beside;
 mod tuning;
@@ -39,6 +41,8 @@ pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;
 pub use shape::*;
+pub use trace::{TraceReport, trace_json, trace_text};
+pub use trace_page::trace_page;
 pub use transfer::{size, transfer_json, transfer_text};
 pub use transfer_beside::{transfers_json, transfers_text};
 

@@ -18,6 +18,7 @@ mod ssh;
 mod standing_filter;
 mod started;
 mod step;
+pub mod trace;
 mod transfer;
 mod trial;
 pub mod worker;

@@ -17,6 +17,7 @@ mod latency;
 mod not_measured;
 mod read;
 mod tally;
+mod trace;
 mod transfer;
 mod transfer_beside;
 mod wire;
@@ -38,6 +39,7 @@ pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, 
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use tally::{SubInterval, Tally};
+pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::TransfersOf;
 pub use wire::{Late, LinkAudit, WireAudit};

@@ -23,6 +23,7 @@ mod readable;
 mod reason;
 mod rung;
 mod signal;
+mod stage;
 mod suite;
 mod tool;
 mod transport;
@@ -64,6 +65,10 @@ pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
 pub use signal::{SIGNALS, SignalEntry};
+pub use stage::{
+    APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE,
+    RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
+};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};

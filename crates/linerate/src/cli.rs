@@ -36,6 +36,8 @@ mod runtime;
 mod state;
 mod stop;
 mod suite;
+mod trace;
+mod trace_args;
 mod traces;
 mod transfer;
 mod transfer_args;
@@ -124,6 +126,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Ab(ab) => ab::main(&ab),
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
         Command::Transfer(transfer) => transfer::main(&transfer),
+        Command::Trace(trace) => trace::main(&trace),
         Command::Tune(tune) => tune::main(&tune),
         Command::Matrix(matrix) => matrix::main(&matrix),
         Command::Undo(args) => undo::main(&args),

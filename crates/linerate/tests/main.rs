@@ -43,6 +43,7 @@ mod signals;
 mod site;
 mod tcgmsg;
 mod tidy;
+mod trace;
 mod transfer;
 mod truth;
 mod tuning;

@@ -43,6 +43,8 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Move a file from one host to another, and say what held it up.
     Transfer(super::transfer_args::Transfer),
+    /// Say where a message waits on its way, on both hosts.
+    Trace(super::trace_args::Trace),
     /// Search for settings that gain, and prove it.
     Tune(Tune),
     /// Name the host, link or group of many that is slow.

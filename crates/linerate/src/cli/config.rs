@@ -28,6 +28,7 @@ const MEASURING: &[&[&str]] = &[
     &["tune"],
     &["matrix"],
     &["transfer"],
+    &["trace"],
     &["calibrate"],
     &["lab", "up"],
 ];

@@ -162,6 +162,20 @@ pub const WORDS: &[Words] = &[
                what a perfect fix of it would give at most.",
     },
     Words {
+        command: "trace",
+        examples: &[
+            ("linerate trace lab", "a message of 64 B and its answer, sleeping and polling"),
+            ("linerate trace ssh://node7 --wait sleep --page trace.html", "to node7 and back, with a page"),
+            (
+                "linerate trace lab:delay=1ms --bytes 1000",
+                "over a path whose truth is known: the delay is in `wire`",
+            ),
+        ],
+        exits: &[],
+        note: "Every stage is stamped by the clock of the host that it is on; the wire is what remains. `tax` is what the\n\
+               stamps cost, measured against blocks without any. `linerate list stages` tells what each stage is.",
+    },
+    Words {
         command: "tune",
         examples: &[
             ("linerate tune ssh://node7", "which settings of a program's sockets gain on the way to node7"),

@@ -73,6 +73,8 @@ pub const RULES: &[Rule] = &[
     new("linerate transfer ssh://", "", How::NotRun("the hosts and files of its examples are nobody's here"), "", &[]),
     new("linerate transfer lab", "--compare", How::Stands, " --sizes 1MB --rounds 1 --tools none", &[0]),
     new("linerate transfer lab", "", How::Stands, "", &[0]),
+    new("linerate trace ssh://", "", How::NotRun("there is no host of that name"), "", &[]),
+    new("linerate trace", "", How::Stands, " --exchanges 20 --blocks 1", &[0]),
     new("linerate tune lab --dry-run", "", How::Stands, "", &[0]),
     new("linerate tune lab", "--fault", How::Stands, " --dry-run", &[0]),
     new("linerate tune", "", How::Simulated, "", VERDICT),
