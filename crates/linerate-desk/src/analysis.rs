@@ -4,6 +4,7 @@
 //! the passes. Whatever compares two layers is taken within a pass first, so that what both share
 //! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
 
+mod application;
 mod arms;
 mod connections;
 mod curve;

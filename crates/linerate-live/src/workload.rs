@@ -4,6 +4,12 @@
 //! |---|---|
 //! | [`transfer`] | a file from one host to another |
 //! | [`tool`] | the same by other programs, beside it |
+//! | [`application`] | small versions of applications, as patterns of a plan |
+//! | [`monitor`] | every node's state, asked by one host |
+//! | [`striped`] | a file in stripes on servers |
 
+pub mod application;
+pub mod monitor;
+pub mod striped;
 pub mod tool;
 pub mod transfer;

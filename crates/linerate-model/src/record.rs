@@ -37,7 +37,7 @@ pub use lack::{KnobRefused, Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
-pub use tally::{SubInterval, Tally};
+pub use tally::{StageTally, SubInterval, Tally};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::TransfersOf;
 pub use wire::{Late, LinkAudit, WireAudit};

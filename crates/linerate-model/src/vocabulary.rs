@@ -23,6 +23,7 @@ mod readable;
 mod reason;
 mod rung;
 mod signal;
+mod stage;
 mod suite;
 mod tool;
 mod transport;
@@ -42,7 +43,7 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
+pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES, TRANSPORT_OF};
 pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
@@ -63,6 +64,7 @@ pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
+pub use stage::{STAGE_FILTERS, StageFilter};
 pub use signal::{SIGNALS, SignalEntry};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
