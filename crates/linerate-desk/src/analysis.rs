@@ -48,6 +48,7 @@ pub use runs::{
 };
 pub use stability::{Abnormal, Drift};
 pub use suite::{
+    Binding, StageValues, StagesValues,
     CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, SuiteValues, TableValues,
     ValueAt, conclusions, is_at, shown_numbers,
 };

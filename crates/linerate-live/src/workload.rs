@@ -6,10 +6,12 @@
 //! | [`tool`] | the same by other programs, beside it |
 //! | [`application`] | small versions of applications, as patterns of a plan |
 //! | [`monitor`] | every node's state, asked by one host |
+//! | [`pipeline`] | filters that are joined by streams of buffers |
 //! | [`striped`] | a file in stripes on servers |
 
 pub mod application;
 pub mod monitor;
+pub mod pipeline;
 pub mod striped;
 pub mod tool;
 pub mod transfer;

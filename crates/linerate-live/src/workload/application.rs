@@ -3,9 +3,10 @@
 //! | application | what it is |
 //! |---|---|
 //! | [`monitor`](super::monitor) | every node is asked for its state |
+//! | [`pipeline`](super::pipeline) | filters that are joined by streams of buffers |
 //! | [`striped`](super::striped) | a file in stripes on several servers |
 
-use super::{monitor, striped};
+use super::{monitor, pipeline, striped};
 use crate::pattern::{Awake, Measured};
 use crate::plan::{Block, Graph, HostId, HostPair, Setting};
 use crate::transport::{Session, Task};
@@ -56,6 +57,7 @@ type Play = fn(&mut [Seat<'_>], &Order, &[Block]) -> Result<Answers>;
 const ENDS: &[(Does, Play)] = &[
     (Does::Collects, monitor::collect),
     (Does::Reports, monitor::report),
+    (Does::Stages, pipeline::run_stages),
     (Does::Serves, striped::serve),
     (Does::Keeps, striped::serve),
     (Does::Fetches, striped::use_file),

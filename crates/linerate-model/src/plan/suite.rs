@@ -287,6 +287,20 @@ impl Suite {
         format!("{}.{id}", self.name)
     }
 
+    /// With those of its figures alone whose names begin so, with what they show and what is concluded of that.
+    pub fn of_figures(&self, names: &[String]) -> Suite {
+        let is_named = |figure: &&SuiteFigure| names.iter().any(|name| figure.id.starts_with(name));
+        let figures: Vec<SuiteFigure> = self.figures.iter().filter(is_named).cloned().collect();
+        let is_shown = |id: &String| figures.iter().any(|figure| figure.cases.contains(id));
+        let is_of = |claim: &&Claim| {
+            let mut parts = [Some(&claim.of), claim.over.as_ref(), claim.minus.as_ref()].into_iter().flatten();
+            parts.all(|levels| levels.get("case").is_some_and(is_shown))
+        };
+        let claims = self.claims.iter().filter(is_of).cloned().collect();
+        let cases = self.cases.iter().filter(|case| is_shown(&case.id)).cloned().collect();
+        Suite { cases, claims, figures: figures.clone(), tables: Vec::new(), ..self.clone() }
+    }
+
     /// The pipeline of this name.
     pub fn graph(&self, name: &str) -> Graph {
         let stages = self.stages.iter().filter(|stage| stage.graph == name).cloned().collect();

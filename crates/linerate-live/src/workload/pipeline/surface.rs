@@ -29,7 +29,7 @@ pub fn triangles_of(corners: [[usize; 3]; 8], samples: [f32; 8], found: &mut Vec
             [0, 1, 2].map(|axis| from[axis] as f32 + share * (to[axis] as f32 - from[axis] as f32))
         };
         let is_inside = |at: &usize| samples[tetrahedron[*at]] < 0.0;
-        let (within, beyond): (Vec4, Vec4) = split(is_inside);
+        let (within, beyond): (Few, Few) = split(is_inside);
         match (within.slice(), beyond.slice()) {
             ([one], [a, b, c]) | ([a, b, c], [one]) => {
                 found.push([crossing(*one, *a), crossing(*one, *b), crossing(*one, *c)]);
@@ -46,12 +46,12 @@ pub fn triangles_of(corners: [[usize; 3]; 8], samples: [f32; 8], found: &mut Vec
 
 /// Up to four numbers.
 #[derive(Default)]
-struct Vec4 {
+struct Few {
     all: [usize; 4],
     len: usize,
 }
 
-impl Vec4 {
+impl Few {
     fn push(&mut self, one: usize) {
         self.all[self.len] = one;
         self.len += 1;
@@ -62,8 +62,8 @@ impl Vec4 {
     }
 }
 
-fn split(is_first: impl Fn(&usize) -> bool) -> (Vec4, Vec4) {
-    let (mut first, mut second) = (Vec4::default(), Vec4::default());
+fn split(is_first: impl Fn(&usize) -> bool) -> (Few, Few) {
+    let (mut first, mut second) = (Few::default(), Few::default());
     for at in 0..4 {
         if is_first(&at) { first.push(at) } else { second.push(at) }
     }

@@ -59,6 +59,7 @@ pub const TRUTHS: &[Trio] = &[
     trio("sockets", "the half round trip of a hot spot grows less", Power(0.6), Power(1.3)),
     trio("sockets", "a receiver takes from eight senders", Of(6.3e9, 6.4e9), Of(5e9, 6.4e9)),
     trio("sockets", "a sender gives eight receivers", Of(6.1e9, 6.4e9), Of(5e9, 6.4e9)),
+    trio("sockets", "an update of the microscope", Of(4e6, 2e6), Of(1.8e6, 2e6)),
     trio("sockets", "a monitor's round of 10 KiB", Of(1.2e6, 1.1e6), Of(2e6, 1e6)),
     trio("sockets", "one server gives three clients", Of(6.3e9, 6.4e9), Of(5e9, 6.4e9)),
     trio("sockets", "three servers give one client", Of(6.3e9, 6.4e9), Of(5e9, 6.4e9)),
