@@ -48,9 +48,8 @@ pub use runs::{
 };
 pub use stability::{Abnormal, Drift};
 pub use suite::{
-    Binding, StageValues, StagesValues,
-    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, SuiteValues, TableValues,
-    ValueAt, conclusions, is_at, shown_numbers,
+    Binding, CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, StageValues,
+    StagesValues, SuiteValues, TableValues, ValueAt, conclusions, is_at, shown_numbers,
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};

@@ -64,8 +64,8 @@ pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
-pub use stage::{STAGE_FILTERS, StageFilter};
 pub use signal::{SIGNALS, SignalEntry};
+pub use stage::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};

@@ -35,7 +35,8 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
 /// The medians of a figure: the series, the level along x, the number.
 fn points(report: &Value, figure: &str) -> Vec<(String, String, f64)> {
     let figures = list(report, "suites").iter().flat_map(|suite| list(suite, "figures"));
-    let one = figures.into_iter().find(|one| one["id"] == figure).unwrap_or_else(|| panic!("no figure {figure}"));
+    let one =
+        figures.into_iter().find(|one| one["id"] == figure).unwrap_or_else(|| panic!("no figure {figure}"));
     let mut all = Vec::new();
     for series in list(one, "series") {
         for point in list(series, "points") {

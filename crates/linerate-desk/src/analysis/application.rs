@@ -8,7 +8,8 @@ use crate::vocabulary::Does;
 pub(super) fn polls_missed(trial: &Trial) -> Option<f64> {
     let tallies = || trial.roles.iter().flat_map(|role| &role.flows).filter_map(|flow| flow.tally.as_deref());
     let missed = tallies().filter_map(|tally| tally.missed).reduce(|a, b| a + b)?;
-    let polls: u64 = tallies().filter(|tally| tally.missed.is_some()).filter_map(|tally| tally.transactions).sum();
+    let polls: u64 =
+        tallies().filter(|tally| tally.missed.is_some()).filter_map(|tally| tally.transactions).sum();
     let share = missed as f64 / polls as f64;
     share.is_finite().then_some(share)
 }

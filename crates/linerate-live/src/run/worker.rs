@@ -178,8 +178,12 @@ fn play_all(
 }
 
 /// Plays the sessions of an application, by what is common to all of them.
-fn played_together(sessions: &mut [(Box<dyn Session>, &WorkerPart)], order: &Order) -> Result<Vec<PartAnswer>> {
-    let watch = |(session, _): &(Box<dyn Session>, _)| Watch::begin(Site::Session, &watched(session.as_ref(), None));
+fn played_together(
+    sessions: &mut [(Box<dyn Session>, &WorkerPart)],
+    order: &Order,
+) -> Result<Vec<PartAnswer>> {
+    let watch =
+        |(session, _): &(Box<dyn Session>, _)| Watch::begin(Site::Session, &watched(session.as_ref(), None));
     let watches: Vec<Watch> = sessions.iter().map(watch).collect::<Result<_>>()?;
     let Some((_, WorkerPart { blocks, .. })) = sessions.first() else { return Ok(Vec::new()) };
     let mut seats = Vec::new();
@@ -191,10 +195,11 @@ fn played_together(sessions: &mut [(Box<dyn Session>, &WorkerPart)], order: &Ord
     }
     let measured = application::play(&mut seats, order, blocks)?;
     let answers = sessions.iter().zip(watches).zip(&measured);
-    let told = |(((session, part), mut watch), flows): ((&(Box<dyn Session>, &WorkerPart), Watch), &Vec<_>)| {
-        let seen = watch.end(&watched(session.as_ref(), None))?;
-        part_answer(part, std::slice::from_ref(flows), seen)
-    };
+    let told =
+        |(((session, part), mut watch), flows): ((&(Box<dyn Session>, &WorkerPart), Watch), &Vec<_>)| {
+            let seen = watch.end(&watched(session.as_ref(), None))?;
+            part_answer(part, std::slice::from_ref(flows), seen)
+        };
     answers.map(told).collect()
 }
 

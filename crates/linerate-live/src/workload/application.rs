@@ -116,7 +116,9 @@ pub fn broken(what: &str, host: HostId, error: &io::Error) -> Error {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
             Error::peer(&who, "moved no byte within the time limit", "see whether its host still answers")
         }
-        io::ErrorKind::InvalidData => Error::peer(&who, error.to_string(), "are both ends of the same version?"),
+        io::ErrorKind::InvalidData => {
+            Error::peer(&who, error.to_string(), "are both ends of the same version?")
+        }
         _ => Error::peer(&who, error.to_string(), ""),
     }
 }

@@ -68,7 +68,8 @@ struct Count {
 /// Asks every node, round after round.
 pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let agent = Agent::named(order)?;
-    let deadline = order.value::<Nanoseconds>("monitor.deadline").map(|time| Duration::from_nanos(time.0 as u64));
+    let deadline =
+        order.value::<Nanoseconds>("monitor.deadline").map(|time| Duration::from_nanos(time.0 as u64));
     let deadline = deadline.filter(|time| !time.is_zero()).unwrap_or(DEADLINE);
     let mut places = Vec::new();
     for seat in seats.iter_mut() {
@@ -96,7 +97,8 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
         move || one.ask(rounds, nth == 0, blocks)
     });
     let played = thread::together("monitor", works)?;
-    let over = nodes.iter().zip(&flows).try_for_each(|(node, flows)| (0..*flows).try_for_each(|_| node.over()));
+    let over =
+        nodes.iter().zip(&flows).try_for_each(|(node, flows)| (0..*flows).try_for_each(|_| node.over()));
     if let Some(error) = rounds.failure() {
         return Err(error);
     }
@@ -148,7 +150,8 @@ impl Asked<'_, '_> {
         let mut measured = Vec::with_capacity(blocks.len());
         for block in blocks {
             let mut room = vec![0; HEADER.max(block.message_bytes as usize)];
-            let mut count = Count { set_up: Latencies::default(), answered: Latencies::default(), bytes: 0, missed: 0 };
+            let mut count =
+                Count { set_up: Latencies::default(), answered: Latencies::default(), bytes: 0, missed: 0 };
             let (all, lead) = (u64::from(block.slices), u64::from(block.lead));
             let mut turn = Turn::new(leads, block);
             let start = Start::now();
@@ -206,9 +209,11 @@ impl Asked<'_, '_> {
                 count.missed += 1;
                 Ok(())
             }
-            Err(Bad::Said(what)) => {
-                Err(Error::peer(format!("the node on host {}", self.host), what, "see what answers at its port"))
-            }
+            Err(Bad::Said(what)) => Err(Error::peer(
+                format!("the node on host {}", self.host),
+                what,
+                "see what answers at its port",
+            )),
             Err(Bad::Broken(error)) => Err(broken("the node", self.host, &error)),
         }
     }
@@ -248,7 +253,8 @@ pub fn report(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result
         let delay = Duration::from_nanos(if first(seat) { delay } else { 0 });
         let (caller, host) = (seat.session.caller()?, order.other(seat.pair));
         let failed = AtomicBool::new(false);
-        let node = Reporting { caller: caller.as_ref(), delay, host, patience: order.patience(), failed: &failed };
+        let node =
+            Reporting { caller: caller.as_ref(), delay, host, patience: order.patience(), failed: &failed };
         let works = (0..seat.flows).map(|flow| {
             let (node, cpu) = (&node, cpu(seat, flow));
             move || node.report(cpu, blocks)

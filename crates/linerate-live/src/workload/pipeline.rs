@@ -79,7 +79,9 @@ pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
         true => order.worker as usize,
         false => hosts.iter().position(|host| *host == order.host).unwrap_or_default(),
     };
-    let cpus: Vec<u32> = seats.first().map_or(Vec::new(), |seat| seat.task.cpus.clone());
+    // Stages are more than the CPUs that a run gives an end: they are left to the scheduler unless it was said where they run.
+    let is_placed = order.value::<String>("cpu.placement").is_some();
+    let cpus = seats.first().filter(|_| is_placed).map_or(Vec::new(), |seat| seat.task.cpus.clone());
     let sockets = seats.iter().flat_map(|seat| seat.session.sockets());
     let site = Site {
         graph,
@@ -101,7 +103,8 @@ pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
     // All that this place did is on record with its first connection.
     let mut is_first = true;
     let mut of_flow = |_| {
-        let alone = |flow: &Flow| Flow { slices_ns: Vec::new(), tally: None, cpu_ns: 0, bytes: 0, ..flow.clone() };
+        let alone =
+            |flow: &Flow| Flow { slices_ns: Vec::new(), tally: None, cpu_ns: 0, bytes: 0, ..flow.clone() };
         let told = played.iter().map(|flow| if is_first { flow.clone() } else { alone(flow) });
         let measured = told.map(|flow| Measured {
             flow,
@@ -133,7 +136,8 @@ impl<'o> Site<'o> {
 
     /// The copies of stages that run here.
     fn own(&self) -> impl Iterator<Item = (usize, u32)> {
-        let all = (0..self.graph.stages.len()).flat_map(|at| (0..self.graph.stages[at].count()).map(move |copy| (at, copy)));
+        let all = (0..self.graph.stages.len())
+            .flat_map(|at| (0..self.graph.stages[at].count()).map(move |copy| (at, copy)));
         all.filter(|one| self.is_here(*one))
     }
 
@@ -161,8 +165,10 @@ impl<'o> Site<'o> {
     fn joints(&self) -> Joints {
         let limit = |lane: &Lane| self.stream(lane).buffers as usize;
         let inbox = |one| Inbox::new(self.lanes_to(one).map(limit).collect());
-        let outbox = |stream: &Stream| Outbox::new(self.copies(stream), stream.hand_out, stream.buffers as usize);
-        let takers = |(stage, _): (usize, u32)| self.streams_from(stage).map(|stream| self.copies(stream)).sum();
+        let outbox =
+            |stream: &Stream| Outbox::new(self.copies(stream), stream.hand_out, stream.buffers as usize);
+        let takers =
+            |(stage, _): (usize, u32)| self.streams_from(stage).map(|stream| self.copies(stream)).sum();
         Joints {
             inboxes: self.own().map(|one| (one, inbox(one))).collect(),
             outboxes: self.own().map(|one| (one, self.streams_from(one.0).map(outbox).collect())).collect(),
@@ -173,8 +179,14 @@ impl<'o> Site<'o> {
     }
 
     /// The carriers of all lanes that begin or end here, each with its connection.
-    fn carriers<'j, 'l, 's>(&'j self, joints: &'j Joints, links: &'l mut Links<'s>, units: u64) -> Vec<Carrier<'j, 'l, 's>> {
-        let mut free: BTreeMap<(u32, u32), &'l mut Driven<'s>> = links.iter_mut().map(|(at, link)| (*at, link)).collect();
+    fn carriers<'j, 'l, 's>(
+        &'j self,
+        joints: &'j Joints,
+        links: &'l mut Links<'s>,
+        units: u64,
+    ) -> Vec<Carrier<'j, 'l, 's>> {
+        let mut free: BTreeMap<(u32, u32), &'l mut Driven<'s>> =
+            links.iter_mut().map(|(at, link)| (*at, link)).collect();
         let mut carriers = Vec::new();
         for lane in &self.layout.lanes {
             let makes = self.is_here(lane.from);
@@ -184,7 +196,9 @@ impl<'o> Site<'o> {
             let outgoing = || self.outgoing(joints, lane);
             let incoming = || self.incoming(joints, lane);
             let carrier = match (makes, takes, link) {
-                (true, true, _) => outgoing().zip(incoming()).map(|(from, to)| Carrier::InHost(InHost { from, to })),
+                (true, true, _) => {
+                    outgoing().zip(incoming()).map(|(from, to)| Carrier::InHost(InHost { from, to }))
+                }
                 (true, false, Some(link)) => outgoing().map(|from| Carrier::Out(from, link)),
                 (false, true, Some(link)) => incoming().map(|to| Carrier::In(to, link)),
                 _ => None,
@@ -199,7 +213,8 @@ impl<'o> Site<'o> {
     fn outgoing<'j>(&'j self, joints: &'j Joints, lane: &Lane) -> Option<Outgoing<'j>> {
         let id = &self.graph.stages[lane.from.0].id;
         let before = self.graph.streams[..lane.stream].iter().filter(|stream| stream.from == *id);
-        let (nth, takers) = before.fold((0, 0), |(nth, takers), stream| (nth + 1, takers + self.copies(stream)));
+        let (nth, takers) =
+            before.fold((0, 0), |(nth, takers), stream| (nth + 1, takers + self.copies(stream)));
         Some(Outgoing {
             outbox: joints.outboxes.get(&lane.from)?.get(nth)?,
             copy: lane.to.1 as usize,
@@ -236,7 +251,12 @@ impl<'o> Site<'o> {
         let mut workers = Vec::new();
         for one in self.own() {
             let stage = &self.graph.stages[one.0];
-            let place = Place { stage, copy: one.1, host: self.order.host, is_source: self.lanes_to(one).next().is_none() };
+            let place = Place {
+                stage,
+                copy: one.1,
+                host: self.order.host,
+                is_source: self.lanes_to(one).next().is_none(),
+            };
             let filter = filter::new(&stage.filter, setup)?;
             workers.push(Worker { place, at: one, filter, setup, block, one_by_one: self.one_by_one });
         }
@@ -248,7 +268,15 @@ impl<'o> Site<'o> {
             move || self.work(joints, task)
         });
         let done = thread::together("pipeline", works)?;
-        let flow = start.until(&Start::now());
+        // Of the thread that waits for all others neither CPU nor delays say anything.
+        let flow = Flow {
+            run_delay_ns: None,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            cpu: None,
+            migrated: false,
+            ..start.until(&Start::now())
+        };
         match joints.failure.into_inner() {
             Some(error) => Err(error),
             None => Ok(told(flow, done.into_iter().flatten().flatten())),

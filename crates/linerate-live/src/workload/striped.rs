@@ -66,7 +66,8 @@ impl Request {
         let part = Part { servers: number(8)?, server: number(12)?, region_bytes };
         let request = Request { what: bytes[0], part, region: number(4)? };
         let is_known = [READ, WRITE, OVER].contains(&request.what);
-        let is_small = region_bytes <= MOST_REGION && region_bytes.saturating_mul(u64::from(REGIONS)) <= MOST_FILE;
+        let is_small =
+            region_bytes <= MOST_REGION && region_bytes.saturating_mul(u64::from(REGIONS)) <= MOST_FILE;
         (is_known && is_small && request.region < REGIONS && part.server < part.servers).then_some(request)
     }
 }
@@ -136,7 +137,8 @@ impl Client {
                     let begun = start.get_or_insert_with(Start::now);
                     last_ns = last_ns.max(begun.at_ns());
                     let request = Request { what, part, region: number % REGIONS };
-                    ready = moved(link, request, &mut room).map_err(|error| broken("the server", host, &error));
+                    ready =
+                        moved(link, request, &mut room).map_err(|error| broken("the server", host, &error));
                     bytes += room.len() as u64;
                     number = number.wrapping_add(1);
                 }
@@ -196,7 +198,11 @@ fn moved(link: &mut Driven<'_>, request: Request, room: &mut [u8]) -> io::Result
     push_all(link, room)?;
     let mut word = [0];
     pull_all(link, &mut word)?;
-    if word == [DONE] { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "it did not take what was written")) }
+    if word == [DONE] {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidData, "it did not take what was written"))
+    }
 }
 
 /// Serves stripes to every client until it is over.
@@ -229,7 +235,8 @@ pub fn serve(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<
     });
     let panicked = |_| Err(Error::peer("a server's thread", "panicked", "please report it"));
     let mut played = thread::together("server", works)?.into_iter().map(|one| one.unwrap_or_else(panicked));
-    let mut next = || played.next().unwrap_or_else(|| Err(Error::peer("a server's thread", "is missing", "")));
+    let mut next =
+        || played.next().unwrap_or_else(|| Err(Error::peer("a server's thread", "is missing", "")));
     flows.into_iter().map(|flows| (0..flows).map(|_| next()).collect()).collect()
 }
 

@@ -293,7 +293,8 @@ impl Suite {
         let figures: Vec<SuiteFigure> = self.figures.iter().filter(is_named).cloned().collect();
         let is_shown = |id: &String| figures.iter().any(|figure| figure.cases.contains(id));
         let is_of = |claim: &&Claim| {
-            let mut parts = [Some(&claim.of), claim.over.as_ref(), claim.minus.as_ref()].into_iter().flatten();
+            let mut parts =
+                [Some(&claim.of), claim.over.as_ref(), claim.minus.as_ref()].into_iter().flatten();
             parts.all(|levels| levels.get("case").is_some_and(is_shown))
         };
         let claims = self.claims.iter().filter(is_of).cloned().collect();
@@ -377,7 +378,8 @@ impl SuiteCase {
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
         let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
-        self.pattern == Pattern::Pipeline || self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
+        self.pattern == Pattern::Pipeline
+            || self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
     }
 
     /// Whether a packet filter of it stands on a host between the others.

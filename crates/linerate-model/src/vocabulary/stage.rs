@@ -48,14 +48,39 @@ pub const STAGE_FILTERS: &[StageFilter] = &[
     filter("bytes.make", None, Some(Bytes), "makes bytes that follow from the unit's number"),
     filter("bytes.pass", Some(Bytes), Some(Bytes), "hands on what comes as it is"),
     filter("bytes.check", Some(Bytes), None, "counts what comes and compares it with what was made"),
-    filter("slide.read", None, Some(Tiles), "reads the tiles of a slide of 4096 x 4096 pixels that an update touches"),
+    filter(
+        "slide.read",
+        None,
+        Some(Tiles),
+        "reads the tiles of a slide of 4096 x 4096 pixels that an update touches",
+    ),
     filter("slide.clip", Some(Tiles), Some(Rows), "cuts off what of the tiles lies beyond the update"),
     filter("slide.subsample", Some(Rows), Some(Sums), "adds up pixels that become one: 4 x 4"),
-    filter("slide.view", Some(Sums), None, "puts the image together, which is what one process makes of the slide"),
-    filter("volume.read", None, Some(Bricks), "reads bricks of a volume of 256 x 256 x 256 samples that an update touches"),
-    filter("volume.extract", Some(Bricks), Some(Triangles), "finds the triangles where the samples cross the value"),
+    filter(
+        "slide.view",
+        Some(Sums),
+        None,
+        "puts the image together, which is what one process makes of the slide",
+    ),
+    filter(
+        "volume.read",
+        None,
+        Some(Bricks),
+        "reads bricks of a volume of 256 x 256 x 256 samples that an update touches",
+    ),
+    filter(
+        "volume.extract",
+        Some(Bricks),
+        Some(Triangles),
+        "finds the triangles where the samples cross the value",
+    ),
     filter("volume.raster", Some(Triangles), Some(Fragments), "draws triangles, the nearest at each point"),
-    filter("volume.merge", Some(Fragments), None, "puts the image together, which is what one process makes of the volume"),
+    filter(
+        "volume.merge",
+        Some(Fragments),
+        None,
+        "puts the image together, which is what one process makes of the volume",
+    ),
 ];
 
 impl StageFilter {

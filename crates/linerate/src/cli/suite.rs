@@ -32,7 +32,9 @@ pub fn of_figures(suites: Vec<Suite>, names: &[String]) -> Result<Vec<Suite>> {
     if let Some(unknown) = names.iter().find(|name| !ids().any(|id| id.starts_with(name.as_str()))) {
         let hint = match suites.is_empty() {
             true => "figures are of suites: --suite sockets".into(),
-            false => did_you_mean(ids(), unknown, &format!("there are {}", ids().collect::<Vec<_>>().join(", "))),
+            false => {
+                did_you_mean(ids(), unknown, &format!("there are {}", ids().collect::<Vec<_>>().join(", ")))
+            }
         };
         return Err(Error::usage(format!("--figures: no figure is called `{unknown}`"), hint));
     }
@@ -76,12 +78,14 @@ fn has_hosts(suites: &[Suite], hosts: &[HostId]) -> Result<()> {
         for case in suite.cases.iter().filter(|case| case.pattern == Pattern::Pipeline) {
             let graph = suite.graph(&case.graph);
             if let Some((stage, host)) = graph.absent(hosts) {
-                let what = format!("pipeline `{}`, stage `{}`: there is no host {host}", case.graph, stage.id);
+                let what =
+                    format!("pipeline `{}`, stage `{}`: there is no host {host}", case.graph, stage.id);
                 let last = hosts.last().copied().unwrap_or_default();
                 let hint = format!("this run has the hosts a to {last}: lab:hosts={}", host.0 + 1);
                 return Err(Error::usage(what, hint));
             }
-            let is_network = |rung: &String| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
+            let is_network =
+                |rung: &String| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
             let at_one = graph.layout(hosts, hosts.len()).pairs.is_empty();
             if at_one && case.rung.iter().any(is_network) {
                 let what = format!("pipeline `{}`: all of its stages are on one host", case.graph);

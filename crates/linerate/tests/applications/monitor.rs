@@ -53,7 +53,8 @@ fn a_slow_node_delays_nobody_beyond_the_deadline() {
 #[test]
 fn a_monitor_asks_by_other_transports() {
     for transport in ["mptcp", "tcp"] {
-        let report = planned("lab:hosts=3", ROUNDS, &["--set", &format!("monitor.transport={transport}")]).report();
+        let report =
+            planned("lab:hosts=3", ROUNDS, &["--set", &format!("monitor.transport={transport}")]).report();
         assert!(value(&report, "round") > 0.0 && value(&report, "missed") == 0.0, "{transport}");
         let times = points(&report, "answer");
         let of = |name: &str| times.iter().find(|(series, ..)| series.starts_with(name)).unwrap().2;

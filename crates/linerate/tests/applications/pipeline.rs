@@ -45,13 +45,21 @@ fn binding(report: &Value) -> String {
 /// Every unit that is looked at is compared with what one process makes, or the step has failed.
 #[test]
 fn images_are_what_one_process_makes() {
-    for (stages, hand_out) in
-        [(&SLIDE, "round-robin"), (&SLIDE, "demand-driven"), (&SLIDE, "least-loaded"), (&VOLUME, "demand-driven")]
-    {
+    for (stages, hand_out) in [
+        (&SLIDE, "round-robin"),
+        (&SLIDE, "demand-driven"),
+        (&SLIDE, "least-loaded"),
+        (&VOLUME, "demand-driven"),
+    ] {
         let text = plan(stages, &format!("hand_out = \"{hand_out}\""), "[\"2KiB\", \"64KiB\"]", "256KiB");
         let run = planned("lab:hosts=4", &text, &[]);
         let report = run.report();
-        assert_eq!(points(&report, "units").len(), 2, "{hand_out}: {}", String::from_utf8_lossy(&run.output.stderr));
+        assert_eq!(
+            points(&report, "units").len(),
+            2,
+            "{hand_out}: {}",
+            String::from_utf8_lossy(&run.output.stderr)
+        );
         assert!(!binding(&report).is_empty());
     }
 }
@@ -62,7 +70,12 @@ fn units_go_ahead_and_over_other_transports() {
     for set in ["pipeline.units=ahead", "pipeline.transport=tls", "pipeline.transport=mptcp"] {
         let run = planned("lab:hosts=3", &text, &["--set", set]);
         let report = run.report();
-        assert_eq!(points(&report, "units").len(), 1, "{set}: {}", String::from_utf8_lossy(&run.output.stderr));
+        assert_eq!(
+            points(&report, "units").len(),
+            1,
+            "{set}: {}",
+            String::from_utf8_lossy(&run.output.stderr)
+        );
         let carried = list(&report, "suites").iter().flat_map(|suite| list(suite, "left_out"));
         assert_eq!(carried.count(), 0, "{set}");
     }
@@ -81,7 +94,7 @@ fn a_stage_slowed_by_two_milliseconds_binds() {
 #[test]
 fn a_slow_link_binds_its_stream() {
     let text = plan(&BYTES, "", "[\"16KiB\"]", "1MiB");
-    let report = planned("lab:hosts=3,rate=100Mb/s", &text, &[]).report();
+    let report = planned("lab:hosts=3,rate=100Mb/s,delay=100us", &text, &[]).report();
     let said = binding(&report);
     assert!(said.starts_with("The stream from `"), "{said}");
     // 8.4 Mb at 100 Mb/s, over two links one after the other at most.

@@ -73,7 +73,8 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite) -> Vec<S
 
 fn of_point(graph: &Graph, (case, buffer_bytes): (&Case, u64), trials: &[&Trial]) -> Option<StagesValues> {
     let stage = |id: &String| {
-        let shares: Vec<(u32, Shares)> = trials.iter().filter_map(|trial| Some((trial.pass, shares(trial, id)?))).collect();
+        let shares: Vec<(u32, Shares)> =
+            trials.iter().filter_map(|trial| Some((trial.pass, shares(trial, id)?))).collect();
         let of_part = |part: usize| {
             let mut passes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
             shares.iter().for_each(|(pass, shares)| passes.entry(*pass).or_default().push(shares[part]));

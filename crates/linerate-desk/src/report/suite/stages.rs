@@ -18,7 +18,8 @@ const COLUMNS: [Column; 3] = [
 pub(super) fn entry(values: &StagesValues) -> SuiteTableEntry {
     let id = values.case.id.split_once('.').map_or(&*values.case.id, |(_, id)| id);
     let with = if values.words.is_empty() { String::new() } else { format!(", {}", values.words) };
-    let column = |(name, _): &Column| SuiteColumnEntry { name: (*name).into(), unit: "1".into(), slope: None };
+    let column =
+        |(name, _): &Column| SuiteColumnEntry { name: (*name).into(), unit: "1".into(), slope: None };
     SuiteTableEntry {
         id: format!("stages of {id}"),
         title: format!("buffers of {}{with}", Bytes(values.buffer_bytes)),
@@ -42,7 +43,9 @@ fn row(stage: &StageValues) -> SuiteRowEntry {
 
 fn said(binding: &Binding) -> String {
     match binding {
-        Binding::Stage(stage, share) => format!("The stage `{stage}` binds: it works for {} of the time.", percent(*share)),
+        Binding::Stage(stage, share) => {
+            format!("The stage `{stage}` binds: it works for {} of the time.", percent(*share))
+        }
         Binding::Stream(from, to, share) => format!(
             "The stream from `{from}` to `{to}` binds: both wait for it for {} of the time at least.",
             percent(*share)
@@ -76,7 +79,10 @@ mod tests {
             binding: Binding::Stage("clip".into(), 0.7),
         };
         let table = entry(&values);
-        assert_eq!((&*table.id, &*table.title), ("stages of microscope", "buffers of 64 KiB, updates of 1 MiB"));
+        assert_eq!(
+            (&*table.id, &*table.title),
+            ("stages of microscope", "buffers of 64 KiB, updates of 1 MiB")
+        );
         assert_eq!(table.rows[0].name, "clip x 2");
         let lines = super::super::table::lines(&table, 100).join("\n");
         assert!(lines.contains("waits for room") && lines.contains("The stage `clip` binds"), "{lines}");

@@ -5,9 +5,9 @@
 
 use super::Polled;
 use super::reply::{Form, MOST_REPLY, read};
-use crate::workload::application::{Answers, Order, Seat};
 use crate::pattern::{Measured, Start, pull_all, push_all};
 use crate::plan::Block;
+use crate::workload::application::{Answers, Order, Seat};
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
@@ -60,7 +60,8 @@ impl Agent {
         let Some(name) = order.value::<String>("monitor.agent").filter(|name| name != "own") else {
             return Ok(None);
         };
-        let unknown = || Error::usage(format!("no agent of a monitor is called `{name}`"), "gmond or node-exporter");
+        let unknown =
+            || Error::usage(format!("no agent of a monitor is called `{name}`"), "gmond or node-exporter");
         AGENTS.iter().find(|agent| agent.name == name).map(Some).ok_or_else(unknown)
     }
 
@@ -84,7 +85,8 @@ impl Agent {
         let mut answers = Vec::new();
         for seat in seats.iter_mut() {
             let local = seat.session.sockets().first().and_then(|socket| socket.local_addr().ok());
-            let plain = || Error::unavailable(format!("{} over this transport", self.name), "take network.tcp");
+            let plain =
+                || Error::unavailable(format!("{} over this transport", self.name), "take network.tcp");
             let (serving, port) = self.start(local.ok_or_else(plain)?.ip())?;
             let start = Start::now();
             {
@@ -201,7 +203,10 @@ impl Place {
 /// gmond with what its package collects, at this address alone: it sends to itself and hears nobody else.
 fn gmond(address: SocketAddr) -> Result<(Command, String)> {
     let shipped = std::fs::read_to_string(GMOND_CONF).map_err(|error| {
-        Error::unavailable(format!("{GMOND_CONF}: {error}"), "apt install ganglia-monitor, or monitor.agent=own")
+        Error::unavailable(
+            format!("{GMOND_CONF}: {error}"),
+            "apt install ganglia-monitor, or monitor.agent=own",
+        )
     })?;
     let mut command = Command::new("gmond");
     command.args(["--foreground", "--conf", "/dev/stdin"]);
@@ -227,7 +232,8 @@ fn private(shipped: &str, address: SocketAddr) -> String {
     let mut text = String::new();
     let mut skips = false;
     for line in shipped.lines() {
-        let begins = |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('{'));
+        let begins =
+            |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('{'));
         if let Some((name, body)) = blocks.iter().find(|(name, _)| begins(name)) {
             text += &format!("{name} {{\n{body}}}\n");
             skips = true;

@@ -178,7 +178,8 @@ fn http(room: &mut [u8], until: Instant, pull: Pull<'_>) -> Result<u64, Bad> {
 fn length(head: &[u8]) -> Option<u64> {
     let end = head.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&head[..end]).to_ascii_lowercase();
-    let told = text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<u64>().ok())?;
+    let told =
+        text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<u64>().ok())?;
     Some(told.saturating_add(end as u64))
 }
 
@@ -262,7 +263,8 @@ mod tests {
         assert!(cut.contains("cut short after 41 B of 43 B"), "{cut}");
         let other = told(Form::Http, &[b"HTTP/1.0 404 Not Found\r\n\r\n"]).unwrap_err();
         assert_eq!(other, "it answered `HTTP/1.0 404 Not Found`");
-        let huge = told(Form::Http, &[b"HTTP/1.0 200 OK\r\ncontent-length: 1000000000\r\n\r\n", b"1"]).unwrap_err();
+        let huge =
+            told(Form::Http, &[b"HTTP/1.0 200 OK\r\ncontent-length: 1000000000\r\n\r\n", b"1"]).unwrap_err();
         assert!(huge.contains("cut short"), "{huge}");
     }
 }

@@ -56,7 +56,11 @@ impl Turn {
 impl Rounds {
     /// Of so many threads.
     pub fn new(threads: usize) -> Rounds {
-        Rounds { barrier: Barrier::new(threads.max(1)), ended_ns: AtomicU64::new(0), failure: OnceLock::new() }
+        Rounds {
+            barrier: Barrier::new(threads.max(1)),
+            ended_ns: AtomicU64::new(0),
+            failure: OnceLock::new(),
+        }
     }
 
     /// Waits for the next round; whether there is one.

@@ -61,7 +61,11 @@ pub fn new(name: &str, setup: Setup) -> Result<Box<dyn Filter>> {
 
 /// What came is not what the filter before makes.
 pub fn nonsense(what: &str) -> Error {
-    Error::peer("the stage before", format!("gave a buffer that is none of {what}"), "are all hosts of the same version?")
+    Error::peer(
+        "the stage before",
+        format!("gave a buffer that is none of {what}"),
+        "are all hosts of the same version?",
+    )
 }
 
 /// Where a filter puts what it makes: records, as many in a buffer as fit.

@@ -99,7 +99,8 @@ impl Filter for Clip {
         let bad = || nonsense("tiles");
         let number = |at| u16_at(bytes, at).ok_or_else(bad);
         let (left, top) = (number(0)? * TILE, number(2)? * TILE + number(4)?);
-        let rows = bytes.get(PLACE..).filter(|rows| rows.len() == number(6).unwrap_or(0) * TILE).ok_or_else(bad)?;
+        let rows =
+            bytes.get(PLACE..).filter(|rows| rows.len() == number(6).unwrap_or(0) * TILE).ok_or_else(bad)?;
         let (from, to) = (left.max(square.x), (left + TILE).min(square.x + square.side));
         for (nth, row) in rows.chunks_exact(TILE).enumerate() {
             let y = top + nth;
@@ -215,7 +216,8 @@ pub fn same(unit: u64, image: &[u8], truth: &[u8]) -> Result<()> {
     let at = image.iter().zip(truth).position(|(one, other)| one != other);
     let Some(at) = at.or((image.len() != truth.len()).then_some(0)) else { return Ok(()) };
     let told = |of: &[u8]| of.get(at).map_or("nothing".into(), ToString::to_string);
-    let what = format!("pixel {at} of unit {unit} is {}, and one process makes it {}", told(image), told(truth));
+    let what =
+        format!("pixel {at} of unit {unit} is {}, and one process makes it {}", told(image), told(truth));
     Err(Error::peer("the pipeline", what, "see the way between its hosts"))
 }
 

@@ -112,7 +112,12 @@ impl Worker<'_> {
         let all = monotonic_ns() - begun - checked_ns;
         tally.compute_ns = all.saturating_sub(tally.input_ns + tally.output_ns);
         let units = is_last.then_some(units);
-        Ok(Done { tally: Some(tally), units, slices_ns: if is_last { stamps.slices_ns } else { Vec::new() }, ..Done::default() })
+        Ok(Done {
+            tally: Some(tally),
+            units,
+            slices_ns: if is_last { stamps.slices_ns } else { Vec::new() },
+            ..Done::default()
+        })
     }
 
     /// One unit of work.

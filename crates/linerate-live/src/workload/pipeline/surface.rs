@@ -35,7 +35,8 @@ pub fn triangles_of(corners: [[usize; 3]; 8], samples: [f32; 8], found: &mut Vec
                 found.push([crossing(*one, *a), crossing(*one, *b), crossing(*one, *c)]);
             }
             ([a, b], [c, d]) => {
-                let [ac, ad, bc, bd] = [crossing(*a, *c), crossing(*a, *d), crossing(*b, *c), crossing(*b, *d)];
+                let [ac, ad, bc, bd] =
+                    [crossing(*a, *c), crossing(*a, *d), crossing(*b, *c), crossing(*b, *d)];
                 found.push([ac, ad, bd]);
                 found.push([ac, bd, bc]);
             }

@@ -40,7 +40,8 @@ fn volume() -> &'static [f32] {
         let mut samples = Vec::with_capacity(SIDE * SIDE * SIDE);
         for (sin_z, cos_z) in &waves {
             for (sin_y, cos_y) in &waves {
-                samples.extend(waves.iter().map(|(sin_x, cos_x)| sin_x * cos_y + sin_y * cos_z + sin_z * cos_x));
+                samples
+                    .extend(waves.iter().map(|(sin_x, cos_x)| sin_x * cos_y + sin_y * cos_z + sin_z * cos_x));
             }
         }
         samples
@@ -99,12 +100,16 @@ impl Filter for Read {
     fn make(&mut self, unit: u64, out: &mut Out<'_>) -> Result<()> {
         let cube = Cube::of_unit(self.setup, unit);
         let most = (root((self.setup.buffer_bytes - PLACE) / SAMPLE) - 1).clamp(1, MOST_CELLS);
-        let steps = |axis: usize| (0..cube.side).step_by(most).map(move |from| (cube.at[axis] + from, most.min(cube.side - from)));
+        let steps = |axis: usize| {
+            (0..cube.side).step_by(most).map(move |from| (cube.at[axis] + from, most.min(cube.side - from)))
+        };
         for (z, deep) in steps(2) {
             for (y, high) in steps(1) {
                 for (x, wide) in steps(0) {
                     let samples = (wide + 1) * (high + 1) * (deep + 1);
-                    out.record(PLACE + SAMPLE * samples, |room| self.write(([x, y, z], [wide, high, deep]), room));
+                    out.record(PLACE + SAMPLE * samples, |room| {
+                        self.write(([x, y, z], [wide, high, deep]), room)
+                    });
                     out.flush();
                     if out.stopped {
                         return Ok(());
@@ -188,7 +193,9 @@ impl Drawing {
             let on = |axis: usize| (corner[axis] - self.cube.at[axis] as f32) * scale;
             [on(0), on(1), corner[2]]
         });
-        let cross = |p: [f32; 3], q: [f32; 3], x: f32, y: f32| (q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0]);
+        let cross = |p: [f32; 3], q: [f32; 3], x: f32, y: f32| {
+            (q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0])
+        };
         let area = cross(a, b, c[0], c[1]);
         if area == 0.0 {
             return;
@@ -202,7 +209,8 @@ impl Drawing {
         for row in pixels(1) {
             for column in pixels(0) {
                 let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
-                let weights = [cross(b, c, x, y), cross(c, a, x, y), cross(a, b, x, y)].map(|part| part / area);
+                let weights =
+                    [cross(b, c, x, y), cross(c, a, x, y), cross(a, b, x, y)].map(|part| part / area);
                 if weights.iter().all(|weight| *weight >= 0.0) {
                     let depth = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
                     let point = u64::from(depth.max(0.0).to_bits()) << 32 | shade;
@@ -326,7 +334,8 @@ impl Filter for Merge {
     fn check(&mut self, unit: u64) -> Result<()> {
         let (image, triangles) = shown(Cube::of_unit(self.setup, unit));
         if self.shown.1 != triangles {
-            let what = format!("unit {unit} has {} triangles, and one process finds {triangles}", self.shown.1);
+            let what =
+                format!("unit {unit} has {} triangles, and one process finds {triangles}", self.shown.1);
             return Err(Error::peer("the pipeline", what, "see the way between its hosts"));
         }
         same(unit, &self.shown.0, &image)

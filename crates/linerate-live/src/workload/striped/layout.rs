@@ -26,7 +26,8 @@ impl Part {
     /// The places of its stripes within a region, and their lengths.
     fn stripes(self) -> impl Iterator<Item = (u64, u64)> {
         let (first, step) = (u64::from(self.server) * STRIPE, u64::from(self.servers.max(1)) * STRIPE);
-        let places = (0..).map(move |nth: u64| first + nth * step).take_while(move |at| *at < self.region_bytes);
+        let places =
+            (0..).map(move |nth: u64| first + nth * step).take_while(move |at| *at < self.region_bytes);
         places.map(move |at| (at, STRIPE.min(self.region_bytes - at)))
     }
 

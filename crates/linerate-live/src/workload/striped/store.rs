@@ -26,7 +26,8 @@ pub struct Store {
 impl Store {
     /// An empty one.
     pub fn new(disk: bool) -> Result<Store> {
-        let open = || OpenOptions::new().read(true).write(true).custom_flags(NAMELESS).mode(0o600).open(FOLDER);
+        let open =
+            || OpenOptions::new().read(true).write(true).custom_flags(NAMELESS).mode(0o600).open(FOLDER);
         let file = match disk {
             true => Some(open().map_err(|error| Error::io("open", FOLDER, error))?),
             false => None,
@@ -58,7 +59,9 @@ impl Store {
         self.known.insert(region);
         let at = u64::from(region) * self.room.len() as u64;
         match &self.file {
-            Some(file) => file.write_all_at(&self.room, at).map_err(|error| Error::io("write", FOLDER, error)),
+            Some(file) => {
+                file.write_all_at(&self.room, at).map_err(|error| Error::io("write", FOLDER, error))
+            }
             None => {
                 let at = at as usize;
                 self.bytes[at..at + self.room.len()].copy_from_slice(&self.room);

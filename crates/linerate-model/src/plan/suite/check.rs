@@ -1,7 +1,10 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, LEAST_BUFFER, MOST_BUFFER, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
+use super::{
+    Claim, FACTORS, LEAST_BUFFER, MOST_BUFFER, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable,
+    TableColumn,
+};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};

@@ -155,7 +155,8 @@ fn carried(plan: &Plan, case: Case) -> Case {
     let knob = TRANSPORT_OF.iter().find(|(pattern, _)| *pattern == case.pattern.entry().name);
     let name = knob.and_then(|(_, knob)| plan.value_for(&case.rung, case.arm, knob));
     let (Some(name), Some(own)) = (name, Rung::named(&case.rung)) else { return case };
-    let is_it = |rung: &&Rung| (rung.place, rung.family, rung.transport.name) == (own.place, own.family, name);
+    let is_it =
+        |rung: &&Rung| (rung.place, rung.family, rung.transport.name) == (own.place, own.family, name);
     let other = RUNGS.iter().find(is_it).map(|rung| rung.id.to_owned());
     Case { rung: other.unwrap_or_else(|| case.rung.clone()), ..case }
 }

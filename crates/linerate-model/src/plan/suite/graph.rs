@@ -185,7 +185,8 @@ impl Graph {
         if self.in_order().is_none() {
             return wrong("its streams go in a circle".into(), "a unit of work must come to an end");
         }
-        let ends = (0..self.stages.len()).filter(|at| filter_of(&self.stages[*at]).is_some_and(|one| one.gives.is_none()));
+        let ends = (0..self.stages.len())
+            .filter(|at| filter_of(&self.stages[*at]).is_some_and(|one| one.gives.is_none()));
         match ends.collect::<Vec<_>>()[..] {
             [end] if self.stages[end].count() == 1 => Ok(()),
             [_] => wrong("its last stage has copies".into(), "one alone has all of a unit: copies = 1"),
@@ -217,7 +218,9 @@ impl Graph {
         let goes = self.joined(at, |stream| (&stream.from, &stream.to)).next().is_some();
         match (filter.takes.is_some() == comes, filter.gives.is_some() == goes) {
             (true, true) => Ok(()),
-            (false, _) if comes => wrong(format!("{} takes nothing", filter.name), "leave out the stream to it"),
+            (false, _) if comes => {
+                wrong(format!("{} takes nothing", filter.name), "leave out the stream to it")
+            }
             (false, _) => wrong("nothing comes to it".into(), "a [[stream]] with to = its id"),
             _ if goes => wrong(format!("{} gives nothing", filter.name), "leave out the stream from it"),
             _ => wrong("nothing takes what it makes".into(), "a [[stream]] with from = its id"),
@@ -266,11 +269,14 @@ impl Graph {
             let spread = if order.len() <= places { nth } else { nth * places / order.len().max(1) };
             own.unwrap_or(spread)
         };
-        let of_stage = |at: usize| (0..self.stages[at].count() as usize).map(|copy| place(at, copy)).collect();
+        let of_stage =
+            |at: usize| (0..self.stages[at].count() as usize).map(|copy| place(at, copy)).collect();
         let places: Vec<Vec<usize>> = (0..self.stages.len()).map(of_stage).collect();
         let mut layout = Layout { places, pairs: Vec::new(), flows: 0, lanes: Vec::new() };
         for (number, stream) in self.streams.iter().enumerate() {
-            let (Some(from), Some(to)) = (self.place_of(&stream.from), self.place_of(&stream.to)) else { continue };
+            let (Some(from), Some(to)) = (self.place_of(&stream.from), self.place_of(&stream.to)) else {
+                continue;
+            };
             for maker in 0..self.stages[from].count() {
                 for taker in 0..self.stages[to].count() {
                     layout.join(number, (from, maker), (to, taker));
@@ -317,7 +323,8 @@ mod tests {
     }
 
     fn chain() -> Graph {
-        let stages = vec![stage("make", "bytes.make"), stage("pass", "bytes.pass"), stage("check", "bytes.check")];
+        let stages =
+            vec![stage("make", "bytes.make"), stage("pass", "bytes.pass"), stage("check", "bytes.check")];
         Graph { stages, streams: vec![stream("make", "pass"), stream("pass", "check")] }
     }
 
@@ -358,7 +365,10 @@ mod tests {
         let cases: [(&dyn Fn(&mut Graph), &str); 8] = [
             (&|one| one.streams[1].to = "chek".into(), "pipeline `p`, stage `check`: nothing comes to it"),
             (&|one| one.streams.push(stream("pass", "chek")), "pipeline `p`: no stage is called `chek`"),
-            (&|one| one.stages[1].filter = "bytes.pas".into(), "stage `pass`: no filter is called `bytes.pas`"),
+            (
+                &|one| one.stages[1].filter = "bytes.pas".into(),
+                "stage `pass`: no filter is called `bytes.pas`",
+            ),
             (&|one| one.streams.push(stream("pass", "pass")), "its streams go in a circle"),
             (&|one| one.stages[2].copies = 2, "its last stage has copies"),
             (&|one| one.stages[1].filter = "slide.clip".into(), "it gives Bytes, and Tiles are taken"),
@@ -372,6 +382,9 @@ mod tests {
         assert_eq!(chain().absent(&hosts(1)), None);
         let mut graph = chain();
         graph.stages[0].host = vec![HostId(6)];
-        assert_eq!(graph.absent(&hosts(5)).map(|(stage, host)| (&*stage.id, host)), Some(("make", HostId(6))));
+        assert_eq!(
+            graph.absent(&hosts(5)).map(|(stage, host)| (&*stage.id, host)),
+            Some(("make", HostId(6)))
+        );
     }
 }

@@ -30,8 +30,11 @@ pub const MONITOR_TRANSPORT: Knob =
     Knob { name: "monitor.transport", about: "what carries a monitor's connections", ..CARRIER };
 
 /// `pipeline.transport`.
-pub const PIPELINE_TRANSPORT: Knob =
-    Knob { name: "pipeline.transport", about: "what carries the streams between a pipeline's hosts", ..CARRIER };
+pub const PIPELINE_TRANSPORT: Knob = Knob {
+    name: "pipeline.transport",
+    about: "what carries the streams between a pipeline's hosts",
+    ..CARRIER
+};
 
 /// `striped.transport`.
 pub const STRIPED_TRANSPORT: Knob =
