@@ -15,7 +15,7 @@ const SIDE: usize = 256;
 /// Periods of the gyroid along each side.
 const PERIODS: f32 = 6.0;
 /// Pixels of the image along each side.
-const IMAGE: usize = 256;
+const IMAGE: usize = 128;
 /// What stands before a brick's samples: where it is, and its cells along each side.
 const PLACE: usize = 12;
 /// Bytes of a sample, a triangle, a point.
