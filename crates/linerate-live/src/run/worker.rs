@@ -14,7 +14,8 @@ use crate::plan::{Block, PATIENCE_NS};
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
-use crate::workload::application::{self, Order, Seat};
+use crate::workload::application::{Order, Seat};
+use crate::workload::ends;
 use crate::{Error, Result};
 use linerate_sys::{local, socket, thread};
 use serde::de::DeserializeOwned;
@@ -193,7 +194,7 @@ fn played_together(
         };
         seats.push(Seat { session: session.as_mut(), task, pair: part.pair, flows: part.flows });
     }
-    let measured = application::play(&mut seats, order, blocks)?;
+    let measured = ends::play(&mut seats, order, blocks)?;
     let answers = sessions.iter().zip(watches).zip(&measured);
     let told =
         |(((session, part), mut watch), flows): ((&(Box<dyn Session>, &WorkerPart), Watch), &Vec<_>)| {

@@ -1,17 +1,10 @@
-//! Applications in small, as patterns have them: all sessions of a host are played together, by its one worker.
-//!
-//! | application | what it is |
-//! |---|---|
-//! | [`monitor`](super::monitor) | every node is asked for its state |
-//! | [`pipeline`](super::pipeline) | filters that are joined by streams of buffers |
-//! | [`striped`](super::striped) | a file in stripes on several servers |
+//! What the ends of applications in small are told, and what they give: all sessions of a host are played together, by its one
+//! worker.
 
-use super::{monitor, pipeline, striped};
-use crate::pattern::{Awake, Measured};
-use crate::plan::{Block, Graph, HostId, HostPair, Setting};
+use crate::Error;
+use crate::pattern::Measured;
+use crate::plan::{Graph, HostId, HostPair, Setting};
 use crate::transport::{Session, Task};
-use crate::vocabulary::Does;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::str::FromStr;
@@ -50,37 +43,6 @@ pub struct Seat<'s> {
 
 /// What was measured: a seat, a flow, a block.
 pub type Answers = Vec<Vec<Vec<Measured>>>;
-
-type Play = fn(&mut [Seat<'_>], &Order, &[Block]) -> Result<Answers>;
-
-/// How each end is played.
-const ENDS: &[(Does, Play)] = &[
-    (Does::Collects, monitor::collect),
-    (Does::Reports, monitor::report),
-    (Does::Stages, pipeline::run_stages),
-    (Does::Serves, striped::serve),
-    (Does::Keeps, striped::serve),
-    (Does::Fetches, striped::use_file),
-    (Does::Stores, striped::use_file),
-];
-
-/// Plays all sessions of this end. Where it fails, they are closed: other ends may wait for them.
-pub fn play(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
-    let does = seats.first().map(|seat| seat.task.does);
-    let end = ENDS.iter().find(|(of, _)| Some(*of) == does);
-    let unknown = || Error::usage("no application does this", "are both of the same version?");
-    let cpus: Vec<u32> = seats.iter().flat_map(|seat| &seat.task.cpus).copied().collect();
-    // Its ends sleep.
-    let awake = Awake::keep(&cpus);
-    let mut played = end.ok_or_else(unknown).and_then(|(_, play)| play(seats, order, blocks));
-    match &mut played {
-        Ok(answers) => {
-            answers.iter_mut().flatten().flatten().for_each(|one| one.kept_awake = awake.is_some());
-        }
-        Err(_) => seats.iter_mut().for_each(|seat| seat.session.hang_up()),
-    }
-    played
-}
 
 impl Order {
     /// The value of a knob, if it is set; the last setting counts. Settings were checked when they were read.

@@ -12,10 +12,11 @@
 //! | `frame` | a buffer on a connection |
 //! | `lane` | the threads that carry buffers |
 //! | `stage` | the thread of a stage's copy, and its account |
-//! | `filter` | what a stage does: `bytes`, `slide` and `volume` with its `surface` |
+//! | `filter`, `filters` | what a stage does: `bytes`, `slide` and `volume` with its `surface` |
 
 mod bytes;
 mod filter;
+mod filters;
 mod frame;
 mod lane;
 mod queue;
@@ -257,7 +258,7 @@ impl<'o> Site<'o> {
                 host: self.order.host,
                 is_source: self.lanes_to(one).next().is_none(),
             };
-            let filter = filter::new(&stage.filter, setup)?;
+            let filter = filters::new(&stage.filter, setup)?;
             workers.push(Worker { place, at: one, filter, setup, block, one_by_one: self.one_by_one });
         }
         let carriers = self.carriers(&joints, links, units);

@@ -15,11 +15,11 @@ use linerate_sys::{clock, spawn};
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long it may take until it answers, and how often is looked.
-const ANSWERS: Duration = Duration::from_secs(15);
+const ANSWERS: Duration = Duration::from_secs(8);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The room for one read of a reply.
@@ -97,7 +97,7 @@ impl Agent {
                 // The end of the stream is what is waited for.
                 while let Err(error) = pull_all(&mut stream.link, &mut [0]) {
                     match error.kind() {
-                        ErrorKind::TimedOut | ErrorKind::WouldBlock if !serving.0.has_ended() => {}
+                        ErrorKind::TimedOut | ErrorKind::WouldBlock if !serving.process.has_ended() => {}
                         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => break,
                         _ => return Err(failed(error)),
                     }
@@ -120,17 +120,17 @@ impl Agent {
         let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr());
         let address = free.map_err(|error| Error::io("bind", ip.to_string(), error))?;
         let (mut command, text) = (self.command)(address)?;
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A service manager may have told this process things that are not meant for this one.
         command.env_remove("NOTIFY_SOCKET");
         spawn::tie_to_parent(&mut command);
-        let process = self.spawned(command, &text)?;
+        let serving = self.spawned(command, &text)?;
         let place = Place { address, agent: self };
         let begun = Instant::now();
         loop {
             match place.poll(Instant::now() + Duration::from_secs(1)) {
-                Ok(answer) if answer.bytes > 0 && place.is_ready() => return Ok((process, address.port())),
-                _ if process.0.has_ended() || begun.elapsed() > ANSWERS => {
+                Ok(answer) if answer.bytes > 0 && place.is_ready() => return Ok((serving, address.port())),
+                _ if serving.process.has_ended() || begun.elapsed() > ANSWERS => {
                     let what = format!("does not answer at {address}");
                     return Err(Error::peer(self.name, what, "start it by hand, and see what it says"));
                 }
@@ -149,19 +149,24 @@ impl Agent {
             return Err(missing());
         }
         let process = ChildProcess::start(self.name, Duration::ZERO, command)?;
-        if let Some((mut input, _output)) = process.streams() {
-            input.write_all(text.as_bytes()).map_err(|error| Error::io("write", self.name, error))?;
-        }
-        Ok(Serving(process))
+        let untaken = || Error::peer(self.name, "has no standard input", "please report it");
+        let (mut input, output) = process.streams().ok_or_else(untaken)?;
+        let serving = Serving { process, _output: output };
+        input.write_all(text.as_bytes()).map_err(|error| Error::io("write", self.name, error))?;
+        Ok(serving)
     }
 }
 
 /// One that runs; it ends with this value.
-struct Serving(ChildProcess);
+struct Serving {
+    process: ChildProcess,
+    /// Nobody reads it, and it stays open: little is said.
+    _output: ChildStdout,
+}
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.0.signal_group(Signal::Kill);
+        self.process.signal_group(Signal::Kill);
     }
 }
 

@@ -1,7 +1,6 @@
-//! What a stage does with buffers, and what it is given to hand them on.
+//! What a filter is to a stage, and what it is given to hand buffers on.
 
 use super::queue::{Buffer, Outbox, Pool, Stopped};
-use super::{bytes, slide, volume};
 use crate::{Error, Result};
 
 /// Room for a frame's head before a buffer's bytes.
@@ -34,29 +33,6 @@ pub trait Filter: Send {
     fn check(&mut self, _unit: u64) -> Result<()> {
         Ok(())
     }
-}
-
-type New = fn(Setup) -> Box<dyn Filter>;
-
-/// How each filter of the vocabulary is made.
-const FILTERS: &[(&str, New)] = &[
-    ("bytes.make", |setup| Box::new(bytes::Make(setup))),
-    ("bytes.pass", |_| Box::new(bytes::Pass)),
-    ("bytes.check", |setup| Box::new(bytes::Check::new(setup))),
-    ("slide.read", |setup| Box::new(slide::Read::new(setup))),
-    ("slide.clip", |setup| Box::new(slide::Clip(setup))),
-    ("slide.subsample", |_| Box::new(slide::Subsample::default())),
-    ("slide.view", |setup| Box::new(slide::View::new(setup))),
-    ("volume.read", |setup| Box::new(volume::Read::new(setup))),
-    ("volume.extract", |_| Box::new(volume::Extract::default())),
-    ("volume.raster", |setup| Box::new(volume::Raster::new(setup))),
-    ("volume.merge", |setup| Box::new(volume::Merge::new(setup))),
-];
-
-/// A filter by its name.
-pub fn new(name: &str, setup: Setup) -> Result<Box<dyn Filter>> {
-    let unknown = || Error::usage(format!("no filter is called `{name}`"), "are both of the same version?");
-    FILTERS.iter().find(|(own, _)| *own == name).map(|(_, new)| new(setup)).ok_or_else(unknown)
 }
 
 /// What came is not what the filter before makes.
