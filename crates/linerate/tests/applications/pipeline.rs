@@ -105,8 +105,11 @@ fn a_slow_link_binds_its_stream() {
 #[test]
 fn a_stage_that_crashes_costs_its_case_alone() {
     let stages = [BYTES[0], ("pass", "bytes.pass", "crash = 1"), BYTES[2]];
-    let run = planned("lab:hosts=3", &plan(&stages, "", "[\"16KiB\"]", "64KiB"), &[]);
-    let report = run.report_with_failures();
+    let other = "[[case]]\nid = \"other\"\nrung = \"network.tcp\"\nsizes = \"64KiB\"\ntrial = \"20ms\"\n\
+                 [[figure]]\nid = \"other\"\ntitle = \"Other\"\ncases = [\"other\"]\nx = \"size\"\ny = \"throughput\"\n";
+    let text = plan(&stages, "", "[\"16KiB\"]", "64KiB") + other;
+    let report = planned("lab:hosts=3", &text, &[]).report_with_failures();
+    assert_eq!(points(&report, "other").len(), 1, "the run goes on");
     let told = list(&report, "suites").iter().flat_map(|suite| list(suite, "left_out"));
     let whys: Vec<&str> = told.filter_map(|one| one["why"].as_str()).collect();
     assert!(whys.iter().any(|why| why.contains("worker") && why.contains("host b")), "{whys:?}");

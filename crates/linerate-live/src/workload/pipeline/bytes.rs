@@ -47,17 +47,27 @@ impl Filter for Pass {
     }
 }
 
+/// What came of a unit: how much, and whether it is what was made.
+#[derive(Debug, Clone, Copy)]
+struct Came {
+    bytes: u64,
+    is_right: bool,
+}
+
+const NOTHING: Came = Came { bytes: 0, is_right: true };
+
 /// Compares them.
 pub struct Check {
     setup: Setup,
-    came: u64,
-    is_right: bool,
+    /// Of the unit that is under way, and of the one before it.
+    coming: Came,
+    came: Came,
 }
 
 impl Check {
     /// Of nothing yet.
     pub fn new(setup: Setup) -> Check {
-        Check { setup, came: 0, is_right: true }
+        Check { setup, coming: NOTHING, came: NOTHING }
     }
 }
 
@@ -66,17 +76,23 @@ impl Filter for Check {
         let (place, bytes) = bytes.split_first_chunk().ok_or_else(|| nonsense("bytes"))?;
         let at = u64::from_be_bytes(*place);
         let word = |nth: usize| word(unit, at.wrapping_add(8 * nth as u64)).to_be_bytes();
-        self.is_right &= bytes.chunks(8).enumerate().all(|(nth, eight)| *eight == word(nth)[..eight.len()]);
-        self.came += bytes.len() as u64;
+        self.coming.is_right &=
+            bytes.chunks(8).enumerate().all(|(nth, eight)| *eight == word(nth)[..eight.len()]);
+        self.coming.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn end(&mut self, _unit: u64, _out: &mut Out<'_>) -> Result<()> {
+        self.came = std::mem::replace(&mut self.coming, NOTHING);
         Ok(())
     }
 
     fn check(&mut self, unit: u64) -> Result<()> {
-        let Check { setup, came, is_right } = std::mem::replace(self, Check::new(self.setup));
-        if is_right && came == setup.update_bytes {
+        let Came { bytes, is_right } = self.came;
+        if is_right && bytes == self.setup.update_bytes {
             return Ok(());
         }
-        let what = format!("unit {unit} has {came} B of {}, right: {is_right}", setup.update_bytes);
+        let what = format!("unit {unit} has {bytes} B of {}, right: {is_right}", self.setup.update_bytes);
         Err(Error::peer("the pipeline", what, "see the way between its hosts"))
     }
 }

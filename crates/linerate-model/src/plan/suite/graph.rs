@@ -173,6 +173,13 @@ impl Graph {
             let what = format!("{} stages", self.stages.len());
             return wrong(what, "from 2 to 32 times [[stage]], each with an id, a filter and this graph");
         }
+        for id in self.streams.iter().flat_map(|stream| [&stream.from, &stream.to]) {
+            if self.place_of(id).is_none() {
+                let hint =
+                    did_you_mean(self.stages.iter().map(|stage| stage.id.as_str()), id, "see [[stage]]");
+                return wrong(format!("no stage is called `{id}`"), &hint);
+            }
+        }
         for (at, stage) in self.stages.iter().enumerate() {
             if stage.id.is_empty() || self.stages[..at].iter().any(|known| known.id == stage.id) {
                 return wrong(format!("two stages are called `{}`", stage.id), "call one otherwise");
@@ -228,13 +235,6 @@ impl Graph {
     }
 
     fn check_stream(&self, place: &str, stream: &Stream) -> Result<(), SuiteError> {
-        let ids = || self.stages.iter().map(|stage| stage.id.as_str());
-        for id in [&stream.from, &stream.to] {
-            if self.place_of(id).is_none() {
-                let hint = did_you_mean(ids(), id, "see [[stage]]");
-                return Err(SuiteError::new(format!("{place}: no stage is called `{id}`"), hint));
-            }
-        }
         let wrong = |what: String, hint: &str| {
             Err(SuiteError::new(format!("{place}, from `{}` to `{}`: {what}", stream.from, stream.to), hint))
         };
@@ -363,8 +363,8 @@ mod tests {
         };
         assert_eq!(told(&|_| ()), Ok(()));
         let cases: [(&dyn Fn(&mut Graph), &str); 8] = [
-            (&|one| one.streams[1].to = "chek".into(), "pipeline `p`, stage `check`: nothing comes to it"),
-            (&|one| one.streams.push(stream("pass", "chek")), "pipeline `p`: no stage is called `chek`"),
+            (&|one| one.streams[1].to = "chek".into(), "pipeline `p`: no stage is called `chek`"),
+            (&|one| drop(one.streams.remove(0)), "stage `make`: nothing takes what it makes"),
             (
                 &|one| one.stages[1].filter = "bytes.pas".into(),
                 "stage `pass`: no filter is called `bytes.pas`",
