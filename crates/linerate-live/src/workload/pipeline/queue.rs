@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_inbox_is_over_when_all_have_ended() {
-        let inbox = Inbox::new(vec![2, 2]);
+        let inbox = Inbox::new(vec![3, 2]);
         inbox.put(0, Some(vec![1])).unwrap();
         inbox.put(0, None).unwrap();
         inbox.put(0, Some(vec![9])).unwrap();

@@ -348,9 +348,10 @@ mod tests {
         graph.stages[1].host = vec![HostId(1), HostId(2)];
         let layout = graph.layout(&hosts(4), 4);
         assert_eq!(layout.places[1], [1, 2, 1]);
-        let flows: Vec<_> = layout.lanes.iter().map(|lane| lane.carried.unwrap()).collect();
-        // Of the pair of a and b two connections, one for each copy at b.
-        assert_eq!(flows, [(0, 0), (1, 0), (0, 1), (2, 0), (3, 0), (2, 1)]);
+        let carried: Vec<_> = layout.lanes.iter().map(|lane| lane.carried).collect();
+        // Of the pair of a and b two connections, one for each copy at b; the copy at c is where its buffers go.
+        let expected = [Some((0, 0)), Some((1, 0)), Some((0, 1)), Some((2, 0)), None, Some((2, 1))];
+        assert_eq!(carried, expected);
         assert_eq!(layout.flows, 2);
     }
 
@@ -373,7 +374,7 @@ mod tests {
             (&|one| one.stages[2].copies = 2, "its last stage has copies"),
             (&|one| one.stages[1].filter = "slide.clip".into(), "it gives Bytes, and Tiles are taken"),
             (&|one| one.stages[1].slow = Some("2h".into()), "stage `pass`: slowed by `2h`"),
-            (&|one| one.stages[0].id = "pass".into(), "two stages are called `pass`"),
+            (&|one| one.stages.push(stage("pass", "bytes.pass")), "two stages are called `pass`"),
         ];
         for (edit, expected) in cases {
             let what = told(edit).unwrap_err();
