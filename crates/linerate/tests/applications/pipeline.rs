@@ -84,11 +84,10 @@ fn units_go_ahead_and_over_other_transports() {
 #[test]
 fn a_stage_slowed_by_two_milliseconds_binds() {
     let stages = [BYTES[0], ("pass", "bytes.pass", "slow = \"2ms\""), BYTES[2]];
-    let report = planned("lab:hosts=3", &plan(&stages, "", "[\"16KiB\"]", "64KiB"), &[]).report();
-    let said = binding(&report);
+    let text = plan(&stages, "", "[\"64KiB\"]", "64KiB");
+    // Ahead: one by one every stage waits for most of a unit's time.
+    let said = binding(&planned("lab:hosts=3", &text, &["--set", "pipeline.units=ahead"]).report());
     assert!(said.starts_with("The stage `pass` binds"), "{said}");
-    let time = points(&report, "units")[0].2;
-    assert!((2e6..12e6).contains(&time), "{time}");
 }
 
 #[test]
