@@ -357,13 +357,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_pipeline_is_told() {
-        let told = |edit: &dyn Fn(&mut Graph)| {
+        type Edit<'e> = &'e dyn Fn(&mut Graph);
+        let told = |edit: Edit| {
             let mut graph = chain();
             edit(&mut graph);
             graph.check("p").map_err(|error| error.what)
         };
         assert_eq!(told(&|_| ()), Ok(()));
-        let cases: [(&dyn Fn(&mut Graph), &str); 8] = [
+        let cases: [(Edit, &str); 8] = [
             (&|one| one.streams[1].to = "chek".into(), "pipeline `p`: no stage is called `chek`"),
             (&|one| drop(one.streams.remove(0)), "stage `make`: nothing takes what it makes"),
             (
