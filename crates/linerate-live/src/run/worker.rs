@@ -195,13 +195,12 @@ fn played_together(
         seats.push(Seat { session: session.as_mut(), task, pair: part.pair, flows: part.flows });
     }
     let measured = ends::play(&mut seats, order, blocks)?;
-    let answers = sessions.iter().zip(watches).zip(&measured);
-    let told =
-        |(((session, part), mut watch), flows): ((&(Box<dyn Session>, &WorkerPart), Watch), &Vec<_>)| {
-            let seen = watch.end(&watched(session.as_ref(), None))?;
-            part_answer(part, std::slice::from_ref(flows), seen)
-        };
-    answers.map(told).collect()
+    let mut answers = Vec::new();
+    for (((session, part), mut watch), flows) in sessions.iter().zip(watches).zip(&measured) {
+        let seen = watch.end(&watched(session.as_ref(), None))?;
+        answers.push(part_answer(part, std::slice::from_ref(flows), seen)?);
+    }
+    Ok(answers)
 }
 
 /// One that is timed: with the last of them, however it ends, what runs beside them is done.

@@ -13,7 +13,7 @@ const FILTERS: &[(&str, New)] = &[
     ("bytes.check", |setup| Box::new(bytes::Check::new(setup))),
     ("slide.read", |setup| Box::new(slide::Read::new(setup))),
     ("slide.clip", |setup| Box::new(slide::Clip(setup))),
-    ("slide.subsample", |_| Box::new(slide::Subsample::default())),
+    ("slide.subsample", |_| Box::new(slide::Subsample)),
     ("slide.view", |setup| Box::new(slide::View::new(setup))),
     ("volume.read", |setup| Box::new(volume::Read::new(setup))),
     ("volume.extract", |_| Box::new(volume::Extract::default())),

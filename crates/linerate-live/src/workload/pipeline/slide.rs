@@ -129,7 +129,6 @@ fn parted(bytes: &[u8], each: usize) -> Option<(usize, usize, &[u8], &[u8])> {
 }
 
 /// Adds up pixels that become one: of each row, because other rows may be another copy's.
-#[derive(Default)]
 pub struct Subsample;
 
 impl Filter for Subsample {
