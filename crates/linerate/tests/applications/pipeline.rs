@@ -38,8 +38,8 @@ const VOLUME: [(&str, &str, &str); 4] = [
 /// What the table of stages says that binds.
 fn binding(report: &Value) -> String {
     let tables = list(report, "suites").iter().flat_map(|suite| list(suite, "tables"));
-    let notes = tables.filter_map(|table| table["note"].as_str());
-    notes.last().unwrap_or_default().to_owned()
+    let mut notes = tables.filter_map(|table| table["note"].as_str());
+    notes.next_back().unwrap_or_default().to_owned()
 }
 
 /// Every unit that is looked at is compared with what one process makes, or the step has failed.
