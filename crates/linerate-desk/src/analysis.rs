@@ -4,6 +4,7 @@
 //! the passes. Whatever compares two layers is taken within a pass first, so that what both share
 //! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
 
+mod application;
 mod arms;
 mod connections;
 mod curve;
@@ -51,8 +52,8 @@ pub use runs::{
 };
 pub use stability::{Abnormal, Drift};
 pub use suite::{
-    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, SuiteValues, TableValues,
-    ValueAt, conclusions, is_at, shown_numbers,
+    Binding, CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, StageValues,
+    StagesValues, SuiteValues, TableValues, ValueAt, conclusions, is_at, shown_numbers,
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};

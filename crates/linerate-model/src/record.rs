@@ -38,7 +38,7 @@ pub use lack::{KnobRefused, Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
-pub use tally::{SubInterval, Tally};
+pub use tally::{StageTally, SubInterval, Tally};
 pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::TransfersOf;

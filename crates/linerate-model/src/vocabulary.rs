@@ -24,6 +24,7 @@ mod reason;
 mod rung;
 mod signal;
 mod stage;
+mod stage_filter;
 mod suite;
 mod tool;
 mod transport;
@@ -43,7 +44,7 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
+pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES, TRANSPORT_OF};
 pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
@@ -69,6 +70,7 @@ pub use stage::{
     APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE,
     RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
 };
+pub use stage_filter::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};

@@ -8,6 +8,7 @@
 mod user;
 
 mod addresses;
+mod applications;
 mod command_line;
 mod comparison;
 mod contract;

@@ -176,6 +176,8 @@ impl Shape<'_> {
         }
         match self.entry.case.pattern.is_exchange() {
             true if self.least_messages() == 1 => self.block(1, 1, 0),
+            // A unit of an application's work may take long, whatever its size.
+            true if self.entry.case.pattern.entry().application => self.block(1, LEAST_SAMPLES, 1),
             true if self.size <= 64 << 10 => self.block(1, 40, 8),
             true => self.block(1, 6, 2),
             false => self.block(self.probing_messages(), 1, 0),

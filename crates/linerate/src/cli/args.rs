@@ -217,6 +217,10 @@ pub struct Run {
     /// The same with a plan file of one's own (TOML); docs/guides/plans.md tells how it is written.
     #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
     pub plans: Vec<PathBuf>,
+    /// Of suites and plan files only the figures whose names begin so, with what they show: 003-F12. `linerate list suites`
+    /// shows them. May be repeated.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WHAT)]
+    pub figures: Vec<String>,
     /// Add to an earlier run of the same plan on the same hosts: one that was cut goes on where it was, one that was whole
     /// gets its passes once more, or as many and as long as --passes and --budget say. What it measured is copied to the
     /// new recording; the file stays as it is.

@@ -26,7 +26,8 @@ pub fn main(args: &Run) -> Result<ExitCode> {
         plan.profile.sizes = sizes::stated_and(&args.sizes);
     }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
-    suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
+    let suites = suite::of_figures([args.suites.clone(), files].concat(), &args.figures)?;
+    suite::put_into(&mut plan, suites, &args.hosts)?;
     let earlier = args.onto.as_ref().map(|path| Earlier::read(path, &plan, args)).transpose()?;
     let is_known = earlier.as_ref().is_some_and(|earlier| earlier.was_complete);
     if let Some(earlier) = &earlier {
