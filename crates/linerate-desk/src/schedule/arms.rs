@@ -354,11 +354,11 @@ pub(super) fn decides(metric: Metric) -> Pattern {
     }
 }
 
-/// One connection, from the first host to the second, both ends sleeping.
+/// One connection, from the first host to the second, both ends sleeping; those of a library that only polls as they do.
 pub(super) fn is_compared(entry: &Entry) -> bool {
     let case = &entry.case;
     entry.rung.transport.ends == 2
-        && case.wait == Wait::Sleeping
+        && (case.wait == Wait::Sleeping || entry.rung.transport.only_polls)
         && case.flows == 1
         && case.pairs.is_forward()
         && case.pattern != Pattern::Bidirectional
