@@ -11,10 +11,8 @@ mod judgement;
 mod reached;
 mod tuning;
 
-pub use tuning::{
-    Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned,
-};
 pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
+pub use tuning::{Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned};
 
 use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};
 use crate::plan::{FIRST_LOOK, race_blocks};

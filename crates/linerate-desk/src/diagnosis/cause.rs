@@ -99,7 +99,8 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
     };
     let is_all_there = is_adaptive && is_all_there(plan, &compared);
     let is_reached = is_adaptive && !reaching(plan, &compared).is_empty();
-    let look = Look { recording, plan, compared: &compared, shown, is_adaptive, against, is_all_there, is_reached };
+    let look =
+        Look { recording, plan, compared: &compared, shown, is_adaptive, against, is_all_there, is_reached };
     let mut found: Vec<CauseVerdict> =
         CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
     demote_what_adds_nothing(&mut found);

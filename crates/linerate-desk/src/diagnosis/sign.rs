@@ -68,7 +68,8 @@ const READ: &[(&str, Reading)] = &[
     }),
     ("host-drops", |path| {
         let (dropped, packets) = path.dropped()?;
-        (dropped / packets >= DROPPED).then(|| format!("{} of the packets were dropped by a host", percent(dropped / packets)))
+        (dropped / packets >= DROPPED)
+            .then(|| format!("{} of the packets were dropped by a host", percent(dropped / packets)))
     }),
     ("idle-sender", |path| {
         let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
@@ -136,7 +137,8 @@ const READ: &[(&str, Reading)] = &[
         let (loaded, least) = (path.last("rtt")?, path.last("min_rtt")?);
         let is_long = loaded >= TIMES_THE_LEAST * least && loaded - least >= LONGER_US;
         let told = |us: f64| Nanoseconds(1e3 * us);
-        is_long.then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
+        is_long
+            .then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
     }),
 ];
 

@@ -16,7 +16,9 @@ use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, blocks, failure, step};
-use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_near, reaching};
+use crate::analysis::{
+    ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_near, reaching,
+};
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
 use crate::record::{NotMeasured, Recording};

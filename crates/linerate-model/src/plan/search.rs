@@ -10,7 +10,12 @@ pub fn experiments(rung: &Rung, settings: &[Setting], with_hosts: bool) -> Resul
 }
 
 /// The experiments of one cause, but for what holds there already, and for what would undo nothing.
-fn of_cause(cause: &Cause, rung: &Rung, settings: &[Setting], with_hosts: bool) -> Result<Vec<Arm>, SettingError> {
+fn of_cause(
+    cause: &Cause,
+    rung: &Rung,
+    settings: &[Setting],
+    with_hosts: bool,
+) -> Result<Vec<Arm>, SettingError> {
     let arm = |text: &&str| -> Result<Arm, SettingError> {
         let changed = text.split('+').map(str::parse).collect::<Result<Vec<Setting>, _>>()?;
         Ok(Arm { cause: Some(cause.name.into()), ..Arm::candidate(changed) })

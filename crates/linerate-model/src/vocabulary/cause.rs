@@ -96,7 +96,9 @@ mod tests {
     #[test]
     fn what_is_changed_on_hosts_is_a_host_s() {
         use super::super::{Had, Knob};
-        for (cause, setting) in CAUSES.iter().flat_map(|cause| cause.on_hosts.iter().map(move |it| (cause, it))) {
+        for (cause, setting) in
+            CAUSES.iter().flat_map(|cause| cause.on_hosts.iter().map(move |it| (cause, it)))
+        {
             for knob in setting.split('+').filter_map(|one| Knob::named(one.split('=').next()?)) {
                 assert!(matches!(knob.had, Had::Host | Had::Links), "{}: {setting}", cause.name);
             }

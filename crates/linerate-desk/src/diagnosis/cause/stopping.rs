@@ -27,7 +27,8 @@ fn verdict(recording: &Recording, plan: &Plan, cause: &Cause) -> CauseVerdict {
     };
     let failures = failed(&standing);
     let why = failed_as_it_stands(recording).map_or(String::new(), |not| not.reason.why.clone());
-    let mut evidence = vec![format!("as it stands it passed nothing, {} of {failures} times: {why}", failures)];
+    let mut evidence =
+        vec![format!("as it stands it passed nothing, {} of {failures} times: {why}", failures)];
     let own = (1..).zip(&plan.arms).filter(|(_, arm)| arm.cause.as_deref() == Some(cause.name));
     let mut best: Option<String> = None;
     let mut made = 0;

@@ -16,9 +16,6 @@ const SCREENING_ALPHA: f64 = 0.1;
 /// Candidates of one round that are measured again, at most: who goes on until one holds is fishing.
 const MOST_CONFIRMED: usize = 3;
 
-/// A rate above this share of what the lab's slowest link carries leaves nothing to be gained by settings.
-const FULL: f64 = 0.97;
-
 /// One block, by what was visited in it.
 #[derive(Debug, Default)]
 struct Visited {
