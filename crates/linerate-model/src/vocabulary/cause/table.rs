@@ -203,7 +203,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "standing-queue",
         what: "a queue that the stream fills on its way, in which everything else waits",
-        signs: &[Signal("standing-queue"), Bound("link")],
+        signs: &[Signal("standing-queue"), Bound("congestion-window")],
         is_fault: false,
         fix: "pace below the bottleneck, or a queue that keeps itself short there: fq_codel or cake; tcp_notsent_lowat for what waits in the host",
         source: "RFC 8290; Gettys and Nichols, Bufferbloat, ACM Queue 9(11), 2011",
