@@ -10,7 +10,7 @@
 mod rescue;
 mod timing;
 
-use super::arms::{decides, is_compared, size};
+use super::arms::{concerns, decides, is_compared, size};
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
@@ -22,12 +22,11 @@ use crate::analysis::{
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
 use crate::record::{NotMeasured, Recording};
-use crate::vocabulary::Wait;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
-use timing::{round_trip_ns, timed};
+use timing::{round_trip_ns, stretched, timed};
 
 /// Says of which causes a recording shows signs, by their names.
 pub type Suspects = fn(&Recording) -> BTreeSet<String>;
@@ -94,7 +93,6 @@ impl Experiments {
             reason: reason.clone(),
             ..NotMeasured::default()
         });
-        let concerns = |it: &NotMeasured| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         let mut schedule = Experiments {
             plan: plan.clone(),
             comparison: comparison.clone(),
@@ -163,7 +161,7 @@ impl Experiments {
     }
 
     /// The experiments for what the recording shows signs of, as many as the budget can pay, from the lowest rung up.
-    fn begin(&self, recording: &Recording) -> BTreeSet<u32> {
+    fn begin(&mut self, recording: &Recording) -> BTreeSet<u32> {
         let suspects = (self.suspects)(recording);
         let compared = compare_arms(recording);
         if compared.as_ref().is_some_and(|compared| is_all_there(&self.plan, compared)) {
@@ -184,6 +182,8 @@ impl Experiments {
             race + confirmation + (PROBES * count) as f64 * self.visit_ns(recording)
         };
         let count = (0..=asked.len()).rev().find(|count| takes_ns(*count) <= left_ns).unwrap_or(0);
+        let slack = left_ns / takes_ns(count).max(1.0);
+        self.entry = self.entry.take().map(|entry| stretched(entry, slack, recording));
         asked.into_iter().take(count).collect()
     }
 

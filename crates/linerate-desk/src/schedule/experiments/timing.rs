@@ -1,5 +1,6 @@
 //! How long a visit of a search lasts, by the round trip of the way.
 
+use crate::analysis::throughput_bps;
 use crate::plan::Plan;
 use crate::record::Recording;
 use crate::schedule::entries::Entry;
@@ -20,6 +21,23 @@ pub(super) fn timed(entry: Entry, plan: &Plan, round_trip_ns: f64) -> Entry {
         ..entry
     }
     .priced()
+}
+
+/// Where the path as it stands gave rates so far apart, a visit lasts longer, up to so many times, if there is time for it.
+const SCATTER: f64 = 1.5;
+const MOST_TIMES: f64 = 4.0;
+
+/// With longer visits where rates scatter, as where packets are lost: what a short visit sees hangs on when one was.
+pub(super) fn stretched(entry: Entry, slack: f64, recording: &Recording) -> Entry {
+    let of_base = recording.trials.iter().filter(|trial| trial.pass > 0 && trial.case.arm == 0);
+    let rates: Vec<f64> = of_base.filter_map(throughput_bps).collect();
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    if most < SCATTER * least {
+        return entry;
+    }
+    let longer = |ns: u64| (ns as f64 * slack.clamp(1.0, MOST_TIMES)).min(LONGEST_NS).max(ns as f64) as u64;
+    Entry { trial_ns: longer(entry.trial_ns), warm_up_ns: longer(entry.warm_up_ns), ..entry }.priced()
 }
 
 /// The round trip that the connections of the plan as it stands saw at least; nothing where none did.
