@@ -79,6 +79,9 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     let first = report(&output)["verdicts"][0].clone();
     assert!(first["cause"] == "small-send-buffer" && first["grade"] == "proved", "{first}");
     assert!(first["gain"]["low"].as_f64() > Some(1.9) && first["explained"].as_f64().is_some(), "{first}");
+    let output = diagnose(&quiet("none"), &["--against", "below", "--profile", "quick"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("in-host.tcp carries "), "{}", text(&output));
     let output = diagnose("simulated:noise=20%,between=10%", &[]);
     assert_eq!(output.status.code(), Some(11), "{}", text(&output));
     let output = diagnose("simulated", &["--against", "much"]);
