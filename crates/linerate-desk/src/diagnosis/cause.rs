@@ -9,14 +9,15 @@ mod stopping;
 
 use super::bound::Bound;
 use super::doubt::Finding;
+use super::facts::failed_as_it_stands;
 use super::sign::Shown;
 use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Layer, Verdict, compare_arms};
 use crate::analysis::{is_all_there, is_near, reaching};
-use crate::plan::{Case, DROP_LOOK, FIRST_LOOK, HostGroup, Plan, View};
-use crate::record::{NotMeasured, Recording};
+use crate::plan::{DROP_LOOK, FIRST_LOOK, HostGroup, Plan, View};
+use crate::record::Recording;
 use crate::statistic::Effect;
 use crate::unit::signed_percent;
-use crate::vocabulary::{CAUSES, Cause, Pattern};
+use crate::vocabulary::{CAUSES, Cause};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -280,14 +281,6 @@ pub const NO_SIGN: &str = "no sign of it";
 const NO_TIME: &str = "no time was left for it: give more by --budget";
 const ALL_THERE: &str = "the rate is all that is expected: nothing is left to explain";
 const LEFT: &str = "it was left: another change reaches all that is expected";
-
-/// What failed of the path as it stands, where that never passed anything.
-pub(super) fn failed_as_it_stands(recording: &Recording) -> Option<&NotMeasured> {
-    let is_base = |case: &Case| case.arm == 0 && case.pattern == Pattern::Stream;
-    let has_passed = recording.trials.iter().any(|trial| trial.pass > 0 && is_base(&trial.case));
-    let mut failed = recording.unavailable.iter().filter(|not| not.case.as_deref().is_some_and(is_base));
-    failed.next().filter(|_| !has_passed)
-}
 
 impl CauseVerdict {
     /// Whether it was not tested because nothing spoke of it.

@@ -323,7 +323,7 @@ impl<'r> Shown<'r> {
 
     /// What failed of the path as it stands.
     fn failure(&self) -> Option<String> {
-        super::cause::failed_as_it_stands(self.recording).map(|not| not.reason.why.clone())
+        super::facts::failed_as_it_stands(self.recording).map(|not| not.reason.why.clone())
     }
 
     /// Bytes and packets that came in at the receiving end.

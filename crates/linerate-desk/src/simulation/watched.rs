@@ -91,8 +91,10 @@ const SIGNS: &[(&str, Put)] = &[
         interfaces.for_each(|interface| interface.drops = interface.rx_packets.div_ceil(ONE_IN));
     }),
     ("standing-queue", |seen| {
-        let rtt = 4 * seen.sender.last["rtt"] + QUEUE_US;
+        let (idle, rtt) = (seen.sender.last["rtt"], 4 * seen.sender.last["rtt"] + QUEUE_US);
         seen.last("rtt", rtt);
+        // What stands in the queue is in flight, too.
+        seen.window = seen.window * rtt / idle.max(1);
     }),
     ("throttled", |seen| {
         for host in &mut *seen.hosts {

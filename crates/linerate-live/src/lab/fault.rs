@@ -28,8 +28,7 @@ const ON_HOSTS: &[(&str, PutIn)] = &[
     ("window-scaling-off", |_, _| sysctl::set("net/ipv4/tcp_window_scaling", "0")),
     ("sack-off", |_, _| sysctl::set("net/ipv4/tcp_sack", "0")),
     ("timestamps-off", |_, _| sysctl::set("net/ipv4/tcp_timestamps", "0")),
-    ("offload-off", |_, site| offload::switch_off(&site.interface, |_| true)),
-    ("segmentation-off", |_, site| offload::switch_off(&site.interface, |name| name != "gro")),
+    ("offload-off", |_, site| offload::switch_off(&site.interface)),
     ("firewall-rules", |fault, _| firewall::rules(fault)),
     ("conntrack", |_, _| firewall::tracking()),
 ];

@@ -228,17 +228,6 @@ pub const FAULTS: &[FaultEntry] = &[
         hint: "twice, with mtu=1500 and with mtu=9000: the cost is a packet's",
     },
     FaultEntry {
-        name: "segmentation-off",
-        kind: FaultKind::Plain,
-        default: "",
-        site: FaultSite::Host,
-        about: "the hosts' stacks cut each packet by themselves: TSO and GSO are off, GRO is on",
-        model: "CPU time a byte of the sender = c_byte + c_packet / P, with P = 1448 B; the receiver's stays where GRO merges",
-        source: "Documentation/networking/segmentation-offloads.rst",
-        imitates: "segmentation offloads off or broken at the sender alone",
-        hint: "beside --fault offload-off, which takes the receiver's away, too",
-    },
-    FaultEntry {
         name: "firewall-rules",
         kind: FaultKind::Count(1, 20_000),
         default: "1000",

@@ -53,13 +53,12 @@ fn part_tells_facts() {
 #[test]
 fn a_fault_is_on_its_host_alone() {
     let small = json!("4096 65536 65536");
-    let cases: [(&str, &[(&str, Value)]); 8] = [
+    let cases: [(&str, &[(&str, Value)]); 7] = [
         ("small-buffers=64KiB", &[("tcp_rmem", small.clone()), ("tcp_wmem", small)]),
         ("window-scaling-off", &[("tcp_window_scaling", json!("0"))]),
         ("sack-off", &[("tcp_sack", json!("0"))]),
         ("timestamps-off", &[("tcp_timestamps", json!("0"))]),
         ("offload-off", &[("offloads", json!([false, false, false]))]),
-        ("segmentation-off", &[("offloads", json!([false, false, true]))]),
         ("firewall-rules=1001", &[("rules", json!(4 * 1001))]),
         ("conntrack", &[("rules", json!(2))]),
     ];

@@ -1,6 +1,7 @@
 //! Causes of a path that passes nothing as it stands: what passes with an experiment, again and again, proves its cause.
 
-use super::{CauseVerdict, Grade, failed_as_it_stands};
+use super::{CauseVerdict, Grade};
+use crate::diagnosis::facts::failed_as_it_stands;
 use crate::plan::{ArmKind, Plan};
 use crate::record::Recording;
 use crate::unit::counted;

@@ -3,12 +3,11 @@
 use crate::{Error, Result};
 use linerate_sys::ethtool::{Ethtool, OFFLOADS, Offload};
 
-/// Switches off those offloads that are chosen of what makes or merges super-packets, and reads each back.
-pub(super) fn switch_off(interface: &str, is_chosen: fn(&str) -> bool) -> Result<String> {
+/// Switches every offload off that makes or merges super-packets, and reads it back.
+pub(super) fn switch_off(interface: &str) -> Result<String> {
     let ethtool = Ethtool::open()?;
-    let chosen = || OFFLOADS.iter().filter(|offload| is_chosen(offload.name));
-    chosen().try_for_each(|offload| switch(&ethtool, interface, offload, false))?;
-    let found: Vec<String> = chosen().map(|offload| format!("{} off", offload.name)).collect();
+    OFFLOADS.iter().try_for_each(|offload| switch(&ethtool, interface, offload, false))?;
+    let found: Vec<String> = OFFLOADS.iter().map(|offload| format!("{} off", offload.name)).collect();
     Ok(found.join(", "))
 }
 

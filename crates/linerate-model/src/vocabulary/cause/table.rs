@@ -346,8 +346,8 @@ pub const CAUSES: &[Cause] = &[
         name: "daemon-route",
         what: "daemons through which every message goes",
         signs: &[Signal("less-than-expected")],
-        experiments: &["pvm.route=direct", "mpi.rpi=tcp"],
-        fix: "a connection of the tasks: pvm_setopt(PvmRoute, PvmRouteDirect); -ssi rpi tcp of LAM",
+        experiments: &["pvm.route=direct"],
+        fix: "a connection of the tasks: pvm_setopt(PvmRoute, PvmRouteDirect)",
         source: "Turner and Chen 2002, section 4.5: 90 to 330 Mb/s",
         ..FAULT
     },
