@@ -5,6 +5,7 @@
 //! change nothing by equivalence, to cost, or to gain less than the margin; the lack of a difference rules nothing out.
 //! Where nothing can be changed, a cause is told only where all of its signs are there.
 
+mod bursts;
 mod stopping;
 
 use super::bound::Bound;
@@ -105,6 +106,7 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
     let mut found: Vec<CauseVerdict> =
         CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
     demote_what_adds_nothing(&mut found);
+    bursts::tell_apart(plan, &compared, &mut found);
     let gain = |one: &CauseVerdict| one.gain.map_or(0.0, |effect| effect.estimate);
     found.sort_by(|a, b| a.grade.cmp(&b.grade).then(gain(b).total_cmp(&gain(a))));
     found
