@@ -22,9 +22,11 @@ pub(super) fn tell_apart(plan: &Plan, compared: &Compared, found: &mut [CauseVer
     };
     let Some(told) = compared.candidates.iter().filter(is_paced).find_map(cured) else { return };
     for one in found.iter_mut() {
+        // A full queue loses some, too, and pacing to what passes it gains nothing.
+        let gains = one.gain.is_some_and(|gain| gain.estimate > compared.margin);
         match (one.cause.as_str(), one.grade) {
             (LOSS, Grade::Proved) => one.grade = Grade::CannotTell,
-            (BURSTS, Grade::CannotTell) => one.grade = Grade::Consistent,
+            (BURSTS, Grade::CannotTell) if gains => one.grade = Grade::Consistent,
             (BURSTS, Grade::Proved) => {}
             _ => continue,
         }
