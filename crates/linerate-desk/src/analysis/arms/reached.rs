@@ -2,7 +2,7 @@
 
 use super::Compared;
 use crate::plan::{self, Arm, Plan, View};
-use crate::statistic::Estimate;
+use crate::statistic::{Effect, Estimate};
 use crate::unit::BitRate;
 use crate::vocabulary::{Cause, Place, Rung};
 use std::collections::BTreeSet;
@@ -12,9 +12,6 @@ const FULL: f64 = 0.97;
 
 /// Of each packet of 1500 bytes 1448 are payload (RFC 9293, RFC 7323), and a frame has 14 more.
 const PAYLOAD: f64 = 1448.0 / 1514.0;
-
-/// Blocks after which an experiment is seen to reach it: that decides only what else is still measured.
-const LEAST_BLOCKS: u32 = 3;
 
 /// A rate to pace at is tried where it is so many times the rate: what is below it can gain nothing, and a policer leaves
 /// TCP half of its rate or more (Flach et al., SIGCOMM 2016).
@@ -57,8 +54,9 @@ pub fn reaching(plan: &Plan, compared: &Compared) -> BTreeSet<u32> {
         return BTreeSet::new();
     };
     let reaches = |one: &&super::Candidate| {
-        let has_won = one.change.is_some_and(|change| change.n >= LEAST_BLOCKS && change.won >= 1.0);
-        has_won && one.value.is_some_and(|value| value.median >= FULL * expected)
+        // Of fewer blocks there is no interval: where rates scatter, one in three reaches it by chance.
+        let has_gained = |change: Effect| change.won >= 1.0 && change.low > Some(compared.margin);
+        one.change.is_some_and(has_gained) && one.value.is_some_and(|value| value.median >= FULL * expected)
     };
     compared.candidates.iter().filter(reaches).map(|one| one.arm).collect()
 }
