@@ -133,6 +133,9 @@ impl Look<'_> {
         let is_seen = self.comparison.adaptive && verdict == Verdict::Different && candidate.is_gain;
         let is_believed = doubts.is_empty() || is_seen && doubts.iter().all(|doubt| doubt == MISSED);
         candidate.verdict = if is_believed { verdict } else { Verdict::CannotTell };
+        if !is_believed {
+            candidate.reasons = doubts.to_vec();
+        }
         if candidate.verdict == Verdict::Different && candidate.is_gain {
             candidate.reasons.extend(self.objections(candidate, margin));
             candidate.accepted = candidate.reasons.is_empty();
