@@ -39,7 +39,7 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
-pub use cause::{CAUSES, Cause, Sign};
+pub use cause::{CAUSES, Cause, NOTHING_PASSES, Sign};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};

@@ -59,6 +59,9 @@ const CALL_NS: f64 = 500.0;
 /// that one lies, does not count.
 pub(super) const LEAST_ROUND_TRIPS: f64 = 100.0;
 
+/// A search goes by so many of the latest trials.
+const RECENT: usize = 6;
+
 /// The blocks of an entry's next visit, in an order that follows from the seed.
 pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
     let Visit { entry, probe, .. } = visit;
@@ -338,8 +341,12 @@ fn by_trials(
             .take_while(|trial| key(trial) == key(latest));
         others.filter_map(message_ns).reduce(f64::max)
     };
-    if let Some(trial) = trials().find(|trial| trial.block.message_bytes == size) {
-        return slowest(trial);
+    let recent = trials().filter(|trial| trial.block.message_bytes == size);
+    // Where packets are lost a rate is another one each time, and a search cannot pay for what takes ten times as long.
+    let counted = if entry.bounded { RECENT } else { 1 };
+    let known: Vec<f64> = recent.take(counted).filter_map(slowest).collect();
+    if !known.is_empty() {
+        return Some(known.iter().sum::<f64>() / known.len() as f64);
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
     let scaled = slowest(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;

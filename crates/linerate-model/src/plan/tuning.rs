@@ -115,7 +115,11 @@ impl Plan {
 
     /// Whether settings of hosts may be changed.
     pub fn may_change_hosts(&self) -> bool {
-        self.tuning().is_some_and(|tuning| tuning.hosts)
+        match &self.view {
+            View::Tuning { design, .. } => design.hosts,
+            View::Comparison { design, .. } => design.hosts,
+            View::Ladder(_) | View::Suites(_) => false,
+        }
     }
 }
 

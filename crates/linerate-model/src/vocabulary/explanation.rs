@@ -315,6 +315,10 @@ fn causes() -> Vec<Explanation> {
             ("signs", signs(cause.signs)),
             ("against it", if cause.against.is_empty() { "none".into() } else { signs(cause.against) }),
             ("experiment", experiments(cause)),
+            (
+                "with --allow host",
+                if cause.on_hosts.is_empty() { "nothing more".into() } else { cause.on_hosts.join(", or ") },
+            ),
             ("healthy", if cause.is_fault { "has it not" } else { "has it: what the work costs" }.into()),
         ],
         ..explained(cause.name, cause.what, cause.source, cause.fix)

@@ -449,6 +449,8 @@ pub const KNOBS: &[Knob] = &[
     host::SLOW_START_AFTER_IDLE,
     host::MTU_PROBING,
     host::METRICS_SAVE,
+    host::WINDOW_SCALING,
+    host::SELECTIVE_ACKS,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

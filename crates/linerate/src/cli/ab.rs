@@ -42,6 +42,7 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         connections: connections(&args.hosts.target),
         adaptive: false,
         against_bps: None,
+        hosts: false,
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
     reported(&run, ended, args.hosts.watching.json, &args.format)

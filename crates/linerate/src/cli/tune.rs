@@ -93,6 +93,7 @@ fn plan(args: &Tune, rung: &Rung, tried: &[Candidate]) -> Result<Plan> {
         extend: false,
         adaptive: false,
         against_bps: None,
+        hosts: false,
         margin: args.margin,
         connections: connections(target),
     };

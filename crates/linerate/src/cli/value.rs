@@ -260,17 +260,23 @@ pub enum Against {
     Rate(f64),
     /// A recording of the same rung.
     Recording(PathBuf),
+    /// What the rung below carries, which is measured first.
+    Below,
 }
 
-/// `40Gb/s`, `before.jsonl`.
+/// `40Gb/s`, `before.jsonl`, `below`.
 pub fn against(text: &str) -> Read<Against> {
     match text.parse::<BitRate>() {
         Ok(rate) if rate.0 > 0.0 => Ok(Against::Rate(rate.0)),
-        Ok(_) => unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, or a recording"),
-        Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
-        Err(_) => {
-            unfit(format!("`{text}` is neither a rate nor a recording"), "try 40Gb/s, or linerate/NAME.jsonl")
+        Ok(_) => {
+            unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, below, or a recording")
         }
+        Err(_) if text == "below" => Ok(Against::Below),
+        Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
+        Err(_) => unfit(
+            format!("`{text}` is neither a rate nor a recording"),
+            "try 40Gb/s, below, or linerate/NAME.jsonl",
+        ),
     }
 }
 
