@@ -32,9 +32,9 @@ pub use transfer::{FileEnd, Moving, Order};
 use crate::control::{Call, Client, gather};
 use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
 use crate::record::Event;
-use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
+use host_settings::is_of_host;
 use linerate_sys::suspension;
 use protocol::CloseRequest;
 use restart::may_be_restarted;
@@ -52,12 +52,6 @@ const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Died { .. })
-}
-
-/// Whether a host sets it itself: of a lab's links another part does.
-fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
-    let had = Knob::named(&setting.knob).map(|knob| knob.had);
-    had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
 }
 
 /// How a step ended.

@@ -172,7 +172,7 @@ fn checked(hosts: Vec<String>) -> Result<Vec<String>, TargetError> {
 }
 
 /// No blank and no leading dash, so that a host can never be read as an option of ssh.
-fn is_host(host: &str) -> bool {
+pub(super) fn is_host(host: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || "@.:-_[]%".contains(c);
     !host.is_empty() && !host.starts_with('-') && host.len() <= LONGEST && host.chars().all(legal)
 }

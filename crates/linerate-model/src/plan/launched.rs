@@ -1,8 +1,8 @@
 //! Hosts whose agents are started by a launcher: Slurm, an MPI's own, or any command that runs something on a host.
 
 use super::TargetError;
+use super::host_list::is_host;
 use super::pair::MOST_HOSTS;
-use super::target::is_host;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

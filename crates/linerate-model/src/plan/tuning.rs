@@ -118,7 +118,7 @@ impl Plan {
         match &self.view {
             View::Tuning { design, .. } => design.hosts,
             View::Comparison { design, .. } => design.hosts,
-            View::Ladder(_) | View::Suites(_) => false,
+            View::Ladder(_) | View::Suites(_) | View::Matrix { .. } => false,
         }
     }
 }

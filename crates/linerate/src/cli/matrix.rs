@@ -6,6 +6,7 @@ use super::ab::{profile, rung, shown};
 use super::args::Matrix;
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::first_hosts;
+use super::recorder::Recorder;
 use super::report::write_page;
 use super::watch::lines;
 use super::{print, settle, verdict_code};
@@ -22,18 +23,23 @@ const WARM_UP_NS: u64 = 200_000_000;
 /// Measures, prints who is named, and answers with the verdict's code.
 pub fn main(args: &Matrix) -> Result<ExitCode> {
     let (run, ended) = measure(&plan(args)?, &args.hosts, schedule_of)?;
+    reported(&run, ended, args.hosts.watching.json, &args.format, !args.no_page)
+}
+
+/// Prints the report, and answers with the verdict's code.
+pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str, page: bool) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung carries no stream", "try --rung network.tcp");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
-    let wanted = !args.no_page && matches!(ended, Ok(()) | Err(Error::Interrupted));
+    let wanted = page && matches!(ended, Ok(()) | Err(Error::Interrupted));
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
-    match args.hosts.watching.json {
+    match json {
         true => lines::report(&run.path, &run.recording)?,
         false => {
-            shown(&run, &args.format)?;
-            let page = page.filter(|_| args.format == "text");
+            shown(run, format)?;
+            let page = page.filter(|_| format == "text");
             page.map_or(Ok(()), |page| print(&format!("{}\n", page.display())))?;
         }
     }

@@ -5,7 +5,7 @@ use super::measure::measure_onto;
 use super::onto::Earlier;
 use super::reach::Reach;
 use super::run::Shown;
-use super::{ab, command, diagnose, run, tune};
+use super::{ab, command, diagnose, matrix, run, tune};
 use crate::diagnosis::suspects;
 use crate::plan::{Plan, Target, View};
 use crate::record::Header;
@@ -59,6 +59,7 @@ pub fn main(args: &Resume) -> Result<ExitCode> {
         }
         View::Comparison { .. } => ab::reported(&recorder, ended, json, format),
         View::Tuning { .. } => tune::reported(&recorder, ended, json, format),
+        View::Matrix { .. } => matrix::reported(&recorder, ended, json, format, !args.no_page),
     }
 }
 
