@@ -262,7 +262,7 @@ impl Planner for Screen {
         if self.batches == 0 {
             self.batches = 1;
             // A course of its own: the first round is not used up.
-            let first = self.course.clone().further(&[], &BTreeSet::new());
+            let first = self.course.clone().further(&[], &lost(recording));
             let probes =
                 first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
             let probes: Vec<Visit> =

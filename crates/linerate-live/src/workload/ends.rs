@@ -2,9 +2,9 @@
 //!
 //! | application | what it is |
 //! |---|---|
-//! | [`monitor`](super::monitor) | every node is asked for its state |
-//! | [`pipeline`](super::pipeline) | filters that are joined by streams of buffers |
-//! | [`striped`](super::striped) | a file in stripes on several servers |
+//! | [`monitor`] | every node is asked for its state |
+//! | [`pipeline`] | filters that are joined by streams of buffers |
+//! | [`striped`] | a file in stripes on several servers |
 
 use super::application::{Answers, Order, Seat};
 use super::{monitor, pipeline, striped};

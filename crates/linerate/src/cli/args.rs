@@ -89,8 +89,8 @@ pub enum Command {
 #[derive(Debug, Clone, clap::Args)]
 pub struct Hosts {
     /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
-    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, `slurm[:OPTIONS]`, `mpirun[:OPTIONS]`,
-    /// `launch:HOST,…` (see --launch), or `simulated` (a made-up machine without time).
+    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas or as ssh://node[01-16], `@FILE`
+    /// with a host a line, `slurm[:OPTIONS]`, `mpirun[:OPTIONS]`, `launch:HOST,…` (see --launch), or `simulated` (a made-up machine without time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
     /// Only these rungs (a name or a prefix: network, in-host.tcp; some need the whole name, see `linerate list

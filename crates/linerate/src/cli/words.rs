@@ -195,8 +195,8 @@ pub const WORDS: &[Words] = &[
         examples: &[
             ("linerate matrix lab:hosts=5", "five virtual hosts that are alike: nobody is to be named"),
             ("linerate matrix ssh://node[01-64]", "64 hosts in 16 rounds: who sends or receives too slowly"),
-            ("linerate matrix @hosts.txt --full", "each host with every other one: single links too"),
-            ("linerate matrix @hosts.txt --format json", "named[] for a script, as before a batch job"),
+            ("linerate matrix ssh://node[01-16] --full", "each host with every other one: single links too"),
+            ("linerate matrix ssh://a,b,c,d,e --format json", "named[] for a script, as before a batch job"),
         ],
         exits: &[(0, "nobody is slow"), (10, "somebody is named"), (11, "cannot tell")],
         note: "A host takes four partners at least. A single link is looked for among those that were measured:\n\

@@ -90,17 +90,23 @@ fn of_point(graph: &Graph, (case, buffer_bytes): (&Case, u64), trials: &[&Trial]
     Some(StagesValues { case: case.clone(), words: String::new(), buffer_bytes, stages, binding })
 }
 
-fn tallies<'t>(trial: &'t Trial, id: &'t str) -> impl Iterator<Item = &'t StageTally> {
+fn all_tallies(trial: &Trial) -> impl Iterator<Item = &StageTally> {
     let flows = trial.roles.iter().flat_map(|role| &role.flows).filter_map(|flow| flow.tally.as_deref());
-    flows.flat_map(|tally| &tally.stages).filter(move |tally| tally.stage == id)
+    flows.flat_map(|tally| &tally.stages)
 }
 
-/// The mean over the copies of a stage.
+fn tallies<'t>(trial: &'t Trial, id: &'t str) -> impl Iterator<Item = &'t StageTally> {
+    all_tallies(trial).filter(move |tally| tally.stage == id)
+}
+
+/// The mean over the copies of a stage, of the time of whichever took longest: one that was done before, because what it made
+/// had room in the buffers behind it, was busy all its time and held nobody up.
 fn shares(trial: &Trial, id: &str) -> Option<Shares> {
     let sum = |of: fn(&StageTally) -> u64| tallies(trial, id).map(of).sum::<u64>() as f64;
     let parts = [sum(|tally| tally.compute_ns), sum(|tally| tally.input_ns), sum(|tally| tally.output_ns)];
-    let all: f64 = parts.iter().sum();
-    (all > 0.0).then(|| parts.map(|part| part / all))
+    let time = |tally: &StageTally| tally.compute_ns + tally.input_ns + tally.output_ns;
+    let whole = all_tallies(trial).map(time).max()? * tallies(trial, id).count() as u64;
+    (whole > 0).then(|| parts.map(|part| part / whole as f64))
 }
 
 /// A stream binds where both of its ends wait for it longer than any stage works; else the busiest stage does.
@@ -173,6 +179,42 @@ mod tests {
     fn stages_that_are_as_busy_are_not_told_apart() {
         let found = bound([[0.5, 0.5, 0.0], [0.48, 0.52, 0.0], [0.2, 0.8, 0.0]]);
         assert_eq!(found, Binding::Even("read".into(), "clip".into()));
+    }
+
+    #[test]
+    fn a_stage_that_was_done_early_does_not_bind() {
+        use crate::plan::{Block, HostId};
+        use crate::record::{Flow, RoleRecord, Tally};
+        use crate::vocabulary::Does;
+        let one = |stage: &str, compute_ns, input_ns| StageTally {
+            stage: stage.into(),
+            compute_ns,
+            input_ns,
+            ..StageTally::default()
+        };
+        let stages = vec![one("read", 10, 0), one("clip", 98, 2), one("view", 5, 95)];
+        let tally = Some(Box::new(Tally { stages, ..Tally::default() }));
+        let flows = vec![Flow { tally, ..Flow::default() }];
+        let role = RoleRecord {
+            host: HostId(0),
+            does: Does::Stages,
+            flows,
+            histogram: None,
+            samples: BTreeMap::new(),
+            pair: 0,
+        };
+        let case = Case { rung: "network.tcp".into(), pattern: Pattern::Pipeline, ..Case::default() };
+        let trial = Trial {
+            step: 0,
+            pass: 1,
+            why: Default::default(),
+            case: case.clone(),
+            block: Block::default(),
+            roles: vec![role],
+        };
+        let values = of_point(&graph(), (&case, 65_536), &[&trial]).unwrap();
+        assert_eq!(values.binding, Binding::Stage("clip".into(), 0.98));
+        assert_eq!(values.stages[0].compute.median, 0.1, "of the whole time, not of its own");
     }
 
     #[test]

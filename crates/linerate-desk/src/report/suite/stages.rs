@@ -23,7 +23,9 @@ pub(super) fn entry(values: &StagesValues) -> SuiteTableEntry {
     SuiteTableEntry {
         id: format!("stages of {id}"),
         title: format!("buffers of {}{with}", Bytes(values.buffer_bytes)),
-        caption: "Shares of each stage's time; of several copies the mean.".into(),
+        caption: "Shares of the time of the stage that took longest; of several copies the mean. What a row lacks of the \
+                  whole, its stage was done before."
+            .into(),
         columns: COLUMNS.iter().map(column).collect(),
         rows: values.stages.iter().map(row).collect(),
         note: said(&values.binding),

@@ -329,7 +329,7 @@ pub const CAUSES: &[Cause] = &[
         what: "a limit above which a message library asks the receiver before it sends",
         signs: &[Signal("less-than-expected")],
         experiments: &["mpi.eager-limit=1MiB", "ucx.eager-limit=1MiB", "libfabric.eager-limit=1MiB"],
-        fix: "raise it in the library's parameter file; `linerate tune --apply` writes one",
+        fix: "raise it in the library's parameter file, which a search writes with --apply",
         source: "Hurwitz and Feng 2005, section 3.2; Turner and Chen 2002, section 4.3",
         ..FAULT
     },
