@@ -4,14 +4,17 @@
 //! the passes. Whatever compares two layers is taken within a pass first, so that what both share
 //! falls out. Pass 0 enters nothing. Nothing here fails: what a recording does not hold is `None`.
 
+mod application;
 mod arms;
 mod connections;
 mod curve;
 mod distribution;
 mod efficiency;
 mod failures;
+mod history;
 mod imported;
 mod ladder;
+pub mod matrix;
 mod measures;
 mod medians;
 pub mod model;
@@ -24,11 +27,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod trace;
 mod trial;
 
 pub use arms::{
     ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, Tuned, TuningRound,
-    TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, is_link_full, tuned,
+    TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there, is_link_full,
+    is_near, reaching, tuned,
 };
 pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,
@@ -38,6 +43,7 @@ pub use curve::{
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use failures::{Vanishing, has_failed, not_measured, vanishing};
+pub use history::{FALSE_CHANGES, FigureOverRuns, History, LEAST_OF_LEVEL, Level, PastRun, histories};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};
@@ -47,11 +53,12 @@ pub use runs::{
 };
 pub use stability::{Abnormal, Drift};
 pub use suite::{
-    CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, SuiteValues, TableValues,
-    ValueAt, conclusions, is_at, shown_numbers,
+    Binding, CellValue, ClaimOutcome, FigureValues, Holds, SeriesValues, ShownNumber, StageValues,
+    StagesValues, SuiteValues, TableValues, ValueAt, conclusions, is_at, shown_numbers,
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
+pub use trace::{Clocked, StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
 use crate::record::Recording;
@@ -90,9 +97,11 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let latency_bytes = nearest(curves.iter(), LATENCY_BYTES);
     let layers = ladder::layers(recording, &curves, latency_bytes);
     let timelines = timeline::timelines(recording);
+    // A matrix has a case a cell, and neither curves nor layers.
+    let is_matrix = recording.plan().is_some_and(|plan| plan.screening().is_some());
     let suites = suite::suites(recording);
-    let suite_layers = ladder::of_suites(recording);
-    let mut suite_curves = curve::suite_curves(recording);
+    let suite_layers = if is_matrix { Vec::new() } else { ladder::of_suites(recording) };
+    let mut suite_curves = if is_matrix { Vec::new() } else { curve::suite_curves(recording) };
     curve::describe_anomalies(recording, &mut suite_curves);
     let suite_numbers = suite::shown_numbers(recording);
     let drifts = stability::drifts(recording, curves.iter().chain(&suite_curves));

@@ -12,12 +12,14 @@ pub mod draw;
 mod ended;
 mod export;
 pub mod figure;
+mod history;
 mod html;
 mod imported;
 pub mod keep;
 mod ladder;
 mod line;
 mod listening;
+mod matrix;
 mod note;
 mod notice;
 mod published;
@@ -27,15 +29,20 @@ mod runs;
 mod shape;
 mod suite;
 mod text;
+mod trace;
+mod trace_page;
 mod transfer;
 mod transfer_beside;
 mod tuning;
 
 pub use figure::Sheet;
+pub use history::{history_csv, history_json, history_text};
 pub use notice::Notice;
 pub use runs::{RunsReport, runs_json, runs_text};
 use shape::Shows;
 pub use shape::*;
+pub use trace::{TraceReport, trace_json, trace_text};
+pub use trace_page::trace_page;
 pub use transfer::{size, transfer_json, transfer_text};
 pub use transfer_beside::{transfers_json, transfers_text};
 
@@ -173,6 +180,7 @@ fn text_of(report: &Report, page: Page) -> String {
         Shows::Comparison(compared) => arms::render(report, compared, page),
         Shows::Diagnosis(compared, causes) => cause::render(report, compared, causes, page),
         Shows::Tuning(tuned) => tuning::render(report, tuned, page),
+        Shows::Matrix(matrix) => matrix::render(report, matrix, page),
         Shows::Suites(_) | Shows::Ladder => text::render(report, page),
     }
 }
@@ -186,7 +194,7 @@ pub fn explained(recording: &Recording, page: Page) -> String {
         Shows::Comparison(compared) => notes.extend(arms::notes(compared)),
         Shows::Diagnosis(compared, causes) => notes.extend(cause::notes(compared, causes)),
         Shows::Tuning(tuned) => notes.extend(tuning::notes(tuned)),
-        Shows::Suites(_) | Shows::Ladder => {}
+        Shows::Matrix(_) | Shows::Suites(_) | Shows::Ladder => {}
     }
     notes.sort_by_key(|note| note.weight.place());
     if notes.is_empty() {
@@ -211,6 +219,8 @@ pub fn csv_of(recording: &Recording, analysis: &Analysis) -> String {
         // Where it was cut short there are curves of the plan as it stands.
         Some(View::Comparison { .. }) => crate::analysis::compare_arms(recording)
             .map_or_else(|| rows::render(recording, analysis), |compared| rows::render_arms(&compared)),
+        Some(View::Matrix { .. }) => crate::analysis::matrix::matrix(recording)
+            .map_or_else(String::new, |matrix| rows::render_matrix(&matrix)),
         Some(View::Tuning { .. }) => crate::analysis::tuned(recording)
             .map_or_else(|| rows::render(recording, analysis), |tuned| rows::render_tuning(&tuned)),
     }

@@ -21,6 +21,7 @@ mod knob;
 mod ladder;
 mod launch;
 mod link;
+mod matrix;
 mod network_path;
 mod onto;
 mod passes;
@@ -40,12 +41,14 @@ pub use arms::Arms;
 pub use entries::Entry;
 pub use experiments::{Experiments, Suspects};
 pub use knob::unusable_knob;
-pub use onto::{NoGoingOn, Resumable, resumable};
+pub use matrix::Course;
+pub use onto::{Choose, NoGoingOn, Resumable, continued, resumable};
 pub use passes::Passes;
 
 use crate::plan::{HostId, HostPair, Plan, Role, Step, View};
 use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Does, Place};
+use matrix::Screen;
 use placement::Ends;
 use tuning::Search;
 
@@ -74,6 +77,7 @@ pub fn schedule_of(plan: &Plan, recording: &Recording) -> Box<dyn Schedule> {
     match &plan.view {
         View::Ladder(_) | View::Suites(_) => Box::new(Passes::new(plan, recording)),
         View::Comparison { design, .. } => Box::new(Arms::new(plan, design, recording)),
+        View::Matrix { design, .. } => Box::new(Screen::new(plan, design, recording)),
         View::Tuning { design, .. } => Box::new(Search::new(plan, design, recording)),
     }
 }

@@ -69,7 +69,7 @@ impl Simulation {
     pub fn step(&mut self, step: &Step) -> Vec<Event> {
         let mut events = self.connect(step);
         let mut sizes = step.blocks.iter().map(|block| block.message_bytes);
-        if let Some(size) = sizes.find(|size| self.machine.swallows(&step.case, *size)) {
+        if let Some(size) = sizes.find(|size| self.machine.swallows(&self.plan, &step.case, *size)) {
             self.now_ns += step.patience_ns;
             let reason = Reason::new(ReasonKind::Failed, "failed: moved no byte within the time limit", "");
             let failed = NotMeasured::failed(step, &step.case.pairs, reason);

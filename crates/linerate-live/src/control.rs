@@ -6,10 +6,12 @@
 
 mod client;
 mod message;
+mod seal;
 mod server;
 
-pub use client::{Call, Check, Client, Notifier, gather};
+pub use client::{Call, Check, Client, Ending, Notifier, gather};
 pub use message::chain;
+pub use seal::{Opener, Seal, Sealer};
 pub use server::{serve, serve_in_turn};
 
 use crate::{Error, Result};

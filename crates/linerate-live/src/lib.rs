@@ -16,6 +16,7 @@ pub mod control;
 pub mod transport;
 
 pub mod calibration;
+pub mod trace;
 pub mod workload;
 
 pub mod run;

@@ -37,7 +37,7 @@ pub use loops::{Drive, Driven, Loops};
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use multiplexer::{Ready, may_multiplex, play_multiplexed};
 pub use passing::{Gathered, Gathering, Passed, Passing, Posted};
-pub use play::{Measured, Part, play, play_here};
+pub use play::{Measured, Part, Start, play, play_here};
 pub use poll::poll;
 
 use crate::plan::Block;
@@ -46,7 +46,7 @@ use crate::vocabulary::Sample;
 use buffer::Walk;
 use std::collections::BTreeMap;
 use std::io;
-use whole::{pull_all, push_all};
+pub use whole::{pull_all, push_all};
 
 /// What the kernel says it did for a block, by name.
 pub type Kernel = BTreeMap<String, u64>;

@@ -1,8 +1,7 @@
 //! Executes one step: offer, join, trial, observe, emit. It decides nothing and computes no statistic.
 //!
-//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened
-//! when a step first asks for it, and all are closed when the pass changes, so that every pass has
-//! new connections.
+//! A [`Runner`] holds the hosts of a run and the sessions of the current pass. A session is opened when a step first asks for
+//! it, and all are closed when the pass changes, so that every pass has new connections.
 
 pub mod agent;
 mod calibrate;
@@ -10,32 +9,36 @@ mod crossing;
 mod filter;
 mod host;
 pub mod host_settings;
+mod launch;
+mod lost;
 mod open;
 mod protocol;
 mod restart;
 mod ssh;
 mod standing_filter;
+mod started;
 mod step;
+pub mod trace;
 mod transfer;
 mod trial;
 pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
+pub use launch::{Join, LaunchAccess, SECRET, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 
 use crate::control::{Call, Client, gather};
-use crate::plan::{Coalescing, PATIENCE_NS, Plan, Setting, Step, Target};
+use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
 use crate::record::Event;
-use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
+use host_settings::is_of_host;
 use linerate_sys::suspension;
 use protocol::CloseRequest;
 use restart::may_be_restarted;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use step::{StepFailure, StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
@@ -51,12 +54,6 @@ fn is_final(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Died { .. })
 }
 
-/// Whether a host sets it itself: of a lab's links another part does.
-fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
-    let had = Knob::named(&setting.knob).map(|knob| knob.had);
-    had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
-}
-
 /// How a step ended.
 type StepResult = std::result::Result<(), StepFailure>;
 
@@ -67,6 +64,7 @@ pub struct Runner<'r> {
     // Before the hosts, whose agents end with their last handle.
     watch: Watch<'r>,
     hosts: Hosts,
+    unreached: Vec<(HostId, Error)>,
     begun: Instant,
     pass: u32,
     open: BTreeSet<String>,
@@ -80,14 +78,11 @@ impl<'r> Runner<'r> {
         stop: &'r dyn Fn() -> bool,
         told: Told<'_>,
     ) -> Result<Runner<'r>> {
-        let hosts = Hosts::reach(plan, means, stop, told)?;
+        let mut hosts = Hosts::reach(plan, means, stop, told)?;
+        let unreached = std::mem::take(&mut hosts.lost);
         let watch = Watch::over(&hosts, stop);
-        Ok(Runner { plan, stop, watch, hosts, begun: Instant::now(), pass: 0, open: BTreeSet::new() })
-    }
-
-    /// What is known of the hosts.
-    pub fn hosts(&self) -> Vec<Event> {
-        self.hosts.all.iter().map(|host| Event::Host(host.facts.clone())).collect()
+        let (begun, open) = (Instant::now(), BTreeSet::new());
+        Ok(Runner { plan, stop, watch, hosts, unreached, begun, pass: 0, open })
     }
 
     /// Since the run began.
@@ -102,7 +97,8 @@ impl<'r> Runner<'r> {
             Err(death) if may_be_restarted(&death) => {
                 let failure = StepFailure { error: death, session: false };
                 self.emit_failed(step, &failure, emit)?;
-                self.restart(failure.error).map_err(|gone| gone.during(&step.case))
+                self.restart(failure.error).map_err(|gone| gone.during(&step.case))?;
+                self.tell_lost().into_iter().try_for_each(emit)
             }
             ended => ended,
         }
@@ -221,14 +217,13 @@ impl<'r> Runner<'r> {
     fn set_links(&mut self, step: &Step) -> Result<()> {
         let of_lab = match &self.plan.target {
             Target::Lab(topology) => topology.coalescing,
-            Target::Ssh(_) | Target::Simulated(_) => Coalescing::default(),
+            Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => Coalescing::default(),
         };
         let wanted = self.plan.links_for(&step.case.rung, step.case.arm);
         self.hosts.set_links(wanted, of_lab, &|| self.watch.check())
     }
 
-    /// Makes the hosts' own settings what the step asks for, where that is allowed. Each host is told each time: it puts back
-    /// by itself what it has not been told of for a while.
+    /// Makes the hosts' own settings what the step asks for, where that is allowed: each time, for a host forgets by itself.
     fn set_hosts(&mut self, step: &Step) -> Result<()> {
         if !self.plan.may_change_hosts() {
             return Ok(());

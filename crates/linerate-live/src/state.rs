@@ -4,12 +4,14 @@
 //! |---|---|---|
 //! | `calibration-KEY.json` | the hosts' figures, and the spread of short equal runs by target | by rename, under a lock |
 //! | `history.jsonl` | a line a completed run: its plan's hash and its medians | under a lock |
+//! | `baseline-NAME.json` | runs that others are compared with | by rename, under a lock |
 //!
 //! Both are written while a lock is held, and what a writer that died had begun is removed by the next one.
 //!
 //! KEY stands for the kind of target and for the machines. A file that is missing says nothing; one
 //! that cannot be used is said once and left alone. Sizes are bounded on reading and on writing.
 
+mod baseline;
 mod history;
 mod key;
 mod spread;
@@ -17,6 +19,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use baseline::Baseline;
 pub use history::Entry;
 pub use key::{facts_hash, identity, key};
 pub use spread::spreads;
@@ -139,6 +142,6 @@ fn is_part(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let Some((file, PART)) = name.rsplit_once('.') else { return false };
     let Some((file, pid)) = file.rsplit_once('.') else { return false };
-    let is_ours = file == "history" || file.starts_with("calibration-");
+    let is_ours = file == "history" || ["calibration-", "baseline-"].iter().any(|of| file.starts_with(of));
     is_ours && !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -20,7 +20,7 @@ pub use rendezvous::Rendezvous;
 pub use spec::Spec;
 pub use tried::refused;
 
-use crate::pattern::{Driven, Measured, Part};
+use crate::pattern::{Driven, GREETING, Measured, Part};
 use crate::plan::{Block, HostAddress, PortRange};
 use crate::record::{Granted, Lack};
 use crate::vocabulary::{self, Does, Wait};
@@ -99,8 +99,30 @@ pub trait Session: Send {
         // Plans that ask for it are refused before, by the table.
         Err(Error::unavailable("a stream without blocks over this transport", "take tcp, unix or tls"))
     }
+    /// Makes or takes further connections: for an application.
+    fn caller(&self) -> Result<Box<dyn Caller + '_>> {
+        Err(Error::unavailable("further connections over this transport", "take tcp or unix"))
+    }
     /// Closes its [`streams`](Session::streams): the other end of a load ends by this.
     fn hang_up(&mut self) {}
+}
+
+/// Makes or takes further connections of a session. Their ends sleep.
+pub trait Caller: Send + Sync {
+    /// Makes one: it stands when this returns.
+    fn call(&self, limit: Duration) -> std::io::Result<Box<dyn Called + '_>>;
+    /// Takes one that presents the session's secret; none where none came in time, or a stranger did.
+    fn take(&self, limit: Duration) -> std::io::Result<Option<Box<dyn Called + '_>>>;
+    /// What a connection that is made must begin with.
+    fn greeting(&self) -> [u8; GREETING];
+}
+
+/// A further connection of a session; it is closed when dropped.
+pub trait Called: Send {
+    /// Sends all of `bytes`.
+    fn push_all(&mut self, bytes: &[u8]) -> std::io::Result<()>;
+    /// Fills the first part of `bytes`, waiting so long for at least one; 0 where the other end has closed.
+    fn pull(&mut self, bytes: &mut [u8], limit: Duration) -> std::io::Result<usize>;
 }
 
 /// Every transport, by shelf.

@@ -4,6 +4,15 @@
 //! |---|---|
 //! | [`transfer`] | a file from one host to another |
 //! | [`tool`] | the same by other programs, beside it |
+//! | [`application`], [`ends`] | small versions of applications, as patterns of a plan |
+//! | [`monitor`] | every node's state, asked by one host |
+//! | [`pipeline`] | filters that are joined by streams of buffers |
+//! | [`striped`] | a file in stripes on servers |
 
+pub mod application;
+pub mod ends;
+pub mod monitor;
+pub mod pipeline;
+pub mod striped;
 pub mod tool;
 pub mod transfer;

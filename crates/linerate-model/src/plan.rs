@@ -10,11 +10,15 @@ mod description;
 mod fault;
 mod filter;
 mod host;
+mod host_list;
 mod host_pair;
+mod launched;
 mod links;
+mod matrix;
 mod network;
 mod one_way_path;
 mod pair;
+mod port;
 mod ports;
 mod profile;
 mod route;
@@ -44,10 +48,13 @@ pub use fault::Fault;
 pub use filter::{FilterDuty, FilterPlace, FilterSettings, Fits, Hook, Tracking, router};
 pub use host::{HostGroup, HostId, NoHost, PlannedHost};
 pub use host_pair::{HostPair, Pairs};
+pub use launched::{LAUNCHERS, Launched, Launcher};
 pub use links::{Coalescing, LinkSettings};
+pub use matrix::{HostSet, MOST_GROUPS, Screening};
 pub use network::{LONGEST_FILE, Network, NetworkLink, Switch};
 pub use one_way_path::OneWayPath;
 pub use pair::{Pair, host_name, host_number};
+pub use port::PortRate;
 pub use ports::{NoPorts, PortRange};
 pub use profile::{PROFILES, Profile, Shipped};
 pub use search::experiments;
@@ -56,8 +63,9 @@ pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{
-    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, LONGEST_PLAN, Level, Levels, LoadOf, OF_FACTORS,
-    PEAK, Roles, STEP, Suite, SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
+    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, Graph, HandOut, LEAST_BUFFER, LONGEST_PLAN, Lane,
+    Layout, Level, Levels, LoadOf, MOST_BUFFER, OF_FACTORS, PEAK, Roles, STEP, Stage, Stream, Suite,
+    SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};

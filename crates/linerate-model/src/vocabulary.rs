@@ -23,6 +23,8 @@ mod readable;
 mod reason;
 mod rung;
 mod signal;
+mod stage;
+mod stage_filter;
 mod suite;
 mod tool;
 mod transport;
@@ -37,12 +39,12 @@ pub use calibrated::{
     SLEEP_LATE_LOWERED, SLEEP_LATE_LOWERED_P99, SLEEP_LATE_P99, SYSTEM_CALL, WAKE_UP_ASLEEP, WAKE_UP_AWAKE,
     WAKE_UP_SAME,
 };
-pub use cause::{CAUSES, Cause, Sign};
+pub use cause::{CAUSES, Cause, NOTHING_PASSES, Sign};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES};
+pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES, TRANSPORT_OF};
 pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
@@ -64,6 +66,11 @@ pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,
 };
 pub use signal::{SIGNALS, SignalEntry};
+pub use stage::{
+    APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE,
+    RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
+};
+pub use stage_filter::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};

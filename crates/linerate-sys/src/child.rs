@@ -77,6 +77,11 @@ impl ChildProcess {
         Some((child.stdin.take()?, child.stdout.take()?))
     }
 
+    /// Its standard input, where that is a pipe which nobody has taken yet.
+    pub fn input(&self) -> Option<ChildStdin> {
+        self.0.child.lock().unwrap_or_else(PoisonError::into_inner).stdin.take()
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.wait(Duration::ZERO)

@@ -13,7 +13,7 @@ pub use crate::wait::{
 use crate::bound;
 use crate::option;
 use crate::{Error, Result};
-use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -189,6 +189,17 @@ pub fn buffers(socket: &impl AsFd) -> Result<(usize, usize)> {
     let read = |e| Error::new("getsockopt", "socket", e);
     let socket = SockRef::from(socket);
     Ok((socket.send_buffer_size().map_err(read)?, socket.recv_buffer_size().map_err(read)?))
+}
+
+/// Has the kernel ask after the other end of a TCP connection on which nothing passes (SO_KEEPALIVE, tcp(7)): one that is cut
+/// off is noticed within 15 s.
+pub fn notice_loss(socket: &impl AsFd) {
+    let asked = TcpKeepalive::new()
+        .with_time(Duration::from_secs(3))
+        .with_interval(Duration::from_secs(2))
+        .with_retries(6);
+    // Where it cannot be had, what is waited for has a limit of its own.
+    let _ = SockRef::from(socket).set_tcp_keepalive(&asked);
 }
 
 /// Ends both directions: whoever waits on the socket, in this process or at the other end, waits no longer.

@@ -99,6 +99,13 @@ pub fn lower_timer_slack() -> Result<()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId(i32);
 
+impl ThreadId {
+    /// The number by which the kernel knows it, in this process's own namespace of numbers.
+    pub fn number(self) -> u32 {
+        self.0.cast_unsigned()
+    }
+}
+
 /// The calling thread.
 pub fn current() -> ThreadId {
     ThreadId(rustix::thread::gettid().as_raw_nonzero().get())

@@ -12,13 +12,16 @@ mod doctor;
 mod explain;
 mod fault;
 mod heading;
+mod history;
 mod import;
+mod join;
 mod kept;
 mod lab;
 mod lab_file;
 mod last_words;
 mod list;
 mod man;
+mod matrix;
 mod measure;
 mod onto;
 mod output;
@@ -26,12 +29,15 @@ mod planned_hosts;
 mod reach;
 mod recorder;
 mod report;
+mod resume;
 mod role;
 mod run;
 mod runtime;
 mod state;
 mod stop;
 mod suite;
+mod trace;
+mod trace_args;
 mod traces;
 mod transfer;
 mod transfer_args;
@@ -120,8 +126,12 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Ab(ab) => ab::main(&ab),
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
         Command::Transfer(transfer) => transfer::main(&transfer),
+        Command::Trace(trace) => trace::main(&trace),
         Command::Tune(tune) => tune::main(&tune),
+        Command::Matrix(matrix) => matrix::main(&matrix),
         Command::Undo(args) => undo::main(&args),
+        Command::Resume(resume) => resume::main(&resume),
+        Command::History(history) => history::main(&history),
         Command::Compare(compare) => compare::main(&compare),
         Command::Report(report) => report::main(&report),
         Command::Import(import) => import::main(&import),

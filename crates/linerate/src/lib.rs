@@ -7,7 +7,9 @@
 #![forbid(unsafe_code)]
 
 pub use linerate_desk::{analysis, diagnosis, published, report, schedule, simulation};
-pub use linerate_live::{calibration, control, lab, observer, pattern, run, state, transport, workload};
+pub use linerate_live::{
+    calibration, control, lab, observer, pattern, run, state, trace, transport, workload,
+};
 pub use linerate_model::{Error, Result, plan, record, statistic, unit, vocabulary};
 
 pub mod cli;

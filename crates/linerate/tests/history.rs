@@ -82,6 +82,56 @@ fn a_calibration_gives_the_next_run_its_spread() {
     assert_eq!((&throughput["runs"], &throughput["source"]), (&4.into(), &"calibrate".into()));
 }
 
+/// `linerate ARGUMENTS`, which writes no recording.
+fn shown(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.env("LINERATE_STATE", folder.join("state")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_history_is_shown_and_named_and_compared_with() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let run = |seed: u32| {
+        let seed = seed.to_string();
+        let only = ["--quiet", "--no-page", "--only", "network.tcp", "--seed", &seed];
+        linerate(folder.path(), &[&["run", "simulated:run=5%", "--profile", "quick"][..], &only].concat())
+    };
+    let nothing = shown(folder.path(), &["history"]);
+    assert!(nothing.status.success() && text(&nothing).contains("no completed run"));
+    (0..6).for_each(|seed| _ = run(seed));
+    let json = shown(folder.path(), &["history", "simulated:run=5%", "--format", "json"]);
+    let told: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let history = &told["histories"][0];
+    assert_eq!(
+        (&told["schema"], history["runs"].as_array().unwrap().len()),
+        (&"linerate.history/1".into(), 6)
+    );
+    assert_eq!(history["target"], "simulated:run=0.05");
+    let figures = history["figures"].as_array().unwrap();
+    let figure = figures.iter().find(|figure| figure["layer"] == "network.tcp a>b").unwrap();
+    let level = &figure["levels"][0];
+    assert_eq!((&level["n"], &level["change"]), (&6.into(), &Value::Null));
+    let number = |name: &str| level[name].as_f64().unwrap();
+    assert!(number("low") < number("median") && number("median") < number("high"), "{level}");
+    let csv = text(&shown(folder.path(), &["history", "--format", "csv"]));
+    let of_throughput = csv.lines().filter(|line| line.contains("network.tcp a>b,throughput")).count();
+    assert!(csv.starts_with("target,hosts,plan,utc,") && of_throughput == 6, "{csv}");
+    let page = text(&shown(folder.path(), &["history", "simulated"]));
+    assert!(page.contains("6 runs") && page.contains("network.tcp a>b"), "{page}");
+    let none = shown(folder.path(), &["history", "ssh://b"]);
+    assert_eq!(none.status.code(), Some(2));
+    // Those get a name, and two that follow are compared with them.
+    assert!(shown(folder.path(), &["history", "--keep", "before"]).status.success());
+    let early = shown(folder.path(), &["compare", "--baseline", "before"]);
+    assert!(String::from_utf8_lossy(&early.stderr).contains("no run of simulated:run=0.05 came after"));
+    // A second is what its start is told to.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    (6..8).for_each(|seed| _ = run(seed));
+    let compared = shown(folder.path(), &["compare", "--baseline", "before"]);
+    assert_eq!(compared.status.code(), Some(11), "{}", String::from_utf8_lossy(&compared.stderr));
+    assert!(text(&compared).contains("A: 6 runs, B: 2 runs"), "{}", text(&compared));
+}
+
 #[test]
 fn a_run_without_a_home_keeps_nothing() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -153,6 +203,8 @@ fn later_runs_lie_within_the_spread() {
         let entry = Entry {
             utc: String::new(),
             key: key(plan.target.kind(), &recording.hosts),
+            target: None,
+            recording: None,
             plan_hash: plan.hash(),
             version: String::new(),
             medians,

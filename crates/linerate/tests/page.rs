@@ -3,5 +3,6 @@
 mod browser;
 mod devtools;
 mod harness;
+mod matrix;
 mod report;
 mod tab;

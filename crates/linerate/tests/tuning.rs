@@ -100,6 +100,23 @@ fn a_lab_s_small_buffers_are_found() {
     assert!(step["gain"]["low"].as_f64() > Some(0.5), "{step}");
 }
 
+/// A library's own bad value is put in: buffers of its connections that hold next to nothing.
+#[test]
+#[ignore = "takes a minute: ./test --long"]
+fn a_library_s_buffers_are_tuned_from_a_bad_value() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target = ["lab", "--rung", "network.mpi", "--knob", "mpi-socket-buffer"];
+    let base = ["--base", "mpi.socket-buffer=4KiB", "--budget", "90s"];
+    let arguments = ["--quiet", "--output", out, "--format", "json"];
+    let output = linerate(&[&["tune"], &target[..], &base[..], &arguments].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    assert_eq!(output.status.code(), Some(10), "{} {}", report["sentence"], text(&output));
+    let step = &report["tuning"]["steps"][0];
+    assert!(step["name"].as_str().unwrap().contains("mpi.socket-buffer"), "{step}");
+    assert!(step["gain"]["low"].as_f64() > Some(0.01), "{step}");
+}
+
 /// A process that is no more.
 const DEAD: &str = "4194304.1";
 

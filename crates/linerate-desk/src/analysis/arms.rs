@@ -8,11 +8,11 @@
 
 mod figures;
 mod judgement;
+mod reached;
 mod tuning;
 
-pub use tuning::{
-    Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_link_full, tuned,
-};
+pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
+pub use tuning::{Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned};
 
 use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};
 use crate::plan::{FIRST_LOOK, race_blocks};

@@ -3,6 +3,7 @@
 //! Medians and intervals over trials are taken of what it gives. What a trial cannot tell is none, as a percentile is
 //! beyond which too few samples lie.
 
+use super::application;
 use super::connections::Connections;
 use super::search;
 use super::trial::{cpu_ns_per_byte, half_round_trip_ns, lost_share, positive, throughput_bps};
@@ -120,6 +121,15 @@ const MEASURES: &[Line] = &[
     connections(&metric::LIMITED_BY, Named("receive-window"), |all| Some(all.limits()?.receive_window)),
     connections(&metric::LIMITED_BY, Named("send-buffer"), |all| Some(all.limits()?.send_buffer)),
     connections(&metric::LIMITED_BY, Named("network"), |all| Some(all.limits()?.network)),
+    whole(&metric::ROUND_TIME, |trial| message_time_ns(trial, Does::Collects, 0.5)),
+    percentiles(&metric::ROUND_TIME, |trial, share| message_time_ns(trial, Does::Collects, share)),
+    whole(&metric::POLLS_MISSED, application::polls_missed),
+    whole(&metric::UNIT_TIME, |trial| message_time_ns(trial, Does::Stages, 0.5)),
+    percentiles(&metric::UNIT_TIME, |trial, share| message_time_ns(trial, Does::Stages, share)),
+    whole(&metric::UNIT_RATE, application::unit_rate),
+    whole(&metric::STRIPED_THROUGHPUT, application::striped_bps),
+    part(&metric::DONE_TIME, "first", |trial| application::done_ns(trial, f64::min)),
+    part(&metric::DONE_TIME, "last", |trial| application::done_ns(trial, f64::max)),
 ];
 
 /// What is asked for by this name, that of a metric or of a part of one.

@@ -8,12 +8,14 @@ mod figure;
 mod growth;
 mod label;
 mod shown;
+mod stages;
 mod table;
 
 pub use claim::{ClaimOutcome, Holds};
 pub use compare::is_at;
 pub use figure::{FigureValues, SeriesValues, ValueAt};
 pub use shown::{ShownNumber, shown_numbers};
+pub use stages::{Binding, StageValues, StagesValues};
 pub use table::{CellValue, TableValues};
 
 use super::not_measured;
@@ -34,6 +36,8 @@ pub struct SuiteValues {
     pub figures: Vec<FigureValues>,
     /// Its tables.
     pub tables: Vec<TableValues>,
+    /// Where the time of its pipelines went.
+    pub stages: Vec<StagesValues>,
     /// The conclusions.
     pub claims: Vec<ClaimOutcome>,
     /// What its rungs cannot measure here.
@@ -49,6 +53,7 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
         paper: suite.paper.clone(),
         figures: suite.figures.iter().map(|one| figure::values(recording, plan, suite, one)).collect(),
         tables: suite.tables.iter().map(|one| table::values(recording, plan, suite, one)).collect(),
+        stages: stages::values(recording, plan, suite),
         left_out: left_out(recording, suite),
         claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
     };

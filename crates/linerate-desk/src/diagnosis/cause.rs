@@ -5,11 +5,16 @@
 //! change nothing by equivalence, to cost, or to gain less than the margin; the lack of a difference rules nothing out.
 //! Where nothing can be changed, a cause is told only where all of its signs are there.
 
+mod bursts;
+mod stopping;
+
 use super::bound::Bound;
 use super::doubt::Finding;
+use super::facts::failed_as_it_stands;
 use super::sign::Shown;
 use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Layer, Verdict, compare_arms};
-use crate::plan::{DROP_LOOK, HostGroup, Plan, View};
+use crate::analysis::{is_all_there, is_near, reaching};
+use crate::plan::{DROP_LOOK, FIRST_LOOK, HostGroup, Plan, View};
 use crate::record::Recording;
 use crate::statistic::Effect;
 use crate::unit::signed_percent;
@@ -80,6 +85,9 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
     let Some((plan, compared)) = plan.and_then(|plan| Some((plan, compare_arms(recording)?))) else {
         return Vec::new();
     };
+    if failed_as_it_stands(recording).is_some() {
+        return stopping::verdicts(recording, plan);
+    }
     let shown = shown(recording, found, (&compared.rung, &compared.from, &compared.to));
     let design = match &plan.view {
         View::Comparison { design, .. } => Some(design),
@@ -91,10 +99,14 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
         let has_arm = plan.arms.iter().any(|arm| arm.cause.as_deref() == Some(cause.name));
         has_arm || is_adaptive && cause.experiments.is_empty()
     };
-    let look = Look { recording, plan, compared: &compared, shown, is_adaptive, against };
+    let is_all_there = is_adaptive && is_all_there(plan, &compared);
+    let is_reached = is_adaptive && !reaching(plan, &compared).is_empty();
+    let look =
+        Look { recording, plan, compared: &compared, shown, is_adaptive, against, is_all_there, is_reached };
     let mut found: Vec<CauseVerdict> =
         CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
     demote_what_adds_nothing(&mut found);
+    bursts::tell_apart(plan, &compared, &mut found);
     let gain = |one: &CauseVerdict| one.gain.map_or(0.0, |effect| effect.estimate);
     found.sort_by(|a, b| a.grade.cmp(&b.grade).then(gain(b).total_cmp(&gain(a))));
     found
@@ -141,6 +153,9 @@ struct Look<'r> {
     is_adaptive: bool,
     /// The rate that somebody expects.
     against: Option<f64>,
+    /// Whether the path as it stands has all that is expected, or one of the experiments.
+    is_all_there: bool,
+    is_reached: bool,
 }
 
 impl Look<'_> {
@@ -168,6 +183,10 @@ impl Look<'_> {
                 evidence.push("it gains, but the path shows no sign of the cause".into());
                 Grade::CannotTell
             }
+            (false, []) if self.is_all_there && cause.is_fault => {
+                evidence.push(if has_sign { ALL_THERE } else { NO_SIGN }.into());
+                Grade::NotTested
+            }
             (false, []) if self.is_told(cause, !refused.is_empty()) => Grade::Consistent,
             (false, []) => {
                 evidence.extend(self.why_not_tested(cause, refused.is_empty()));
@@ -177,6 +196,10 @@ impl Look<'_> {
                 if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) =>
             {
                 Grade::RuledOut
+            }
+            (false, made) if self.was_left(made) => {
+                evidence.push(LEFT.into());
+                Grade::NotTested
             }
             (false, _) => Grade::CannotTell,
         };
@@ -214,10 +237,20 @@ impl Look<'_> {
         if let Some(other) = cause.against.iter().find_map(|sign| shown.evidence(*sign)) {
             return Some(format!("the path shows what another cause looks like: {other}"));
         }
+        let base = self.compared.base?.median;
+        let mut own = self.plan.arms.iter().filter(|arm| arm.cause.as_deref() == Some(cause.name));
         Some(match shown.is_suspect(cause) {
             false => NO_SIGN.into(),
-            true => "no experiment lies near the rate, or no time was left for it".into(),
+            true if own.any(|arm| is_near(arm, base)) => NO_TIME.into(),
+            true => "no experiment lies near the rate".into(),
         })
+    }
+
+    /// Whether its experiments were left early, because another one reaches all that is expected.
+    fn was_left(&self, made: &[&ArmCandidate]) -> bool {
+        let raced = self.compared.blocks.saturating_sub(FIRST_LOOK);
+        let is_left = |one: &&ArmCandidate| one.change.is_some_and(|change| change.n < raced);
+        self.is_reached && made.iter().all(is_left)
     }
 
     /// What of the rate that is missing this gain gives.
@@ -246,10 +279,20 @@ impl Look<'_> {
 /// Why a cause without a sign was not tested.
 pub const NO_SIGN: &str = "no sign of it";
 
+/// Why one with a sign was not.
+const NO_TIME: &str = "no time was left for it: give more by --budget";
+const ALL_THERE: &str = "the rate is all that is expected: nothing is left to explain";
+const LEFT: &str = "it was left: another change reaches all that is expected";
+
 impl CauseVerdict {
     /// Whether it was not tested because nothing spoke of it.
     pub fn is_without_sign(&self) -> bool {
         self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_SIGN)
+    }
+
+    /// Whether it shows a sign and there was no time for its experiment, so that it may well be there.
+    pub fn is_left_open(&self) -> bool {
+        self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_TIME)
     }
 }
 

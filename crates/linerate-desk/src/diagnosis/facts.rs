@@ -1,7 +1,8 @@
 //! What the recording says about hosts and interfaces.
 
-use crate::plan::HostId;
-use crate::record::{HostFacts, Recording, StepRecord};
+use crate::plan::{Case, HostId};
+use crate::record::{HostFacts, NotMeasured, Recording, StepRecord};
+use crate::vocabulary::Pattern;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -40,4 +41,12 @@ pub(super) fn busiest_interface<'r>(
         }
     }
     carried.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(name, _)| name)
+}
+
+/// What failed of the path as it stands, where that never passed anything.
+pub(super) fn failed_as_it_stands(recording: &Recording) -> Option<&NotMeasured> {
+    let is_base = |case: &Case| case.arm == 0 && case.pattern == Pattern::Stream;
+    let has_passed = recording.trials.iter().any(|trial| trial.pass > 0 && is_base(&trial.case));
+    let mut failed = recording.unavailable.iter().filter(|not| not.case.as_deref().is_some_and(is_base));
+    failed.next().filter(|_| !has_passed)
 }

@@ -5,11 +5,11 @@ use super::doubt::Finding;
 use super::facts::{busiest_interface, interface_fact};
 use super::wire::wire;
 use crate::analysis::Layer;
-use crate::plan::HostId;
+use crate::plan::{HostId, View};
 use crate::record::{Recording, SocketRecord, StepRecord};
 use crate::statistic::median;
-use crate::unit::{BitRate, Bytes, percent, significant};
-use crate::vocabulary::{Cause, Sign};
+use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
+use crate::vocabulary::{Cause, NOTHING_PASSES, Sign};
 use serde_json::Value;
 
 /// A bound is a sign where the rate is more than this share of it: a wait of less of the time is no sign of what binds.
@@ -28,6 +28,19 @@ const SUPER: f64 = 1.5;
 /// A segment is small where it is less than this share of what the path takes; headers of IPv4 and TCP with timestamps.
 const SMALL: f64 = 0.8;
 const HEADERS: f64 = 52.0;
+
+/// So many packet filter rules are many, so many packets that a host drops, and so much less than is expected is less.
+const MANY_RULES: u64 = 256;
+const DROPPED: f64 = 1e-5;
+const MISSED: f64 = 0.85;
+
+/// What counts the rules of a host.
+const FILTERS: [&str; 2] = ["netfilter.nftables_rules", "netfilter.iptables_entries"];
+
+/// The MTU that nobody set, and a round trip that a queue makes long: so many times the least one, and longer by so much.
+const STANDARD_MTU: u64 = 1500;
+const TIMES_THE_LEAST: f64 = 3.0;
+const LONGER_US: f64 = 5e3;
 
 /// A send buffer is full with so much of it in flight: the kernel counts what surrounds the payload, too.
 const FULL: f64 = 0.5;
@@ -49,12 +62,27 @@ const READ: &[(&str, Reading)] = &[
         let busy = path.bounds.iter().filter(|bound| ["sender-cpu", "receiver-cpu"].contains(&bound.name));
         busy.filter(|bound| path.is_near(bound)).map(|bound| bound.evidence.clone()).next()
     }),
+    ("filter-rules", |path| {
+        let (host, rules) = path.filter_rules().find(|(_, rules)| *rules >= MANY_RULES)?;
+        Some(format!("{rules} packet filter rules on {host}"))
+    }),
+    ("host-drops", |path| {
+        let (dropped, packets) = path.dropped()?;
+        (dropped / packets >= DROPPED)
+            .then(|| format!("{} of the packets were dropped by a host", percent(dropped / packets)))
+    }),
     ("idle-sender", |path| {
         let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
         (share < BUSY).then(|| format!("data was outstanding in {} of the time", percent(share)))
     }),
+    ("less-than-expected", |path| {
+        let expected = path.expected?;
+        let is_less = path.measured < MISSED * expected;
+        is_less.then(|| format!("{} where {} is expected", BitRate(path.measured), BitRate(expected)))
+    }),
     ("no-selective-acks", |path| path.lacks(SACK, "no selective acknowledgements were agreed on")),
     ("no-window-scaling", |path| path.lacks(WINDOW_SCALING, "no window scaling was agreed on")),
+    (NOTHING_PASSES, |path| path.failure()),
     ("offloads-off", |path| {
         let (host, interface) = path.interfaces().find(|(host, interface)| path.is_bare(*host, interface))?;
         Some(format!("TSO, GSO and GRO are off on {interface} of {host}"))
@@ -69,6 +97,16 @@ const READ: &[(&str, Reading)] = &[
         let bps = 8.0 * path.last("max_pacing_rate").filter(|rate| *rate < NO_LIMIT)?;
         let is_near = (path.measured / bps - 1.0).abs() <= NEAR;
         is_near.then(|| format!("the socket sends at most {}", BitRate(bps)))
+    }),
+    ("receive-offload-off", |path| {
+        let (host, interface) = path.interfaces().last()?;
+        let is_it = path.is_off(host, interface, &["gro"]) && !path.is_bare(host, interface);
+        is_it.then(|| format!("GRO is off on {interface} of {host}"))
+    }),
+    ("segmentation-off", |path| {
+        let (host, interface) = path.interfaces().next()?;
+        let is_it = path.is_off(host, interface, &["tso", "gso"]) && !path.is_bare(host, interface);
+        is_it.then(|| format!("TSO and GSO are off on {interface} of {host}"))
     }),
     ("segments-lost", |path| {
         let share = path.moved("total_retrans") / path.moved("data_segs_out");
@@ -91,6 +129,17 @@ const READ: &[(&str, Reading)] = &[
         let is_small = segment < SMALL * (path_mtu - HEADERS);
         is_small.then(|| format!("segments of {segment} B on a path of {path_mtu} B"))
     }),
+    ("standard-mtu", |path| {
+        let mtu = wire(path.recording, path.layer).mtu?;
+        (mtu <= STANDARD_MTU).then(|| format!("packets of {mtu} B at most"))
+    }),
+    ("standing-queue", |path| {
+        let (loaded, least) = (path.last("rtt")?, path.last("min_rtt")?);
+        let is_long = loaded >= TIMES_THE_LEAST * least && loaded - least >= LONGER_US;
+        let told = |us: f64| Nanoseconds(1e3 * us);
+        is_long
+            .then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
+    }),
 ];
 
 fn kib(bytes: f64) -> String {
@@ -107,6 +156,8 @@ pub(super) struct Shown<'r> {
     findings: Vec<&'r Finding>,
     /// The rate at the ladder's size.
     measured: f64,
+    /// The rate that somebody expects.
+    expected: Option<f64>,
     steps: Vec<&'r StepRecord>,
 }
 
@@ -121,7 +172,12 @@ impl<'r> Shown<'r> {
         let measured = layer.throughput_bps?.median;
         let of_layer = |finding: &&Finding| finding.layer.is_none_or(|layer| layer == at);
         let findings = findings.iter().filter(of_layer).collect();
-        Some(Shown { recording, layer, bounds, findings, measured, steps: stream_steps(recording, layer) })
+        let expected = recording.plan().and_then(|plan| match &plan.view {
+            View::Comparison { design, .. } => design.against_bps,
+            _ => None,
+        });
+        let steps = stream_steps(recording, layer);
+        Some(Shown { recording, layer, bounds, findings, measured, expected, steps })
     }
 
     /// What is seen of a sign; none where it is not there.
@@ -154,6 +210,10 @@ impl<'r> Shown<'r> {
 
     /// Whether a cause is worth an experiment, or to be named without one.
     pub fn is_suspect(&self, cause: &Cause) -> bool {
+        // Where this is asked something has passed.
+        if cause.stops_all() {
+            return false;
+        }
         let is_seen = |sign: &Sign| self.evidence(*sign).is_some();
         if cause.experiments.is_empty() {
             return cause.signs.iter().all(is_seen);
@@ -226,10 +286,44 @@ impl<'r> Shown<'r> {
     }
 
     fn is_bare(&self, host: HostId, interface: &str) -> bool {
+        self.is_off(host, interface, &["tso", "gso", "gro"])
+    }
+
+    /// Whether these offloads are all off.
+    fn is_off(&self, host: HostId, interface: &str, names: &[&str]) -> bool {
         let offloads = interface_fact(self.recording, host, interface, "offloads");
         let is_off =
             |name: &str| offloads.and_then(|all| all.get(name)).and_then(Value::as_bool) == Some(false);
-        ["tso", "gso", "gro"].iter().all(|name| is_off(name))
+        names.iter().all(|name| is_off(name))
+    }
+
+    /// How many packet filter rules each end has.
+    fn filter_rules(&self) -> impl Iterator<Item = (HostId, u64)> {
+        let ends = [&self.layer.from, &self.layer.to].into_iter().flatten();
+        ends.filter_map(|group| {
+            let host = group.single()?;
+            let stack = &super::facts::host(self.recording, host)?.environment.stack;
+            let counts = FILTERS.iter().filter_map(|name| stack.get(*name).and_then(Value::as_u64));
+            Some((host, counts.max()?))
+        })
+    }
+
+    /// Packets that the ends dropped, and those that came in.
+    fn dropped(&self) -> Option<(f64, f64)> {
+        let deltas = self.steps.iter().flat_map(|step| &step.hosts);
+        let of_backlog: f64 = deltas.map(|delta| delta.softnet_dropped as f64).sum();
+        let of_interfaces = self.interfaces().map(|(host, name)| {
+            let of_host = self.steps.iter().flat_map(|step| &step.hosts).filter(|delta| delta.host == host);
+            let deltas = of_host.flat_map(|delta| &delta.interfaces).filter(|delta| delta.name == name);
+            deltas.map(|delta| delta.drops as f64).sum::<f64>()
+        });
+        let dropped = of_backlog + of_interfaces.sum::<f64>();
+        Some((dropped, self.received()?.1))
+    }
+
+    /// What failed of the path as it stands.
+    fn failure(&self) -> Option<String> {
+        super::facts::failed_as_it_stands(self.recording).map(|not| not.reason.why.clone())
     }
 
     /// Bytes and packets that came in at the receiving end.

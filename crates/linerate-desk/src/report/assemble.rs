@@ -38,6 +38,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         arms: compare_arms(recording),
         tuning: tuned(recording),
         verdicts: diagnosis.causes.clone(),
+        matrix: super::matrix::entry(recording),
         suites: suites(analysis, diagnosis),
         imported: super::imported::entry(recording),
         ladder: ladder.collect(),
@@ -57,6 +58,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         Shows::Comparison(arms) => super::arms::sentence(arms),
         Shows::Diagnosis(arms, causes) => super::cause::sentence(&report, arms, causes),
         Shows::Tuning(tuned) => super::tuning::sentence(tuned),
+        Shows::Matrix(matrix) => super::matrix::sentence(matrix),
         Shows::Suites(suites) => super::suite::sentence(suites),
         Shows::Ladder => diagnosis.sentence.clone(),
     };

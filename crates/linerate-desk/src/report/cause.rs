@@ -54,7 +54,8 @@ pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerd
             proved.join("; then by ")
         );
     }
-    let open: Vec<&str> = of(Grade::CannotTell, true).into_iter().map(what).collect();
+    let untried = of(Grade::NotTested, true).into_iter().filter(|one| one.is_left_open());
+    let open: Vec<&str> = of(Grade::CannotTell, true).into_iter().chain(untried).map(what).collect();
     if !open.is_empty() || !compared.doubts.is_empty() {
         let because = match compared.doubts.as_slice() {
             [] => format!("neither proved nor ruled out: {}", open.join("; ")),
@@ -99,7 +100,8 @@ fn what(verdict: &CauseVerdict) -> &str {
 
 /// `a send buffer …: socket.send-buffer=4MiB carries +310 % [+290 %, +330 %]`.
 fn with_gain(verdict: &CauseVerdict) -> String {
-    let gain = verdict.gain.map_or(String::new(), |gain| {
+    let nothing_else = || format!(" (with {} messages pass, and without it none)", verdict.experiment);
+    let gain = verdict.gain.map_or_else(nothing_else, |gain| {
         format!(
             " ({} changes the rate by {} {}{})",
             verdict.experiment,

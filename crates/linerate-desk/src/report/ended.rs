@@ -13,7 +13,7 @@ const SLOWER: f64 = 1.1;
 
 /// How a run in passes ended; none of another kind of run, and of one that has not begun.
 pub(super) fn ended(recording: &Recording) -> Option<EndedEntry> {
-    let plan = recording.plan().filter(|plan| !matches!(plan.view, View::Comparison { .. }))?;
+    let plan = recording.plan().filter(|plan| is_in_passes(&plan.view))?;
     let passes = passes_in(&recording.steps);
     let asked = recording.additions.iter().map(|one| match (one.passes, one.budget_ns) {
         (Some(passes), _) => Some(passes),
@@ -39,6 +39,11 @@ pub(super) fn ended(recording: &Recording) -> Option<EndedEntry> {
         spent_ns: recording.spent_ns(),
         slower: sum(|step| step.duration_ns) / sum(|step| step.predicted_ns).max(1.0),
     })
+}
+
+/// Whether a view is measured in passes.
+fn is_in_passes(view: &View) -> bool {
+    !matches!(view, View::Comparison { .. } | View::Matrix { .. })
 }
 
 /// How many passes of the plan have begun.

@@ -9,6 +9,7 @@ mod data;
 mod environment;
 mod findings;
 mod imported;
+mod matrix;
 mod papers;
 mod plot;
 mod suite_tables;
@@ -52,6 +53,7 @@ pub(super) fn page(sheets: &[Sheet]) -> Result<String> {
             (contents(sheets, &figures))
             (ladder(sheets, &figures, &pictures))
             @for group in plot::GROUPS { (plot::group(group, &figures, &pictures)) }
+            (matrix::section(sheets))
             (imported::section(sheets))
             (suite_tables::section(sheets))
             (claims::section(sheets))
@@ -120,6 +122,9 @@ fn headline(sheets: &[Sheet]) -> String {
     if sheets.iter().all(|sheet| sheet.report.imported.is_some()) {
         return "What other tools measured".into();
     }
+    if matrix::are_any(sheets) {
+        return "Which host, link or group is slow".into();
+    }
     let suites = sheets.iter().flat_map(|sheet| &sheet.report.suites);
     let about: BTreeSet<&str> = suites.map(|suite| suite.about.as_str()).collect();
     match about.iter().next() {
@@ -145,6 +150,7 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
             ul {
                 @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { "The ladder" } } }
                 @for group in groups { li { a href={ "#" (group.id) } { (group.title) } } }
+                @if matrix::are_any(sheets) { li { a href="#matrix" { "Each host with the others" } } }
                 @if imported::are_any(sheets) { li { a href="#imported" { "Other tools" } } }
                 @if suite_tables::are_any(sheets) { li { a href="#tables" { "Beside each other" } } }
                 @if claims::are_any(sheets) { li { a href="#claims" { "Conclusions" } } }
@@ -160,7 +166,8 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
 
 /// Of a suite there are figures of its own, and of another tool its table.
 fn has_no_ladder(sheet: &Sheet) -> bool {
-    sheet.report.ladder.is_empty() && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_))
+    sheet.report.ladder.is_empty()
+        && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_) | Shows::Matrix(_))
 }
 
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {

@@ -1,6 +1,8 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
+use crate::analysis::matrix::Matrix;
 use crate::analysis::{Analysis, Compared, Curve, Measure, Point, SuiteValues, Table, Tuned, shown};
+use crate::plan::HostPair;
 use crate::record::Recording;
 use crate::statistic::{Effect, Estimate};
 use crate::vocabulary::Cache;
@@ -61,6 +63,28 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
                 }
             }
         }
+    }
+    debug_assert!(written);
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// What a row of a matrix holds.
+const MATRIX_KEYS: &[&str] =
+    &["from", "to", "from_name", "to_name", "throughput_bps", "of_usual", "round_trip_ns"];
+
+/// Writes the header and a row for each two hosts that met.
+pub(super) fn render_matrix(matrix: &Matrix) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A row has as many fields as the header and memory does not refuse: neither write can fail.
+    let mut written = writer.write_record(MATRIX_KEYS).is_ok();
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for cell in &matrix.cells {
+        let HostPair { from, to } = cell.pair;
+        let of_usual = cell.throughput_bps.zip(matrix.usual_bps).map(|(bps, usual)| bps / usual);
+        let names = [from, to].map(|host| matrix.screening.name_of(host));
+        let numbers = [cell.throughput_bps, of_usual, cell.round_trip_ns].map(number);
+        let row = [from.to_string(), to.to_string()].into_iter().chain(names).chain(numbers);
+        written &= writer.write_record(row).is_ok();
     }
     debug_assert!(written);
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()

@@ -4,11 +4,15 @@ mod curve;
 mod distribution;
 mod imported;
 mod left_out;
+mod matrix;
 mod suite;
 
 pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use imported::{ImportedEntry, ImportedReport};
+pub use matrix::{
+    CellEntry, DifferenceEntry, DoubtEntry, MatrixHostEntry, MatrixReport, NamedEntry, SuspectEntry,
+};
 pub use suite::{
     CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteRowEntry,
     SuiteSeriesEntry, SuiteTableEntry,
@@ -46,6 +50,9 @@ pub struct Report {
     /// What the plan files asked for.
     #[serde(default)]
     pub suites: Vec<SuiteReport>,
+    /// Many hosts with each other, and who of them is slow; absent of other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<MatrixReport>,
     /// What another tool measured; null of a run.
     pub imported: Option<ImportedReport>,
     /// The ladder, from the bottom up: an entry for each rung, number of flows and host or direction.
@@ -74,12 +81,16 @@ pub(super) enum Shows<'r> {
     Comparison(&'r Compared),
     Diagnosis(&'r Compared, &'r [CauseVerdict]),
     Tuning(&'r Tuned),
+    Matrix(&'r MatrixReport),
     Imported(&'r ImportedReport),
 }
 
 impl Report {
     /// What it is of: a comparison that was cut short is of the ladder, which the plan as it stands has.
     pub(super) fn shows(&self) -> Shows<'_> {
+        if let Some(matrix) = &self.matrix {
+            return Shows::Matrix(matrix);
+        }
         if let Some(tuned) = self.tuning.as_ref().filter(|tuned| !tuned.rounds.is_empty()) {
             return Shows::Tuning(tuned);
         }

@@ -1,5 +1,6 @@
 //! What a suite gave, as text: a table a figure, and which conclusions hold.
 
+mod stages;
 mod table;
 
 pub(super) use table::{about as about_row, written as written_cell};
@@ -20,7 +21,7 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
         about: suite.about.clone(),
         paper: suite.paper.clone(),
         figures: suite.figures.iter().map(figure).collect(),
-        tables: suite.tables.iter().map(table::entry).collect(),
+        tables: suite.tables.iter().map(table::entry).chain(suite.stages.iter().map(stages::entry)).collect(),
         claims: suite.claims.iter().map(claim).collect(),
         left_out: suite.left_out.clone(),
         warnings,

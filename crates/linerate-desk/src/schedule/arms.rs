@@ -18,7 +18,7 @@ use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
 use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
-use crate::vocabulary::{Pattern, Wait};
+use crate::vocabulary::{Pattern, Rung, Wait};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -109,7 +109,6 @@ impl Arms {
             let sizes = entry.sizes.repeat(trials);
             entry.nominal_ns = entry.with_sizes(sizes).nominal_ns;
         }
-        let concerns = |it: &NotMeasured| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         // Without what decides nothing can be compared, and what is watched alone is no comparison.
         if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
             entries.clear();
@@ -354,15 +353,21 @@ pub(super) fn decides(metric: Metric) -> Pattern {
     }
 }
 
-/// One connection, from the first host to the second, both ends sleeping.
+/// One connection, from the first host to the second, both ends sleeping; those of a library that only polls as they do.
 pub(super) fn is_compared(entry: &Entry) -> bool {
     let case = &entry.case;
     entry.rung.transport.ends == 2
-        && case.wait == Wait::Sleeping
+        && (case.wait == Wait::Sleeping || entry.rung.transport.only_polls)
         && case.flows == 1
         && case.pairs.is_forward()
         && case.pattern != Pattern::Bidirectional
         && !case.timeline
+}
+
+/// Whether what is not measured would be compared.
+pub(super) fn concerns(not: &NotMeasured) -> bool {
+    let only_polls = Rung::named(&not.rung).is_some_and(|rung| rung.transport.only_polls);
+    not.wait.is_none_or(|wait| wait == Wait::Sleeping || only_polls)
 }
 
 /// The message size that a pattern is compared at: the plan has a small one and a large one.

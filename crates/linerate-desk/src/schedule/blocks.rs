@@ -59,6 +59,9 @@ const CALL_NS: f64 = 500.0;
 /// that one lies, does not count.
 pub(super) const LEAST_ROUND_TRIPS: f64 = 100.0;
 
+/// A search goes by so many of the latest trials.
+const RECENT: usize = 6;
+
 /// The blocks of an entry's next visit, in an order that follows from the seed.
 pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -> Vec<Block> {
     let Visit { entry, probe, .. } = visit;
@@ -176,6 +179,8 @@ impl Shape<'_> {
         }
         match self.entry.case.pattern.is_exchange() {
             true if self.least_messages() == 1 => self.block(1, 1, 0),
+            // A unit of an application's work may take long, whatever its size.
+            true if self.entry.case.pattern.entry().application => self.block(1, LEAST_SAMPLES, 1),
             true if self.size <= 64 << 10 => self.block(1, 40, 8),
             true => self.block(1, 6, 2),
             false => self.block(self.probing_messages(), 1, 0),
@@ -336,8 +341,12 @@ fn by_trials(
             .take_while(|trial| key(trial) == key(latest));
         others.filter_map(message_ns).reduce(f64::max)
     };
-    if let Some(trial) = trials().find(|trial| trial.block.message_bytes == size) {
-        return slowest(trial);
+    let recent = trials().filter(|trial| trial.block.message_bytes == size);
+    // Where packets are lost a rate is another one each time, and a search cannot pay for what takes ten times as long.
+    let counted = if entry.bounded { RECENT } else { 1 };
+    let known: Vec<f64> = recent.take(counted).filter_map(slowest).collect();
+    if !known.is_empty() {
+        return Some(known.iter().sum::<f64>() / known.len() as f64);
     }
     let nearest = trials().min_by_key(|trial| trial.block.message_bytes.abs_diff(size))?;
     let scaled = slowest(nearest)? * size as f64 / nearest.block.message_bytes.max(1) as f64;
@@ -356,7 +365,7 @@ fn round_trip_ns(entry: &Entry, recording: &Recording) -> f64 {
     latest.unwrap_or(0.0).max(entry.path.round_trip_ns)
 }
 
-fn message_ns(trial: &Trial) -> Option<f64> {
+pub(super) fn message_ns(trial: &Trial) -> Option<f64> {
     let keeping = trial.roles.iter().filter(|role| role.does.keeps_time());
     let duration = keeping.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
     let messages = trial.block.messages * u64::from(trial.block.slices);

@@ -131,7 +131,7 @@ pub(super) fn entries(
     coverage: &Coverage,
 ) -> (Vec<Entry>, Vec<NotMeasured>) {
     let wanted = match &plan.view {
-        View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => {
+        View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } | View::Matrix { .. } => {
             ladder::wanted(plan, recording, coverage)
         }
         View::Suites(suites) => suite::wanted(plan, suites),

@@ -1,40 +1,38 @@
 //! A search for causes: the plan as it stands is looked at first, then what shows a sign is tried, and the rest is not.
 //!
 //! First come a few blocks of the plan as it stands and its controls. What they show signs of is begun, from the lowest rung
-//! up, as many experiments as the budget can pay. They race in randomised blocks against the plan as it stands, all of which
+//! up, as many experiments as the budget can pay, the first one of each cause before second ones. They race in randomised blocks against the plan as it stands, all of which
 //! count, in as many blocks as it takes to prove one of them different after Holm's adjustment over all that were begun. There
 //! is one look before the end: what is proved to gain less than the margin by then is dropped, which can make nothing look
-//! like a gain. What won is measured once more in fresh blocks. When that is done, or the budget spent, the search ends.
+//! like a gain; and after each block one whether an experiment reaches all that is expected, which leaves nothing for the
+//! others to explain. What won is measured once more in fresh blocks. When that is done, or the budget spent, the search ends.
 
-use super::arms::{decides, is_compared, size};
+mod rescue;
+mod timing;
+
+use super::arms::{concerns, decides, is_compared, size};
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, blocks, failure, step};
-use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms};
+use crate::analysis::{
+    ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_near, reaching,
+};
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
 use crate::record::{NotMeasured, Recording};
-use crate::statistic::median;
-use crate::unit::BitRate;
-use crate::vocabulary::{Cause, Wait};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
+use timing::{round_trip_ns, stretched, timed};
 
 /// Says of which causes a recording shows signs, by their names.
 pub type Suspects = fn(&Recording) -> BTreeSet<String>;
 
 /// Rounds of the discarded pass.
 const PROBES: usize = 2;
-
-/// On a way of which round trips count, a window has grown after so many, and a trial lasts as long.
-const ROUND_TRIPS: f64 = 25.0;
-
-/// Nothing warms up or lasts longer, however long the way is.
-const LONGEST_NS: f64 = 2.5e9;
 
 /// The most visits of an arm in a block, which are short: what differs from visit to visit is more than what differs within.
 const MOST_VISITS: u64 = 24;
@@ -48,12 +46,6 @@ const PLANNED_SHARE: f64 = 0.9;
 
 /// Winners that are confirmed: those that gain most.
 const MOST_CONFIRMED: usize = 3;
-
-/// A rate to pace at is tried where it is so many times the rate.
-const PACED: [f64; 2] = [0.7, 1.7];
-
-/// The knob of that.
-const PACING: &str = "tcp.pacing-rate";
 
 /// What a diagnosis without a budget may take.
 const BUDGET_NS: u64 = 240_000_000_000;
@@ -76,6 +68,8 @@ pub struct Experiments {
     begun: Option<BTreeSet<u32>>,
     /// What was dropped at the look before the end.
     dropped: BTreeSet<u32>,
+    /// Whether an experiment reaches all that is expected.
+    is_explained: bool,
     /// What is confirmed.
     chosen: BTreeSet<u32>,
 }
@@ -99,7 +93,6 @@ impl Experiments {
             reason: reason.clone(),
             ..NotMeasured::default()
         });
-        let concerns = |it: &NotMeasured| it.wait.is_none_or(|wait| wait == Wait::Sleeping);
         let mut schedule = Experiments {
             plan: plan.clone(),
             comparison: comparison.clone(),
@@ -111,6 +104,7 @@ impl Experiments {
             visits: Visits::default(),
             begun: None,
             dropped: BTreeSet::new(),
+            is_explained: false,
             chosen: BTreeSet::new(),
         };
         schedule.visits_each = schedule.pace();
@@ -167,15 +161,20 @@ impl Experiments {
     }
 
     /// The experiments for what the recording shows signs of, as many as the budget can pay, from the lowest rung up.
-    fn begin(&self, recording: &Recording) -> BTreeSet<u32> {
+    fn begin(&mut self, recording: &Recording) -> BTreeSet<u32> {
         let suspects = (self.suspects)(recording);
-        let base = compare_arms(recording).and_then(|compared| compared.base).map(|base| base.median);
+        let compared = compare_arms(recording);
+        if compared.as_ref().is_some_and(|compared| is_all_there(&self.plan, compared)) {
+            return BTreeSet::new();
+        }
+        let base = compared.and_then(|compared| compared.base).map(|base| base.median);
         let is_asked = |arm: &Arm| {
             let is_suspect = arm.cause.as_ref().is_some_and(|cause| suspects.contains(cause));
             is_suspect && base.is_none_or(|base| is_near(arm, base))
         };
         let asked = (1..).zip(&self.plan.arms).filter(|(number, _)| !self.refused.contains(number));
-        let asked: Vec<u32> = asked.filter(|(_, arm)| is_asked(arm)).map(|(number, _)| number).collect();
+        let asked: Vec<(u32, &Arm)> = asked.filter(|(_, arm)| is_asked(arm)).collect();
+        let asked = first_of_each(&asked);
         let left_ns = self.planned_ns() - recording.spent_ns() as f64;
         let takes_ns = |count: usize| {
             let race = f64::from(race_blocks(count, ALPHA)) * self.block_ns(3 + count, recording);
@@ -183,6 +182,8 @@ impl Experiments {
             race + confirmation + (PROBES * count) as f64 * self.visit_ns(recording)
         };
         let count = (0..=asked.len()).rev().find(|count| takes_ns(*count) <= left_ns).unwrap_or(0);
+        let slack = left_ns / takes_ns(count).max(1.0);
+        self.entry = self.entry.take().map(|entry| stretched(entry, slack, recording));
         asked.into_iter().take(count).collect()
     }
 
@@ -243,9 +244,15 @@ impl Experiments {
     fn race(&mut self, recording: &Recording) -> Vec<Visit> {
         let begun = self.begun.clone().unwrap_or_default();
         let last = self.last_block();
-        if last == FIRST_LOOK + DROP_LOOK && self.dropped.is_empty() {
+        if last == FIRST_LOOK + DROP_LOOK && self.confirmed() == 0 && self.dropped.is_empty() {
             let compared = compare_arms(recording);
             self.dropped = compared.map_or_else(BTreeSet::new, |compared| self.beaten(&compared));
+        }
+        if self.confirmed() == 0 && last > FIRST_LOOK && !self.is_explained {
+            let compared = compare_arms(recording);
+            let reaching = compared.map_or_else(BTreeSet::new, |compared| reaching(&self.plan, &compared));
+            self.is_explained = !reaching.is_empty();
+            self.dropped.extend(begun.difference(&reaching).filter(|_| self.is_explained));
         }
         if self.confirmed() == 0 && last < FIRST_LOOK + race_blocks(begun.len(), ALPHA) {
             let racing = self.standing().into_iter().chain(begun.difference(&self.dropped).copied());
@@ -262,32 +269,11 @@ impl Experiments {
     }
 }
 
-/// With the time that a visit takes on a way of so long a round trip.
-fn timed(entry: Entry, plan: &Plan, round_trip_ns: f64) -> Entry {
-    let lasting_ns = (ROUND_TRIPS * round_trip_ns.max(entry.path.round_trip_ns)).min(LONGEST_NS) as u64;
-    Entry {
-        trial_ns: plan.profile.trial_ns.max(lasting_ns),
-        warm_up_ns: plan.profile.warm_up_ns.max(lasting_ns),
-        ..entry
-    }
-    .priced()
-}
-
-/// The round trip that the connections of the plan as it stands saw at least; nothing where none did.
-fn round_trip_ns(recording: &Recording) -> f64 {
-    let of_base = recording.steps.iter().filter(|step| step.case.arm == 0);
-    let sockets = of_base.flat_map(|step| &step.sockets);
-    let least =
-        sockets.filter_map(|socket| socket.last.get("min_rtt")).filter(|us| **us < u64::from(u32::MAX));
-    median(least.map(|us| 1e3 * *us as f64)).unwrap_or(0.0)
-}
-
-/// Whether an experiment that paces does so near the rate; all others do.
-fn is_near(arm: &Arm, bps: f64) -> bool {
-    let undoes = arm.cause.as_deref().and_then(Cause::named).is_some_and(|cause| cause.undoes);
-    let paces = arm.settings.iter().filter(|setting| setting.knob == PACING && !undoes);
-    let mut rates = paces.filter_map(|setting| setting.value.parse::<BitRate>().ok());
-    rates.all(|rate| (PACED[0]..=PACED[1]).contains(&(rate.0 / bps)))
+/// The first experiment of each cause, then the others, each in their order.
+fn first_of_each(asked: &[(u32, &Arm)]) -> Vec<u32> {
+    let mut seen = BTreeSet::new();
+    let (first, further): (Vec<_>, Vec<_>) = asked.iter().partition(|(_, arm)| seen.insert(&arm.cause));
+    first.into_iter().chain(further).map(|(number, _)| number).collect()
 }
 
 impl Planner for Experiments {
@@ -296,10 +282,10 @@ impl Planner for Experiments {
     }
 
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
-        // Nothing can be compared with what failed.
         let Some(entry) = self.entry.clone() else { return Vec::new() };
+        // Nothing can be compared with what failed.
         if recording.has_failed(&entry.case) {
-            return Vec::new();
+            return self.rescue();
         }
         if self.visits.last().is_none() {
             return self.probes(&self.standing());

@@ -12,7 +12,7 @@ const UNCHANGED: &str = "rules stand in a lab's own network namespaces alone: ru
 pub(super) fn lacking(plan: &Plan, setting: &Setting) -> Option<Wrong> {
     let what = format!("{}={}: the packet filters of hosts are not changed", setting.knob, setting.value);
     match &plan.target {
-        Target::Ssh(_) => Some((what, UNCHANGED.into())),
+        Target::Ssh(_) | Target::Launched(_) => Some((what, UNCHANGED.into())),
         Target::Lab(_) | Target::Simulated(_) => None,
     }
 }

@@ -24,13 +24,15 @@ pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Op
     let what = format!("{}={}", setting.knob, setting.value);
     match &plan.target {
         // What they have already need not be changed.
-        Target::Ssh(_) if plan.may_change_hosts() && !holds => None,
-        Target::Ssh(_) if setting.knob == LINK_MTU.name => {
+        Target::Ssh(_) | Target::Launched(_) if plan.may_change_hosts() && !holds => None,
+        Target::Ssh(_) | Target::Launched(_) if setting.knob == LINK_MTU.name => {
             let other = hosts.iter().map(mtu).find(|known| !is_mtu(known.as_ref(), &setting.value))?;
             let found = other.map_or(String::new(), |(mtu, of)| format!(", and the MTU of {of} is {mtu}"));
             Some((format!("{what}: host settings are not changed{found}"), UNCHANGED.into()))
         }
-        Target::Ssh(_) => Some((format!("{what}: host settings are not changed"), UNCHANGED.into())),
+        Target::Ssh(_) | Target::Launched(_) => {
+            Some((format!("{what}: host settings are not changed"), UNCHANGED.into()))
+        }
         Target::Lab(_) if holds && !plan.target.has_own_wire() => {
             let why = format!("{what}: what carries this lab's packets holds none back");
             Some((why, "take the program's own wire: lab:wire=user".into()))

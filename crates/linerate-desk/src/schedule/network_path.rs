@@ -63,7 +63,7 @@ impl NetworkPath {
             // A token bucket lets a burst pass at once: nothing takes the time that its rate says.
             Target::Lab(lab) if lab.carrier() == Carrier::TokenBucket => return NetworkPath::default(),
             Target::Lab(lab) => f64::from(lab.mtu),
-            Target::Ssh(_) | Target::Simulated(_) => 1500.0,
+            Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => 1500.0,
         };
         let HostPair { from, to } = pair;
         let (there, back) = (plan.target.path(from, to), plan.target.path(to, from));

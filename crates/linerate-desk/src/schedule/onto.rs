@@ -3,6 +3,7 @@
 use super::{Passes, Schedule};
 use crate::plan::Plan;
 use crate::record::Recording;
+use std::collections::BTreeSet;
 
 /// What a later run goes on from.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,37 @@ pub enum NoGoingOn {
     NoWholePass,
     /// From this step on this schedule would have done something else.
     OtherSteps(u32),
+    /// Not one step is whole.
+    NoStep,
+    /// Nothing is left to measure.
+    Complete,
+}
+
+/// Chooses the schedule of a plan by what is on record.
+pub type Choose<'c> = &'c dyn Fn(&Plan, &Recording) -> Box<dyn Schedule>;
+
+/// How many steps on record are held against what this schedule would have done there.
+const LOOKS: usize = 8;
+
+/// What stands of a run that was cut, for one that goes on at the very step: all of its whole steps, also those of the pass
+/// that it was cut in. Of a plan that compares, blocks that it was cut in are completed.
+pub fn continued(plan: &Plan, recording: &Recording, choose: Choose<'_>) -> Result<Recording, NoGoingOn> {
+    // Of a step that was under way some trials may be on record. What ended the run is tried again.
+    let whole = Recording { end: None, ..recording.until(recording.steps.len()) };
+    let Some(last) = whole.steps.len().checked_sub(1) else { return Err(NoGoingOn::NoStep) };
+    let looks: BTreeSet<usize> = (0..=LOOKS).map(|look| look * last / LOOKS).collect();
+    for at in looks {
+        let (before, step) = (whole.until(at), &whole.steps[at]);
+        let planned = choose(plan, &before).next(&before);
+        let is_same = planned.is_some_and(|planned| {
+            (planned.pass, planned.why, &planned.case) == (step.pass, step.why, &step.case)
+        });
+        if !is_same {
+            return Err(NoGoingOn::OtherSteps(step.step));
+        }
+    }
+    let next = choose(plan, &whole).next(&whole);
+    next.map(|_| whole).ok_or(NoGoingOn::Complete)
 }
 
 /// What of an earlier run of this plan stands.

@@ -67,7 +67,9 @@ impl Policy {
 
     fn for_plan(plan: &Plan) -> Policy {
         match plan.view {
-            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => Policy::LADDER,
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } | View::Matrix { .. } => {
+                Policy::LADDER
+            }
             View::Suites(_) => Policy::SUITES,
         }
     }
@@ -390,7 +392,10 @@ impl Schedule for Passes {
                 let cases = counted(self.entries.len(), "case");
                 format!("{}: {cases}, {passes}, then what is unsure", names.join(", "))
             }
-            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => {
+            View::Ladder(rungs)
+            | View::Comparison { rungs, .. }
+            | View::Tuning { rungs, .. }
+            | View::Matrix { rungs, .. } => {
                 let (rungs, sizes) = (rungs.ids.len(), self.plan.profile.sizes.len());
                 let (rungs, sizes) = (counted(rungs, "rung"), counted(sizes, "size"));
                 format!("{rungs}, {sizes}, {passes}, then what is unsure")

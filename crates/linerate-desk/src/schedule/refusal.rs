@@ -103,8 +103,10 @@ fn without_ipv6(recording: &Recording, rung: &Rung, case: &Case) -> Option<Reaso
 /// The rate of the lab's token bucket.
 pub(super) fn bucket(plan: &Plan) -> Option<BitRate> {
     match &plan.target {
-        Target::Lab(topology) => topology.shape.rate.filter(|_| topology.carrier() == Carrier::TokenBucket),
-        Target::Ssh(_) | Target::Simulated(_) => None,
+        Target::Lab(topology) if topology.carrier() == Carrier::TokenBucket => {
+            topology.shape.rate.or(topology.ports.first().map(|port| port.rate))
+        }
+        Target::Lab(_) | Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => None,
     }
 }
 

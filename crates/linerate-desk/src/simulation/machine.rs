@@ -60,9 +60,11 @@ impl Machine {
     }
 
     /// Whether a message of this size does not come through.
-    pub fn swallows(&self, case: &Case, bytes: u64) -> bool {
+    pub fn swallows(&self, plan: &Plan, case: &Case, bytes: u64) -> bool {
         let most = self.world.swallows_above;
-        most > 0 && bytes > most && !case.pairs.is_within_host()
+        let mut holding = self.holding(plan, case);
+        let is_hole = holding.any(|one| Cause::named(&one.cause).is_some_and(Cause::stops_all));
+        !case.pairs.is_within_host() && (most > 0 && bytes > most || is_hole && bytes > HOLE)
     }
 
     /// What faults put in by hand add: a spin before each message, copies of it, a share of its time.
@@ -133,9 +135,12 @@ fn is_taken_away(cause: &str, plan: &Plan, case: &Case) -> bool {
         let (knob, value) = setting.split_once('=').unwrap_or((setting, ""));
         plan.value_for(&case.rung, case.arm, knob) == Some(value)
     };
-    let experiments = Cause::named(cause).map_or(&[][..], |cause| cause.experiments);
-    experiments.iter().any(|experiment| experiment.split('+').all(holds))
+    let experiments = Cause::named(cause).map_or([&[][..]; 2], |cause| [cause.experiments, cause.on_hosts]);
+    experiments.into_iter().flatten().any(|experiment| experiment.split('+').all(holds))
 }
+
+/// What comes through a black hole.
+const HOLE: u64 = 1024;
 
 /// How many rungs lie below.
 fn depth(rung: Option<&Rung>) -> u32 {

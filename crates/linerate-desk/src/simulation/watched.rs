@@ -24,6 +24,12 @@ const AMPLE: u64 = 5;
 const WAITED: u64 = 80;
 const ONE_IN: u64 = 100;
 
+/// What a queue adds to a round trip at least.
+const QUEUE_US: u64 = 6000;
+
+/// Packet filter rules that are many.
+const RULES: u64 = 1000;
+
 /// Timestamps, selective acknowledgements and window scaling, as in `tcpi_options`.
 const OPTIONS: u64 = 7;
 
@@ -79,6 +85,16 @@ const SIGNS: &[(&str, Put)] = &[
     ("small-packets", |seen| {
         let interfaces = seen.hosts.iter_mut().flat_map(|host| &mut host.interfaces);
         interfaces.for_each(|interface| interface.rx_packets = interface.rx_bytes.div_ceil(MTU));
+    }),
+    ("host-drops", |seen| {
+        let interfaces = seen.hosts.iter_mut().flat_map(|host| &mut host.interfaces);
+        interfaces.for_each(|interface| interface.drops = interface.rx_packets.div_ceil(ONE_IN));
+    }),
+    ("standing-queue", |seen| {
+        let (idle, rtt) = (seen.sender.last["rtt"], 4 * seen.sender.last["rtt"] + QUEUE_US);
+        seen.last("rtt", rtt);
+        // What stands in the queue is in flight, too.
+        seen.window = seen.window * rtt / idle.max(1);
     }),
     ("throttled", |seen| {
         for host in &mut *seen.hosts {
@@ -176,12 +192,16 @@ fn of_sign(sign: &Sign) -> Option<Put> {
 /// The interface of a host, and its offloads.
 pub fn wire(host: &mut HostFacts, machine: &Machine, plan: &Plan) {
     let case = Case::default();
-    let is_bare = signs(machine, plan, &case).any(|sign| sign == Sign::Signal("offloads-off"));
-    let offloads = json!({ "tso": !is_bare, "gso": !is_bare, "gro": !is_bare });
+    let shows = |name: &'static str| signs(machine, plan, &case).any(|sign| sign == Sign::Signal(name));
+    let is_bare = shows("offloads-off");
+    let (sends, receives) = (shows("segmentation-off"), shows("receive-offload-off"));
+    let offloads =
+        json!({ "tso": !is_bare && !sends, "gso": !is_bare && !sends, "gro": !is_bare && !receives });
     let facts = [("mtu", json!(MTU)), ("offloads", offloads)];
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     host.environment.interfaces.insert(INTERFACE.into(), facts);
-    let is_full = signs(machine, plan, &case).any(|sign| sign == Sign::Signal("send-buffer-full"));
-    let most = if is_full { 4096_u64 } else { 1 << 40 };
+    let most = if shows("send-buffer-full") { 4096_u64 } else { 1 << 40 };
+    let rules = if shows("filter-rules") { RULES } else { 0 };
+    host.environment.stack.insert("netfilter.nftables_rules".into(), json!(rules));
     host.environment.stack.insert("net.ipv4.tcp_wmem".into(), json!([4096, 4096, most]));
 }

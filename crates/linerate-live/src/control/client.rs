@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -28,8 +29,24 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Asked while waiting: an error ends the wait.
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
+/// Whether a connection has ended, for who does not wait for an answer of it.
+#[derive(Clone)]
+pub struct Ending {
+    who: String,
+    ended: Arc<AtomicBool>,
+    post_mortem: Option<PostMortem>,
+}
+
+impl Ending {
+    /// That it has; none where it goes on.
+    pub fn told(&self) -> Option<Error> {
+        let ended = self.ended.load(Ordering::Relaxed);
+        ended.then(|| gone(&self.who, self.post_mortem.as_ref()))
+    }
+}
+
 /// Says which process at the other end ended, and how, where it is one of ours.
-type PostMortem = Box<dyn Fn() -> Option<Ended> + Send>;
+type PostMortem = Arc<dyn Fn() -> Option<Ended> + Send + Sync>;
 
 /// A connection to a server.
 pub struct Client {
@@ -39,6 +56,7 @@ pub struct Client {
     early: HashMap<u64, Answer>,
     next: u64,
     post_mortem: Option<PostMortem>,
+    ended: Arc<AtomicBool>,
 }
 
 /// Tells a server something that has no answer, also while others wait for one of its answers.
@@ -75,6 +93,8 @@ impl Client {
         writer: impl Write + Send + 'static,
     ) -> Result<Client> {
         let (tell, answers) = channel();
+        let ended = Arc::new(AtomicBool::new(false));
+        let at_end = ended.clone();
         thread::start("answers", move || {
             let mut reader = BufReader::new(reader);
             // The channel closes with this thread: at the end of the stream, or when nobody listens.
@@ -88,14 +108,20 @@ impl Client {
                     break;
                 }
             }
+            at_end.store(true, Ordering::Relaxed);
         })?;
         let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
-        Ok(Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None })
+        Ok(Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None, ended })
     }
 
     /// The same, with who knows what became of the process at the other end.
-    pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<Ended> + Send + 'static) -> Client {
-        Client { post_mortem: Some(Box::new(post_mortem)), ..self }
+    pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<Ended> + Send + Sync + 'static) -> Client {
+        Client { post_mortem: Some(Arc::new(post_mortem)), ..self }
+    }
+
+    /// What tells of its end.
+    pub fn ending(&self) -> Ending {
+        Ending { who: self.who.clone(), ended: self.ended.clone(), post_mortem: self.post_mortem.clone() }
     }
 
     /// Sends a request and does not wait.
@@ -175,14 +201,18 @@ impl Client {
     }
 
     fn gone(&self) -> Error {
-        let how = self.post_mortem.as_ref().and_then(|ask| ask());
-        Error::died(how.unwrap_or_else(|| format!("{}: ended its connection", self.who).into()))
+        gone(&self.who, self.post_mortem.as_ref())
     }
 
     fn silent(&self, limit: Duration) -> Error {
         let what = format!("gave no answer for {} s", limit.as_secs());
         Error::peer(&self.who, what, "is the host overloaded, or the path cut?")
     }
+}
+
+fn gone(who: &str, post_mortem: Option<&PostMortem>) -> Error {
+    let how = post_mortem.and_then(|ask| ask());
+    Error::died(how.unwrap_or_else(|| format!("{who}: ended its connection").into()))
 }
 
 fn is_death(error: &Error) -> bool {

@@ -120,6 +120,11 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [NewNamespace]) -> Result
         if let Some(netem) = netem::at_switch(topology).filter(|_| topology.carrier() == Carrier::Netem) {
             switch.netlink.add_qdisc(&port, &Qdisc::Netem(netem))?;
         }
+        // What a host receives at, where that is not what the others send at.
+        let own = topology.ports.iter().find(|own| own.host == name && !own.sends);
+        if let Some(own) = own.filter(|_| topology.carrier() == Carrier::TokenBucket) {
+            switch.netlink.add_qdisc(&port, &Qdisc::TokenBucket(token_bucket(own.rate)))?;
+        }
         switch.netlink.set_up(&port)?;
     }
     if let Some(bridge) = &bridge {
@@ -156,7 +161,7 @@ fn configure(host: &mut NewNamespace, site: &mut Site, topology: &Topology) -> R
 
 /// What the kernel does to packets that leave a host.
 fn shape(host: &mut NewNamespace, link: &Link, site: &Site, topology: &Topology) -> Result<()> {
-    match (topology.carrier(), topology.shape.rate) {
+    match (topology.carrier(), topology.port_rate(&site.name, true)) {
         (Carrier::TokenBucket, Some(rate)) => {
             host.netlink.add_qdisc(link, &Qdisc::TokenBucket(token_bucket(rate)))
         }

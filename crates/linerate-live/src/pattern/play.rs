@@ -157,20 +157,27 @@ impl Stage<'_> {
 }
 
 /// The moment before a block, and what the scheduler had done to the thread by then.
-struct Start {
+#[derive(Debug, Clone)]
+pub struct Start {
     at_ns: u64,
     cpu: u32,
     scheduling: Scheduling,
 }
 
 impl Start {
-    fn now() -> Start {
+    /// Now.
+    pub fn now() -> Start {
         let (cpu, scheduling) = (thread::current_cpu(), thread::scheduling());
         Start { at_ns: clock::monotonic_ns(), cpu, scheduling }
     }
 
+    /// The moment, by the monotonic clock.
+    pub fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
+
     /// What the thread took from then to `end`.
-    fn until(&self, end: &Start) -> Flow {
+    pub fn until(&self, end: &Start) -> Flow {
         let (before, after) = (&self.scheduling, &end.scheduling);
         Flow {
             start_ns: self.at_ns,

@@ -16,6 +16,7 @@ use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
 use crate::record::HostDelta;
+use crate::trace::Traces;
 use crate::transport;
 use crate::workload::transfer::Transfers;
 use crate::{Error, Result};
@@ -101,6 +102,8 @@ struct Agent {
     children: Vec<ChildProcess>,
     /// The file that is moved. Its threads are the agent's own: no message is timed meanwhile.
     transfers: Transfers,
+    /// The trace under way, whose thread is the agent's own too.
+    traces: Traces,
 }
 
 impl Agent {
@@ -140,6 +143,7 @@ impl Agent {
             notifiers,
             children,
             transfers: Transfers::default(),
+            traces: Traces::default(),
         })
     }
 
@@ -210,6 +214,7 @@ impl Agent {
             }
             "recount" => answer(self.recount()?),
             "transfer" => answer(self.transfers.handle(read(params)?)?),
+            "trace" => answer(self.traces.handle(read(params)?)?),
             "calibrate" => {
                 let request: CalibrateRequest = read(params)?;
                 answer(calibration::calibrate(&self.cpus, &request.settings)?)

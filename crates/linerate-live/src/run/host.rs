@@ -1,12 +1,15 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
 use super::host_settings::{Became, PutBack};
+use super::launch::{self, LaunchAccess};
+use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told};
 use super::standing_filter::StandingFilter;
+use super::started::{Lifeline, Started};
 use crate::control::{Check, Client, gather};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, PlannedHost, Setting, Target};
+use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
 use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung};
 use crate::{Error, Result};
@@ -14,14 +17,11 @@ use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// How long an agent may take to answer `hello`: it reads all of its host's environment.
 const HELLO: Duration = Duration::from_secs(60);
-
-/// How long an agent may take to end when its standard input has closed.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ pub struct HostAccess {
     pub ssh: String,
     /// Where the program's copy goes on hosts reached by ssh: on one, or on all that are not named. The last word holds.
     pub folders: Vec<(Option<HostId>, RemoteFolder)>,
+    /// How a launcher is called, where one starts the agents.
+    pub launch: LaunchAccess,
 }
 
 impl HostAccess {
@@ -55,7 +57,7 @@ pub struct Host {
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
-    agent: ChildProcess,
+    agent: Lifeline,
 }
 
 /// The hosts of a run, and the lab that they live in when they are virtual.
@@ -63,6 +65,8 @@ pub struct Hosts {
     /// `a`, `b` and so on.
     pub all: Vec<Host>,
     pub(super) lab: Option<Lab>,
+    /// Those that cannot be reached, of which nobody was told yet.
+    pub lost: Vec<(HostId, Error)>,
     access: HostAccess,
     /// What was last asked of the lab's links, and what the hosts granted of it.
     links: (LinkSettings, Vec<Vec<Granted>>),
@@ -75,20 +79,24 @@ pub struct Hosts {
 /// What may speak against waiting on: the user, or the end of a process that the run needs.
 pub struct Watch<'r> {
     stop: &'r dyn Fn() -> bool,
+    agents: Vec<Lifeline>,
     needed: Vec<ChildProcess>,
 }
 
 impl<'r> Watch<'r> {
     /// Asks `stop`, and looks after the hosts' agents and the lab's own processes.
     pub fn over(hosts: &Hosts, stop: &'r dyn Fn() -> bool) -> Watch<'r> {
-        let agents = hosts.all.iter().map(|host| &host.agent);
+        let agents = hosts.all.iter().map(|host| host.agent.clone()).collect();
         let of_lab = hosts.lab.iter().flat_map(Lab::processes);
-        Watch { stop, needed: agents.chain(of_lab).cloned().collect() }
+        Watch { stop, agents, needed: of_lab.cloned().collect() }
     }
 
     /// The error that ends the wait.
     pub fn check(&self) -> Result<()> {
         asked(self.stop)?;
+        if let Some(death) = self.agents.iter().find_map(Lifeline::verdict) {
+            return Err(death);
+        }
         let ended = self.needed.iter().filter(|process| process.has_ended());
         ended.filter_map(ChildProcess::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
     }
@@ -99,22 +107,13 @@ pub fn asked(stop: &dyn Fn() -> bool) -> Result<()> {
     if stop() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// An agent that has been started and not yet asked.
-struct Started {
-    id: HostId,
-    reached: String,
-    client: Client,
-    agent: ChildProcess,
-    address: Option<HostAddress>,
-    address6: Option<HostAddress>,
-}
-
 /// What an agent is called in an error.
 const AGENT: &str = "its agent";
 
 impl Hosts {
     /// Builds or reaches the hosts and starts their agents.
     pub fn reach(plan: &Plan, means: &HostAccess, stop: &dyn Fn() -> bool, told: Told<'_>) -> Result<Hosts> {
+        let mut lost = Vec::new();
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
                 let lab = Lab::build(topology, &means.program)?;
@@ -130,9 +129,13 @@ impl Hosts {
             Target::Ssh(hosts) => {
                 let program = Program::read(&means.program)?;
                 let mut start = |id| by_ssh(id, hosts, &program, means, &|| asked(stop), told);
-                let started = plan.hosts.iter().map(|planned| start(planned.id));
-                (started.collect::<Result<Vec<_>>>()?, None)
+                let started = plan.hosts.iter().map(|planned| (planned.id, start(planned.id)));
+                (without_lost(plan, started, &mut lost)?, None)
             }
+            Target::Launched(launched) => (
+                launch::started(plan, launched, (&means.launch, &means.program), &|| asked(stop), told)?,
+                None,
+            ),
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
@@ -145,6 +148,7 @@ impl Hosts {
         let mut hosts = Hosts {
             all,
             lab,
+            lost,
             access: means.clone(),
             links: Default::default(),
             filter: Default::default(),
@@ -152,6 +156,21 @@ impl Hosts {
         };
         hosts.may_listen(plan, stop)?;
         Ok(hosts)
+    }
+
+    /// Goes on without a host, where the plan is of many and enough are left.
+    pub fn go_on_without(&mut self, index: usize, plan: &Plan, why: Error) -> Result<()> {
+        if plan.screening().is_none() || self.all.len() <= LEAST_OF_MANY {
+            return Err(why);
+        }
+        let host = self.all.remove(index);
+        for granted in [&mut self.links.1, &mut self.settings] {
+            if index < granted.len() {
+                granted.remove(index);
+            }
+        }
+        self.lost.push((host.facts.host, why));
+        Ok(())
     }
 
     /// Whether something of the lab itself has ended, which nothing brings back.
@@ -329,25 +348,6 @@ fn by_ssh(
     let ssh = Ssh::new(&means.ssh, host, id)?;
     let command = ssh.agent(program, means.folder(id), check, told)?;
     Started::new(id, format!("ssh://{host}"), "its ssh", command)
-}
-
-impl Started {
-    fn new(id: HostId, reached: String, role: &str, mut command: Command) -> Result<Started> {
-        let who = format!("host {id} ({reached})");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let agent = ChildProcess::start(format!("{who}: {role}"), PATIENCE, command)?;
-        let Some((input, output)) = agent.streams() else {
-            return Err(Error::peer(id.to_string(), "has no standard streams", ""));
-        };
-        let witness = agent.clone();
-        let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
-        Ok(Started { id, reached, client, agent, address: None, address6: None })
-    }
-
-    /// What the plan says of it.
-    fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
-        plan.host(self.id)
-    }
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.

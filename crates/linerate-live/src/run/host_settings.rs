@@ -10,6 +10,7 @@ pub use journal::{Became, PutBack, undo};
 
 use crate::plan::{HostAddress, Setting};
 use crate::record::Granted;
+use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use journal::{Journal, Line};
 use place::{Place, wanted};
@@ -19,6 +20,12 @@ use std::time::{Duration, Instant};
 
 /// Without a word from the controller for so long what was set is put back: a path may be gone with it.
 pub const LEASE: Duration = Duration::from_secs(30);
+
+/// Whether a host sets it itself: of a lab's links another part does.
+pub fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
+    let had = Knob::named(&setting.knob).map(|knob| knob.had);
+    had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
+}
 
 /// What was there, and what was set in its place.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use crate::record::{
 };
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Sample, Wait};
+use crate::workload::application::Order;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -153,6 +154,11 @@ pub struct WorkerPart {
     pub blocks: Vec<Block>,
     /// Its tasks, at once.
     pub tasks: Vec<Task>,
+    /// Its connections.
+    pub flows: u32,
+    /// What an application is told; none of what is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Box<Order>>,
 }
 
 /// What came of one step on one host.

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// How long a host that is reached by ssh may take to come back: one that restarts takes about a minute.
 const RETURN: Duration = Duration::from_secs(90);
 
+/// Of many hosts one is not waited for as long.
+const RETURN_OF_MANY: Duration = Duration::from_secs(10);
+
 /// How long after a try comes the next one.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -26,10 +29,12 @@ impl Runner<'_> {
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
     /// ended there is the error.
     pub(super) fn restart(&mut self, death: Error) -> Result<()> {
-        if self.hosts.has_lost_lab() {
+        // A launcher starts its agents once, all of them together.
+        if self.hosts.has_lost_lab() || matches!(self.plan.target, Target::Launched(_)) {
             return Err(death);
         }
         self.open.clear();
+        let mut gone = Vec::new();
         for index in 0..self.hosts.all.len() {
             let request = CloseRequest { sessions: None };
             let client = &mut self.hosts.all[index].client;
@@ -37,8 +42,15 @@ impl Runner<'_> {
             match client.call::<()>("close", &request, 3 * PATIENCE, &|| asked(self.stop)) {
                 Ok(()) => {}
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(_) => self.await_return(index, &death)?,
+                Err(_) => match self.await_return(index, &death) {
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    Err(error) => gone.push((index, error)),
+                    Ok(()) => {}
+                },
             }
+        }
+        for (index, error) in gone.into_iter().rev() {
+            self.hosts.go_on_without(index, self.plan, error)?;
         }
         self.watch = Watch::over(&self.hosts, self.stop);
         Ok(())
@@ -46,7 +58,9 @@ impl Runner<'_> {
 
     /// Starts an agent there as soon as that can be done.
     fn await_return(&mut self, index: usize, death: &Error) -> Result<()> {
-        let deadline = Instant::now() + RETURN;
+        // The others wait meanwhile.
+        let limit = if self.plan.screening().is_some() { RETURN_OF_MANY } else { RETURN };
+        let deadline = Instant::now() + limit;
         loop {
             match self.hosts.restart(index, self.plan, self.stop) {
                 Err(error) if self.is_worth_waiting(&error) && Instant::now() + PAUSE < deadline => {

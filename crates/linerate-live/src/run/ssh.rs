@@ -5,6 +5,7 @@ mod place;
 mod program;
 
 pub use place::RemoteFolder;
+pub(super) use place::quoted;
 pub use program::Program;
 
 use crate::control::Check;
@@ -14,7 +15,7 @@ use crate::unit::Bytes;
 use crate::{Error, Result};
 use converse::{Heard, converse};
 use linerate_sys::spawn;
-use place::{Found, copy_script, look_script, quoted};
+use place::{Found, copy_script, look_script};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,6 +44,10 @@ pub enum Reaching<'h> {
     },
     /// Its copy is elsewhere than it should be.
     Elsewhere(String),
+    /// Agents that have not called back yet, by their hosts' names.
+    Awaiting(&'h [String]),
+    /// What there is to know of a host that takes no part, or is not as the others.
+    Missing(String),
 }
 
 /// Who is told.

@@ -1,12 +1,13 @@
 //! A step's names, its parts by host, and the events that come of it.
 
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
-use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step};
+use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step, Suite};
 use crate::record::{
     Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
 use crate::transport::Task;
 use crate::vocabulary::{ReasonKind, Rung, TransportEntry};
+use crate::workload::application::{Order, ends};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -152,7 +153,26 @@ fn part(step: &Step, step_session: &StepSession, worker: u32, task: Task) -> Wor
             step.blocks.clone()
         },
         tasks: vec![task],
+        flows: step_session.case.flows,
+        order: None,
     }
+}
+
+/// What the ends of an application are told; none of what is none.
+pub fn order(plan: &Plan, step: &Step, host: HostId) -> Option<Box<Order>> {
+    let case = &step.case;
+    case.pattern.entry().application.then(|| {
+        let of_suite = |suite: &Suite| Some(suite.graph(&suite.case_of(&case.id)?.graph));
+        Box::new(Order {
+            settings: plan.settings_for(&case.rung, case.arm).cloned().collect(),
+            hosts: plan.host_ids(),
+            host,
+            worker: 0,
+            pairs: ends(case.pairs.iter()),
+            graph: plan.view.suites().iter().find_map(of_suite),
+            patience_ms: step.patience_ns / 1_000_000,
+        })
+    })
 }
 
 /// The events of a step: its trials, what was sampled, and last the step itself.

@@ -1,12 +1,13 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
 use super::protocol::{TrialAnswer, TrialRequest};
-use super::step::{StepFailure, failed, outcomes, parts, step_sessions};
+use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
 use super::{PATIENCE, Runner, StepResult, crossing};
 use crate::Result;
 use crate::control::Call;
 use crate::plan::{HostId, Step};
 use crate::record::{Event, HostDelta};
+use crate::workload::application::Order;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -25,8 +26,12 @@ impl Runner<'_> {
         let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];
-            let id = HostId(index as u16);
-            let parts = parts(step, id);
+            let id = host.facts.host;
+            let mut parts = parts(step, id);
+            for part in &mut parts {
+                let of_worker = |order: Box<Order>| Box::new(Order { worker: part.worker, ..*order });
+                part.order = order(self.plan, step, id).map(of_worker);
+            }
             if !parts.is_empty() {
                 let request = TrialRequest { parts, lead_ns, limit_ns, sample_ns: step.sample_ns };
                 calls.insert(id, (index, host.client.begin("trial", &request)?));

@@ -14,6 +14,8 @@ use crate::plan::{Block, PATIENCE_NS};
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
+use crate::workload::application::{Order, Seat};
+use crate::workload::ends;
 use crate::{Error, Result};
 use linerate_sys::{local, socket, thread};
 use serde::de::DeserializeOwned;
@@ -149,6 +151,9 @@ fn play_all(
     sessions: &mut [(Box<dyn Session>, &WorkerPart)],
     request: &TrialRequest,
 ) -> Result<Vec<PartAnswer>> {
+    if let Some((_, WorkerPart { order: Some(order), .. })) = sessions.first() {
+        return played_together(sessions, order);
+    }
     if let [(session, part)] = sessions
         && !part.beside
     {
@@ -171,6 +176,31 @@ fn play_all(
     let panicked = |_| Err(Error::peer("a session", "panicked", "please report it"));
     let answers = thread::together("session", works)?.into_iter();
     answers.map(|answer| answer.unwrap_or_else(panicked)).collect()
+}
+
+/// Plays the sessions of an application, by what is common to all of them.
+fn played_together(
+    sessions: &mut [(Box<dyn Session>, &WorkerPart)],
+    order: &Order,
+) -> Result<Vec<PartAnswer>> {
+    let watch =
+        |(session, _): &(Box<dyn Session>, _)| Watch::begin(Site::Session, &watched(session.as_ref(), None));
+    let watches: Vec<Watch> = sessions.iter().map(watch).collect::<Result<_>>()?;
+    let Some((_, WorkerPart { blocks, .. })) = sessions.first() else { return Ok(Vec::new()) };
+    let mut seats = Vec::new();
+    for (session, part) in sessions.iter_mut() {
+        let [task] = part.tasks.as_slice() else {
+            return Err(Error::usage("an application has one task an end", ""));
+        };
+        seats.push(Seat { session: session.as_mut(), task, pair: part.pair, flows: part.flows });
+    }
+    let measured = ends::play(&mut seats, order, blocks)?;
+    let mut answers = Vec::new();
+    for (((session, part), mut watch), flows) in sessions.iter().zip(watches).zip(&measured) {
+        let seen = watch.end(&watched(session.as_ref(), None))?;
+        answers.push(part_answer(part, std::slice::from_ref(flows), seen)?);
+    }
+    Ok(answers)
 }
 
 /// One that is timed: with the last of them, however it ends, what runs beside them is done.
@@ -214,7 +244,12 @@ fn measure(
         false => session.trial(&part.tasks, part.wait, &part.blocks)?,
         true => vec![beside(session, part, done)?],
     };
-    let Seen { sockets, series, .. } = watch.end(&watched(session, sample))?;
+    let seen = watch.end(&watched(session, sample))?;
+    part_answer(part, &measured, seen)
+}
+
+fn part_answer(part: &WorkerPart, measured: &[Vec<Vec<Measured>>], seen: Seen) -> Result<PartAnswer> {
+    let Seen { sockets, series, .. } = seen;
     let sockets = sockets.into_iter().map(|socket| SocketRecord { worker: part.worker, ..socket }).collect();
     let every = |quality: fn(&Measured) -> bool| measured.iter().flatten().flatten().all(quality);
     Ok(PartAnswer {
@@ -226,7 +261,7 @@ fn measure(
         tasks: part
             .tasks
             .iter()
-            .zip(&measured)
+            .zip(measured)
             .map(|(task, flows)| task_answer(task, flows, &part.blocks))
             .collect::<Result<_>>()?,
         sockets,

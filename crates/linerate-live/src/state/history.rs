@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 
 /// The lines that are kept.
 pub(super) const MOST_LINES: usize = 1000;
@@ -30,6 +31,12 @@ pub struct Entry {
     pub version: String,
     /// Its medians, by layer.
     pub medians: Medians,
+    /// The target as it is printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Where its recording was put.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<PathBuf>,
 }
 
 impl State {
@@ -58,10 +65,15 @@ impl State {
         Ok(())
     }
 
-    /// The runs of one plan on the same hosts, the oldest first. Lines that are no runs are passed over.
+    /// The runs of one plan on the same hosts, the oldest first.
     pub fn history(&self, key: &str, plan_hash: &str) -> Result<Vec<Entry>> {
-        let entries = self.lines()?.into_iter().filter_map(|line| serde_json::from_slice(&line).ok());
-        Ok(entries.filter(|entry: &Entry| entry.key == key && entry.plan_hash == plan_hash).collect())
+        let is_of = |entry: &Entry| entry.key == key && entry.plan_hash == plan_hash;
+        Ok(self.entries()?.into_iter().filter(is_of).collect())
+    }
+
+    /// All runs, the oldest first. Lines that are no runs are passed over.
+    pub fn entries(&self) -> Result<Vec<Entry>> {
+        Ok(self.lines()?.into_iter().filter_map(|line| serde_json::from_slice(&line).ok()).collect())
     }
 
     /// The latest lines with their ends; none where there is no file.

@@ -27,6 +27,8 @@ fn entry(plan: &Plan, throughput_bps: f64) -> Entry {
     Entry {
         utc: "2026-11-21T12:00:00Z".into(),
         key: key(plan.target.kind(), &hosts()),
+        target: None,
+        recording: None,
         plan_hash: plan.hash(),
         version: "0.0.0".into(),
         medians: medians(throughput_bps),
@@ -249,5 +251,23 @@ fn only_a_dead_writers_file_is_removed() {
         put(&parts);
         write();
         assert_eq!((there(&parts), there(&others)), (0, others.len()));
+    }
+}
+
+#[test]
+fn runs_that_are_named_are_there_again() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let state = State::at(folder.path());
+    let baseline = super::Baseline::new("2026-11-26T00:00:00Z".into(), vec![entry(&plan("lab"), 1e9)]);
+    state.keep_baseline("before-1.2", &baseline).unwrap();
+    assert_eq!(state.baseline("before-1.2").unwrap(), baseline);
+    let unknown = state.baseline("after").unwrap_err();
+    assert!(unknown.to_string().contains("no baseline is called `after`"), "{unknown}");
+    for name in ["", "../x", "a/b", ".hidden", &"n".repeat(65)] {
+        assert!(state.keep_baseline(name, &baseline).is_err(), "{name}");
+    }
+    for text in ["{", "{\"schema\":\"linerate.baseline/9\",\"utc\":\"\",\"runs\":[]}"] {
+        std::fs::write(folder.path().join("baseline-x.json"), text).unwrap();
+        assert_eq!(state.baseline("x").unwrap_err().exit_code(), 6, "{text}");
     }
 }

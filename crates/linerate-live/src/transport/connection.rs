@@ -3,6 +3,7 @@
 //! A transport says what its connection is ([`channel::Channel`]) and, where it is of sockets, how one is had
 //! ([`family::Family`]); the session is written here once.
 
+pub mod caller;
 pub mod channel;
 pub mod engine;
 pub mod factory;

@@ -74,6 +74,9 @@ pub struct Comparison {
     /// The rate that is to be explained, in bits a second, where somebody expects one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_bps: Option<f64>,
+    /// Whether experiments may change settings of the hosts, each of which is put back.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub hosts: bool,
 }
 
 fn one() -> u32 {

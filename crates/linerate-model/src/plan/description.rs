@@ -3,6 +3,7 @@
 use super::fault;
 use super::network::{self, MTUS, Network};
 use super::pair::{MOST_HOSTS, Pair, host_name, host_number};
+use super::port::{PortRate, port_of};
 use super::shape::{Shape, Wrong, wanted};
 use super::switching::SWITCHINGS;
 use super::target::TargetError;
@@ -47,7 +48,7 @@ impl Topology {
         } else {
             (Topology::default(), Some(preset(first)?.keys), rest)
         };
-        let mut of_pairs = Vec::new();
+        let (mut of_pairs, mut of_ports) = (Vec::new(), Vec::new());
         let key_and_value = |part| pair_or_none(part).ok_or_else(|| lacks_value(part));
         let said = keys.into_iter().flat_map(|keys| keys.split(','));
         // First of all: a comma in a number makes two parts of it, of which the first is none that was meant.
@@ -64,10 +65,16 @@ impl Topology {
                 return Err(TargetError::new(what, "say it once"));
             }
             match key.split_once('.') {
+                Some((end, "rate")) if port_of(end).is_some() => topology.set_port(end, value)?,
+                Some((end, name)) if port_of(end).is_some() => of_ports.push((end, name, value)),
                 Some((pair, name)) => of_pairs.push((pair_of(pair)?, name, value)),
                 None => topology.set(key, value)?,
             }
         }
+        // What is said of a single pair comes after, and wins.
+        let of_ports =
+            of_ports.into_iter().flat_map(|(end, name, value)| topology.pairs_of(end, name, value));
+        let of_pairs: Vec<OfPair> = of_ports.chain(of_pairs).collect();
         topology.set_pairs(&of_pairs)?;
         topology.check()?;
         Ok(topology)
@@ -107,6 +114,27 @@ impl Topology {
         Ok(())
     }
 
+    /// The rate of what one host sends or receives.
+    fn set_port(&mut self, end: &str, value: &str) -> Result<(), TargetError> {
+        let mut shape = Shape::default();
+        shape.set("rate", value).map_err(|wrong| told(wrong, &format!("{end}."), "rate", value))?;
+        if let (Some((host, sends)), Some(rate)) = (port_of(end), shape.rate) {
+            self.ports.push(PortRate { host, sends, rate });
+        }
+        Ok(())
+    }
+
+    /// What is said of all that one host sends or receives, of each pair by itself.
+    fn pairs_of<'t>(&self, end: &str, name: &'t str, value: &'t str) -> Vec<OfPair<'t>> {
+        let host = port_of(end).and_then(|(host, sends)| Some((host_number(&host)?, sends)));
+        let hosts = self.hosts;
+        let of_host = |(host, sends): (u32, bool)| {
+            let others = (0..hosts.max(host + 1)).filter(move |other| *other != host);
+            others.map(move |other| if sends { (host, other) } else { (other, host) })
+        };
+        host.into_iter().flat_map(of_host).map(|pair| (pair, name, value)).collect()
+    }
+
     /// Each pair is like the lab but for what is said of it.
     fn set_pairs(&mut self, of_pairs: &[OfPair]) -> Result<(), TargetError> {
         for ((from, to), key, value) in of_pairs {
@@ -135,6 +163,10 @@ impl Topology {
         for pair in &self.pairs {
             let place = format!("from {} to {} ", pair.from, pair.to);
             self.check_pair(pair).map_err(wrong(&place))?;
+        }
+        if let Some(port) = self.ports.iter().find(|port| host_number(&port.host) >= Some(self.hosts)) {
+            let what = format!("lab: there is no host {} in it", port.host);
+            return Err(TargetError::new(what, "give it more hosts: hosts=3"));
         }
         self.network.as_ref().map_or(Ok(()), |network| is_connected(network, self.hosts))?;
         let broken = self.broken().into_iter().find(|(holds, ..)| *holds);
@@ -167,7 +199,7 @@ impl Topology {
     }
 
     /// What cannot go together as a whole: whether it holds, what is wrong, what to try.
-    fn broken(&self) -> [(bool, &'static str, &'static str); 7] {
+    fn broken(&self) -> [(bool, &'static str, &'static str); 9] {
         let rate_alone = Shape { rate: self.shape.rate, ..Shape::default() };
         let more_than_rate = self.shape != rate_alone || self.has_links() || !self.pairs.is_empty();
         let is_netem = self.wire == WireKind::Netem;
@@ -201,6 +233,16 @@ impl Topology {
                 is_netem && self.hosts > 2 && !self.pairs.is_empty(),
                 "wire=netem does not tell pairs from each other, where there are more than two hosts",
                 "leave out wire=",
+            ),
+            (
+                !self.ports.is_empty() && (is_netem || self.network.is_some()),
+                "a host's own rate goes with neither wire=netem nor a file",
+                "leave out wire=, or say the rate of the link in the file",
+            ),
+            (
+                !self.ports.is_empty() && self.hosts == 2 && self.hops.unwrap_or(0) == 0,
+                "a host's own rate is that of its link to a switch, and two hosts have none",
+                "give it more hosts, or say it of the pair: a-b.rate=5Mb/s",
             ),
             (
                 self.network.is_none() && self.hosts > 2 && self.hops == Some(0),
@@ -327,9 +369,27 @@ mod tests {
             "a-a.loss=1%",
             "a-b.mtu=9000",
             "a-b-c.loss=1%",
+            "a-.rate=5Mb/s",
+            "hosts=3,d-.rate=5Mb/s",
+            "hosts=3,a-.rate=5Mb/s,wire=netem",
+            "hosts=3,a-.mtu=9000",
         ] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn one_host_sends_or_receives_otherwise() {
+        let lab = read("hosts=4,rate=20Mb/s,c-.rate=12Mb/s,-d.rate=5Mb/s").unwrap();
+        let rates = |host: &str| [true, false].map(|sends| lab.port_rate(host, sends).unwrap().0);
+        assert_eq!((rates("c"), rates("d"), rates("a")), ([12e6, 20e6], [20e6, 5e6], [20e6; 2]));
+        assert_eq!(lab.carrier(), Carrier::TokenBucket);
+        assert_eq!(read("hosts=4,c-.rate=12Mb/s,delay=1ms").unwrap().carrier(), Carrier::User);
+        assert_eq!(read(&lab.to_string()), Ok(lab));
+        let lossy = read("hosts=4,-c.loss=1%,a-c.loss=2%").unwrap();
+        let losses: Vec<_> =
+            lossy.pairs.iter().map(|pair| (&*pair.from, &*pair.to, pair.shape.loss)).collect();
+        assert_eq!(losses, [("a", "c", 0.02), ("b", "c", 0.01), ("d", "c", 0.01)]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Plan {
         let value = |knob: &str| self.value_for(rung, arm, knob);
         let of_lab = match &self.target {
             Target::Lab(topology) => topology.coalescing,
-            Target::Ssh(_) | Target::Simulated(_) => Coalescing::default(),
+            Target::Ssh(_) | Target::Launched(_) | Target::Simulated(_) => Coalescing::default(),
         };
         let delay = value(LINK_COALESCE.name).and_then(|text| text.parse::<Nanoseconds>().ok());
         let frames = value(LINK_COALESCE_FRAMES.name).and_then(|text| text.parse().ok());

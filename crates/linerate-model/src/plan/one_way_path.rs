@@ -67,7 +67,7 @@ impl Target {
             }
             Target::Lab(_) => OneWayPath::default(),
             Target::Simulated(world) => OneWayPath { delay_ns: world.delay_ns, ..OneWayPath::default() },
-            Target::Ssh(_) => OneWayPath::default(),
+            Target::Ssh(_) | Target::Launched(_) => OneWayPath::default(),
         }
     }
 

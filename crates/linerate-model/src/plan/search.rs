@@ -1,21 +1,27 @@
 //! What a search for causes tries on a rung: an arm for each experiment that changes something there.
 
 use super::{Arm, Setting, SettingError};
-use crate::vocabulary::{CAUSES, Cause, Knob, Rung};
+use crate::vocabulary::{CAUSES, Cause, Knob, Place, Rung};
 
-/// The experiments of every cause, in the order of the causes.
-pub fn experiments(rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>, SettingError> {
-    let of_causes = CAUSES.iter().map(|cause| of_cause(cause, rung, settings));
+/// The experiments of every cause, in the order of the causes; those on the hosts' settings where that is allowed.
+pub fn experiments(rung: &Rung, settings: &[Setting], with_hosts: bool) -> Result<Vec<Arm>, SettingError> {
+    let of_causes = CAUSES.iter().map(|cause| of_cause(cause, rung, settings, with_hosts));
     Ok(of_causes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// The experiments of one cause, but for what holds there already, and for what would undo nothing.
-fn of_cause(cause: &Cause, rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>, SettingError> {
+fn of_cause(
+    cause: &Cause,
+    rung: &Rung,
+    settings: &[Setting],
+    with_hosts: bool,
+) -> Result<Vec<Arm>, SettingError> {
     let arm = |text: &&str| -> Result<Arm, SettingError> {
         let changed = text.split('+').map(str::parse).collect::<Result<Vec<Setting>, _>>()?;
         Ok(Arm { cause: Some(cause.name.into()), ..Arm::candidate(changed) })
     };
-    let arms = cause.experiments.iter().map(arm).collect::<Result<Vec<Arm>, _>>()?;
+    let on_hosts = cause.on_hosts.iter().filter(|_| with_hosts && rung.place == Place::Network);
+    let arms = cause.experiments.iter().chain(on_hosts).map(arm).collect::<Result<Vec<Arm>, _>>()?;
     let held = |setting: &Setting| {
         settings.iter().rfind(|held| held.knob == setting.knob && held.applies_to(rung.id))
     };
@@ -41,7 +47,7 @@ mod tests {
 
     fn causes(settings: &[&str]) -> Vec<String> {
         let settings: Vec<Setting> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let arms = experiments(Rung::named("network.tcp").unwrap(), &settings).unwrap();
+        let arms = experiments(Rung::named("network.tcp").unwrap(), &settings, false).unwrap();
         arms.into_iter().filter_map(|arm| arm.cause).collect()
     }
 
@@ -51,6 +57,16 @@ mod tests {
         assert!(!is_tried(&[]));
         assert!(is_tried(&["shim.read-rate=100Mb/s"]) && is_tried(&["network.tcp:shim.read-rate=100Mb/s"]));
         assert!(!is_tried(&["in-host.tcp:shim.read-rate=100Mb/s"]));
+    }
+
+    #[test]
+    fn hosts_are_changed_where_that_is_allowed() {
+        let count = |with_hosts: bool| {
+            let arms = experiments(Rung::named("network.tcp").unwrap(), &[], with_hosts).unwrap();
+            let is_of_host = |setting: &Setting| setting.knob.starts_with("host.");
+            arms.iter().flat_map(|arm| &arm.settings).filter(|setting| is_of_host(setting)).count()
+        };
+        assert!(count(false) == 0 && count(true) >= 5);
     }
 
     #[test]

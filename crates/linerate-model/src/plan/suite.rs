@@ -5,6 +5,7 @@ mod applies;
 mod check;
 mod expand;
 mod factor;
+mod graph;
 mod read;
 mod table;
 mod words;
@@ -13,6 +14,7 @@ pub use applies::Applies;
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, FactorEntry, Level};
+pub use graph::{Graph, HandOut, LEAST_BUFFER, Lane, Layout, MOST_BUFFER, Stage, Stream};
 pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::word::misread;
@@ -40,6 +42,12 @@ pub struct Suite {
     /// What is measured.
     #[serde(rename = "case")]
     pub cases: Vec<SuiteCase>,
+    /// Stages of pipelines.
+    #[serde(default, rename = "stage", skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
+    /// What joins them.
+    #[serde(default, rename = "stream", skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<Stream>,
     /// What is drawn of it.
     #[serde(default, rename = "figure")]
     pub figures: Vec<SuiteFigure>,
@@ -77,6 +85,9 @@ pub struct SuiteCase {
     pub rung: Vec<String>,
     /// Who sends what when.
     pub pattern: Pattern,
+    /// The pipeline, of a case of that pattern: stages and streams that name it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub graph: String,
     /// Message sizes (`64KiB`); `ladder` stands for those of the profile.
     #[serde(deserialize_with = "read::one_or_more")]
     pub sizes: Vec<String>,
@@ -276,6 +287,33 @@ impl Suite {
         format!("{}.{id}", self.name)
     }
 
+    /// With those of its figures alone whose names begin so, with what they show and what is concluded of that.
+    pub fn of_figures(&self, names: &[String]) -> Suite {
+        let is_named = |figure: &&SuiteFigure| names.iter().any(|name| figure.id.starts_with(name));
+        let figures: Vec<SuiteFigure> = self.figures.iter().filter(is_named).cloned().collect();
+        let is_shown = |id: &String| figures.iter().any(|figure| figure.cases.contains(id));
+        let is_of = |claim: &&Claim| {
+            let mut parts =
+                [Some(&claim.of), claim.over.as_ref(), claim.minus.as_ref()].into_iter().flatten();
+            parts.all(|levels| levels.get("case").is_some_and(is_shown))
+        };
+        let claims = self.claims.iter().filter(is_of).cloned().collect();
+        let cases = self.cases.iter().filter(|case| is_shown(&case.id)).cloned().collect();
+        Suite { cases, claims, figures: figures.clone(), tables: Vec::new(), ..self.clone() }
+    }
+
+    /// The pipeline of this name.
+    pub fn graph(&self, name: &str) -> Graph {
+        let stages = self.stages.iter().filter(|stage| stage.graph == name).cloned().collect();
+        let streams = self.streams.iter().filter(|stream| stream.graph == name).cloned().collect();
+        Graph { stages, streams }
+    }
+
+    /// The case of the plan that a case of a recording is of.
+    pub fn case_of(&self, id: &str) -> Option<&SuiteCase> {
+        self.cases.iter().find(|case| self.case_name(&case.id) == id)
+    }
+
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
         self.cases.iter().any(|case| case.takes_all_hosts() || case.needs_router())
@@ -340,7 +378,8 @@ impl SuiteCase {
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
         let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
-        self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
+        self.pattern == Pattern::Pipeline
+            || self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
     }
 
     /// Whether a packet filter of it stands on a host between the others.

@@ -1,7 +1,6 @@
 //! Which hosts: the virtual lab, hosts reached by ssh, or a machine that is made up.
 
-use super::pair::MOST_HOSTS;
-use super::{Open, Topology, World};
+use super::{LAUNCHERS, Launched, Open, Topology, World, host_list};
 use crate::vocabulary::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,8 @@ pub enum Target {
     Lab(Topology),
     /// Hosts reached by ssh, as `[user@]host[:port]`; one means from this host to that one.
     Ssh(Vec<String>),
+    /// Hosts whose agents a launcher starts, and which call back.
+    Launched(Launched),
     /// No hosts at all: a made-up machine in virtual time.
     Simulated(World),
 }
@@ -37,11 +38,12 @@ impl TargetError {
 }
 
 impl Target {
-    /// What kind of hosts: `lab`, `ssh`, `simulated`.
+    /// What kind of hosts: `lab`, `ssh`, `simulated`, or the launcher.
     pub fn kind(&self) -> &'static str {
         match self {
             Target::Lab(_) => "lab",
             Target::Ssh(_) => "ssh",
+            Target::Launched(launched) => launched.by().name,
             Target::Simulated(_) => "simulated",
         }
     }
@@ -53,17 +55,22 @@ impl Target {
         match self {
             Target::Lab(topology) => topology.hosts,
             Target::Ssh(hosts) => (hosts.len() as u32).max(2),
+            Target::Launched(launched) => launched.hosts(),
             Target::Simulated(_) => 2,
         }
     }
 
     /// Reads a target; `open` gives the text of the file that a lab may be described by.
     pub fn read(text: &str, open: Open) -> Result<Self, TargetError> {
+        if let Some(launched) = Launched::read(text) {
+            return launched.map(Target::Launched);
+        }
         match text.split_once("://") {
-            Some(("ssh", _)) => ssh_hosts(text).map(Target::Ssh),
+            Some(("ssh", _)) => host_list::of_list(text).map(Target::Ssh),
+            None if text.starts_with('@') => file_of_hosts(&text[1..], open).map(Target::Ssh),
             Some((scheme, _)) if !scheme.contains(':') => Err(TargetError::new(
                 format!("`{scheme}://` is not a kind of target"),
-                "a target is `lab`, `lab:rate=1Gb/s` or `ssh://HOST[,HOST]`",
+                "a target is `lab`, `lab:rate=1Gb/s`, `ssh://HOST[,HOST]` or `@FILE`",
             )),
             _ if text == "simulated" => Ok(Target::Simulated(World::quiet())),
             _ if text.starts_with("simulated:") => world(&text["simulated:".len()..]).map(Target::Simulated),
@@ -94,7 +101,15 @@ fn not_a_target(text: &str) -> TargetError {
         return TargetError::new(what, format!("did you mean `ssh://{host}`?"));
     }
     let by_ssh = format!("a host is reached by ssh: try ssh://{text}");
-    TargetError::new(what, did_you_mean(["lab", "simulated"], kind, &by_ssh))
+    let kinds = ["lab", "simulated"].into_iter().chain(LAUNCHERS.iter().map(|launcher| launcher.name));
+    TargetError::new(what, did_you_mean(kinds, kind, &by_ssh))
+}
+
+/// The hosts that a file names.
+fn file_of_hosts(name: &str, open: Open) -> Result<Vec<String>, TargetError> {
+    let hint = "a file of hosts has one name a line: @hosts.txt";
+    let text = open(name).map_err(|error| TargetError::new(error.what, hint))?;
+    host_list::of_file(name, &text)
 }
 
 /// The keys on top of a quiet machine.
@@ -114,28 +129,6 @@ fn world(text: &str) -> Result<World, TargetError> {
     Ok(world)
 }
 
-fn ssh_hosts(text: &str) -> Result<Vec<String>, TargetError> {
-    // The kind is said once at least.
-    let host = |part: &str| {
-        Some(part.strip_prefix("ssh://").unwrap_or(part)).filter(|host| is_host(host)).map(String::from)
-    };
-    let hosts: Option<Vec<_>> = text.split(',').map(host).collect();
-    let hosts = hosts.ok_or_else(|| {
-        TargetError::new(format!("`{text}` is not a list of ssh hosts"), "try ssh://a,user@b:2222")
-    })?;
-    if hosts.len() > MOST_HOSTS as usize {
-        let what = format!("{} hosts are given", hosts.len());
-        return Err(TargetError::new(what, format!("at most {MOST_HOSTS} take part in a run")));
-    }
-    Ok(hosts)
-}
-
-/// No blank and no leading dash, so that a host can never be read as an option of ssh.
-fn is_host(host: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || "@.:-_[]%".contains(c);
-    !host.is_empty() && !host.starts_with('-') && host.len() < 256 && host.chars().all(legal)
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -145,6 +138,7 @@ impl fmt::Display for Target {
                 let hosts: Vec<_> = hosts.iter().map(|host| format!("ssh://{host}")).collect();
                 write!(f, "{}", hosts.join(","))
             }
+            Target::Launched(launched) => write!(f, "{launched}"),
             Target::Lab(topology) => write!(f, "lab:{topology}"),
         }
     }
@@ -153,6 +147,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::pair::MOST_HOSTS;
     use proptest::strategy::Strategy;
 
     #[test]

@@ -4,10 +4,12 @@ use super::fault::Fault;
 use super::links::Coalescing;
 use super::network::Network;
 use super::pair::Pair;
+use super::port::PortRate;
 use super::shape::Shape;
 use super::switching::{SWITCHINGS, Switching};
 use super::target::TargetError;
 use super::word::spelt;
+use crate::unit::BitRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -37,6 +39,9 @@ pub struct Topology {
     /// What is not like the rest, in one direction between two hosts each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
+    /// The rates of single hosts' links, where they are not the lab's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortRate>,
     /// What carries the packets. Recordings that do not say it are of a time when it was the kernel.
     #[serde(default = "kernel")]
     pub wire: WireKind,
@@ -96,6 +101,7 @@ impl Default for Topology {
             switching: Switching::default(),
             network: None,
             pairs: Vec::new(),
+            ports: Vec::new(),
             wire: WireKind::default(),
             faults: Vec::new(),
         }
@@ -115,17 +121,37 @@ impl Topology {
         match self.wire {
             WireKind::User => Carrier::User,
             WireKind::Netem => Carrier::Netem,
-            WireKind::TokenBucket if self.shape.rate.is_some() => Carrier::TokenBucket,
+            WireKind::TokenBucket if self.shape.rate.is_some() || !self.ports.is_empty() => {
+                Carrier::TokenBucket
+            }
             WireKind::TokenBucket => Carrier::Cable,
             WireKind::Auto if self.is_plain() && !self.has_faulty_wire() => Carrier::Cable,
+            // Of many hosts with a rate each the program's own wire would be the slowest.
+            WireKind::Auto if self.has_port_rates_alone() => Carrier::TokenBucket,
             WireKind::Auto => Carrier::User,
         }
     }
 
     /// Whether nothing is said of what lies between the hosts.
     pub fn is_plain(&self) -> bool {
-        let has_links = self.hops.is_some() || self.network.is_some() || !self.pairs.is_empty();
+        let has_own = !self.pairs.is_empty() || !self.ports.is_empty();
+        let has_links = self.hops.is_some() || self.network.is_some() || has_own;
         self.shape.is_plain() && self.coalescing.is_none() && !has_links
+    }
+
+    /// Whether hosts have rates of their own, and nothing but rates is said.
+    fn has_port_rates_alone(&self) -> bool {
+        let rate = Shape { rate: self.shape.rate, ..Shape::default() };
+        let has_links = self.hops.is_some() || self.network.is_some() || !self.pairs.is_empty();
+        let is_rate =
+            self.shape == rate && self.coalescing.is_none() && !has_links && !self.has_faulty_wire();
+        !self.ports.is_empty() && is_rate
+    }
+
+    /// The rate of what a host sends or receives: its own, or the lab's.
+    pub fn port_rate(&self, host: &str, sends: bool) -> Option<BitRate> {
+        let own = self.ports.iter().find(|port| (port.host.as_str(), port.sends) == (host, sends));
+        own.map(|port| port.rate).or(self.shape.rate)
     }
 
     /// The switches between two hosts.
@@ -155,6 +181,7 @@ impl fmt::Display for Topology {
         self.shape.as_written().try_for_each(|said| write!(f, ",{said}"))?;
         let pairs = self.pairs.iter().flat_map(|pair| pair.as_written(&self.shape));
         pairs.into_iter().try_for_each(|said| write!(f, ",{said}"))?;
+        self.ports.iter().try_for_each(|port| write!(f, ",{}", port.as_written()))?;
         self.coalescing.as_written().try_for_each(|said| write!(f, ",{said}"))?;
         if let Some(hops) = self.hops {
             write!(f, ",hops={hops}")?;

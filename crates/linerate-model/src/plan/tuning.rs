@@ -93,7 +93,9 @@ impl Plan {
             View::Tuning { .. } => {
                 Stack::from_number(arm).arms().iter().filter_map(|arm| one(*arm)).collect()
             }
-            View::Ladder(_) | View::Suites(_) | View::Comparison { .. } => one(arm).into_iter().collect(),
+            View::Ladder(_) | View::Suites(_) | View::Comparison { .. } | View::Matrix { .. } => {
+                one(arm).into_iter().collect()
+            }
         }
     }
 
@@ -107,13 +109,17 @@ impl Plan {
     pub fn tuning(&self) -> Option<&Tuning> {
         match &self.view {
             View::Tuning { design, .. } => Some(design),
-            View::Ladder(_) | View::Suites(_) | View::Comparison { .. } => None,
+            View::Ladder(_) | View::Suites(_) | View::Comparison { .. } | View::Matrix { .. } => None,
         }
     }
 
     /// Whether settings of hosts may be changed.
     pub fn may_change_hosts(&self) -> bool {
-        self.tuning().is_some_and(|tuning| tuning.hosts)
+        match &self.view {
+            View::Tuning { design, .. } => design.hosts,
+            View::Comparison { design, .. } => design.hosts,
+            View::Ladder(_) | View::Suites(_) | View::Matrix { .. } => false,
+        }
     }
 }
 

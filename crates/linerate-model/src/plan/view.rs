@@ -1,6 +1,6 @@
 //! What of the hosts is looked at: the ladder, suites, or arms beside each other.
 
-use super::{Comparison, Suite, Tuning};
+use super::{Comparison, Screening, Suite, Tuning};
 
 /// What a plan measures. Each view makes cases of its own; all that follows is the same for them.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,13 @@ pub enum View {
         rungs: Rungs,
         /// How.
         design: Tuning,
+    },
+    /// Many hosts with each other.
+    Matrix {
+        /// By what they are measured.
+        rungs: Rungs,
+        /// How.
+        design: Screening,
     },
 }
 
@@ -49,14 +56,17 @@ impl View {
     pub fn suites(&self) -> &[Suite] {
         match self {
             View::Suites(suites) => suites,
-            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => &[],
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } | View::Matrix { .. } => &[],
         }
     }
 
     /// The same view without the rungs that are not kept.
     pub fn only(mut self, is_kept: impl Fn(&str) -> bool) -> View {
         match &mut self {
-            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => {
+            View::Ladder(rungs)
+            | View::Comparison { rungs, .. }
+            | View::Tuning { rungs, .. }
+            | View::Matrix { rungs, .. } => {
                 rungs.ids.retain(|id| is_kept(id));
             }
             View::Suites(_) => {}
@@ -66,7 +76,10 @@ impl View {
 
     fn chosen(&self) -> Option<&Rungs> {
         match self {
-            View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. } => Some(rungs),
+            View::Ladder(rungs)
+            | View::Comparison { rungs, .. }
+            | View::Tuning { rungs, .. }
+            | View::Matrix { rungs, .. } => Some(rungs),
             View::Suites(_) => None,
         }
     }

@@ -73,12 +73,24 @@ impl Topology {
         let line = self.shape.of_line(self.round_trip_ns());
         let mut add = |name: String, line: &Shape| wiring.add(name, line.clone(), self.switching);
         let node = |host: usize, at: usize| if at == 0 { names[host].clone() } else { at.to_string() };
+        // A host's own link to the switch may have a rate of its own.
+        let own = |host: usize, sends: bool| {
+            let shape = Shape { rate: self.port_rate(&host_name(host as u32), sends), ..self.shape.clone() };
+            shape.of_line(self.round_trip_ns())
+        };
+        let line_at = |host: usize, at: usize| if at == 0 { own(host, true) } else { line.clone() };
         let up: Vec<Vec<usize>> = (0..names.len())
-            .map(|host| (0..hops).map(|at| add(format!("{}-{}", node(host, at), at + 1), &line)).collect())
+            .map(|host| {
+                let link = |at: usize| (format!("{}-{}", node(host, at), at + 1), line_at(host, at));
+                (0..hops).map(link).map(|(name, line)| add(name, &line)).collect()
+            })
             .collect();
         let down: Vec<usize> = match hops {
             0 => Vec::new(),
-            _ => names.iter().map(|name| add(format!("{hops}-{name}"), &line)).collect(),
+            _ => (0..)
+                .zip(names)
+                .map(|(host, name)| add(format!("{hops}-{name}"), &own(host, false)))
+                .collect(),
         };
         for (from, to) in wiring.pairs() {
             wiring.routes[from * names.len() + to] = up[from].iter().chain(down.get(to)).copied().collect();

@@ -3,8 +3,8 @@
 
 use super::pair::MOST_HOSTS;
 use super::{
-    Arm, Comparison, HostAddress, HostId, Plan, PlannedHost, PortRange, Profile, Rungs, Setting, Suite,
-    Target, Tuning, View,
+    Arm, Comparison, HostAddress, HostId, Plan, PlannedHost, PortRange, Profile, Rungs, Screening, Setting,
+    Suite, Target, Tuning, View,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,9 @@ pub(super) struct Written {
     /// How settings that gain are searched for among the arms; none where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tuning: Option<Tuning>,
+    /// How many hosts are screened; none where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    matrix: Option<Screening>,
     /// Seeds every shuffled order.
     seed: u64,
     /// The time the run may take, when the user fixed it.
@@ -69,11 +72,12 @@ fn are_two(hosts: &u32) -> bool {
 
 impl From<Plan> for Written {
     fn from(plan: Plan) -> Written {
-        let (rungs, suites, comparison, tuning) = match plan.view {
-            View::Ladder(rungs) => (rungs, Vec::new(), None, None),
-            View::Suites(suites) => (Rungs::default(), suites, None, None),
-            View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design), None),
-            View::Tuning { rungs, design } => (rungs, Vec::new(), None, Some(design)),
+        let (rungs, suites, comparison, tuning, matrix) = match plan.view {
+            View::Ladder(rungs) => (rungs, Vec::new(), None, None, None),
+            View::Suites(suites) => (Rungs::default(), suites, None, None, None),
+            View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design), None, None),
+            View::Tuning { rungs, design } => (rungs, Vec::new(), None, Some(design), None),
+            View::Matrix { rungs, design } => (rungs, Vec::new(), None, None, Some(design)),
         };
         let addresses =
             plan.hosts.iter().filter_map(|host| Some((host.id.to_string(), host.address.clone()?)));
@@ -94,6 +98,7 @@ impl From<Plan> for Written {
             listens: plan.hosts.iter().find(|host| host.listens).map(|host| host.id),
             comparison,
             tuning,
+            matrix,
             seed: plan.seed,
             budget_ns: plan.budget_ns,
         }
@@ -108,12 +113,21 @@ impl TryFrom<Written> for Plan {
             return Err(format!("{} hosts take part, and at most {MOST_HOSTS} can", written.hosts));
         }
         let rungs = Rungs { ids: written.rungs, named: written.named };
-        let view = match (written.comparison, written.tuning, written.suites) {
-            (None, None, suites) if suites.is_empty() => View::Ladder(rungs),
-            (None, None, suites) => View::Suites(suites),
-            (Some(design), None, suites) if suites.is_empty() => View::Comparison { rungs, design },
-            (None, Some(design), suites) if suites.is_empty() => View::Tuning { rungs, design },
-            _ => return Err("a plan compares arms, searches among them, or measures suites".into()),
+        let designs = (written.comparison, written.tuning, written.matrix);
+        let view = match (designs, written.suites.is_empty()) {
+            ((None, None, None), true) => View::Ladder(rungs),
+            ((None, None, None), false) => View::Suites(written.suites),
+            ((Some(design), None, None), true) => View::Comparison { rungs, design },
+            ((None, Some(design), None), true) => View::Tuning { rungs, design },
+            ((None, None, Some(design)), true) => {
+                design.check(written.hosts)?;
+                View::Matrix { rungs, design }
+            }
+            _ => {
+                return Err(
+                    "a plan compares arms, searches among them, measures suites, or screens hosts".into()
+                );
+            }
         };
         let host = |number: u32| {
             let id = HostId(number as u16);

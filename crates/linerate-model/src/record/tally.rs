@@ -27,6 +27,15 @@ pub struct Tally {
     /// How many of them went later than by the mean time between two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<u64>,
+    /// Polls of a node's state that were not answered before their deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<u64>,
+    /// Units of work that came to the end of a pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<u64>,
+    /// What the stages of a pipeline did on this host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageTally>,
     /// What a search for a rate saw, one after the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<SubInterval>,
@@ -61,4 +70,25 @@ impl SubInterval {
     pub fn bps(&self, bytes: u64) -> f64 {
         8e9 * self.messages as f64 * bytes as f64 / self.duration_ns.max(1) as f64
     }
+}
+
+/// What one copy of a pipeline's stage did in one block.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StageTally {
+    /// The stage.
+    pub stage: String,
+    /// Which of its copies.
+    pub copy: u32,
+    /// Time in which it worked.
+    pub compute_ns: u64,
+    /// Time in which it waited for what it works on, a request for the next unit included.
+    pub input_ns: u64,
+    /// Time in which it waited for room for what it had made.
+    pub output_ns: u64,
+    /// Buffers that came to it.
+    pub buffers: u64,
+    /// Bytes that came to it.
+    pub bytes: u64,
+    /// Bytes that it made.
+    pub made_bytes: u64,
 }

@@ -30,6 +30,8 @@ pub struct Cause {
     /// What is changed, each by itself; `+` joins what is changed together. One of them must move the rate. Empty where
     /// nothing of the test's own could change it.
     pub experiments: &'static [&'static str],
+    /// The same on the hosts' own settings: only where that is allowed.
+    pub on_hosts: &'static [&'static str],
     /// Whether its experiments take back what the plan itself sets: without that they change nothing.
     pub undoes: bool,
     /// Whether a healthy path has it not. Else it is what the work costs these hosts.
@@ -39,6 +41,9 @@ pub struct Cause {
     /// Where that comes from.
     pub source: &'static str,
 }
+
+/// The signal of a path as it stands on which no message came through.
+pub const NOTHING_PASSES: &str = "nothing-passes";
 
 impl Sign {
     /// What it is called.
@@ -50,6 +55,11 @@ impl Sign {
 }
 
 impl Cause {
+    /// Whether nothing at all passes where it is, so that its experiments are made where the path as it stands has failed.
+    pub fn stops_all(&self) -> bool {
+        self.signs.contains(&Sign::Signal(NOTHING_PASSES))
+    }
+
     /// The cause with this name; none where this version has none.
     pub fn named(name: &str) -> Option<&'static Cause> {
         CAUSES.iter().find(|cause| cause.name == name)
@@ -76,9 +86,21 @@ mod tests {
             for sign in cause.signs.iter().chain(cause.against) {
                 assert!(is_known(*sign), "{}: {sign:?}", cause.name);
             }
-            for setting in cause.experiments.iter().flat_map(|one| one.split('+')) {
+            for setting in cause.experiments.iter().chain(cause.on_hosts).flat_map(|one| one.split('+')) {
                 let knob = setting.split('=').next();
                 assert!(KNOBS.iter().any(|entry| Some(entry.name) == knob), "{}: {setting}", cause.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_changed_on_hosts_is_a_host_s() {
+        use super::super::{Had, Knob};
+        for (cause, setting) in
+            CAUSES.iter().flat_map(|cause| cause.on_hosts.iter().map(move |it| (cause, it)))
+        {
+            for knob in setting.split('+').filter_map(|one| Knob::named(one.split('=').next()?)) {
+                assert!(matches!(knob.had, Had::Host | Had::Links), "{}: {setting}", cause.name);
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::metric::sampled::{SAMPLED, SampledMetric};
 use super::{
     BOUNDS, BREAKS, CAUSES, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SIGNALS, SUITES, TOOLS, TRANSPORTS, WARNINGS,
+    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SIGNALS, STAGES, SUITES, TOOLS, TRANSPORTS,
+    WARNINGS,
 };
 
 /// A kind of name.
@@ -82,6 +83,7 @@ pub const KINDS: &[Kind] = &[
         "diagnose.md",
         signals,
     ),
+    kind("stage", "stages", "Where a message is on its way: `linerate trace`.", "stages.md", stages),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
     kind("lab-key", "lab-keys", "What may be said of a lab: `lab:KEY=VALUE,…`.", "", lab_keys),
     kind("preset", "presets", "Networks that a lab can be like: `lab:NAME`.", "", presets),
@@ -313,6 +315,10 @@ fn causes() -> Vec<Explanation> {
             ("signs", signs(cause.signs)),
             ("against it", if cause.against.is_empty() { "none".into() } else { signs(cause.against) }),
             ("experiment", experiments(cause)),
+            (
+                "with --allow host",
+                if cause.on_hosts.is_empty() { "nothing more".into() } else { cause.on_hosts.join(", or ") },
+            ),
             ("healthy", if cause.is_fault { "has it not" } else { "has it: what the work costs" }.into()),
         ],
         ..explained(cause.name, cause.what, cause.source, cause.fix)
@@ -373,6 +379,26 @@ fn observers() -> Vec<Explanation> {
         ..explained(observer.name, observer.about, observer.source, observer.hint)
     };
     OBSERVERS.iter().map(observer).collect()
+}
+
+fn stages() -> Vec<Explanation> {
+    let stage = |stage: &&super::Stage| {
+        let point = |point: Option<&super::Point>, otherwise: &str| match point {
+            Some(point) => format!("{} ({})", point.name, point.taken),
+            None => otherwise.to_owned(),
+        };
+        let facts = vec![
+            ("level", stage.level.to_string()),
+            ("begins", point(stage.from, "at the point before, of those that the host stamps")),
+            ("ends", point(stage.to, "at what follows")),
+        ];
+        Explanation {
+            formula: stage.formula.into(),
+            facts,
+            ..explained(stage.name, stage.about, "docs/method/stages.md", stage.hint)
+        }
+    };
+    STAGES.iter().map(stage).collect()
 }
 
 fn breaks() -> Vec<Explanation> {

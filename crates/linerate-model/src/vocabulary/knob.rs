@@ -1,11 +1,13 @@
 //! Every setting that a run may change: applied, read back, recorded as asked and as granted.
 
+mod application;
 mod fault;
 mod filter;
 mod host;
 mod link;
 mod message;
 
+pub use application::TRANSPORT_OF;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 
@@ -447,6 +449,8 @@ pub const KNOBS: &[Knob] = &[
     host::SLOW_START_AFTER_IDLE,
     host::MTU_PROBING,
     host::METRICS_SAVE,
+    host::WINDOW_SCALING,
+    host::SELECTIVE_ACKS,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,
@@ -457,4 +461,13 @@ pub const KNOBS: &[Knob] = &[
     fault::RELAY_BELOW,
     fault::SHIM_SLOWDOWN,
     fault::SHIM_OVERCLAIM,
+    application::MONITOR_TRANSPORT,
+    application::MONITOR_AGENT,
+    application::MONITOR_DEADLINE,
+    application::MONITOR_DELAY,
+    application::PIPELINE_TRANSPORT,
+    application::PIPELINE_UPDATE,
+    application::PIPELINE_UNITS,
+    application::STRIPED_TRANSPORT,
+    application::STRIPED_STORE,
 ];

@@ -5,6 +5,7 @@
 // A constant is called as its number is, and `about` says what that is.
 #![allow(missing_docs)]
 
+mod application;
 mod connections;
 mod cost;
 mod curve;
@@ -14,6 +15,7 @@ pub mod sampled;
 mod search;
 mod whole;
 
+pub use application::*;
 pub use connections::*;
 pub use cost::*;
 pub use curve::*;
@@ -239,6 +241,12 @@ pub const METRICS: &[Metric] = &[
     TCP_EFFICIENCY,
     BUFFER_DELAY,
     LIMITED_BY,
+    ROUND_TIME,
+    POLLS_MISSED,
+    UNIT_TIME,
+    UNIT_RATE,
+    STRIPED_THROUGHPUT,
+    DONE_TIME,
     ALPHA,
     BETA,
     RESIDUAL,

@@ -1,5 +1,7 @@
 //! Who sends what when: the patterns, and what each end does in them.
 
+mod application;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -43,6 +45,14 @@ pub enum Pattern {
     Barrier,
     /// A message goes, a word comes back, then the next one.
     StopAndWait,
+    /// One host asks all others for their state, by a new connection each.
+    Monitor,
+    /// Stages that are joined by streams.
+    Pipeline,
+    /// Regions of a file in stripes on servers, read.
+    StripedRead,
+    /// The same, written.
+    StripedWrite,
 }
 
 /// What one end of a session does during a trial.
@@ -89,6 +99,20 @@ pub enum Does {
     Delivers,
     /// Receives each message and says that it came.
     Acknowledges,
+    /// Asks for a node's state by a new connection each round, and keeps the time.
+    Collects,
+    /// Tells its state to whoever asks.
+    Reports,
+    /// Runs stages of a pipeline, and keeps the time.
+    Stages,
+    /// Has stripes of a file, and gives them.
+    Serves,
+    /// Reads regions of a file that lies in stripes, and keeps the time.
+    Fetches,
+    /// Writes them, and keeps the time.
+    Stores,
+    /// Has stripes of a file, and takes them.
+    Keeps,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -167,6 +191,8 @@ pub struct PatternEntry {
     pub is_exchange: bool,
     /// Whether each step of it has connections of its own.
     pub connects_anew: bool,
+    /// Whether it is an application, whose ends play all of their sessions together.
+    pub application: bool,
     /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
     /// than comes.
     pub search: Option<Search>,
@@ -188,6 +214,7 @@ const STREAM: PatternEntry = PatternEntry {
     alone: Some(Does::Copies),
     is_exchange: false,
     connects_anew: false,
+    application: false,
     search: None,
     has_rate: true,
     collective: None,
@@ -368,6 +395,10 @@ pub const PATTERNS: &[PatternEntry] = &[
         shows: "delivery-time",
         ..PING_PONG
     },
+    application::MONITOR,
+    application::PIPELINE,
+    application::STRIPED_READ,
+    application::STRIPED_WRITE,
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -377,7 +408,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::StopAndWait as usize + 1);
+    assert!(at == Pattern::StripedWrite as usize + 1);
 };
 
 impl Pattern {
@@ -480,6 +511,13 @@ impl Does {
             Does::Meets => Facts { word: "meets all", ..EACH },
             Does::Delivers => Facts { word: "delivers", awaits_each: true, receives: false, ..EACH },
             Does::Acknowledges => Facts { word: "acknowledges", awaits_each: true, ..SERVES },
+            Does::Collects => Facts { word: "collects", ..EACH },
+            Does::Reports => Facts { word: "reports", receives: false, ..SERVES },
+            Does::Stages => Facts { word: "stages", ..EACH },
+            Does::Serves => Facts { word: "serves", receives: false, ..SERVES },
+            Does::Fetches => Facts { word: "fetches", ..TIMED },
+            Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
+            Does::Keeps => Facts { word: "keeps", ..SERVES },
         }
     }
 
@@ -491,6 +529,11 @@ impl Does {
     /// Whether it is what all ranks do together.
     pub fn is_collective(self) -> bool {
         PATTERNS.iter().any(|pattern| pattern.collective.is_some() && pattern.ends[0].contains(&self))
+    }
+
+    /// Whether it is an application's end, which is played with all of its host's.
+    pub fn is_of_application(self) -> bool {
+        PATTERNS.iter().any(|entry| entry.application && entry.ends.iter().any(|end| end.contains(&self)))
     }
 
     /// Whether its time begins with its own message.

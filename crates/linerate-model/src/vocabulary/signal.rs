@@ -22,10 +22,28 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "the bounds sender-cpu and receiver-cpu",
     },
     SignalEntry {
+        name: "filter-rules",
+        what: "many packet filter rules on the way",
+        rule: "a host has at least 256 rules of nftables or entries of iptables",
+        source: "nft(8); iptables(8); Cope et al. 2007, section 5.5: from some hundred rules on the cost shows",
+    },
+    SignalEntry {
+        name: "host-drops",
+        what: "packets that a host dropped",
+        rule: "at least one of 100,000 packets: softnet's drops, or drops and errors of the interface that carried most",
+        source: "/proc/net/softnet_stat; /proc/net/dev",
+    },
+    SignalEntry {
         name: "idle-sender",
         what: "a connection that often had nothing to send",
         rule: "data was outstanding in less than 80 % of the time that was measured",
         source: "tcpi_busy_time, include/uapi/linux/tcp.h",
+    },
+    SignalEntry {
+        name: "less-than-expected",
+        what: "a rate below what is expected",
+        rule: "the rate is less than 85 % of what --against states, or of the rung below",
+        source: "--against",
     },
     SignalEntry {
         name: "no-selective-acks",
@@ -38,6 +56,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "a connection without window scaling",
         rule: "the option was not agreed on",
         source: "tcpi_options, TCPI_OPT_WSCALE, include/uapi/linux/tcp.h; RFC 7323 section 2",
+    },
+    SignalEntry {
+        name: "nothing-passes",
+        what: "a path on which no message came through",
+        rule: "the path as it stands has failed each time: no byte moved within the time limit",
+        source: "the failures on record",
     },
     SignalEntry {
         name: "offloads-off",
@@ -56,6 +80,18 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "a limit of the socket's rate near the rate",
         rule: "the rate is within 15 % of the socket's limit",
         source: "tcpi_max_pacing_rate, include/uapi/linux/tcp.h; socket(7), SO_MAX_PACING_RATE",
+    },
+    SignalEntry {
+        name: "receive-offload-off",
+        what: "a receiving interface that merges no packets",
+        rule: "GRO alone is off on the receiving interface that carried most",
+        source: "ethtool -k; Documentation/networking/segmentation-offloads.rst",
+    },
+    SignalEntry {
+        name: "segmentation-off",
+        what: "a sending interface for which the stack makes each packet",
+        rule: "TSO and GSO are off on the sending interface that carried most, and GRO is on at the other",
+        source: "ethtool -k; Documentation/networking/segmentation-offloads.rst",
     },
     SignalEntry {
         name: "segments-lost",
@@ -80,6 +116,18 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "segments smaller than the path takes",
         rule: "a segment is smaller than 80 % of the path's MTU less headers",
         source: "tcpi_snd_mss, tcpi_pmtu, include/uapi/linux/tcp.h",
+    },
+    SignalEntry {
+        name: "standard-mtu",
+        what: "an interface whose packets have at most 1,500 B",
+        rule: "the least MTU of the interfaces that carried most is 1,500 B or less",
+        source: "ip link",
+    },
+    SignalEntry {
+        name: "standing-queue",
+        what: "round trips that grow with the load",
+        rule: "the round trip under load is at least three times the least one, and 5 ms longer",
+        source: "tcpi_rtt, tcpi_min_rtt, include/uapi/linux/tcp.h; RFC 8290",
     },
 ];
 

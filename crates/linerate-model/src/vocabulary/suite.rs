@@ -42,7 +42,7 @@ pub const SUITES: &[SuiteEntry] = &[
         name: "sockets",
         paper: "S003",
         about: "latency polling and sleeping, one way and both, many streams, hot spots, fan-in and fan-out, connecting",
-        figures: "003-F3 to 003-F6, 003-C",
+        figures: "003-F3 to 003-F6, 003-C, 003-F8, 003-F10, 003-F12",
         plan: include_str!("../../data/suites/sockets.toml"),
     },
     SuiteEntry {

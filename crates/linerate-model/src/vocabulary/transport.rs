@@ -334,6 +334,8 @@ impl TransportEntry {
 
     /// Whether its sessions offer what a pattern needs.
     pub fn carries(&self, pattern: Pattern) -> bool {
-        pattern.entry().needs.iter().any(|need| self.offers.contains(need))
+        let entry = pattern.entry();
+        // An application has bytes in their order, and no blocks: as a load has.
+        entry.needs.iter().any(|need| self.offers.contains(need)) && (!entry.application || self.loads)
     }
 }

@@ -283,6 +283,24 @@ pub const TUNABLES: &[Tunable] = &[
         ..BASE
     },
     Tunable {
+        name: "host-window-scaling",
+        scope: Scope::Host,
+        levels: &["host.window-scaling=on"],
+        gain: 0.3,
+        risk: "none that is known today",
+        source: "RFC 7323 section 2; tcp(7), tcp_window_scaling",
+        ..BASE
+    },
+    Tunable {
+        name: "host-selective-acks",
+        scope: Scope::Host,
+        levels: &["host.selective-acks=on"],
+        gain: 0.1,
+        risk: "work of the sender at many losses at once",
+        source: "RFC 2018; tcp(7), tcp_sack",
+        ..BASE
+    },
+    Tunable {
         name: "host-slow-start-after-idle",
         scope: Scope::Host,
         levels: &["host.slow-start-after-idle=off"],

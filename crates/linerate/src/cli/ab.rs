@@ -42,16 +42,22 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
         connections: connections(&args.hosts.target),
         adaptive: false,
         against_bps: None,
+        hosts: false,
     };
     let (run, ended) = measure(&plan(args, comparison)?, &args.hosts, schedule_of)?;
+    reported(&run, ended, args.hosts.watching.json, &args.format)
+}
+
+/// Prints the report, and answers with the verdict's code.
+pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung has no such metric", "try --metric");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
-    match args.hosts.watching.json {
+    match json {
         true => lines::report(&run.path, &run.recording)?,
-        false => shown(&run, &args.format)?,
+        false => shown(run, format)?,
     }
     let verdict = compare_arms(&run.recording).map_or(Verdict::CannotTell, |compared| compared.verdict);
     match run.unless_stopped(ended) {
@@ -65,7 +71,7 @@ pub fn connections(target: &Target) -> u32 {
     match target {
         Target::Lab(topology) if topology.carrier() == Carrier::Cable => LAB_CONNECTIONS,
         Target::Simulated(_) => LAB_CONNECTIONS,
-        Target::Lab(_) | Target::Ssh(_) => 1,
+        Target::Lab(_) | Target::Ssh(_) | Target::Launched(_) => 1,
     }
 }
 
@@ -124,7 +130,7 @@ pub fn profile(target: &Target, blocks: u32) -> Profile {
     let (trial_ns, warm_up_ns) = match target {
         Target::Lab(topology) if topology.shape.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
         Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
-        Target::Ssh(_) => (TRIAL_NS, WARM_UP_NS),
+        Target::Ssh(_) | Target::Launched(_) => (TRIAL_NS, WARM_UP_NS),
     };
     Profile {
         name: "ab".into(),

@@ -1,7 +1,15 @@
 //! The command line.
 
+mod diagnose;
+mod history;
+mod matrix;
+mod resume;
 mod tune;
 
+pub use diagnose::Diagnose;
+pub use history::ShowHistory;
+pub use matrix::Matrix;
+pub use resume::Resume;
 pub use tune::Tune;
 
 use super::fault::faults;
@@ -9,8 +17,8 @@ use super::heading::{OUTPUT, WHAT};
 use super::reach::Reach;
 use super::role::Role;
 use super::value::{
-    Against, Candidates, against, arms, blocks, budget, count, formats, kinds, message_size, mpi, names,
-    profiles, rungs, seed, setting, share, suites, target, tools,
+    Candidates, arms, blocks, budget, count, formats, kinds, message_size, mpi, names, profiles, rungs, seed,
+    setting, share, suites, target, tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, Metric, Setting, Suite, Target};
@@ -37,10 +45,18 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Move a file from one host to another, and say what held it up.
     Transfer(super::transfer_args::Transfer),
+    /// Say where a message waits on its way, on both hosts.
+    Trace(super::trace_args::Trace),
     /// Search for settings that gain, and prove it.
     Tune(Tune),
+    /// Name the host, link or group of many that is slow.
+    Matrix(Matrix),
     /// Put back what searches left changed on this host.
     Undo(super::undo::Undo),
+    /// Go on with a run that was cut.
+    Resume(Resume),
+    /// Show the medians of completed runs, and where they changed.
+    History(ShowHistory),
     /// Compare recordings that were made before.
     Compare(Compare),
     /// Print the report of a recording.
@@ -73,8 +89,8 @@ pub enum Command {
 #[derive(Debug, Clone, clap::Args)]
 pub struct Hosts {
     /// `lab`, `lab:PRESET` (lan, metro, wan, satellite), `lab:FILE.toml`, `lab:KEY=VALUE,…` (hosts, mtu, rate,
-    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas, or `simulated` (a made-up
-    /// machine without time).
+    /// delay, loss, …), `ssh://[user@]HOST[:PORT]`, several of these with commas or as ssh://node[01-16], `@FILE`
+    /// with a host a line, `slurm[:OPTIONS]`, `mpirun[:OPTIONS]`, `launch:HOST,…` (see --launch), or `simulated` (a made-up machine without time).
     #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
     pub target: Target,
     /// Only these rungs (a name or a prefix: network, in-host.tcp; some need the whole name, see `linerate list
@@ -162,7 +178,9 @@ impl Command {
             | Command::Ab(Ab { hosts, .. })
             | Command::Diagnose(Diagnose { hosts, .. })
             | Command::Tune(Tune { hosts, .. })
+            | Command::Matrix(Matrix { hosts, .. })
             | Command::Calibrate(Calibrate { hosts, .. }) => hosts.watching.json,
+            Command::Resume(resume) => resume.watching.json,
             _ => false,
         }
     }
@@ -201,6 +219,10 @@ pub struct Run {
     /// The same with a plan file of one's own (TOML); docs/guides/plans.md tells how it is written.
     #[arg(long = "plan", value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
     pub plans: Vec<PathBuf>,
+    /// Of suites and plan files only the figures whose names begin so, with what they show: 003-F12. `linerate list suites`
+    /// shows them. May be repeated.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WHAT)]
+    pub figures: Vec<String>,
     /// Add to an earlier run of the same plan on the same hosts: one that was cut goes on where it was, one that was whole
     /// gets its passes once more, or as many and as long as --passes and --budget say. What it measured is copied to the
     /// new recording; the file stays as it is.
@@ -250,56 +272,29 @@ pub struct Ab {
     pub format: String,
 }
 
-/// Says why the rate is lost. A first look at the path as it stands shows signs; of the causes of `linerate list causes`
-/// that they speak of each is changed on the test's own sockets, in randomised blocks beside the path as it stands. One is
-/// named only where the rate moved, moved again in fresh blocks, and its sign is there. Nothing of the hosts is changed. It
-/// ends with 10 where a fault is proved, 11 where that cannot be told.
-#[derive(Debug, clap::Args)]
-pub struct Diagnose {
-    /// How long it may take: quick (90 s), standard (4 min) or thorough (15 min).
-    #[arg(long, default_value = "standard", value_parser = ["quick", "standard", "thorough"], help_heading = WHAT)]
-    pub profile: String,
-    /// The time it may take instead of the profile's: fewer experiments are made where it is short.
-    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = WHAT)]
-    pub budget: Option<u64>,
-    /// What you expect, and so what is to be explained: a rate (40Gb/s), or a recording of the same rung. A proved cause is
-    /// told with its share of what is missing.
-    #[arg(long, value_name = "RATE|RECORDING", value_parser = against, help_heading = WHAT)]
-    pub against: Option<Against>,
-    /// Set knobs for the path as it stands: what your program sets.
-    #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
-    #[arg(hide_possible_values = true)]
-    pub base: Vec<Setting>,
-    /// The rung (a name or a prefix) [default: the topmost of --only, else network.tcp].
-    #[arg(long, value_name = "RUNG", value_parser = rungs(), hide_possible_values = true, help_heading = WHAT)]
-    pub rung: Option<String>,
-    /// The smallest difference that matters, at least 1%.
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, help_heading = WHAT)]
-    pub margin: f64,
-    #[command(flatten)]
-    pub hosts: Hosts,
-    /// The form of the report.
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"], help_heading = OUTPUT)]
-    #[arg(conflicts_with = "json")]
-    pub format: String,
-}
-
 /// Compares two sets of recordings: all of one, then all of the other. It takes at least 6 runs a side
 /// to tell a difference from the spread between runs; `linerate ab` needs one.
 #[derive(Debug, clap::Args)]
 pub struct Compare {
     /// A recording, a folder of recordings, or several of them separated by commas.
-    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath, required_unless_present = "baseline", default_value = "")]
+    #[arg(hide_default_value = true)]
     pub a: String,
     /// What is compared with it.
-    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
-    pub b: String,
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath, required_unless_present = "baseline")]
+    pub b: Option<String>,
+    /// The runs that `linerate history --keep NAME` gave this name are A; what is named is compared with them, or the runs
+    /// of the same plan on the same hosts since.
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
     /// The smallest difference that matters, at least 1%.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub margin: f64,
     /// The form of what is printed.
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     pub format: String,
+    #[command(flatten)]
+    pub state: StateFolder,
 }
 
 #[derive(Debug, clap::Args)]
@@ -386,6 +381,7 @@ impl Command {
             Command::Ab(ab) => Some(&mut ab.hosts),
             Command::Diagnose(diagnose) => Some(&mut diagnose.hosts),
             Command::Tune(tune) => Some(&mut tune.hosts),
+            Command::Matrix(matrix) => Some(&mut matrix.hosts),
             Command::Calibrate(calibrate) => Some(&mut calibrate.hosts),
             _ => None,
         }

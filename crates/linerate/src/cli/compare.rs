@@ -1,17 +1,23 @@
 //! `linerate compare`: two sets of recordings.
 
 use super::args::Compare;
+use super::history::state;
 use super::report::{columns, read_recording};
+use super::watch::warn;
 use super::{print, verdict_code};
 use crate::analysis::{RunNumbers, compare_runs};
 use crate::report::{runs_json, runs_text};
+use crate::state::Entry;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Prints the comparison and answers with the verdict's code.
 pub fn main(args: &Compare) -> Result<ExitCode> {
-    let (a, b) = (files(&args.a)?, files(&args.b)?);
+    let (a, b) = match &args.baseline {
+        Some(name) => with_baseline(name, args)?,
+        None => (files(&args.a)?, files(args.b.as_deref().unwrap_or_default())?),
+    };
     if let Some(both) = a.iter().find(|file| b.contains(file)) {
         let what = format!("{} is on both sides", both.display());
         return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
@@ -22,6 +28,53 @@ pub fn main(args: &Compare) -> Result<ExitCode> {
     let text = if args.format == "json" { runs_json(&compared) } else { runs_text(&compared, columns()) };
     print(&text)?;
     Ok(verdict_code(compared.verdict))
+}
+
+/// The recordings of a baseline, and what is compared with them: what is named, or the runs of the same plan on the same
+/// hosts that came after it.
+fn with_baseline(name: &str, args: &Compare) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    if args.b.is_some() {
+        let what = "two sides are named beside the baseline";
+        return Err(Error::usage(what, "name the one that is compared with it, or none for the runs since"));
+    }
+    let state = state(&args.state)?;
+    let baseline = state.baseline(name)?;
+    let Some(last) = baseline.runs.last() else {
+        return Err(Error::usage(
+            format!("the baseline {name} has no run"),
+            "name others: linerate history --keep",
+        ));
+    };
+    let a = there(&baseline.runs, &format!("the baseline {name}"))?;
+    if !args.a.is_empty() {
+        return Ok((a, files(&args.a)?));
+    }
+    let later = state.history(&last.key, &last.plan_hash)?;
+    let later: Vec<Entry> = later.into_iter().filter(|entry| entry.utc > last.utc).collect();
+    if later.is_empty() {
+        let what =
+            format!("no run of {} came after the baseline", last.target.as_deref().unwrap_or(&last.key));
+        return Err(Error::usage(what, "make some by the same command, or name recordings"));
+    }
+    Ok((a, there(&later, "the history")?))
+}
+
+/// The recordings of runs, as far as they are still where they were put.
+fn there(runs: &[Entry], whose: &str) -> Result<Vec<PathBuf>> {
+    let found: Vec<PathBuf> =
+        runs.iter().filter_map(|run| run.recording.as_ref()?.canonicalize().ok()).collect();
+    let gone = runs.len() - found.len();
+    if found.is_empty() {
+        let what = format!("of {whose} no recording is where it was put");
+        return Err(Error::usage(
+            what,
+            "numbers are compared from recordings: keep them, or make a new baseline",
+        ));
+    }
+    if gone > 0 {
+        warn(&format!("{gone} of {} recordings of {whose} are not where they were put", runs.len()));
+    }
+    Ok(found)
 }
 
 fn numbers(file: &Path) -> Result<RunNumbers> {

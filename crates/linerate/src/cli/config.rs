@@ -21,8 +21,17 @@ const WITHOUT: &[&str] = &["config", "completions", "man"];
 
 /// Commands that do what the file says to hosts: they stop where it is broken. All others show what is there already,
 /// and work without it.
-const MEASURING: &[&[&str]] =
-    &[&["run"], &["ab"], &["diagnose"], &["tune"], &["transfer"], &["calibrate"], &["lab", "up"]];
+const MEASURING: &[&[&str]] = &[
+    &["run"],
+    &["ab"],
+    &["diagnose"],
+    &["tune"],
+    &["matrix"],
+    &["transfer"],
+    &["trace"],
+    &["calibrate"],
+    &["lab", "up"],
+];
 
 /// Prints the place of the file and what it sets, or an example of one.
 pub fn main(args: &Config) -> Result<ExitCode> {

@@ -143,11 +143,25 @@ pub fn reached<'r>(
 ) -> Result<Runner<'r>> {
     traces::begin()?.iter().for_each(|told| watcher.warned(told));
     let folders = args.reach.remote_dirs.clone();
-    let means = HostAccess { program: this_program()?, ssh: args.reach.ssh.clone(), folders };
+    let ssh = args.reach.ssh.clone();
+    let means = HostAccess { program: this_program()?, ssh, folders, launch: args.reach.launch() };
     Runner::start(plan, &means, stop, &mut |reaching| match reaching {
         Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(host, gone, of, time)),
-        Reaching::Elsewhere(told) => watcher.warned(&told),
+        Reaching::Elsewhere(told) | Reaching::Missing(told) => watcher.warned(&told),
+        Reaching::Awaiting(hosts) => watcher.moved(&awaiting(hosts)),
     })
+}
+
+/// Names that are shown of hosts that have not called back.
+const MOST_AWAITED: usize = 8;
+
+/// `waiting for n2, n3 and 4 more`.
+fn awaiting(hosts: &[String]) -> String {
+    let shown = hosts[..hosts.len().min(MOST_AWAITED)].join(", ");
+    match hosts.len().saturating_sub(MOST_AWAITED) {
+        0 => format!("waiting for {shown}"),
+        more => format!("waiting for {shown} and {more} more"),
+    }
 }
 
 /// `copying the program to b.example: 2.1 of 8.0 MiB, 1.4 MiB/s`.
@@ -172,7 +186,7 @@ impl<'r> Performer<'r> {
     ) -> Result<Self> {
         watcher.announce(match &plan.target {
             Target::Lab(_) => "building the lab",
-            Target::Ssh(_) => "reaching the hosts",
+            Target::Ssh(_) | Target::Launched(_) => "reaching the hosts",
             Target::Simulated(world) => {
                 // What comes after an earlier run is not that run again.
                 let simulation = Simulation::new(plan, world, plan.seed.wrapping_add(u64::from(steps)));

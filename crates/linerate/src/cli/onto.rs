@@ -1,4 +1,5 @@
-//! `--onto RECORDING`: what an earlier run of the same plan measured on the same hosts, to which this one adds.
+//! What an earlier run of the same plan measured on the same hosts, to which this one adds: `--onto RECORDING`, where the
+//! plan is said anew, and `linerate resume`, where it is the recording's own.
 //!
 //! The file stays as it is: the new recording begins with what of it stands, and goes on from there.
 
@@ -7,7 +8,7 @@ use super::report::read_recording;
 use super::watch::warn;
 use crate::plan::{Plan, Profile, Target};
 use crate::record::{Addition, Event, Header, HostFacts, Recording};
-use crate::schedule::{NoGoingOn, Resumable, resumable};
+use crate::schedule::{Choose, NoGoingOn, Resumable, continued, resumable};
 use crate::state::{facts_hash, identity};
 use crate::{Error, Result};
 use jiff::Timestamp;
@@ -21,44 +22,53 @@ pub struct Earlier {
     pub header: Header,
     /// Where this run goes on.
     pub addition: Addition,
-    file: String,
+    /// Whether it was completed, and so is in the history.
+    pub was_complete: bool,
+    /// How it was asked for: `--onto FILE`.
+    said: String,
 }
 
 impl Earlier {
     /// Reads it, and sees that it is of this plan.
     pub fn read(path: &Path, plan: &Plan, args: &Run) -> Result<Earlier> {
-        let file = path.display().to_string();
-        let recording = read_recording(path)?;
-        let Some(header) = recording.header.clone() else {
-            return Err(refused(&file, "it holds what another tool measured", "name a recording of `run`"));
-        };
-        let own = env!("CARGO_PKG_VERSION");
-        if header.version != own {
-            let what = format!("linerate {} made it, and this is {own}", header.version);
-            return Err(refused(&file, &what, "two versions may measure differently: begin anew"));
-        }
-        if header.plan_hash != header.plan.hash() {
-            return Err(refused(&file, "its plan is not the one that it was made by", "begin anew"));
-        }
+        let said = format!("--onto {}", path.display());
+        let (recording, header) = opened(path, &said)?;
         if let Some(what) = other_plan(&header.plan, plan) {
             let hint = format!("it was made by: {}", header.command.join(" "));
-            return Err(refused(&file, &format!("it is of another plan: {what}"), &hint));
+            return Err(refused(&said, &format!("it is of another plan: {what}"), &hint));
         }
+        let was_complete = is_complete(&recording);
         let Resumable { recording, dropped } =
-            resumable(&header.plan, &recording).map_err(|why| no_going_on(&file, why))?;
+            resumable(&header.plan, &recording).map_err(|why| no_going_on(&said, &header, why))?;
         if let Some(pass) = dropped {
-            warn(&format!("{file} was cut within pass {pass}: that pass is measured again"));
+            warn(&format!("{} was cut within pass {pass}: that pass is measured again", path.display()));
         }
+        let mut earlier = Earlier::going_on(recording, header, args.hosts.asked.line.clone(), said);
+        earlier.was_complete = was_complete;
+        (earlier.addition.passes, earlier.addition.budget_ns) = (args.passes, args.budget);
+        Ok(earlier)
+    }
+
+    /// One that was cut, and goes on at the step at which it was.
+    pub fn cut(path: &Path, line: Vec<String>, choose: Choose<'_>) -> Result<Earlier> {
+        let said = path.display().to_string();
+        let (recording, header) = opened(path, &said)?;
+        let stands = continued(&header.plan, &recording, choose);
+        let recording = stands.map_err(|why| no_going_on(&said, &header, why))?;
+        Ok(Earlier::going_on(recording, header, line, said))
+    }
+
+    fn going_on(recording: Recording, header: Header, command: Vec<String>, said: String) -> Earlier {
         let now = Timestamp::now();
         let addition = Addition {
             utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            command: args.hosts.asked.line.clone(),
+            command,
             after_steps: recording.steps.len() as u32,
             at_ns: since(&header, &recording, now),
-            passes: args.passes,
-            budget_ns: args.budget,
+            passes: None,
+            budget_ns: None,
         };
-        Ok(Earlier { recording, header, addition, file })
+        Earlier { recording, header, addition, was_complete: false, said }
     }
 
     /// The plan that both are of: that of the earlier one, with its seed.
@@ -72,7 +82,7 @@ impl Earlier {
         let known = &self.recording.hosts;
         if known.len() != now.len() {
             let what = format!("it is of {} hosts, and here are {}", known.len(), now.len());
-            return Err(refused(&self.file, &what, "name the same hosts"));
+            return Err(refused(&self.said, &what, "name the same hosts"));
         }
         let differs = |(known, now): (&HostFacts, &&HostFacts)| {
             let found = SAME.iter().find(|(_, is)| is(known) != is(now))?;
@@ -80,11 +90,33 @@ impl Earlier {
         };
         match known.iter().zip(&now).find_map(differs) {
             Some(what) => {
-                Err(refused(&self.file, &what, "its numbers are of hosts as they were: begin anew"))
+                Err(refused(&self.said, &what, "its numbers are of hosts as they were: begin anew"))
             }
             None => Ok(()),
         }
     }
+}
+
+/// A recording of ours, of this version, and its first line.
+fn opened(path: &Path, said: &str) -> Result<(Recording, Header)> {
+    let recording = read_recording(path)?;
+    let Some(header) = recording.header.clone() else {
+        return Err(refused(said, "it holds what another tool measured", "name a recording of `run`"));
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    if header.version != own {
+        let what = format!("linerate {} made it, and this is {own}", header.version);
+        return Err(refused(said, &what, "two versions may measure differently: begin anew"));
+    }
+    if header.plan_hash != header.plan.hash() {
+        return Err(refused(said, "its plan is not the one that it was made by", "begin anew"));
+    }
+    Ok((recording, header))
+}
+
+/// Whether it ended by itself.
+fn is_complete(recording: &Recording) -> bool {
+    recording.end.as_ref().is_some_and(|end| end.reason == "completed")
 }
 
 /// What tells of a host, in one word that can be compared.
@@ -144,18 +176,26 @@ fn since(header: &Header, recording: &Recording, now: Timestamp) -> u64 {
     passed.map_or(end_ns, |ns| ns.max(end_ns))
 }
 
-fn no_going_on(file: &str, why: NoGoingOn) -> Error {
+fn no_going_on(said: &str, header: &Header, why: NoGoingOn) -> Error {
+    let begin = || format!("begin anew: {}", header.command.join(" "));
     match why {
         NoGoingOn::NoWholePass => {
-            refused(file, "not one of its passes is whole", "there is nothing to add to: leave out --onto")
+            let hint = "there is nothing to add to: leave out --onto; linerate resume goes on within a pass";
+            refused(said, "not one of its passes is whole", hint)
         }
         NoGoingOn::OtherSteps(step) => {
             let what = format!("this program would have measured something else at its step {step}");
-            refused(file, &what, "another build of linerate made it, or it was changed: begin anew")
+            refused(said, &what, "another build of linerate made it, or it was changed: begin anew")
         }
+        NoGoingOn::NoStep => refused(said, "nothing was measured yet", &begin()),
+        NoGoingOn::Complete => refused(
+            said,
+            "it is whole: nothing is left to measure",
+            "linerate run … --onto adds passes to it",
+        ),
     }
 }
 
-fn refused(file: &str, what: &str, hint: &str) -> Error {
-    Error::usage(format!("--onto {file}: {what}"), hint)
+fn refused(said: &str, what: &str, hint: &str) -> Error {
+    Error::usage(format!("{said}: {what}"), hint)
 }

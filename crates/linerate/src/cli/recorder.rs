@@ -123,7 +123,7 @@ pub fn create_folder(folder: &Path) -> Result<()> {
 fn new_file(folder: &Path, target: &Target, now: Timestamp) -> Result<(PathBuf, Writer)> {
     let kind = match target {
         Target::Lab(_) => "lab".to_owned(),
-        Target::Simulated(_) => "simulated".to_owned(),
+        Target::Simulated(_) | Target::Launched(_) => target.kind().to_owned(),
         Target::Ssh(hosts) => {
             hosts.join("-").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_")
         }

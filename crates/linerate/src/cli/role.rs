@@ -1,11 +1,10 @@
 //! What the program is to itself: processes that it starts, or has started, and that nobody starts by hand.
 
+use super::join;
 use super::output::print;
-use super::runtime::runtime;
 use crate::lab::fault::{disk, hog};
 use crate::lab::{builder, wire};
-use crate::run::host_settings::undo;
-use crate::run::{agent, this_program, worker};
+use crate::run::worker;
 use crate::transport::foreign::library::{self, boot, supervise};
 use crate::transport::foreign::{mpi, native, pvm, shmem, tcgmsg};
 use clap::Subcommand;
@@ -20,9 +19,9 @@ pub const FROM_OUTSIDE: [&str; 6] =
 
 #[derive(Debug, Subcommand)]
 pub enum Role {
-    /// Serve one host of a run on the standard streams.
+    /// Serve one host of a run, on the standard streams or to the controller that is called back.
     #[command(hide = true)]
-    Agent,
+    Agent(super::join::Agent),
     /// Hold sessions for an agent.
     #[command(hide = true)]
     Worker {
@@ -120,17 +119,14 @@ pub struct Keeping {
 /// Plays it.
 pub fn main(role: Role) -> crate::Result<ExitCode> {
     // A parent that is linerate says what ended this process; sshd does not.
-    if std::env::var_os("SSH_CONNECTION").is_none() || !matches!(role, Role::Agent) {
+    let is_elsewhere =
+        |agent: &join::Agent| agent.join.is_some() || std::env::var_os("SSH_CONNECTION").is_some();
+    if !matches!(&role, Role::Agent(agent) if is_elsewhere(agent)) {
         allocation::leave_word_to_parent();
     }
     match role {
-        Role::Agent => {
-            let ssh = std::env::var("SSH_CONNECTION").ok();
-            let program = this_program()?;
-            let base = runtime();
-            // Nobody reads what there would be to say of it here: `linerate undo` tells.
-            let _ = undo(&base, false);
-            agent::main(&program, ssh.as_deref(), &base, std::io::stdin(), std::io::stdout())?;
+        Role::Agent(agent) => {
+            join::main(&agent)?;
             Ok(ExitCode::SUCCESS)
         }
         Role::Worker { home } => {

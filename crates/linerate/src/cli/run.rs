@@ -4,6 +4,7 @@ use super::args::{Hosts, Run};
 use super::measure::{finished, measure_onto};
 use super::onto::Earlier;
 use super::planned_hosts::two_hosts;
+use super::recorder::Recorder;
 use super::report::{columns, write_page};
 use super::state::remember;
 use super::suite;
@@ -25,24 +26,39 @@ pub fn main(args: &Run) -> Result<ExitCode> {
         plan.profile.sizes = sizes::stated_and(&args.sizes);
     }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
-    suite::put_into(&mut plan, [args.suites.clone(), files].concat(), &args.hosts)?;
+    let suites = suite::of_figures([args.suites.clone(), files].concat(), &args.figures)?;
+    suite::put_into(&mut plan, suites, &args.hosts)?;
     let earlier = args.onto.as_ref().map(|path| Earlier::read(path, &plan, args)).transpose()?;
-    let is_added = earlier.is_some();
+    let is_known = earlier.as_ref().is_some_and(|earlier| earlier.was_complete);
     if let Some(earlier) = &earlier {
         plan = earlier.plan();
     } else if let Some(passes) = args.passes {
         plan.profile = Profile { passes, budget_ns: 0, ..plan.profile };
     }
     let (run, ended) = measure_onto(&plan, &args.hosts, earlier, schedule_of)?;
+    // The history has an earlier run that was whole.
+    reported(&run, ended, &Shown { hosts: &args.hosts, page: !args.no_page, is_new: !is_known })
+}
+
+/// What is shown of a run that is over.
+pub struct Shown<'a> {
+    pub hosts: &'a Hosts,
+    /// Whether a page is written beside the recording.
+    pub page: bool,
+    /// Whether the history does not have it yet.
+    pub is_new: bool,
+}
+
+/// Prints the report, and says how the run ended.
+pub fn reported(run: &Recorder, ended: Result<()>, shown: &Shown<'_>) -> Result<ExitCode> {
     let ended = finished(&run.recording, ended)?;
-    // The history has the earlier run already.
-    if !is_added {
-        remember(&args.hosts, &run.recording);
+    if shown.is_new {
+        remember(shown.hosts, &run.recording, &run.path);
     }
     // After a failure there is something more urgent to say, and `linerate report` can make the page later.
-    let wanted = !args.no_page && matches!(ended, Ok(()) | Err(Error::Interrupted));
+    let wanted = shown.page && matches!(ended, Ok(()) | Err(Error::Interrupted));
     let page = wanted.then(|| write_page(&run.recording, &run.path)).flatten();
-    if args.hosts.watching.json {
+    if shown.hosts.watching.json {
         lines::report(&run.path, &run.recording)?;
         return settle(&run.recording, run.unless_stopped(ended));
     }

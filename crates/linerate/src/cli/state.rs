@@ -10,7 +10,7 @@ use crate::analysis::analyse;
 use crate::plan::Plan;
 use crate::record::{Event, Recording};
 use crate::state::{Entry, State, key};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder that was asked for, or the one of the XDG Base Directory Specification; none without a home.
 pub fn folder(args: &StateFolder) -> Option<State> {
@@ -34,7 +34,7 @@ pub fn recall(plan: &Plan, args: &Hosts, run: &mut Recorder) -> Result<()> {
 }
 
 /// Adds a completed run to the history.
-pub fn remember(args: &Hosts, recording: &Recording) {
+pub fn remember(args: &Hosts, recording: &Recording, path: &Path) {
     let (Some(state), Some(header)) = (folder(&args.state), &recording.header) else {
         return;
     };
@@ -47,6 +47,8 @@ pub fn remember(args: &Hosts, recording: &Recording) {
         plan_hash: header.plan_hash.clone(),
         version: header.version.clone(),
         medians: analyse(recording).medians(),
+        target: Some(header.plan.target.to_string()),
+        recording: std::path::absolute(path).ok(),
     });
     if let Err(error) = kept {
         warn(&format!("this run is not in the history: {}", chain(&error)));

@@ -2,7 +2,8 @@
 
 use super::args::Hosts;
 use super::planned_hosts::first_hosts;
-use crate::plan::{LONGEST_PLAN, Plan, Suite, Target, View};
+use crate::plan::{HostId, LONGEST_PLAN, Plan, Suite, Target, View};
+use crate::vocabulary::{Pattern, Place, Rung, did_you_mean};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -22,6 +23,25 @@ pub fn of_file(path: &Path) -> Result<Suite> {
     Suite::read(&text).map_err(|error| Error::usage(format!("{object}: {}", error.what), error.hint))
 }
 
+/// The suites with these figures alone, where some are named; a suite without any of them is left out.
+pub fn of_figures(suites: Vec<Suite>, names: &[String]) -> Result<Vec<Suite>> {
+    if names.is_empty() {
+        return Ok(suites);
+    }
+    let ids = || suites.iter().flat_map(|suite| suite.figures.iter().map(|figure| figure.id.as_str()));
+    if let Some(unknown) = names.iter().find(|name| !ids().any(|id| id.starts_with(name.as_str()))) {
+        let hint = match suites.is_empty() {
+            true => "figures are of suites: --suite sockets".into(),
+            false => {
+                did_you_mean(ids(), unknown, &format!("there are {}", ids().collect::<Vec<_>>().join(", ")))
+            }
+        };
+        return Err(Error::usage(format!("--figures: no figure is called `{unknown}`"), hint));
+    }
+    let all = suites.iter().map(|suite| suite.of_figures(names));
+    Ok(all.filter(|suite| !suite.figures.is_empty()).collect())
+}
+
 /// Makes a plan measure these suites and nothing else.
 pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()> {
     if suites.is_empty() {
@@ -35,19 +55,46 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
         return Err(Error::usage(format!("the suite `{}` is there twice", names[twice]), "say it once"));
     }
     // Who names hosts wants them in it; of a lab there are as many as it is built with.
-    if suites.iter().any(Suite::takes_all_hosts) || matches!(plan.target, Target::Ssh(_)) {
+    if suites.iter().any(Suite::takes_all_hosts)
+        || matches!(plan.target, Target::Ssh(_) | Target::Launched(_))
+    {
         plan.hosts = first_hosts(args, plan.target.hosts())?;
         if plan.hosts.len() > 2 && args.reach.connect.is_some() {
             let what = format!("--connect is between two hosts, and this suite is of {}", plan.hosts.len());
             return Err(Error::usage(what, "leave it out, or name two hosts"));
         }
     }
+    has_hosts(&suites, &plan.host_ids())?;
     for arm in suites.iter().flat_map(Suite::arms) {
         if !plan.arms.contains(&arm) {
             plan.arms.push(arm);
         }
     }
     plan.view = View::Suites(suites);
+    Ok(())
+}
+
+/// Every stage of a pipeline that is measured must have its hosts.
+fn has_hosts(suites: &[Suite], hosts: &[HostId]) -> Result<()> {
+    for suite in suites {
+        for case in suite.cases.iter().filter(|case| case.pattern == Pattern::Pipeline) {
+            let graph = suite.graph(&case.graph);
+            if let Some((stage, host)) = graph.absent(hosts) {
+                let what =
+                    format!("pipeline `{}`, stage `{}`: there is no host {host}", case.graph, stage.id);
+                let last = hosts.last().copied().unwrap_or_default();
+                let hint = format!("this run has the hosts a to {last}: lab:hosts={}", host.0 + 1);
+                return Err(Error::usage(what, hint));
+            }
+            let is_network =
+                |rung: &String| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
+            let at_one = graph.layout(hosts, hosts.len()).pairs.is_empty();
+            if at_one && case.rung.iter().any(is_network) {
+                let what = format!("pipeline `{}`: all of its stages are on one host", case.graph);
+                return Err(Error::usage(what, "put one of them on another host, or take an in-host rung"));
+            }
+        }
+    }
     Ok(())
 }
 
@@ -90,6 +137,20 @@ mod tests {
         assert_eq!(hosts(third).unwrap(), ["a", "b", "c 192.0.2.7"]);
         let none = hosts(&["ssh://x,ssh://y", "--suite", "sockets", "--address", "c=192.0.2.7"]).unwrap_err();
         assert!(none.to_string().contains("there is no host c"), "{none}");
+    }
+
+    #[test]
+    fn figures_are_chosen_by_how_their_names_begin() {
+        let sockets = || vec![Suite::shipped("sockets").unwrap(), Suite::shipped("san").unwrap()];
+        let of = |name: &str| of_figures(sockets(), &[name.to_owned()]);
+        let found = of("003-F12").unwrap();
+        let figures: Vec<&str> = found[0].figures.iter().map(|figure| figure.id.as_str()).collect();
+        assert_eq!((found.len(), figures), (1, vec!["003-F12", "003-F12-parts"]));
+        assert_eq!(found[0].cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(), ["monitor"]);
+        assert_eq!(found[0].claims.len(), 1, "what is concluded of it stays");
+        let unknown = of("003-F13").unwrap_err();
+        assert!(unknown.hint().is_some_and(|hint| hint.contains("003-F12")), "{unknown}");
+        assert!(of_figures(Vec::new(), &["x".into()]).is_err());
     }
 
     #[test]

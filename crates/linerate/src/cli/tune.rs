@@ -6,7 +6,7 @@ use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::{Hosts, Keep, Tune};
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
-use super::recorder::create_folder;
+use super::recorder::{Recorder, create_folder};
 use super::run::{once, settings};
 use super::watch::lines;
 use super::{print, settle, tell, verdict_code};
@@ -33,18 +33,23 @@ pub fn main(args: &Tune) -> Result<ExitCode> {
     let keep = if args.apply { Keep::Proved } else { Keep::Nothing };
     let hosts = Hosts { keep, ..args.hosts.clone() };
     let (run, ended) = measure(&plan(args, rung, &tried)?, &hosts, schedule_of)?;
+    if args.apply && ended.is_ok() {
+        written(&run.recording, &run.path)?;
+    }
+    reported(&run, ended, args.hosts.watching.json, &args.format)
+}
+
+/// Prints the report, and answers with the verdict's code.
+pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing =
             || Error::unavailable("this rung has no such metric", "try --metric or --rung network.tcp");
         return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
-    match args.hosts.watching.json {
+    match json {
         true => lines::report(&run.path, &run.recording)?,
-        false => shown(&run, &args.format)?,
-    }
-    if args.apply && ended.is_ok() {
-        written(&run.recording, &run.path)?;
+        false => shown(run, format)?,
     }
     let verdict = tuned(&run.recording).map_or(Verdict::CannotTell, |tuned| tuned.verdict());
     match run.unless_stopped(ended) {
@@ -88,6 +93,7 @@ fn plan(args: &Tune, rung: &Rung, tried: &[Candidate]) -> Result<Plan> {
         extend: false,
         adaptive: false,
         against_bps: None,
+        hosts: false,
         margin: args.margin,
         connections: connections(target),
     };

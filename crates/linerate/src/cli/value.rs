@@ -11,6 +11,7 @@ use crate::unit::{self, BitRate, Bytes, Nanoseconds, ParseError, Share, within};
 use crate::vocabulary::{KNOBS, Knob, KnobKind, PRESETS, RUNGS, SUITES, TOOLS, did_you_mean};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -130,13 +131,19 @@ pub fn target() -> Offering<fn(&str) -> Read<Target>> {
 /// `lab`, `lab:metro`, and what the other kinds begin with.
 static TARGET_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let presets = PRESETS.iter().map(|preset| format!("lab:{}", preset.name));
-    let kinds = ["lab", "simulated", "ssh://"].map(String::from);
+    let kinds = ["lab", "simulated", "ssh://", "slurm", "mpirun", "launch:"].map(String::from);
     kinds.into_iter().chain(presets).collect()
 });
 
 fn one_target(text: &str) -> Read<Target> {
     let read = Target::read(text, &lab_file::text);
     read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
+}
+
+/// Where agents call back.
+pub fn listen(text: &str) -> Read<SocketAddr> {
+    let hint = "an address of this host and a port: 192.0.2.1:7000, [2001:db8::1]:7000, 0.0.0.0:7000";
+    text.parse().or_else(|_| unfit(format!("`{text}` is no address with a port"), hint))
 }
 
 /// The tables of names.
@@ -237,6 +244,15 @@ pub fn budget(text: &str) -> Read<u64> {
     }
 }
 
+/// How long a pair of many hosts is timed.
+pub fn trial(text: &str) -> Read<u64> {
+    let [least, most] = [50e6, 60e9].map(Nanoseconds);
+    match within(text.parse(), least, most, |time| time.rounded(2)) {
+        Ok(time) => Ok(time.0 as u64),
+        Err(why) => Err(refused(text, "a time from 50ms to 60s", &why, "try 400ms or 2s")),
+    }
+}
+
 /// What a diagnosis is to explain: a rate that somebody expects, or what a recording has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Against {
@@ -244,17 +260,23 @@ pub enum Against {
     Rate(f64),
     /// A recording of the same rung.
     Recording(PathBuf),
+    /// What the rung below carries, which is measured first.
+    Below,
 }
 
-/// `40Gb/s`, `before.jsonl`.
+/// `40Gb/s`, `before.jsonl`, `below`.
 pub fn against(text: &str) -> Read<Against> {
     match text.parse::<BitRate>() {
         Ok(rate) if rate.0 > 0.0 => Ok(Against::Rate(rate.0)),
-        Ok(_) => unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, or a recording"),
-        Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
-        Err(_) => {
-            unfit(format!("`{text}` is neither a rate nor a recording"), "try 40Gb/s, or linerate/NAME.jsonl")
+        Ok(_) => {
+            unfit(format!("`{text}` is no rate that can be expected"), "try 40Gb/s, below, or a recording")
         }
+        Err(_) if text == "below" => Ok(Against::Below),
+        Err(_) if Path::new(text).is_file() => Ok(Against::Recording(text.into())),
+        Err(_) => unfit(
+            format!("`{text}` is neither a rate nor a recording"),
+            "try 40Gb/s, below, or linerate/NAME.jsonl",
+        ),
     }
 }
 

@@ -162,6 +162,20 @@ pub const WORDS: &[Words] = &[
                what a perfect fix of it would give at most.",
     },
     Words {
+        command: "trace",
+        examples: &[
+            ("linerate trace lab", "a message of 64 B and its answer, sleeping and polling"),
+            ("linerate trace ssh://node7 --wait sleep --page trace.html", "to node7 and back, with a page"),
+            (
+                "linerate trace lab:delay=1ms --bytes 1000",
+                "over a path whose truth is known: the delay is in `wire`",
+            ),
+        ],
+        exits: &[],
+        note: "Every stage is stamped by the clock of the host that it is on; the wire is what remains. `tax` is what the\n\
+               stamps cost, measured against blocks without any. `linerate list stages` tells what each stage is.",
+    },
+    Words {
         command: "tune",
         examples: &[
             ("linerate tune ssh://node7", "which settings of a program's sockets gain on the way to node7"),
@@ -177,6 +191,18 @@ pub const WORDS: &[Words] = &[
                The best is measured again in 6 fresh blocks, and becomes what the next race stands upon.",
     },
     Words {
+        command: "matrix",
+        examples: &[
+            ("linerate matrix lab:hosts=5", "five virtual hosts that are alike: nobody is to be named"),
+            ("linerate matrix ssh://node[01-64]", "64 hosts in 16 rounds: who sends or receives too slowly"),
+            ("linerate matrix ssh://node[01-16] --full", "each host with every other one: single links too"),
+            ("linerate matrix ssh://a,b,c,d,e --format json", "named[] for a script, as before a batch job"),
+        ],
+        exits: &[(0, "nobody is slow"), (10, "somebody is named"), (11, "cannot tell")],
+        note: "A host takes four partners at least. A single link is looked for among those that were measured:\n\
+               --full measures all of them. A host that fails is a line of the report, and the others are told of.",
+    },
+    Words {
         command: "undo",
         examples: &[
             ("linerate undo", "what `linerate tune --apply` left in force, or a killed search left behind"),
@@ -187,8 +213,36 @@ pub const WORDS: &[Words] = &[
                this is called, or the host starts anew.",
     },
     Words {
+        command: "resume",
+        examples: &[
+            ("linerate resume linerate/lab-2026-11-21T14-02-11.jsonl", "on with a run that was cut"),
+            (
+                "linerate resume --trust linerate/launch-2026-11-21T14-02-11.jsonl",
+                "the same where hosts are reached by a command of one's own",
+            ),
+        ],
+        exits: &[],
+        note: "A step that was under way is measured again, and nothing else is. What fails differently now than then is\n\
+               refused: another version, other hosts, other CPUs, a run that is whole.",
+    },
+    Words {
+        command: "history",
+        examples: &[
+            ("linerate history", "all that is kept"),
+            (
+                "linerate history lab --keep before-upgrade",
+                "the runs so far get a name, to compare later ones with",
+            ),
+            ("linerate history --format csv", "a line a run and figure, for a program"),
+        ],
+        exits: &[],
+        note: "A history is of one plan on the same hosts; the latest 200 runs of it are shown. A change has four runs at least on\n\
+               each side, and of histories without any at most 1 in 100 shows one.",
+    },
+    Words {
         command: "compare",
         examples: &[
+            ("linerate compare --baseline before-upgrade", "the runs since with those that have the name"),
             ("linerate compare before/ after/", "two folders of recordings, at least 6 in each"),
             (
                 "linerate compare monday.jsonl tuesday.jsonl",

@@ -5,7 +5,7 @@ use linerate::analysis::{Curve, Layer, analyse};
 use linerate::diagnosis::diagnose;
 use linerate::plan::{Block, Plan, PlannedHost, Profile, Rungs, Step, Target, View, Why};
 use linerate::record::{Event, Header, LinkAudit, Recording, SocketRecord, decode_histogram};
-use linerate::run::{HostAccess, Runner};
+use linerate::run::{HostAccess, LaunchAccess, Runner};
 use linerate::schedule::{Passes, Schedule};
 use linerate::vocabulary::{Does, LADDER_BYTES, LATENCY_BYTES, Pattern, Wait};
 use std::ops::Range;
@@ -140,7 +140,12 @@ impl<'p> Bench<'p> {
             plan_hash: plan.hash(),
         };
         let mut recording = Recording { header: Some(header), ..Recording::default() };
-        let means = HostAccess { program: PROGRAM.into(), ssh: "ssh".into(), folders: Vec::new() };
+        let means = HostAccess {
+            program: PROGRAM.into(),
+            ssh: "ssh".into(),
+            folders: Vec::new(),
+            launch: LaunchAccess::default(),
+        };
         let runner = Runner::start(plan, &means, &|| false, &mut |_| ()).unwrap();
         runner.hosts().into_iter().for_each(|event| recording.push(event));
         Bench { plan, runner, recording }

@@ -328,3 +328,41 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
+
+/// The number of an ordinary user whom only these tests know.
+const ORDINARY: u32 = 54321;
+
+/// How a shell gives the machine one more user, in a mount namespace of its own: `$0` is that user's home.
+fn one_more_user() -> String {
+    format!(
+        "cp /etc/passwd \"$0/passwd\" && echo \"ordinary:x:{ORDINARY}:{ORDINARY}::$0:/bin/sh\" >> \"$0/passwd\" && \
+         mount --bind \"$0/passwd\" /etc/passwd && chown {ORDINARY}:{ORDINARY} \"$0\" && chmod 755 \"$0\"/.. \"$0\""
+    )
+}
+
+#[test]
+fn hosts_are_diagnosed_as_an_ordinary_user() {
+    let fixture = Fixture::new(2);
+    let folder = fixture.folder.path();
+    let daemons = [0, 1].map(|host| {
+        let (home, script) = (folder.join(format!("ordinary-{host}")), one_more_user());
+        sshd_with(&fixture.lab, host, folder, PORT + 10, Some((&home, &script)))
+    });
+    let hosts =
+        [0, 1].map(|host| format!("ssh://ordinary@{}:{}", fixture.lab.hosts()[host].address, PORT + 10));
+    let out = folder.join("out");
+    let mut command = fixture.lab.hosts()[0].command(PROGRAM);
+    command.args(["diagnose", &hosts.join(","), "--base", "socket.send-buffer=4KiB", "--budget", "14s"]);
+    command.args(["--quiet", "--format", "json", "--ssh", &fixture.ssh, "--output"]).arg(&out);
+    let output = command.env("LINERATE_STATE", folder.join("state")).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    assert!(matches!(output.status.code(), Some(10 | 11)), "{:?} {errors}", output.status);
+    let verdicts = report["verdicts"].as_array().unwrap();
+    let buffer = verdicts.iter().find(|one| one["cause"] == "small-send-buffer").unwrap();
+    assert!(buffer["gain"]["estimate"].as_f64() > Some(0.1), "{buffer}");
+    // The agents are that user's, who may change nothing of the hosts, and none of them is left.
+    let lines = std::fs::read_to_string(recording(&out)).unwrap();
+    assert_eq!(lines.matches(r#""reached":"ssh://ordinary@"#).count(), 2);
+    await_condition("the agents to be gone", || daemons.iter().all(|daemon| agent_of(daemon).is_none()));
+}

@@ -31,6 +31,7 @@ const ROOMS: &[(&str, Floor)] = &[
     ("control", Level(3)),
     ("transport", Level(4)),
     ("calibration", Level(5)),
+    ("trace", Level(5)),
     ("workload", Level(5)),
     ("run", Level(6)),
     ("analysis", Desk(1)),

@@ -6,7 +6,7 @@ use linerate::plan::{
     Block, Case, HostId, PATIENCE_NS, Pairs, Plan, PlannedHost, Profile, Role, Rungs, Step, Target, View, Why,
 };
 use linerate::record::{Event, SocketRecord, Trial, WireAudit, decode_histogram};
-use linerate::run::{HostAccess, Runner};
+use linerate::run::{HostAccess, LaunchAccess, Runner};
 use linerate::vocabulary::{Cache, Does, Pattern, Wait};
 
 const NS: f64 = 1e9;
@@ -58,7 +58,12 @@ pub fn between_set<T>(target: &str, settings: &[&str], work: impl FnOnce(&mut Pa
         seed: 1,
         budget_ns: None,
     };
-    let means = HostAccess { program: program(), ssh: "ssh".into(), folders: Vec::new() };
+    let means = HostAccess {
+        program: program(),
+        ssh: "ssh".into(),
+        folders: Vec::new(),
+        launch: LaunchAccess::default(),
+    };
     let runner = Runner::start(&plan, &means, &|| false, &mut |_| ()).unwrap();
     work(&mut Pair { runner, steps: 0 })
 }

@@ -3,6 +3,9 @@
 use super::*;
 use crate::unit::percent;
 
+/// Why nothing is told where the positive control fails.
+const MISSED: &str = "the positive control, which is the base slowed by a known share, was not found slower";
+
 /// The level of the test that confirms, to one side.
 const CONFIRMING: f64 = 0.05;
 
@@ -38,11 +41,10 @@ impl Look<'_> {
     pub(super) fn doubts(&self, same: Option<&Control>, slowed: Option<&Control>) -> Vec<String> {
         let (blocks, planned) = (self.blocks.count(), self.planned());
         let differs = "the A/A control, which is the base once more, came out different";
-        let missed = "the positive control, which is the base slowed by a known share, was not found slower";
         [
             (blocks < planned).then(|| format!("stopped after {blocks} of {planned} blocks")),
             same.is_none_or(|control| !control.holds).then(|| differs.to_owned()),
-            slowed.is_none_or(|control| !control.holds).then(|| missed.to_owned()),
+            slowed.is_none_or(|control| !control.holds).then(|| MISSED.to_owned()),
         ]
         .into_iter()
         .flatten()
@@ -125,7 +127,15 @@ impl Look<'_> {
 
     fn judge(&self, candidate: &mut Candidate, margin: f64, doubts: &[String]) {
         candidate.reasons = doubts.to_vec();
-        candidate.verdict = if doubts.is_empty() { self.verdict(candidate) } else { Verdict::CannotTell };
+        let verdict = self.verdict(candidate);
+        // A positive control shows that a difference would be seen. Behind a closed window a slower sender is not, which
+        // says nothing against a gain that was seen.
+        let is_seen = self.comparison.adaptive && verdict == Verdict::Different && candidate.is_gain;
+        let is_believed = doubts.is_empty() || is_seen && doubts.iter().all(|doubt| doubt == MISSED);
+        candidate.verdict = if is_believed { verdict } else { Verdict::CannotTell };
+        if !is_believed {
+            candidate.reasons = doubts.to_vec();
+        }
         if candidate.verdict == Verdict::Different && candidate.is_gain {
             candidate.reasons.extend(self.objections(candidate, margin));
             candidate.accepted = candidate.reasons.is_empty();

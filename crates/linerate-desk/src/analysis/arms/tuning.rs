@@ -7,7 +7,7 @@
 
 mod replay;
 
-pub use replay::{candidates_upon, is_link_full, tuned};
+pub use replay::{candidates_upon, tuned};
 
 use super::{Compared, Verdict};
 use crate::plan::{self, HostGroup};

@@ -34,6 +34,7 @@ const READ: &[Factor] = &[
     Factor::Connections,
     Factor::Rate,
     Factor::Load,
+    Factor::Size,
 ];
 
 /// A case at a message size: what a series is told by.

@@ -35,7 +35,7 @@ fn one(title: &str, table: &SuiteTableEntry) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
             table {
-                caption { (title) ". " (table.caption) }
+                caption { (title) ". " (table.caption) @if !table.note.is_empty() { " " strong { (table.note) } } }
                 thead { tr {
                     td {}
                     @for column in &table.columns { th.number scope="col" colspan="2" { (column.name) } }

@@ -122,6 +122,9 @@ pub struct SuiteTableEntry {
     pub columns: Vec<SuiteColumnEntry>,
     /// Its rows.
     pub rows: Vec<SuiteRowEntry>,
+    /// What follows from it, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// A column.

@@ -29,6 +29,7 @@ pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
             })
             .collect(),
         rows: rows.collect(),
+        note: String::new(),
     }
 }
 
@@ -68,6 +69,9 @@ pub(super) fn lines(table: &SuiteTableEntry, width: usize) -> Vec<String> {
     bands(&first, &columns, Some(width)).into_iter().for_each(|band| lines.extend(band));
     let notes = table.rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, about(row)?)));
     lines.extend(notes.flat_map(|note| wrapped(&note, width)));
+    lines.extend(
+        Some(&table.note).filter(|note| !note.is_empty()).into_iter().flat_map(|note| wrapped(note, width)),
+    );
     lines
 }
 

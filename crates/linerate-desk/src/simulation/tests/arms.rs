@@ -34,6 +34,7 @@ pub(super) fn plan(set: &str, blocks: u32) -> Plan {
         connections: 3,
         adaptive: false,
         against_bps: None,
+        hosts: false,
     };
     plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
     plan

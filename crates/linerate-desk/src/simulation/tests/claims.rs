@@ -105,7 +105,8 @@ fn only(suite: &Suite, claim: &Claim) -> Suite {
     let is_of = |id: &String| parts(claim).any(|levels| levels.get("case") == Some(id));
     let cases = suite.cases.iter().filter(|case| is_of(&case.id)).cloned().collect();
     let name = suite.name.clone();
-    Suite { name, cases, claims: vec![claim.clone()], ..Suite::default() }
+    let (stages, streams) = (suite.stages.clone(), suite.streams.clone());
+    Suite { name, cases, stages, streams, claims: vec![claim.clone()], ..Suite::default() }
 }
 
 fn parts(claim: &Claim) -> impl Iterator<Item = &Levels> {

@@ -22,7 +22,7 @@ const UNDONE: &[(&str, &str)] = &[
 ];
 
 /// Causes whose experiments the made-up machine does not feel: a rung that it is not measured on, or a pace that it has not.
-const ELSEWHERE: &[&str] = &["slow-cipher", "burst-drops"];
+const ELSEWHERE: &[&str] = &["slow-cipher", "burst-drops", "eager-limit", "library-buffers", "daemon-route"];
 
 /// A quiet machine with these causes.
 fn world(causes: &[(&str, f64)]) -> World {
@@ -43,7 +43,7 @@ fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
     plan.profile.warm_up_ns = 5_000_000;
     plan.profile.timeline_ns = 0;
     plan.settings = base.iter().map(|text| text.parse().unwrap()).collect();
-    plan.arms = experiments(Rung::named("network.tcp").unwrap(), &plan.settings).unwrap();
+    plan.arms = experiments(Rung::named("network.tcp").unwrap(), &plan.settings, false).unwrap();
     plan.arms.extend(Arm::controls().unwrap());
     plan.budget_ns = Some(budget_s * SECOND_NS);
     let design = Comparison {
@@ -54,6 +54,7 @@ fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
         connections: 1,
         adaptive: true,
         against_bps: None,
+        hosts: false,
     };
     plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
     plan
@@ -150,6 +151,48 @@ fn what_shows_no_sign_is_not_tried() {
     let found = causes(&recording);
     let silent = found.iter().find(|one| one.cause == "small-send-buffer").unwrap();
     assert!(silent.is_without_sign(), "{silent:?}");
+}
+
+/// Of these experiments each is in so many blocks of the race.
+fn raced(recording: &Recording, plan: &Plan, cause: &str) -> usize {
+    let is_its = |arm: u32| {
+        let arm = plan.arms.get((arm as usize).wrapping_sub(1));
+        arm.is_some_and(|arm| arm.cause.as_deref() == Some(cause))
+    };
+    let trials = recording.trials.iter().filter(|trial| trial.why == Why::Block && is_its(trial.case.arm));
+    trials.map(|trial| trial.pass).collect::<BTreeSet<u32>>().len()
+}
+
+#[test]
+fn a_search_leaves_the_rest_where_one_explains_all() {
+    let world = world(&[("small-send-buffer", 3.0)]);
+    let mut plan = plan(&world, &[], 90);
+    let whole = searched(&plan, &world, 4);
+    let base = crate::analysis::compare_arms(&whole).and_then(|compared| compared.base).unwrap().median;
+    assert!(raced(&whole, &plan, "small-buffers") >= 6);
+    let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+    design.against_bps = Some(3.0 * base);
+    let left = searched(&plan, &world, 4);
+    assert_eq!(faults(&causes(&left), Grade::Proved), ["small-send-buffer"]);
+    assert!(left.spent_ns() < whole.spent_ns(), "{} {}", left.spent_ns(), whole.spent_ns());
+    // What is there as it stands leaves nothing to explain.
+    let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+    design.against_bps = Some(base);
+    let enough = searched(&plan, &world, 4);
+    assert!(faults(&causes(&enough), Grade::Proved).is_empty());
+    assert_eq!(raced(&enough, &plan, "small-send-buffer"), 0);
+}
+
+#[test]
+fn a_host_s_own_setting_is_proved_where_it_may_be_changed() {
+    let world = world(&[("offloads-off", 2.0)]);
+    let mut plan = plan(&world, &[], 90);
+    plan.arms = experiments(Rung::named("network.tcp").unwrap(), &[], true).unwrap();
+    plan.arms.extend(Arm::controls().unwrap());
+    let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+    design.hosts = true;
+    let found = causes(&searched(&plan, &world, 1));
+    assert_eq!(faults(&found, Grade::Proved), ["offloads-off"], "{found:#?}");
 }
 
 #[test]

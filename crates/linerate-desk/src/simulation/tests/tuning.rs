@@ -27,6 +27,7 @@ fn plan(set: &str, base: &str) -> Plan {
         extend: false,
         adaptive: false,
         against_bps: None,
+        hosts: false,
         margin: 0.01,
         connections: 3,
     };

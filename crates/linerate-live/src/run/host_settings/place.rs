@@ -34,6 +34,8 @@ const FILES: &[(&str, &str, Value)] = &[
     ("host.slow-start-after-idle", "net/ipv4/tcp_slow_start_after_idle", switch),
     ("host.mtu-probing", "net/ipv4/tcp_mtu_probing", plain),
     ("host.metrics-save", "net/ipv4/tcp_no_metrics_save", switched_off),
+    ("host.window-scaling", "net/ipv4/tcp_window_scaling", switch),
+    ("host.selective-acks", "net/ipv4/tcp_sack", switch),
 ];
 
 fn bytes(_: &str, asked: &str) -> Option<String> {

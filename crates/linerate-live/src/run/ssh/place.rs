@@ -67,7 +67,7 @@ impl RemoteFolder {
 }
 
 /// As a shell takes it for one word, whatever is in it.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::run) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -86,9 +86,10 @@ impl Here {
     fn provide(&mut self, program: &Program, folder: Option<&str>) -> Result<PathBuf> {
         let folder: Option<RemoteFolder> = folder.map(|folder| folder.parse().unwrap());
         let told = &mut self.told;
-        let mut say = |reaching: Reaching<'_>| match reaching {
-            Reaching::Elsewhere(why) => told.push(why),
-            Reaching::Copying { .. } => {}
+        let mut say = |reaching: Reaching<'_>| {
+            if let Reaching::Elsewhere(why) = reaching {
+                told.push(why);
+            }
         };
         self.ssh.provide(program, folder.as_ref(), &|| Ok(()), &mut say).map(PathBuf::from)
     }

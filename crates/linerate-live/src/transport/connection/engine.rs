@@ -2,6 +2,7 @@
 
 mod link;
 
+use super::caller::FactoryCaller;
 use super::channel::{Channel, receive_all, send_all};
 use super::factory::{ConnectionFactory, FactoryEnd};
 use crate::pattern::{
@@ -10,7 +11,7 @@ use crate::pattern::{
 use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::transport::fault::shim::Faults;
-use crate::transport::{Session, Spec, Task, by_task, granted};
+use crate::transport::{Caller, Session, Spec, Task, by_task, granted};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::socket;
@@ -20,6 +21,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 const PLACEMENT: &str = "cpu.placement";
 const THREADS: &str = "flow.threads";
@@ -121,10 +123,20 @@ impl<C: Channel> Session for Connected<C> {
         Ok(self.flows.iter().enumerate().map(part).collect())
     }
 
+    fn caller(&self) -> Result<Box<dyn Caller + '_>> {
+        let none = || Error::unavailable("further connections over this transport", "take tcp or unix");
+        let factory = self.factory.as_deref().ok_or_else(none)?;
+        factory.waits(Some(CALLER_WAITS)).map_err(|e| Error::io("accept", "listener", e))?;
+        Ok(Box::new(FactoryCaller { factory }))
+    }
+
     fn hang_up(&mut self) {
         self.flows.clear();
     }
 }
+
+/// How long one wait for a further connection lasts: whether it is the last one is looked at as often.
+const CALLER_WAITS: Duration = Duration::from_millis(100);
 
 impl<C: Channel> Connected<C> {
     /// The CPU of one flow: that of the task, or that of the flow's receive queue.

@@ -1,11 +1,14 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
+use super::{
+    Claim, FACTORS, LEAST_BUFFER, MOST_BUFFER, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable,
+    TableColumn,
+};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
-use crate::vocabulary::{Metric, RUNGS, did_you_mean};
+use crate::vocabulary::{Metric, Pattern, RUNGS, did_you_mean};
 use std::collections::BTreeMap;
 
 /// The most cases, figures or claims of a plan, and the most levels of a factor.
@@ -57,9 +60,23 @@ impl Suite {
             ));
         }
         self.cases.iter().try_for_each(check_case)?;
+        self.check_graphs()?;
         self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
         self.tables.iter().try_for_each(|table| self.check_table(table))?;
         self.claims.iter().try_for_each(|claim| self.check_claim(claim))
+    }
+
+    /// Every pipeline that a case names, and the buffers that it asks for.
+    fn check_graphs(&self) -> Checked {
+        for case in self.cases.iter().filter(|case| case.pattern == Pattern::Pipeline) {
+            self.graph(&case.graph).check(&case.graph)?;
+            let bytes = |text: &String| text.parse::<Bytes>().map_or(0, |size| size.0);
+            if case.sizes.iter().any(|text| !(LEAST_BUFFER..=MOST_BUFFER).contains(&bytes(text))) {
+                let what = format!("case `{}`: its sizes are those of a pipeline's buffers", case.id);
+                return Err(SuiteError::new(what, "from 1KiB to 4MiB"));
+            }
+        }
+        Ok(())
     }
 
     fn check_table(&self, table: &SuiteTable) -> Checked {
@@ -267,7 +284,8 @@ mod tests {
 
     #[test]
     fn a_plan_without_a_figure_shows_each_of_its_cases() {
-        for pattern in PATTERNS {
+        // A pipeline is one of stages.
+        for pattern in PATTERNS.iter().filter(|one| one.pattern != Pattern::Pipeline) {
             let suite = read(&format!("pattern = \"{}\"", pattern.name)).unwrap();
             let shown: Vec<_> = suite.figures.iter().map(|figure| (&*figure.id, &*figure.y)).collect();
             assert_eq!(shown, [("one", pattern.shows)], "{}", pattern.name);

@@ -1,9 +1,9 @@
 //! A suite's cases as single ones: every combination of their factors on these hosts.
 
-use super::{Load, Roles, Suite, SuiteCase};
+use super::{Graph, Load, Roles, Suite, SuiteCase};
 use crate::plan::{Case, HostId, HostPair, Pace, Pairs, Plan};
 use crate::unit::{BitRate, Bytes, Nanoseconds, per_second};
-use crate::vocabulary::{Pattern, Place, Rung, Wait};
+use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORT_OF, Wait};
 
 /// One case, and what a trial of it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,10 @@ pub struct LoadOf {
 impl Suite {
     /// Every case on hosts of these names.
     pub fn expand(&self, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
-        let named = |case: &SuiteCase| case.expand(self.case_name(&case.id), plan, hosts);
+        let named = |case: &SuiteCase| {
+            let graph = (case.pattern == Pattern::Pipeline).then(|| self.graph(&case.graph));
+            case.expand(self.case_name(&case.id), plan, hosts, graph.as_ref())
+        };
         self.cases.iter().flat_map(named).collect()
     }
 }
@@ -39,15 +42,20 @@ impl Suite {
 const BOTH_WAITS: [Wait; 2] = [Wait::Polling, Wait::Sleeping];
 
 impl SuiteCase {
-    fn expand(&self, id: String, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
+    fn expand(&self, id: String, plan: &Plan, hosts: &[HostId], graph: Option<&Graph>) -> Vec<Expanded> {
         let base = Case { id, pattern: self.pattern, timeline: self.timeline, ..Case::default() };
         let mut all = vec![base];
         all = product(all, &self.rung, |case, rung| Case { rung: rung.clone(), ..case });
         all = product(all, &self.arms(plan), |case, arm| Case { arm: *arm, ..case });
+        all = all.into_iter().map(|case| carried(plan, case)).collect();
         all = product(all, self.waits(), |case, wait| Case { wait: *wait, ..case });
         let flows = or(&self.flows, &[1]);
         all = product(all, flows, |case, flows| Case { flows: *flows, ..case });
-        let ends = all.into_iter().flat_map(|case| self.with_ends(&case, hosts)).collect::<Vec<_>>();
+        let ends = all.into_iter().flat_map(|case| match graph {
+            Some(graph) => of_graph(&case, graph, hosts).into_iter().collect(),
+            None => self.with_ends(&case, hosts),
+        });
+        let ends = ends.collect::<Vec<_>>();
         let sized =
             ends.into_iter().flat_map(|case| self.paced(&case, &self.sizes_of(plan))).collect::<Vec<_>>();
         let trial_ns = self.trial.as_ref().and_then(|text| text.parse::<Nanoseconds>().ok());
@@ -66,7 +74,8 @@ impl SuiteCase {
     }
 
     pub(super) fn waits(&self) -> &[Wait] {
-        let usual = if self.pattern.is_exchange() { &BOTH_WAITS[..] } else { &BOTH_WAITS[1..] };
+        let polls = self.pattern.is_exchange() && !self.pattern.entry().application;
+        let usual = if polls { &BOTH_WAITS[..] } else { &BOTH_WAITS[1..] };
         or(&self.wait, usual)
     }
 
@@ -139,6 +148,28 @@ impl SuiteCase {
         let case = Case { under, ..alone.case.clone() };
         vec![alone.clone(), Expanded { case, load: Some(LoadOf { cases, message_bytes }), ..alone }]
     }
+}
+
+/// A case of an application over the transport that is asked for by a knob of its own, where there is such a rung.
+fn carried(plan: &Plan, case: Case) -> Case {
+    let knob = TRANSPORT_OF.iter().find(|(pattern, _)| *pattern == case.pattern.entry().name);
+    let name = knob.and_then(|(_, knob)| plan.value_for(&case.rung, case.arm, knob));
+    let (Some(name), Some(own)) = (name, Rung::named(&case.rung)) else { return case };
+    let is_it =
+        |rung: &&Rung| (rung.place, rung.family, rung.transport.name) == (own.place, own.family, name);
+    let other = RUNGS.iter().find(is_it).map(|rung| rung.id.to_owned());
+    Case { rung: other.unwrap_or_else(|| case.rung.clone()), ..case }
+}
+
+/// A case of a pipeline between the hosts that its stages are on; none where all are at one place.
+fn of_graph(case: &Case, graph: &Graph, hosts: &[HostId]) -> Option<Case> {
+    let is_within = Rung::named(&case.rung)?.place == Place::InHost;
+    let layout = graph.layout(if is_within { &[] } else { hosts }, if is_within { 2 } else { hosts.len() });
+    let host = |place: usize| hosts.get(if is_within { 0 } else { place }).copied();
+    let pair = |(from, to): &(usize, usize)| Some(HostPair { from: host(*from)?, to: host(*to)? });
+    let pairs: Option<Pairs> = layout.pairs.iter().map(pair).collect();
+    let case = Case { pairs: pairs?, flows: layout.flows, ..case.clone() };
+    (!case.pairs.is_empty()).then_some(case)
 }
 
 /// `network.tcp x 4 a>b`.

@@ -10,6 +10,7 @@ const FAULT: Cause = Cause {
     signs: &[],
     against: &[],
     experiments: &[],
+    on_hosts: &[],
     undoes: false,
     is_fault: true,
     fix: "",
@@ -48,8 +49,55 @@ pub const CAUSES: &[Cause] = &[
         name: "offloads-off",
         what: "segmentation and receive offloads that are off, so that each packet is paid for by itself",
         signs: &[Signal("offloads-off"), Signal("small-packets"), Signal("cpu-busy")],
+        on_hosts: &["link.offload=on"],
         fix: "ethtool -K IFACE tso on gso on gro on, at both ends",
         source: "Documentation/networking/segmentation-offloads.rst; Cai et al., SIGCOMM 2021",
+        ..FAULT
+    },
+    Cause {
+        name: "receive-offload-off",
+        what: "a receive offload that is off, so that each packet goes up the stack by itself",
+        signs: &[Signal("receive-offload-off"), Signal("small-packets"), Signal("cpu-busy")],
+        on_hosts: &["link.offload=on"],
+        fix: "ethtool -K IFACE gro on at the receiving host",
+        source: "Documentation/networking/segmentation-offloads.rst; Cai et al., SIGCOMM 2021",
+        ..FAULT
+    },
+    Cause {
+        name: "segmentation-off",
+        what: "segmentation offloads that are off, so that the sender's stack makes each packet by itself",
+        signs: &[Signal("segmentation-off"), Signal("cpu-busy")],
+        on_hosts: &["link.offload=on"],
+        fix: "ethtool -K IFACE tso on gso on at the sending host",
+        source: "Documentation/networking/segmentation-offloads.rst",
+        ..FAULT
+    },
+    Cause {
+        name: "firewall-rules",
+        what: "packet filter rules that are asked one after the other for each packet",
+        signs: &[Signal("filter-rules"), Signal("cpu-busy")],
+        fix: "keep the addresses in a set or a map, and accept what is established first: nft(8), ipset(8)",
+        source: "Cope et al. 2007, section 5.5; nft(8), sets and maps",
+        ..FAULT
+    },
+    Cause {
+        name: "mtu-black-hole",
+        what: "packets above some size that vanish without a word",
+        signs: &[Signal("nothing-passes")],
+        experiments: &["tcp.mss=1220", "tcp.mss=536"],
+        on_hosts: &["host.mtu-probing=2"],
+        fix: "make the MTU of both ends what the path takes, let ICMP pass, or clamp the segments; until then sysctl -w net.ipv4.tcp_mtu_probing=1",
+        source: "RFC 2923 section 2.1; RFC 4821; tcp(7), tcp_mtu_probing",
+        ..FAULT
+    },
+    Cause {
+        name: "standard-mtu",
+        what: "packets of the standard MTU, each of which is paid for by itself",
+        signs: &[Signal("standard-mtu"), Signal("small-packets"), Signal("cpu-busy")],
+        on_hosts: &["link.mtu=9000"],
+        is_fault: false,
+        fix: "an MTU of 9000 at both ends, where every device of the path carries it",
+        source: "Hurwitz and Feng 2005, section 4.1; Feng et al. 2003, section 5.1",
         ..FAULT
     },
     Cause {
@@ -92,6 +140,7 @@ pub const CAUSES: &[Cause] = &[
         name: "sack-off",
         what: "losses without selective acknowledgements, of which a round trip mends one",
         signs: &[Signal("no-selective-acks"), Signal("segments-lost")],
+        on_hosts: &["host.selective-acks=on"],
         fix: "sysctl -w net.ipv4.tcp_sack=1 at both ends; find the middlebox that strips the option",
         source: "RFC 2018; RFC 6582; tcp(7), tcp_sack",
         ..FAULT
@@ -100,6 +149,7 @@ pub const CAUSES: &[Cause] = &[
         name: "window-scaling-off",
         what: "a window of at most 64 KiB, because window scaling is off or stripped",
         signs: &[Signal("no-window-scaling"), Bound("receive-window")],
+        on_hosts: &["host.window-scaling=on"],
         fix: "sysctl -w net.ipv4.tcp_window_scaling=1 at both ends; find the middlebox that strips the option",
         source: "RFC 7323 section 2; tcp(7), tcp_window_scaling",
         ..FAULT
@@ -127,6 +177,7 @@ pub const CAUSES: &[Cause] = &[
         what: "buffers at both ends smaller than what must be in flight",
         signs: &[Bound("send-buffer"), Bound("receive-window"), Signal("send-buffer-full")],
         experiments: &["socket.send-buffer=4MiB+socket.receive-buffer=4MiB"],
+        on_hosts: &["host.tcp-send-buffer=64MiB+host.tcp-receive-buffer=64MiB"],
         fix: "raise both limits: sysctl -w net.ipv4.tcp_wmem='4096 65536 67108864' net.ipv4.tcp_rmem='4096 131072 67108864'",
         source: "tcp(7), tcp_wmem and tcp_rmem",
         ..FAULT
@@ -139,6 +190,23 @@ pub const CAUSES: &[Cause] = &[
         undoes: true,
         fix: "leave SO_MAX_PACING_RATE alone, or raise it",
         source: "socket(7), SO_MAX_PACING_RATE",
+        ..FAULT
+    },
+    Cause {
+        name: "receive-drops",
+        what: "packets that a host drops because its queues are full",
+        signs: &[Signal("host-drops"), Signal("segments-lost")],
+        fix: "longer queues or fewer packets: ethtool -G IFACE rx MAX, sysctl -w net.core.netdev_max_backlog=5000, offloads on",
+        source: "Documentation/networking/scaling.rst; /proc/net/softnet_stat, net/core/net-procfs.c",
+        ..FAULT
+    },
+    Cause {
+        name: "standing-queue",
+        what: "a queue that the stream fills on its way, in which everything else waits",
+        signs: &[Signal("standing-queue"), Bound("congestion-window")],
+        is_fault: false,
+        fix: "pace below the bottleneck, or a queue that keeps itself short there: fq_codel or cake; tcp_notsent_lowat for what waits in the host",
+        source: "RFC 8290; Gettys and Nichols, Bufferbloat, ACM Queue 9(11), 2011",
         ..FAULT
     },
     Cause {
@@ -254,6 +322,33 @@ pub const CAUSES: &[Cause] = &[
         is_fault: false,
         fix: "wait for more at once: larger reads, SO_RCVLOWAT",
         source: "socket(7), SO_RCVLOWAT",
+        ..FAULT
+    },
+    Cause {
+        name: "eager-limit",
+        what: "a limit above which a message library asks the receiver before it sends",
+        signs: &[Signal("less-than-expected")],
+        experiments: &["mpi.eager-limit=1MiB", "ucx.eager-limit=1MiB", "libfabric.eager-limit=1MiB"],
+        fix: "raise it in the library's parameter file, which a search writes with --apply",
+        source: "Hurwitz and Feng 2005, section 3.2; Turner and Chen 2002, section 4.3",
+        ..FAULT
+    },
+    Cause {
+        name: "library-buffers",
+        what: "buffers of a message library's connections, smaller than what must be in flight",
+        signs: &[Signal("less-than-expected")],
+        experiments: &["mpi.socket-buffer=4MiB", "ucx.socket-buffer=4MiB"],
+        fix: "raise them in the library's parameter file, or leave them to the kernel",
+        source: "Turner and Chen 2002, section 4.1: 75 to 400 Mb/s by P4_SOCKBUFSIZE",
+        ..FAULT
+    },
+    Cause {
+        name: "daemon-route",
+        what: "daemons through which every message goes",
+        signs: &[Signal("less-than-expected")],
+        experiments: &["pvm.route=direct"],
+        fix: "a connection of the tasks: pvm_setopt(PvmRoute, PvmRouteDirect)",
+        source: "Turner and Chen 2002, section 4.5: 90 to 330 Mb/s",
         ..FAULT
     },
 ];

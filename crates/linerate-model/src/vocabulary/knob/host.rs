@@ -75,3 +75,17 @@ pub const METRICS_SAVE: Knob = knob(
     KnobKind::Switch,
     "net.ipv4.tcp_no_metrics_save, turned round: whether a connection begins with what the last one to that host had",
 );
+
+/// `host.window-scaling`.
+pub const WINDOW_SCALING: Knob = knob(
+    "host.window-scaling",
+    KnobKind::Switch,
+    "net.ipv4.tcp_window_scaling: whether a window may be larger than 64 KiB",
+);
+
+/// `host.selective-acks`.
+pub const SELECTIVE_ACKS: Knob = knob(
+    "host.selective-acks",
+    KnobKind::Switch,
+    "net.ipv4.tcp_sack: whether the receiver says which segments it has",
+);

@@ -5,7 +5,8 @@ use super::super::{
     ALPHA, Arm, ArmKind, CONFIDENCE, CONFIRMATION_BLOCKS, Candidate, Comparison, Effect, LEAST_MARGIN, Look,
     Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, pattern,
 };
-use super::{Compared, Estimate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, plan};
+use super::{Compared, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop};
+use crate::analysis::arms::is_link_full;
 use crate::plan::{BLOCKS_OF_ROUND, Tuning};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +15,6 @@ const SCREENING_ALPHA: f64 = 0.1;
 
 /// Candidates of one round that are measured again, at most: who goes on until one holds is fishing.
 const MOST_CONFIRMED: usize = 3;
-
-/// A rate above this share of what the lab's slowest link carries leaves nothing to be gained by settings.
-const FULL: f64 = 0.97;
 
 /// One block, by what was visited in it.
 #[derive(Debug, Default)]
@@ -342,16 +340,6 @@ impl Search<'_> {
         let value = kept.and_then(|one| one.value).or(round.compared.base);
         is_link_full(self.plan, value)
     }
-}
-
-/// Whether a rate fills the slowest link of a lab; of other paths nothing is known.
-pub fn is_link_full(plan: &Plan, value: Option<Estimate>) -> bool {
-    let plan::Target::Lab(topology) = &plan.target else { return false };
-    let of_rate = plan.tuning().is_some_and(|tuning| tuning.comparison.metric == plan::Metric::Throughput);
-    // Of each packet of 1500 bytes 1448 are payload (RFC 9293, RFC 7323), and a frame has 14 more.
-    let payload = 1448.0 / 1514.0;
-    let most = topology.shape.rate.map(|rate| rate.0 * payload);
-    of_rate && most.zip(value).is_some_and(|(most, value)| value.median >= FULL * most)
 }
 
 /// The candidates of a plan that can stand upon this: one whose knobs are all set there says nothing new.

@@ -1,0 +1,75 @@
+//! The matrix of a recording: its cells, and the word on them.
+
+use super::shot::{Shot, Stage, shots};
+use super::suspect::medians;
+use super::verdict::{Told, told};
+use crate::analysis::{half_round_trip_ns, throughput_bps};
+use crate::plan::{HostPair, Screening};
+use crate::record::Recording;
+use crate::statistic::median;
+use crate::vocabulary::Pattern;
+use std::collections::BTreeMap;
+
+/// What is known of one direction between two hosts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// From where to where.
+    pub pair: HostPair,
+    /// The rate of the screening, by the receiver's clock.
+    pub throughput_bps: Option<f64>,
+    /// The round trip of a small message.
+    pub round_trip_ns: Option<f64>,
+}
+
+/// A recording of a screening in numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// How it was made.
+    pub screening: Screening,
+    /// How many hosts took part.
+    pub hosts: usize,
+    /// One for each two hosts that met.
+    pub cells: Vec<Cell>,
+    /// The usual rate.
+    pub usual_bps: Option<f64>,
+    /// The usual round trip.
+    pub usual_round_trip_ns: Option<f64>,
+    /// Who is slow.
+    pub told: Told,
+}
+
+/// The matrix of a recording; none of one that screens nobody.
+pub fn matrix(recording: &Recording) -> Option<Matrix> {
+    let plan = recording.plan()?;
+    let screening = plan.screening()?;
+    let hosts = plan.hosts.len();
+    let rates = rates(recording);
+    let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
+    let mut of = |shots: &[Shot], set: fn(&mut Cell, f64)| {
+        for shot in medians(shots, Stage::Screen) {
+            let empty = Cell { pair: shot.pair, throughput_bps: None, round_trip_ns: None };
+            set(cells.entry(shot.pair).or_insert(empty), shot.log.exp());
+        }
+    };
+    of(&rates, |cell, bps| cell.throughput_bps = Some(bps));
+    of(&round_trips(recording), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
+    let cells: Vec<Cell> = cells.into_values().collect();
+    Some(Matrix {
+        screening: screening.clone(),
+        hosts,
+        usual_bps: median(cells.iter().filter_map(|cell| cell.throughput_bps)),
+        usual_round_trip_ns: median(cells.iter().filter_map(|cell| cell.round_trip_ns)),
+        told: told(screening, hosts, &rates),
+        cells,
+    })
+}
+
+/// Every rate on record.
+pub fn rates(recording: &Recording) -> Vec<Shot> {
+    shots(recording, Pattern::Stream, throughput_bps)
+}
+
+/// Every round trip on record, as round trips a second.
+pub fn round_trips(recording: &Recording) -> Vec<Shot> {
+    shots(recording, Pattern::PingPong, |trial| half_round_trip_ns(trial).map(|half| 1e9 / (2.0 * half)))
+}

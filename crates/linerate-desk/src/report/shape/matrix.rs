@@ -1,0 +1,132 @@
+//! The JSON form of a matrix.
+
+use crate::analysis::Verdict;
+use crate::plan::HostId;
+use crate::statistic::Estimate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Many hosts with each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MatrixReport {
+    /// Somebody is slow, nobody is, or it cannot be told.
+    pub verdict: Verdict,
+    /// Rounds of the screening: partners that each host was to send to.
+    pub rounds: u32,
+    /// Who or what is slow, the worst first.
+    pub named: Vec<NamedEntry>,
+    /// Who stood apart in the screening and is neither cleared nor named.
+    pub suspected: Vec<SuspectEntry>,
+    /// Who stood apart and was as fast as the others in fresh trials.
+    pub cleared: Vec<SuspectEntry>,
+    /// Why it cannot be told, and what it would take; null where it can.
+    pub doubt: Option<DoubtEntry>,
+    /// How much slower than the others a host would have to be to stand apart: a share.
+    pub seen: Option<f64>,
+    /// How much cells scatter that have nothing wrong: a share, one standard deviation.
+    pub noise: f64,
+    /// The median rate of all cells.
+    pub usual_bps: Option<f64>,
+    /// The median round trip of all cells.
+    pub usual_round_trip_ns: Option<f64>,
+    /// Each host, in the order of the target.
+    pub hosts: Vec<MatrixHostEntry>,
+    /// Each two hosts that met.
+    pub cells: Vec<CellEntry>,
+    /// What a host has that most others have not. A likely cause at most, and no proof.
+    pub inventory: Vec<DifferenceEntry>,
+}
+
+/// Something slow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedEntry {
+    /// `sender`, `receiver`, `link`, `group` or `host`.
+    pub kind: String,
+    /// Who, by name; of a link where it comes from and where it goes.
+    pub hosts: Vec<String>,
+    /// The group's name; null of other kinds.
+    pub group: Option<String>,
+    /// Its rate over that of the others in fresh trials.
+    pub ratio: Estimate,
+    /// `alone`: while nobody else sends; `under-load`: only while others do.
+    pub confirmed: String,
+    /// Partners that it was slow with in the screening.
+    pub slow_partners: u32,
+    /// Partners that it met.
+    pub partners: u32,
+    /// What sets it apart from most others: likely causes, and no proof.
+    pub likely: Vec<String>,
+}
+
+/// Who stood apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuspectEntry {
+    /// `sender`, `receiver`, `link` or `group`.
+    pub kind: String,
+    /// Who, by name.
+    pub hosts: Vec<String>,
+    /// Its rate over that of the others in the screening: too low by chance, for it was chosen by it.
+    pub screened: f64,
+    /// The same in fresh trials, where there were enough.
+    pub ratio: Option<Estimate>,
+}
+
+/// Why it cannot be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoubtEntry {
+    /// Why.
+    pub why: String,
+    /// What it would take.
+    pub takes: String,
+}
+
+/// A host's row and column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MatrixHostEntry {
+    /// Its letter.
+    pub host: HostId,
+    /// What it is called.
+    pub name: String,
+    /// Its group, where it is in one.
+    pub group: Option<String>,
+    /// Its sending over the usual, by the median of its cells.
+    pub sends: Option<f64>,
+    /// Its receiving over the usual.
+    pub receives: Option<f64>,
+    /// Its round trips over the usual: more is slower.
+    pub round_trips: Option<f64>,
+    /// Partners that it sent to.
+    pub sent_to: u32,
+    /// Partners that it received from.
+    pub had_from: u32,
+    /// Why its cells are missing, where it failed; null of others.
+    pub failed: Option<String>,
+}
+
+/// One direction between two hosts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellEntry {
+    /// Where it comes from.
+    pub from: HostId,
+    /// Where it goes.
+    pub to: HostId,
+    /// The rate, by the receiver's clock.
+    pub throughput_bps: Option<f64>,
+    /// The round trip of a small message.
+    pub round_trip_ns: Option<f64>,
+}
+
+/// What sets a host apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DifferenceEntry {
+    /// The host's name.
+    pub host: String,
+    /// What it is: `MTU`.
+    pub what: String,
+    /// What it has.
+    pub value: String,
+    /// What most others have.
+    pub usual: String,
+    /// How many have that; 0 of what is found at the host alone.
+    pub others: usize,
+}

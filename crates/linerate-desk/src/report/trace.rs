@@ -1,0 +1,287 @@
+//! A trace in words, and as JSON.
+
+use super::block::borderless;
+use crate::analysis::{StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
+use crate::record::{Trace, TraceHost};
+use crate::statistic::Estimate;
+use crate::unit::{Nanoseconds, counted, percent, signed_percent, significant};
+use crate::vocabulary::TRACE_LEVELS;
+use comfy_table::CellAlignment;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The version of the JSON form.
+const SCHEMA: &str = "linerate.trace-report/1";
+
+/// Of whole exchanges fewer than this leave something out.
+const COVERED: f64 = 0.99;
+
+/// The stages may sum to so much more or less than what was clocked.
+const SUMS: f64 = 0.01;
+
+/// A trace for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TraceReport<'t> {
+    /// `linerate.trace-report/1`.
+    pub schema: &'static str,
+    /// What was traced.
+    pub target: &'t str,
+    /// Bytes of a message, each way.
+    pub message_bytes: u64,
+    /// The hosts, the asking one first.
+    pub hosts: &'t [TraceHost],
+    /// The numbers, for each way of waiting.
+    #[serde(flatten)]
+    pub analysis: TraceAnalysis,
+    /// What cannot be seen, and why; what is doubtful.
+    pub notes: Vec<String>,
+}
+
+impl TraceReport<'_> {
+    /// The report of a trace.
+    pub fn new(trace: &Trace) -> TraceReport<'_> {
+        let analysis = analyse_trace(trace);
+        let notes = notes(trace, &analysis);
+        let Trace { target, message_bytes, hosts, .. } = trace;
+        TraceReport { schema: SCHEMA, target, message_bytes: *message_bytes, hosts, analysis, notes }
+    }
+}
+
+/// As one line for programs.
+pub fn trace_json(trace: &Trace) -> serde_json::Result<String> {
+    serde_json::to_string(&TraceReport::new(trace))
+}
+
+/// What is printed.
+pub fn trace_text(trace: &Trace) -> String {
+    let report = TraceReport::new(trace);
+    let hosts: Vec<String> =
+        trace.hosts.iter().map(|host| format!("{} on CPU {}", host.host, host.cpu)).collect();
+    let mut text = format!("{}: {} B each way, {}\n", trace.target, trace.message_bytes, hosts.join(", "));
+    for of in &report.analysis.waits {
+        text += "\n";
+        text.extend(lines(of).into_iter().map(|(name, said)| format!("{name:<10}{said}\n")));
+        text += "\n";
+        text += &table(of);
+    }
+    if !report.notes.is_empty() {
+        text += "\n";
+        text.extend(report.notes.iter().map(|note| format!("note: {note}\n")));
+    }
+    text
+}
+
+pub(super) fn time(ns: f64) -> String {
+    Nanoseconds(ns).rounded(3)
+}
+
+/// What is said of one way of waiting.
+pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
+    let clocked = &of.clocked;
+    let mut lines = vec![(
+        of.wait.to_string(),
+        format!(
+            "round trip {} in the middle; p50 {}, p90 {}, p99 {}",
+            time(clocked.middle_ns),
+            time(clocked.p50_ns),
+            time(clocked.p90_ns),
+            time(clocked.p99_ns)
+        ),
+    )];
+    lines.push((
+        "sum".into(),
+        format!(
+            "{} of {} clocked ({}); {} of {} whole, {}",
+            time(of.sum_ns),
+            time(clocked.middle_ns),
+            signed_percent(of.sum_error()),
+            percent(of.coverage()),
+            counted(of.exchanges as u64, "exchange"),
+            counted(of.lost_events, "lost event"),
+        ),
+    ));
+    if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_ns) {
+        let said = format!(
+            "a traced round trip takes {} longer than the {} of one that is not",
+            interval(tax),
+            time(untraced.median)
+        );
+        lines.push(("tax".into(), said));
+    }
+    if let Some(said) = tail(of) {
+        lines.push(("tail".into(), said));
+    }
+    lines
+}
+
+fn interval(tax: Estimate) -> String {
+    match (tax.low, tax.high) {
+        (Some(low), Some(high)) => format!(
+            "{} [{}, {}; {}]",
+            signed_percent(tax.median),
+            signed_percent(low),
+            signed_percent(high),
+            counted(tax.n, "pair")
+        ),
+        _ => format!("{} ({}: too few for an interval)", signed_percent(tax.median), counted(tax.n, "pair")),
+    }
+}
+
+/// What the slowest do differently.
+fn tail(of: &TraceOf) -> Option<String> {
+    const TOLD: usize = 2;
+    let longer = of.clocked.slowest_ns / of.clocked.middle_ns;
+    let excess = of.excess();
+    let parts: Vec<String> = excess
+        .iter()
+        .take(TOLD)
+        .filter(|(_, ns, share)| *ns > 0.0 && *share >= 0.1)
+        .map(|(key, _, share)| format!("{} {}", percent(share.min(1.0)), place_of(key)))
+        .collect();
+    (!parts.is_empty() && longer.is_finite()).then(|| {
+        format!(
+            "the slowest 1 % take {}, {} times the middle; what they take longer is {}",
+            time(of.clocked.slowest_ns),
+            significant(longer, 3),
+            parts.join(", ")
+        )
+    })
+}
+
+/// `run-queue (b in)`.
+fn place_of(key: &StageKey) -> String {
+    let place = place(key);
+    if place.is_empty() { key.stage.into() } else { format!("{} ({place})", key.stage) }
+}
+
+/// `b in`.
+pub(super) fn place(key: &StageKey) -> String {
+    let host = key.host.map(|host| host.to_string());
+    host.into_iter().chain(key.way.map(str::to_owned)).collect::<Vec<_>>().join(" ")
+}
+
+/// The columns of a stage.
+pub(super) const HEADS: [&str; 9] =
+    ["where", "stage", "middle", "share", "95 % of blocks", "p50", "p90", "p99", "slowest 1 %"];
+
+/// A stage's cells.
+pub(super) fn cells(stage: &StageTime) -> Vec<String> {
+    let ends = stage.of_blocks.and_then(|of| Some((of.low?, of.high?)));
+    let blocks = ends.map_or("-".to_owned(), |(low, high)| format!("{} to {}", time(low), time(high)));
+    let times = [stage.p50_ns, stage.p90_ns, stage.p99_ns, stage.slowest_ns].map(time);
+    let first = vec![
+        place(&stage.key),
+        stage.key.stage.to_owned(),
+        time(stage.middle_ns),
+        percent(stage.share),
+        blocks,
+    ];
+    first.into_iter().chain(times).collect()
+}
+
+fn table(of: &TraceOf) -> String {
+    let mut table = borderless(None);
+    table.set_header(HEADS);
+    for stage in &of.stages {
+        table.add_row(cells(stage));
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    for host in &trace.hosts {
+        let level = TRACE_LEVELS.iter().find(|level| level.number == host.level);
+        if let Some(level) = level {
+            notes.push(format!(
+                "host {} at level {}: {}. Not seen: {}.",
+                host.host, level.number, level.reads, level.blind
+            ));
+        }
+        for refused in &host.refused {
+            notes.push(format!(
+                "host {}: no {}: {}; {}.",
+                host.host, refused.observer, refused.why, refused.hint
+            ));
+        }
+        if !host.missing.is_empty() {
+            let missing = host.missing.join(", ");
+            notes.push(format!(
+                "host {}: this kernel has no point {missing}; the stage after it holds its time.",
+                host.host
+            ));
+        }
+    }
+    notes.extend(analysis.waits.iter().flat_map(|of| doubts(trace, of)));
+    notes.dedup();
+    notes
+}
+
+fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let wait = of.wait;
+    if of.coverage() < COVERED {
+        let missing: Vec<String> =
+            of.missing.iter().map(|(point, count)| format!("{point} {count} times")).collect();
+        let missing = if missing.is_empty() { "nothing".into() } else { missing.join(", ") };
+        doubts.push(format!(
+            "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
+            percent(of.coverage()),
+            of.disordered
+        ));
+    }
+    if of.sum_error().abs() > SUMS {
+        doubts.push(format!("{wait}: the stages do not sum to what was clocked: do not trust their shares."));
+    }
+    if of.stepped_blocks > 0 {
+        doubts.push(format!(
+            "{wait}: {} left out: a clock was set meanwhile.",
+            counted(of.stepped_blocks as u64, "block")
+        ));
+    }
+    let slept = trace.blocks.iter().filter(|block| block.wait == wait);
+    if wait == crate::vocabulary::Wait::Sleeping && slept.clone().any(|block| !block.kept_awake) {
+        doubts.push(format!(
+            "{wait}: CPUs were not kept awake, so a wake-up also takes them out of their idle states."
+        ));
+    }
+    let again: u64 = slept
+        .flat_map(|block| [&block.asking, &block.answering])
+        .filter_map(|side| side.tcp.get("total_retrans"))
+        .sum();
+    if again > 0 {
+        doubts.push(format!(
+            "{wait}: {} sent again; an exchange with one is slower by TCP's wait.",
+            counted(again, "segment")
+        ));
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::StageKey;
+    use crate::plan::HostId;
+
+    #[test]
+    fn a_place_is_a_host_and_a_way() {
+        let key = |host: Option<u16>, way| StageKey { host: host.map(HostId), way, stage: "run-queue" };
+        assert_eq!(place_of(&key(Some(1), Some("in"))), "run-queue (b in)");
+        assert_eq!(
+            (place_of(&key(None, None)), place(&key(Some(1), None))),
+            ("run-queue".into(), "b".into())
+        );
+    }
+
+    #[test]
+    fn a_trace_of_nothing_says_what_was_traced() {
+        let trace = Trace { target: "lab".into(), message_bytes: 64, ..Trace::default() };
+        assert_eq!(trace_text(&trace), "lab: 64 B each way, \n");
+        assert!(trace_json(&trace).is_ok_and(|json| json.contains(r#""waits":[]"#)));
+    }
+}

@@ -1,0 +1,334 @@
+//! A screening of many hosts in steps of disjoint pairs: a stream and round trips in each round, then fresh streams of who
+//! stood apart.
+//!
+//! All pairs of a step send the same count of messages, since neither end may need the other's word for where it stops. It is
+//! taken from what a message usually takes, and lowered where one of the pairs is known to be much slower.
+
+mod course;
+mod rounds;
+#[cfg(test)]
+mod tests;
+
+pub use course::{Course, Round};
+
+use super::entries::Entry;
+use super::network_path::NetworkPath;
+use super::placement::Ends;
+use super::visit::{self, Planner, Visit, Visits};
+use super::wanted::Wanted;
+use super::{Schedule, blocks, failure, refusal, roles, step};
+use crate::analysis::matrix::{Stage, rates};
+use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Screening, Step, Why};
+use crate::record::{NotMeasured, Recording, Trial};
+use crate::statistic::median;
+use crate::unit::counted;
+use crate::vocabulary::{Cache, LATENCY_BYTES, Pattern, Rung, Wait};
+use std::collections::BTreeSet;
+
+/// What a stream's messages have, and how many find its rate where nothing is known.
+const STREAM_BYTES: u64 = 64 << 10;
+const PROBE_MESSAGES: u64 = 16;
+
+/// Slices of a stream's block.
+const SLICES: u64 = 10;
+
+/// Round trips of a block where nothing is known, at least and at most.
+const PROBE_TRIPS: u64 = 20;
+const LEAST_TRIPS: u64 = 10;
+const MOST_TRIPS: u64 = 2_000;
+
+/// Round trips are repeated for a shorter time than a stream flows.
+const TRIPS_SHARE: u64 = 4;
+
+/// A pair that is slower by more than this makes the count of its step smaller.
+const SLOWER: f64 = 3.0;
+
+/// So many failures of a host, with nothing measured since the first, and it is left out.
+const MOST_FAILURES: usize = 2;
+
+/// What the controller, agents and threads cost a step of several pairs.
+const STEP_NS: u64 = 60_000_000;
+
+/// Rounds of the discarded pass.
+const PROBES: usize = 2;
+
+/// Chooses the steps of a screening.
+#[derive(Debug, Clone)]
+pub struct Screen {
+    plan: Plan,
+    course: Course,
+    rung: Option<&'static Rung>,
+    /// What is measured in each round of the screening; what decides first.
+    patterns: Vec<Pattern>,
+    unavailable: Vec<NotMeasured>,
+    visits: Visits,
+    batches: u32,
+    /// What was planned last: what is missing of it is planned once more.
+    last: Vec<Round>,
+}
+
+impl Screen {
+    /// A schedule for these hosts; the screening must be the plan's own.
+    pub fn new(plan: &Plan, screening: &Screening, recording: &Recording) -> Screen {
+        let rung = plan.view.rungs().first().and_then(|rung| Rung::named(rung));
+        let hosts = plan.hosts.len() as u32;
+        let course = Course::new(screening, hosts, plan.seed);
+        let (mut patterns, mut unavailable) = (Vec::new(), Vec::new());
+        for pattern in [Pattern::Stream, Pattern::PingPong] {
+            let Some(rung) = rung else { continue };
+            let case = case(rung, pattern, Pairs::single(HostId(0), HostId(1)));
+            let wanted = Wanted { case, sizes: vec![size(pattern)], trial_ns: 0, load: None };
+            match refusal::of_case(plan, recording, rung, &wanted) {
+                None => patterns.push(pattern),
+                Some(reason) => unavailable.push(NotMeasured {
+                    rung: rung.id.into(),
+                    pattern: Some(pattern),
+                    reason,
+                    ..NotMeasured::default()
+                }),
+            }
+        }
+        if patterns.first() != Some(&Pattern::Stream) {
+            patterns.clear();
+        }
+        Screen {
+            plan: plan.clone(),
+            course,
+            rung,
+            patterns,
+            unavailable,
+            visits: Visits::default(),
+            batches: 0,
+            last: Vec::new(),
+        }
+    }
+
+    /// The visits of a round: streams at every stage, round trips in the screening only.
+    fn visits_of(&self, pass: u32, round: &Round, probe: Option<usize>) -> Vec<Visit> {
+        let is_wanted = |pattern: &&Pattern| round.stage == Stage::Screen || **pattern == Pattern::Stream;
+        let why = if probe.is_some() { Why::Probe } else { round.stage.why() };
+        let pairs: Pairs = round.pairs.iter().copied().collect();
+        let visit = |pattern: &Pattern| {
+            let entry = self.entry(*pattern, pairs.clone())?;
+            Some(Visit { pass, why, entry, probe })
+        };
+        self.patterns.iter().filter(is_wanted).filter_map(visit).collect()
+    }
+
+    fn entry(&self, pattern: Pattern, pairs: Pairs) -> Option<Entry> {
+        let rung = self.rung?;
+        let is_stream = pattern == Pattern::Stream;
+        let profile = &self.plan.profile;
+        let trial_ns = if is_stream { profile.trial_ns } else { profile.trial_ns / TRIPS_SHARE };
+        let warm_up_ns = if is_stream { profile.warm_up_ns } else { 0 };
+        let path = NetworkPath::for_case(&self.plan, rung, &pairs);
+        Some(Entry {
+            case: case(rung, pattern, pairs),
+            rung,
+            sizes: vec![size(pattern)],
+            trial_ns,
+            warm_up_ns,
+            nominal_ns: STEP_NS + warm_up_ns + trial_ns,
+            path,
+            load: None,
+            bounded: true,
+        })
+    }
+
+    /// What a step of each pattern of the screening should take together.
+    fn step_ns(&self) -> u64 {
+        let pair = Pairs::single(HostId(0), HostId(1));
+        self.patterns
+            .iter()
+            .filter_map(|pattern| self.entry(*pattern, pair.clone()))
+            .map(|entry| entry.nominal_ns)
+            .sum()
+    }
+}
+
+fn case(rung: &Rung, pattern: Pattern, pairs: Pairs) -> Case {
+    Case {
+        rung: rung.id.into(),
+        pattern,
+        wait: Wait::Sleeping,
+        flows: 1,
+        pairs,
+        id: CASE.into(),
+        ..Case::default()
+    }
+}
+
+/// The name of its cases: they belong to no ladder.
+const CASE: &str = "matrix";
+
+fn size(pattern: Pattern) -> u64 {
+    if pattern == Pattern::Stream { STREAM_BYTES } else { LATENCY_BYTES }
+}
+
+/// Hosts of which everything failed of late.
+fn lost(recording: &Recording) -> BTreeSet<HostId> {
+    let hosts = recording.plan().map_or(Vec::new(), crate::plan::Plan::host_ids);
+    let is_lost = |host: &HostId| {
+        let is_gone = recording.unavailable.iter().any(|not| not.host == Some(*host) && not.case.is_none());
+        if is_gone || !recording.hosts.iter().any(|facts| facts.host == *host) {
+            return true;
+        }
+        let measured = recording.trials.iter().filter(|trial| trial.case.pairs.has(*host));
+        let last = measured.map(|trial| trial.step).max();
+        let failed = recording.unavailable.iter().filter(|not| {
+            let is_later = not.after_steps.is_some_and(|after| last.is_none_or(|last| after > last));
+            // Where all of a step failed, it may be anybody's fault.
+            let is_own = |case: &Case| case.pairs.len() == 1 && case.pairs.has(*host);
+            is_later && not.case.as_deref().is_some_and(is_own)
+        });
+        failed.count() >= MOST_FAILURES
+    };
+    hosts.into_iter().filter(is_lost).collect()
+}
+
+/// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
+fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
+    let is_there = |round: &Round, pair: &HostPair| {
+        let is_of = |case: &Case| case.pairs.len() == 1 && case.pairs.first() == *pair;
+        let mut trials = recording.trials.iter().rev();
+        let mut failures = recording.unavailable.iter().filter_map(|not| not.case.as_deref());
+        trials.any(|trial| trial.why == round.stage.why() && is_of(&trial.case)) || failures.any(is_of)
+    };
+    let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
+    let again = |round: &Round| {
+        let left = round.pairs.iter().filter(|pair| !is_lost(pair) && !is_there(round, pair));
+        Round { stage: round.stage, pairs: left.copied().collect() }
+    };
+    let of_screen = rounds.iter().filter(|round| round.stage == Stage::Screen);
+    of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
+}
+
+/// What a message takes, by the trials so far: usually, and of the slowest of these pairs.
+fn message_ns(case: &Case, recording: &Recording) -> Option<(f64, f64)> {
+    let of_pattern = || recording.trials.iter().filter(|trial| trial.case.pattern == case.pattern);
+    let usual = median(of_pattern().filter_map(blocks::message_ns))?;
+    let of = |is_of: &dyn Fn(&Trial) -> bool| {
+        median(of_pattern().filter(|trial| is_of(trial)).filter_map(blocks::message_ns))
+    };
+    let of_pair = |pairs: Pairs| {
+        let pair = pairs.first();
+        let own = of(&|trial| trial.case.pairs.first() == pair);
+        let sent = of(&|trial| trial.case.pairs.first().from == pair.from);
+        let received = of(&|trial| trial.case.pairs.first().to == pair.to);
+        own.or_else(|| Some(sent?.max(received?))).or(sent).or(received).unwrap_or(usual)
+    };
+    let slowest =
+        case.pairs.iter().map(|pair| of_pair(Pairs::single(pair.from, pair.to))).fold(usual, f64::max);
+    Some((usual, slowest))
+}
+
+/// The blocks of a visit: a warm-up and a trial, or what finds their rate.
+fn blocks_of(visit: &Visit, recording: &Recording) -> Vec<Block> {
+    let entry = &visit.entry;
+    let block = |messages: u64, slices: u64, lead: u64| Block {
+        message_bytes: entry.sizes[0],
+        messages: messages.max(1),
+        slices: slices.max(1) as u32,
+        lead: lead as u32,
+        cache: Cache::Hot,
+        ..Block::default()
+    };
+    let known = message_ns(&entry.case, recording).filter(|_| visit.probe != Some(0));
+    let fitting = |time_ns: u64| {
+        let (usual, slowest) = known?;
+        let time_ns = time_ns as f64;
+        Some((time_ns / usual.max(1.0)).min(SLOWER * time_ns / slowest.max(1.0)) as u64)
+    };
+    if entry.case.pattern != Pattern::Stream {
+        let trips = fitting(entry.trial_ns).unwrap_or(PROBE_TRIPS).clamp(LEAST_TRIPS, MOST_TRIPS);
+        return vec![block(1, trips + trips / 10, trips / 10)];
+    }
+    let (Some(warm_up), Some(trial)) = (fitting(entry.warm_up_ns), fitting(entry.trial_ns)) else {
+        return vec![block(PROBE_MESSAGES, 1, 0)];
+    };
+    let slices = trial.clamp(1, SLICES);
+    vec![block(warm_up, 1, 1), block(trial / slices, slices, 0)]
+}
+
+impl Planner for Screen {
+    fn visits(&mut self) -> &mut Visits {
+        &mut self.visits
+    }
+
+    fn further(&mut self, recording: &Recording) -> Vec<Visit> {
+        if self.patterns.is_empty() {
+            return Vec::new();
+        }
+        if self.batches == 0 {
+            self.batches = 1;
+            // A course of its own: the first round is not used up.
+            let first = self.course.clone().further(&[], &lost(recording));
+            let probes =
+                first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
+            let probes: Vec<Visit> =
+                probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
+            return probes;
+        }
+        let (shots, lost) = (rates(recording), lost(recording));
+        let again = missing(&std::mem::take(&mut self.last), recording, &lost);
+        let is_again = !again.is_empty();
+        let rounds = if is_again { again } else { self.course.further(&shots, &lost) };
+        self.last = if is_again { Vec::new() } else { rounds.clone() };
+        let pass = self.batches;
+        self.batches += 1;
+        rounds.iter().flat_map(|round| self.visits_of(pass, round, None)).collect()
+    }
+
+    fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
+        let blocks = blocks_of(visit, recording);
+        let entry = &visit.entry;
+        // Hosts differ in their CPUs, and in a lab they share them: nobody is pinned.
+        let ends = Ends { from: Vec::new(), to: Vec::new() };
+        Step { roles: roles(entry, &ends), ..step::for_visit(&self.plan, number, visit, blocks, recording) }
+    }
+}
+
+impl Schedule for Screen {
+    fn next(&mut self, recording: &Recording) -> Option<Step> {
+        if failure::are_too_many(recording, self.predicted_ns()) {
+            return None;
+        }
+        visit::next(self, recording)
+    }
+
+    fn unavailable(&self) -> &[NotMeasured] {
+        &self.unavailable
+    }
+
+    /// Of the screening; who stands apart is not known before.
+    fn predicted_ns(&self) -> u64 {
+        (self.course.screening_steps() + PROBES) as u64 * self.step_ns()
+    }
+
+    fn left_ns(&self, recording: &Recording) -> u64 {
+        let done = recording.steps.iter().filter(|step| step.why == Stage::Screen.why()).count();
+        let done = done / self.patterns.len().max(1);
+        let ahead =
+            self.visits.iter().skip(recording.steps.len()).filter(|visit| visit.why != Stage::Screen.why());
+        let fresh: u64 = ahead.map(|visit| visit.entry.nominal_ns).sum();
+        (self.course.screening_steps().saturating_sub(done)) as u64 * self.step_ns() + fresh
+    }
+
+    fn announcement(&self) -> String {
+        let hosts = counted(self.plan.hosts.len(), "host");
+        let rounds = counted(self.course.screening_rounds(), "round");
+        let rung = self.plan.view.rungs().first().map_or("", String::as_str);
+        format!("{rung}: {hosts} in {rounds} of disjoint pairs, then fresh trials of who stands apart")
+    }
+
+    fn stage(&self, step: &Step) -> String {
+        let rounds = self.course.screening_rounds();
+        match Stage::of(step.why) {
+            None => "warm-up".to_owned(),
+            Some(Stage::Screen) => format!("round {} of {rounds}", step.pass),
+            Some(Stage::Recheck) => "cells that stood apart once more".to_owned(),
+            Some(Stage::Loaded) => "suspects under load".to_owned(),
+            Some(Stage::Alone) => "suspects alone".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The course of a screening: its rounds, a second look at cells, and the fresh trials of suspects.
+//!
+//! It knows numbers and hosts, no recording and no steps: a made-up cluster is screened by the same code as a real one.
+
+use super::rounds::{around, shifts, steps};
+use crate::analysis::matrix::{FRESH, Part, Screened, Shot, Stage, Suspect, screened};
+use crate::plan::{HostId, HostPair, Screening};
+use rand::SeedableRng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+
+/// Further looks at a cell that stood apart, before it is a suspect.
+const LOOKS: u32 = 2;
+
+/// A suspect that can never be placed must not keep the run going.
+const MOST_LOADED: usize = 6 * FRESH;
+
+/// How often a pair at random is drawn before there is none.
+const DRAWS: usize = 200;
+
+/// Disjoint pairs that are measured at once, and what for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// At which stage.
+    pub stage: Stage,
+    /// The pairs.
+    pub pairs: Vec<HostPair>,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    /// Shifts that are done.
+    Screen(usize),
+    /// Looks that are planned.
+    Recheck(u32),
+    /// Rounds with suspects, and how many trials each suspect has had in them.
+    Loaded(usize, Vec<usize>),
+    /// Trials of suspects alone: all at once.
+    Alone,
+    Done,
+}
+
+/// Chooses rounds.
+#[derive(Debug, Clone)]
+pub struct Course {
+    screening: Screening,
+    hosts: u32,
+    shifts: Vec<u32>,
+    phase: Phase,
+    random: ChaCha8Rng,
+}
+
+impl Course {
+    /// The course of so many hosts.
+    pub fn new(screening: &Screening, hosts: u32, seed: u64) -> Course {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let shifts = shifts(hosts, screening.rounds, &mut random);
+        Course { screening: screening.clone(), hosts, shifts, phase: Phase::Screen(0), random }
+    }
+
+    /// How many rounds the screening has.
+    pub fn screening_rounds(&self) -> usize {
+        self.shifts.len()
+    }
+
+    /// The steps of the whole screening; what follows depends on what it shows.
+    pub fn screening_steps(&self) -> usize {
+        self.shifts.iter().map(|shift| steps(self.hosts, *shift).len()).sum()
+    }
+
+    /// The rounds that follow, without hosts that are lost; none at the end.
+    pub fn further(&mut self, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+        loop {
+            let rounds = match self.phase.clone() {
+                Phase::Screen(done) => self.screen(done, lost),
+                Phase::Recheck(looks) => self.recheck(looks, shots, lost),
+                Phase::Loaded(rounds, had) => self.loaded((rounds, had), shots, lost),
+                Phase::Alone => self.alone(shots, lost),
+                Phase::Done => return Vec::new(),
+            };
+            if !rounds.is_empty() {
+                return rounds;
+            }
+        }
+    }
+
+    fn screened(&self, shots: &[Shot]) -> Screened {
+        screened(&self.screening, self.hosts as usize, shots)
+    }
+
+    fn screen(&mut self, done: usize, lost: &BTreeSet<HostId>) -> Vec<Round> {
+        let Some(shift) = self.shifts.get(done) else {
+            self.phase = Phase::Recheck(0);
+            return Vec::new();
+        };
+        self.phase = Phase::Screen(done + 1);
+        let is_left = |pair: &HostPair| !lost.contains(&pair.from) && !lost.contains(&pair.to);
+        let of_step = |pairs: Vec<HostPair>| Round {
+            stage: Stage::Screen,
+            pairs: pairs.into_iter().filter(is_left).collect(),
+        };
+        let rounds = steps(self.hosts, *shift).into_iter().map(of_step);
+        rounds.filter(|round| !round.pairs.is_empty()).collect()
+    }
+
+    /// Each cell that stood apart once more, as many at once as are disjoint, among others at random.
+    fn recheck(&mut self, looks: u32, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+        if looks == LOOKS {
+            self.phase = Phase::Loaded(0, Vec::new());
+            return Vec::new();
+        }
+        self.phase = Phase::Recheck(looks + 1);
+        let Screened { recheck, still_slow, .. } = self.screened(shots);
+        let cells = if looks == 0 { recheck } else { still_slow };
+        let mut left: Vec<HostPair> = cells.iter().filter_map(link).collect();
+        left.retain(|pair| !lost.contains(&pair.from) && !lost.contains(&pair.to));
+        let mut rounds = Vec::new();
+        while !left.is_empty() {
+            let mut taken = BTreeSet::new();
+            let (now, later) = left.into_iter().partition(|pair: &HostPair| {
+                !taken.contains(&pair.from) && !taken.contains(&pair.to) && {
+                    taken.extend([pair.from, pair.to]);
+                    true
+                }
+            });
+            left = later;
+            let pairs = around(now, &self.left(lost), &mut self.random);
+            rounds.push(Round { stage: Stage::Recheck, pairs });
+        }
+        rounds
+    }
+
+    fn left(&self, lost: &BTreeSet<HostId>) -> Vec<HostId> {
+        (0..self.hosts).map(|host| HostId(host as u16)).filter(|host| !lost.contains(host)).collect()
+    }
+
+    /// One round with as many suspects as can be in it, those first that had fewest trials; the others are its load.
+    fn loaded(
+        &mut self,
+        (rounds, mut had): (usize, Vec<usize>),
+        shots: &[Shot],
+        lost: &BTreeSet<HostId>,
+    ) -> Vec<Round> {
+        let suspects = self.screened(shots).suspects;
+        had.resize(suspects.len(), 0);
+        let needs = |at: &usize| had[*at] < FRESH;
+        let mut wanting: Vec<usize> = (0..suspects.len()).filter(needs).collect();
+        if wanting.is_empty() || rounds == MOST_LOADED {
+            self.phase = Phase::Alone;
+            return Vec::new();
+        }
+        wanting.sort_by_key(|at| had[*at]);
+        let mut free: BTreeSet<HostId> = self.left(lost).into_iter().collect();
+        let mut pairs = Vec::new();
+        for at in wanting {
+            if let Some(pair) = self.pair_of(suspects[at].part, &suspects, &free) {
+                free.remove(&pair.from);
+                free.remove(&pair.to);
+                had[at] += 1;
+                pairs.push(pair);
+            }
+        }
+        let is_nobody = pairs.is_empty();
+        self.phase = if is_nobody { Phase::Alone } else { Phase::Loaded(rounds + 1, had) };
+        let pairs = around(pairs, &self.left(lost), &mut self.random);
+        // Nobody else is there: it would be alone.
+        if is_nobody || pairs.len() < 2 {
+            return Vec::new();
+        }
+        vec![Round { stage: Stage::Loaded, pairs }]
+    }
+
+    /// Suspects in turns with pairs that are none, in an order at random each time.
+    fn alone(&mut self, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+        self.phase = Phase::Done;
+        let suspects = self.screened(shots).suspects;
+        if suspects.is_empty() {
+            return Vec::new();
+        }
+        let free: BTreeSet<HostId> = self.left(lost).into_iter().collect();
+        let mut rounds = Vec::new();
+        for _ in 0..FRESH {
+            let mut turn: Vec<HostPair> =
+                suspects.iter().filter_map(|one| self.pair_of(one.part, &suspects, &free)).collect();
+            turn.extend(self.clean_pair(&suspects, &free));
+            turn.shuffle(&mut self.random);
+            rounds.extend(turn.into_iter().map(|pair| Round { stage: Stage::Alone, pairs: vec![pair] }));
+        }
+        rounds
+    }
+
+    /// A pair of these hosts that shows this suspect, and where that can be no other one.
+    fn pair_of(&mut self, part: Part, suspects: &[Suspect], free: &BTreeSet<HostId>) -> Option<HostPair> {
+        if let Part::Link(pair) = part {
+            return (free.contains(&pair.from) && free.contains(&pair.to)).then_some(pair);
+        }
+        let (from, to) = self.ends(part, free);
+        let screening = &self.screening;
+        let shown = |pair: HostPair| suspects.iter().filter(move |one| one.part.is_shown_by(pair, screening));
+        let shows_it_alone = |pair: HostPair| part.is_shown_by(pair, screening) && shown(pair).count() == 1;
+        let shows_it = |pair: HostPair| part.is_shown_by(pair, screening);
+        let mut random = self.random.clone();
+        // A host of a group that is slow has no other pairs than that group's.
+        let drawn =
+            draw(&from, &to, shows_it_alone, &mut random).or_else(|| draw(&from, &to, shows_it, &mut random));
+        self.random = random;
+        drawn
+    }
+
+    /// A pair of these hosts that shows no suspect.
+    fn clean_pair(&mut self, suspects: &[Suspect], free: &BTreeSet<HostId>) -> Option<HostPair> {
+        let all: Vec<HostId> = free.iter().copied().collect();
+        let is_clean = |pair: HostPair| {
+            !suspects.iter().any(|one| {
+                one.part.is_shown_by(pair, &self.screening) || one.part.holds_both(pair, &self.screening)
+            })
+        };
+        let mut random = self.random.clone();
+        let drawn = draw(&all, &all, is_clean, &mut random);
+        self.random = random;
+        drawn
+    }
+
+    /// The hosts that a part may have at either end.
+    fn ends(&self, part: Part, free: &BTreeSet<HostId>) -> (Vec<HostId>, Vec<HostId>) {
+        let all = || free.iter().copied();
+        let members = |group: usize| all().filter(move |host| self.screening.group_of(*host) == Some(group));
+        let only = |host: HostId| all().filter(|one| *one == host).collect::<Vec<_>>();
+        match part {
+            Part::Sends(host) => (only(host), all().collect()),
+            Part::Receives(host) => (all().collect(), only(host)),
+            Part::GroupSends(group) => (members(group).collect(), all().collect()),
+            Part::GroupReceives(group) => (all().collect(), members(group).collect()),
+            Part::Link(pair) => (only(pair.from), only(pair.to)),
+        }
+    }
+}
+
+fn link(suspect: &Suspect) -> Option<HostPair> {
+    match suspect.part {
+        Part::Link(pair) => Some(pair),
+        _ => None,
+    }
+}
+
+/// Two different hosts at random of which this holds.
+fn draw(
+    from: &[HostId],
+    to: &[HostId],
+    holds: impl Fn(HostPair) -> bool,
+    random: &mut ChaCha8Rng,
+) -> Option<HostPair> {
+    (0..DRAWS).find_map(|_| {
+        let pair = HostPair { from: *from.choose(random)?, to: *to.choose(random)? };
+        (pair.from != pair.to && holds(pair)).then_some(pair)
+    })
+}

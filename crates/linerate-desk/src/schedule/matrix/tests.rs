@@ -1,0 +1,245 @@
+//! Made-up clusters are screened: who is slow is named, and nobody else.
+
+use super::course::{Course, Round};
+use crate::analysis::Verdict;
+use crate::analysis::matrix::{Confirmed, Kind, Shot, Stage, Told, told};
+use crate::plan::{HostId, HostPair, HostSet, Screening};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Which pairs are slow, how much of their rate is left, and whether only while others send.
+type Fault = (fn(HostPair) -> bool, f64, bool);
+
+/// Hosts whose rates are one, but for what is wrong with them; every trial has noise, and some are disturbed.
+#[derive(Debug, Clone)]
+struct Cluster {
+    hosts: u32,
+    noise: f64,
+    disturbed: f64,
+    /// How much of its rate is left to a pair, and whether only while others send.
+    faults: Vec<Fault>,
+    groups: u32,
+}
+
+/// The share of trials that something passing disturbs, by 5 to 39 %.
+const DISTURBED: f64 = 0.03;
+
+impl Cluster {
+    fn of(hosts: u32, noise: f64) -> Cluster {
+        Cluster { hosts, noise, disturbed: DISTURBED, faults: Vec::new(), groups: 0 }
+    }
+
+    fn with(mut self, of: fn(HostPair) -> bool, left: f64) -> Cluster {
+        self.faults.push((of, left, false));
+        self
+    }
+
+    fn screening(&self, rounds: u32) -> Screening {
+        let group = |group: u32| HostSet {
+            name: format!("rack{group}"),
+            hosts: (0..self.hosts)
+                .filter(|host| host % self.groups == group)
+                .map(|host| HostId(host as u16))
+                .collect(),
+        };
+        Screening {
+            groups: (0..self.groups).map(group).collect(),
+            ..Screening::of_rounds(rounds, self.hosts)
+        }
+    }
+
+    /// A trial: the least of what sender, receiver and link allow.
+    fn shot(&self, round: &Round, pair: HostPair, random: &mut ChaCha8Rng) -> Shot {
+        let is_alone = round.pairs.len() == 1;
+        let shown = self.faults.iter().filter(|(of, _, loaded)| of(pair) && !(*loaded && is_alone));
+        let left = shown.map(|(_, left, _)| *left).fold(1.0, f64::min);
+        let (u, v): (f64, f64) = (random.random::<f64>().max(1e-12), random.random());
+        let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+        let passing: f64 = match random.random::<f64>() < self.disturbed {
+            true => 1.0 - 0.05 - 0.34 * random.random::<f64>(),
+            false => 1.0,
+        };
+        Shot { stage: round.stage, pair, log: (left * passing).ln() + self.noise * normal }
+    }
+
+    /// A whole run.
+    fn run(&self, rounds: u32, seed: u64) -> Told {
+        let screening = self.screening(rounds);
+        let mut course = Course::new(&screening, self.hosts, seed);
+        let mut random = ChaCha8Rng::seed_from_u64(!seed);
+        let mut shots: Vec<Shot> = Vec::new();
+        loop {
+            let further = course.further(&shots, &BTreeSet::new());
+            if further.is_empty() {
+                return told(&screening, self.hosts as usize, &shots);
+            }
+            for round in &further {
+                shots.extend(round.pairs.iter().map(|pair| self.shot(round, *pair, &mut random)));
+            }
+        }
+    }
+}
+
+/// What is named in each of so many runs: `sender d`.
+fn named(cluster: &Cluster, rounds: u32, runs: u64) -> Vec<Vec<String>> {
+    let of_run = |seed: u64| {
+        let told = cluster.run(rounds, seed);
+        let name = |hosts: &[HostId]| hosts.iter().map(HostId::to_string).collect::<Vec<_>>().join(">");
+        told.named.iter().map(|one| format!("{} {}", one.kind.name(), name(&one.hosts))).collect()
+    };
+    (0..runs).map(of_run).collect()
+}
+
+/// The shares of runs in which this is named, and in which something else is.
+fn shares(cluster: &Cluster, rounds: u32, runs: u64, wanted: &str) -> (f64, f64) {
+    let all = named(cluster, rounds, runs);
+    let share = |count: usize| count as f64 / runs as f64;
+    let found = all.iter().filter(|names| names.iter().any(|name| name == wanted)).count();
+    let wrong = all.iter().filter(|names| names.iter().any(|name| name != wanted)).count();
+    (share(found), share(wrong))
+}
+
+fn d_sends(pair: HostPair) -> bool {
+    pair.from == HostId(3)
+}
+
+fn d_receives(pair: HostPair) -> bool {
+    pair.to == HostId(3)
+}
+
+fn e_to_k(pair: HostPair) -> bool {
+    pair == HostPair { from: HostId(4), to: HostId(10) }
+}
+
+fn leaves_first_rack(pair: HostPair) -> bool {
+    pair.from.0.is_multiple_of(4) && !pair.to.0.is_multiple_of(4)
+}
+
+/// What every number of runs must come to.
+fn check(runs: u64, full: u64) {
+    let slow = Cluster::of(64, 0.03).with(d_sends, 0.9);
+    let (found, wrong) = shares(&slow, 8, runs, "sender d");
+    assert!(found >= 0.99 && wrong <= 0.01, "a host a tenth slower: {found}, others {wrong}");
+    let (_, wrong) = shares(&Cluster::of(64, 0.03), 8, runs, "");
+    assert!(wrong <= 0.01, "nobody is slow, and somebody was named in {wrong}");
+    let pair = Cluster::of(64, 0.03).with(e_to_k, 0.8);
+    let (found, wrong) = shares(&pair, 63, full, "link e>k");
+    assert!(found >= 0.99 && wrong <= 0.01, "a pair a fifth slower: {found}, others {wrong}");
+    let (_, wrong) = shares(&Cluster::of(64, 0.03), 63, full, "");
+    assert!(wrong <= 0.01, "nobody is slow in a whole matrix, and somebody was named in {wrong}");
+}
+
+/// The same seeds each time: of so few runs every one must come out right.
+#[test]
+fn slow_hosts_and_links_are_named() {
+    check(20, 3);
+}
+
+#[test]
+#[ignore = "a thousand runs of each kind: tests/long"]
+fn long_a_thousand_clusters_are_screened() {
+    check(1_000, 1_000);
+}
+
+#[test]
+fn a_host_slow_both_ways_is_one_name() {
+    let slow = Cluster::of(16, 0.03).with(d_sends, 0.7).with(d_receives, 0.7);
+    let (found, wrong) = shares(&slow, 15, 20, "host d");
+    assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
+    let slow = Cluster::of(8, 0.03).with(d_receives, 0.6);
+    let (found, wrong) = shares(&slow, 7, 20, "receiver d");
+    assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
+}
+
+#[test]
+fn a_slow_rack_is_named_and_none_of_its_hosts() {
+    let rack = Cluster { groups: 4, ..Cluster::of(32, 0.03).with(leaves_first_rack, 0.7) };
+    let (found, wrong) = shares(&rack, 16, 20, "group a>e>i>m>q>u>y>ac");
+    assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
+}
+
+/// Every host of a rack is slow, to those beside it too, and a third of all hosts is in it.
+#[test]
+fn a_rack_of_slow_hosts_is_one_name() {
+    let rack = Cluster { groups: 3, ..Cluster::of(12, 0.03).with(|pair| pair.from.0.is_multiple_of(3), 0.6) };
+    for seed in 0..20 {
+        let told = rack.run(8, seed);
+        let names: Vec<(Kind, usize)> = told.named.iter().map(|one| (one.kind, one.hosts.len())).collect();
+        assert_eq!(names, [(Kind::Group, 4)], "{seed}: {told:#?}");
+        let shift = told.named[0].shift;
+        assert!(shift.low.unwrap() > 0.5f64.ln() && shift.high.unwrap() < 0.7f64.ln(), "{seed}: {shift:?}");
+    }
+}
+
+#[test]
+fn what_is_slow_under_load_only_says_so() {
+    let mut slow = Cluster::of(16, 0.03).with(d_sends, 0.7);
+    slow.faults[0].2 = true;
+    for seed in 0..10 {
+        let told = slow.run(15, seed);
+        let names: Vec<(Kind, Confirmed)> = told.named.iter().map(|one| (one.kind, one.confirmed)).collect();
+        assert_eq!(names, [(Kind::Sender, Confirmed::UnderLoad)], "{seed}");
+    }
+}
+
+#[test]
+fn the_ratio_is_that_of_the_fault() {
+    let slow = Cluster::of(16, 0.03).with(d_sends, 0.6);
+    let held = (0..40).filter(|seed| {
+        let told = slow.run(15, *seed);
+        let shift = told.named[0].shift;
+        let truth = 0.6f64.ln();
+        (shift.estimate - truth).abs() < 0.06 && shift.low.unwrap() <= truth && truth <= shift.high.unwrap()
+    });
+    let held = held.count();
+    assert!(held >= 34, "95 % intervals held the truth in {held} of 40");
+}
+
+#[test]
+fn too_few_partners_or_too_much_noise_cannot_be_told() {
+    for (cluster, rounds, part) in [
+        (Cluster::of(2, 0.01), 1, "1 partner"),
+        (Cluster::of(4, 0.01), 3, "3 partners"),
+        (Cluster::of(64, 0.01), 2, "2 partners"),
+        (Cluster::of(64, 0.2), 8, "scatter by"),
+    ] {
+        let told = cluster.run(rounds, 1);
+        let (why, takes) = told.doubt.clone().unwrap_or_else(|| panic!("{told:?}"));
+        assert!(
+            told.verdict == Verdict::CannotTell && why.contains(part) && !takes.is_empty(),
+            "{why}; {takes}"
+        );
+    }
+    let quiet = Cluster { disturbed: 0.0, ..Cluster::of(64, 0.02) }.run(8, 1);
+    assert_eq!((quiet.verdict, quiet.doubt), (Verdict::Same, None));
+    assert!(quiet.seen.unwrap() < 0.05, "{:?}", quiet.seen);
+}
+
+#[test]
+fn a_lost_host_is_left_out_and_the_rest_goes_on() {
+    let screening = Screening::of_rounds(7, 8);
+    let mut course = Course::new(&screening, 8, 1);
+    let lost = BTreeSet::from([HostId(2)]);
+    let mut pairs = 0;
+    loop {
+        let further = course.further(&[], &lost);
+        if further.is_empty() {
+            break;
+        }
+        let all = further.iter().flat_map(|round| &round.pairs);
+        pairs += all.inspect(|pair| assert!(pair.from != HostId(2) && pair.to != HostId(2))).count();
+        assert!(further.iter().all(|round| round.stage == Stage::Screen));
+    }
+    assert_eq!(pairs, 7 * 6);
+}
+
+#[test]
+fn ten_thousand_hosts_are_planned_in_a_second() {
+    let begun = Instant::now();
+    let mut course = Course::new(&Screening::of_rounds(16, 10_000), 10_000, 1);
+    let rounds: usize = (0..16).map(|_| course.further(&[], &BTreeSet::new()).len()).sum();
+    assert!(rounds >= 32 && course.screening_steps() == rounds);
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+}

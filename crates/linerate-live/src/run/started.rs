@@ -1,0 +1,67 @@
+//! An agent that has been started: its connection, and what tells whether it goes on.
+
+use crate::control::{Client, Ending};
+use crate::plan::{HostAddress, HostId, Plan, PlannedHost};
+use crate::{Error, Result};
+use linerate_sys::child::ChildProcess;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long an agent may take to end when its standard input has closed.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What tells whether an agent goes on, and what it is kept by.
+#[derive(Clone)]
+pub enum Lifeline {
+    /// A process of ours, or its ssh.
+    Process(ChildProcess),
+    /// Its connection. The launchers are kept until the last of their agents has ended.
+    Connection { ending: Ending, _launchers: Vec<ChildProcess> },
+}
+
+impl Lifeline {
+    /// How it ended; none where it goes on.
+    pub fn verdict(&self) -> Option<Error> {
+        match self {
+            Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
+            Lifeline::Connection { ending, .. } => ending.told(),
+        }
+    }
+}
+
+/// An agent that has been started and not yet asked.
+pub struct Started {
+    pub id: HostId,
+    pub reached: String,
+    pub client: Client,
+    pub agent: Lifeline,
+    pub address: Option<HostAddress>,
+    pub address6: Option<HostAddress>,
+}
+
+impl Started {
+    /// One that speaks on its standard streams.
+    pub fn new(id: HostId, reached: String, role: &str, mut command: Command) -> Result<Started> {
+        let who = format!("host {id} ({reached})");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let agent = ChildProcess::start(format!("{who}: {role}"), PATIENCE, command)?;
+        let Some((input, output)) = agent.streams() else {
+            return Err(Error::peer(id.to_string(), "has no standard streams", ""));
+        };
+        let witness = agent.clone();
+        let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
+        let agent = Lifeline::Process(agent);
+        Ok(Started { id, reached, client, agent, address: None, address6: None })
+    }
+
+    /// One that called back; its address is the one at which it did.
+    pub fn called_back(id: HostId, reached: String, client: Client, launchers: Vec<ChildProcess>) -> Started {
+        let agent = Lifeline::Connection { ending: client.ending(), _launchers: launchers };
+        Started { id, reached, client, agent, address: None, address6: None }
+    }
+
+    /// What the plan says of it.
+    pub fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
+        plan.host(self.id)
+    }
+}

@@ -1,0 +1,171 @@
+//! Traces exchanges between the first two hosts of a run: block after block, without stamps and with them.
+
+use super::{PATIENCE, Runner};
+use crate::control::Call;
+use crate::plan::PATIENCE_NS;
+use crate::record::{Trace, TraceBlock, TraceHost};
+use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
+use crate::transport::{Offer, Spec};
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+
+/// The hosts' places in the run: `a` asks, `b` answers.
+const ASKING: usize = 0;
+const ANSWERING: usize = 1;
+
+/// What is to be traced.
+#[derive(Debug, Clone)]
+pub struct TraceOrder {
+    /// Bytes of a message, each way.
+    pub bytes: u64,
+    /// Exchanges of a block.
+    pub exchanges: u32,
+    /// Pairs of blocks for each way of waiting.
+    pub blocks: u32,
+    /// The highest level that is wanted.
+    pub level: u8,
+    /// How both ends wait, one after the other in each round.
+    pub waits: Vec<Wait>,
+}
+
+impl Runner<'_> {
+    /// Traces; `told` hears how many pairs of blocks are done.
+    pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
+        let met = self.trace_meet(order.level)?;
+        let cpus = self.trace_cpus();
+        let hosts = met.into_iter().zip(&self.hosts.all).zip(cpus).map(|((met, host), cpu)| TraceHost {
+            host: host.facts.host,
+            level: met.level,
+            refused: met.refused,
+            missing: met.missing,
+            cpu,
+            environment: host.facts.environment.clone(),
+        });
+        let mut trace = Trace {
+            target: self.plan.target.to_string(),
+            message_bytes: order.bytes,
+            hosts: hosts.collect(),
+            blocks: Vec::new(),
+        };
+        let all = order.blocks * order.waits.len() as u32;
+        for round in 0..order.blocks {
+            for wait in &order.waits {
+                told(trace.blocks.len() as u32, all);
+                trace.blocks.push(self.trace_pair(order, *wait, round, cpus)?);
+            }
+        }
+        self.ask_both([Request::End, Request::End])?;
+        Ok(trace)
+    }
+
+    /// The first CPU of the one, the last one of the other: they may be the same machine.
+    fn trace_cpus(&self) -> [u32; 2] {
+        let cpus = |host: usize| &self.hosts.all[host].facts.cpus;
+        let first = cpus(ASKING).first().copied().unwrap_or_default();
+        [first, cpus(ANSWERING).last().copied().unwrap_or_default()]
+    }
+
+    /// Which of a pair comes first alternates: what drifts is in both alike.
+    fn trace_pair(
+        &mut self,
+        order: &TraceOrder,
+        wait: Wait,
+        round: u32,
+        cpus: [u32; 2],
+    ) -> Result<TraceBlock> {
+        let mut block = TraceBlock { wait, ..TraceBlock::default() };
+        for traced in [round % 2 == 1, round.is_multiple_of(2)] {
+            let [asking, answering] = self.trace_block(order, wait, traced, cpus)?;
+            match traced {
+                true => {
+                    block.traced_ns = asking.round_trips_ns;
+                    (block.asking, block.answering) = (asking.side, answering.side);
+                    block.kept_awake = asking.kept_awake && answering.kept_awake;
+                }
+                false => block.untraced_ns = asking.round_trips_ns,
+            }
+        }
+        Ok(block)
+    }
+
+    fn trace_block(
+        &mut self,
+        order: &TraceOrder,
+        wait: Wait,
+        traced: bool,
+        cpus: [u32; 2],
+    ) -> Result<[Played; 2]> {
+        let request = |asks: bool, cpu: u32| {
+            let (bytes, exchanges) = (order.bytes, order.exchanges);
+            Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu })
+        };
+        let requests = [request(true, cpus[ASKING]), request(false, cpus[ANSWERING])];
+        let mut answers = self.ask_both(requests)?.into_iter();
+        let mut next = || match answers.next() {
+            Some(Answered::Played(played)) => Ok(*played),
+            _ => Err(out_of_turn()),
+        };
+        Ok([next()?, next()?])
+    }
+
+    fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
+        let listens = |at: usize| {
+            let id = self.hosts.all[at].facts.host;
+            self.plan.host(id).is_some_and(|host| host.listens)
+        };
+        let passive = if listens(ASKING) { ASKING } else { ANSWERING };
+        let active = ASKING + ANSWERING - passive;
+        let mut offer = Offer::Nothing;
+        for end in [passive, active] {
+            let host = &self.hosts.all[end];
+            let spec = Spec {
+                flows: 1,
+                passive: end == passive,
+                address: Some(host.address.clone()),
+                ports: self.plan.host(host.facts.host).and_then(|host| host.ports),
+                settings: self.plan.settings.clone(),
+                patience_ms: PATIENCE_NS / 1_000_000,
+                ..Spec::default()
+            };
+            match self.ask_tracing(end, &Request::Offer(OfferRequest { spec }))? {
+                Answered::Offered(Offer::Nothing) => {}
+                Answered::Offered(told) => offer = told,
+                _ => return Err(out_of_turn()),
+            }
+        }
+        let of = |end: usize| {
+            let other = if end == passive { Offer::Nothing } else { offer.clone() };
+            Request::Meet(MeetRequest { other, level })
+        };
+        let mut answers = self.ask_both([of(ASKING), of(ANSWERING)])?.into_iter();
+        let mut next = || match answers.next() {
+            Some(Answered::Met(met)) => Ok(met),
+            _ => Err(out_of_turn()),
+        };
+        Ok([next()?, next()?])
+    }
+
+    fn ask_tracing(&mut self, end: usize, request: &Request) -> Result<Answered> {
+        let host = &mut self.hosts.all[end];
+        let answer = host.client.call("trace", request, 2 * PATIENCE, &|| self.watch.check());
+        answer.map_err(|error| error.on_host(&host.facts.host))
+    }
+
+    /// Both at once, the answering one first.
+    fn ask_both(&mut self, [asking, answering]: [Request; 2]) -> Result<Vec<Answered>> {
+        let mut calls: Vec<(usize, Call<Answered>)> = Vec::new();
+        for (end, request) in [(ANSWERING, answering), (ASKING, asking)] {
+            calls.push((end, self.hosts.all[end].client.begin("trace", &request)?));
+        }
+        calls.reverse();
+        self.gather(calls, 12 * PATIENCE)
+    }
+}
+
+fn out_of_turn() -> Error {
+    Error::peer(
+        "an end of the trace",
+        "gave another answer than was asked for",
+        "are both of the same version?",
+    )
+}

@@ -1,0 +1,131 @@
+//! One exchange after the other between two hosts, with a stamp at each point of its way that the host lets this program see.
+//!
+//! | part | does |
+//! |---|---|
+//! | `ask` | what the controller asks of an end, and what is answered |
+//! | `end` | an end of the connection, and the blocks that it plays |
+//! | `exchange` | the timed loops: who asks, and who answers |
+//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
+//! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
+//! | `sleeping` | how the ends wait |
+//!
+//! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
+//! reads itself; what a kernel's stamp costs it costs there, and is measured against blocks without any.
+
+pub mod ask;
+mod end;
+mod exchange;
+mod probe;
+mod seen;
+mod sleeping;
+
+pub use ask::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
+
+use crate::observer::refusal;
+use crate::record::Unobserved;
+use crate::transport::Rendezvous;
+use crate::vocabulary::{
+    ARRIVED, LOCKED, PROBED, Privilege, QUEUED, READY, RECEIVED, RUNNING, TRANSMITTED, WAKING, WOKEN,
+};
+use crate::{Error, Result};
+use end::End;
+use linerate_sys::tracer::{Point, Tracer};
+use linerate_sys::{socket, thread};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What an agent has of the trace under way; one at a time.
+#[derive(Default)]
+pub struct Traces {
+    meeting: Mutex<Option<(Rendezvous, u64)>>,
+    end: Mutex<Option<End>>,
+}
+
+impl Traces {
+    /// Does what the controller asks.
+    pub fn handle(&self, request: Request) -> Result<Answered> {
+        match request {
+            Request::Offer(request) => {
+                *lock(&self.end) = None;
+                let (meeting, offer) = Rendezvous::offer(&request.spec)?;
+                *lock(&self.meeting) = Some((meeting, request.spec.patience_ms));
+                Ok(Answered::Offered(offer))
+            }
+            Request::Meet(request) => {
+                let (meeting, patience_ms) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
+                let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
+                let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
+                socket::limit_waits(&socket, patience)?;
+                let (tracer, met) = may_see(request.level);
+                *lock(&self.end) = Some(End::new(socket, patience, tracer));
+                Ok(Answered::Met(met))
+            }
+            Request::Block(request) => {
+                let end = lock(&self.end);
+                let end = end.as_ref().ok_or_else(out_of_turn)?;
+                // A thread of its own: it is bound to a CPU, which who serves the controller is not.
+                let played = thread::together("trace", [|| end.block(&request)])?.pop();
+                let panicked = || Error::peer("this process", "a thread panicked", "please report it");
+                let played = played.ok_or_else(panicked)?.map_err(|_| panicked())??;
+                Ok(Answered::Played(Box::new(played)))
+            }
+            Request::End => {
+                *lock(&self.end) = None;
+                Ok(Answered::Done)
+            }
+        }
+    }
+}
+
+/// The points that tracepoints stamp, and what they are called in recordings.
+const STAMPED: &[(Point, &str)] = &[
+    (Point::Locked, LOCKED.name),
+    (Point::Queued, QUEUED.name),
+    (Point::Transmitted, TRANSMITTED.name),
+    (Point::Arrived, ARRIVED.name),
+    (Point::Received, RECEIVED.name),
+    (Point::Probed, PROBED.name),
+    (Point::Ready, READY.name),
+    (Point::Waking, WAKING.name),
+    (Point::Woken, WOKEN.name),
+    (Point::Running, RUNNING.name),
+];
+
+/// What sees more than any user may, as far as that is wanted; and else why not.
+fn may_see(level: u8) -> (Option<Tracer>, Met) {
+    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
+    let mut refuse = |why: String, hint: &str| {
+        met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
+    };
+    if level == 0 {
+        return (None, met);
+    }
+    if let Some(refusal) = refusal(Privilege::Tracing) {
+        refuse(refusal.why.clone(), refusal.hint);
+        return (None, met);
+    }
+    match Tracer::load(&[]) {
+        Ok(tracer) => {
+            let missing = STAMPED.iter().filter(|(point, _)| tracer.lacks(*point));
+            met.missing = missing.map(|(_, name)| (*name).to_owned()).collect();
+            met.level = 1;
+            (Some(tracer), met)
+        }
+        Err(error) => {
+            let hint = "level 1 needs Linux 5.8 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
+            refuse(format!("{error}: {}", error.source), hint);
+            (None, met)
+        }
+    }
+}
+
+/// What is refused, as it is told.
+const TRACEPOINTS: &str = "tracepoints";
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn out_of_turn() -> Error {
+    Error::usage("a trace was asked to go on that has not begun", "are both ends of the same version?")
+}

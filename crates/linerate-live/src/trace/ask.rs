@@ -1,0 +1,107 @@
+//! What the controller asks of an end of a trace, and what that answers.
+
+use crate::record::{TraceSide, Unobserved};
+use crate::transport::{Offer, Spec};
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// One request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// Prepare to meet the other end.
+    Offer(OfferRequest),
+    /// Meet it.
+    Meet(MeetRequest),
+    /// Play a block.
+    Block(BlockRequest),
+    /// It is over.
+    End,
+}
+
+/// What is answered.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answered {
+    /// Where the other end connects to.
+    Offered(Offer),
+    /// The ends have met.
+    Met(Met),
+    /// A block is over.
+    Played(Box<Played>),
+    /// It is done.
+    Done,
+}
+
+/// How the ends meet.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct OfferRequest {
+    /// As the ends of a session do.
+    pub spec: Spec,
+}
+
+/// The other end, and how much is to be seen.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MeetRequest {
+    /// What the other end offered.
+    pub other: Offer,
+    /// The highest level that is wanted.
+    pub level: u8,
+}
+
+/// How much this host lets the program see.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Met {
+    /// The highest level.
+    pub level: u8,
+    /// Why it is no higher one.
+    pub refused: Vec<Unobserved>,
+    /// Points of that level that this kernel has not.
+    pub missing: Vec<String>,
+}
+
+/// A block of exchanges.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BlockRequest {
+    /// Whether this end asks; the other one answers.
+    pub asks: bool,
+    /// Bytes of a message.
+    pub bytes: u64,
+    /// How many exchanges count.
+    pub exchanges: u32,
+    /// How this end waits.
+    pub wait: Wait,
+    /// Whether stamps are taken.
+    pub traced: bool,
+    /// The CPU of its thread.
+    pub cpu: u32,
+}
+
+/// What came of a block.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Played {
+    /// Each round trip, where this end asked.
+    pub round_trips_ns: Vec<u64>,
+    /// What was seen here.
+    pub side: TraceSide,
+    /// Whether a spinner of idle priority kept the CPU awake.
+    pub kept_awake: bool,
+}
+
+impl BlockRequest {
+    /// Whether it can be played.
+    pub fn check(&self, most_bytes: u64, most_exchanges: u32) -> Result<()> {
+        if self.bytes == 0 || self.bytes > most_bytes {
+            return Err(Error::usage(
+                format!("a message of {} B is not traced", self.bytes),
+                "try --bytes 64B",
+            ));
+        }
+        if self.exchanges == 0 || self.exchanges > most_exchanges {
+            let what = format!("{} exchanges are not traced in a block", self.exchanges);
+            return Err(Error::usage(what, format!("at most {most_exchanges} are: take more blocks")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! An end of the connection: the blocks that it plays, with what is stamped beside them.
+
+use super::ask::{BlockRequest, Played};
+use super::exchange::{self, answer, ask};
+use super::probe::{Probe, Stamped, Timed, Untraced};
+use super::seen;
+use super::sleeping::{Polling, Sleeping, Waiting};
+use crate::observer::tcp_info;
+use crate::pattern::Awake;
+use crate::record::TraceSide;
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+use linerate_sys::tracer::{Tracer, Watched};
+use linerate_sys::{clock, thread};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Exchanges before those that count: caches and the kernel's paths are warm then.
+const WARM_UP: usize = 50;
+
+/// The most bytes of a message, and exchanges of a block: ids of stamps are of 32 bits, and answers are lines.
+const MOST_BYTES: u64 = 64 << 10;
+const MOST_EXCHANGES: u32 = 4000;
+
+/// The byte by which the end that answers says that it listens.
+const READY: u8 = 1;
+
+/// How long the kernel may take until it stamps what comes: a work item turns it on (net_enable_timestamp).
+const TURNED_ON: Duration = Duration::from_millis(30);
+
+/// What the other end is called.
+const OTHER: &str = "the other end of the trace";
+
+/// An end of the connection.
+pub struct End {
+    socket: TcpStream,
+    patience: Duration,
+    /// Where level 1 is wanted, and had.
+    tracer: Option<Mutex<Tracer>>,
+}
+
+impl End {
+    /// Two ends have met.
+    pub fn new(socket: TcpStream, patience: Duration, tracer: Option<Tracer>) -> End {
+        End { socket, patience, tracer: tracer.map(Mutex::new) }
+    }
+
+    /// Plays a block.
+    pub fn block(&self, request: &BlockRequest) -> Result<Played> {
+        request.check(MOST_BYTES, MOST_EXCHANGES)?;
+        thread::pin(&[request.cpu])?;
+        let awake = (request.wait == Wait::Sleeping).then(|| Awake::keep(&[request.cpu])).flatten();
+        let exchanges = WARM_UP + request.exchanges as usize;
+        let ready = match request.asks {
+            true => 0,
+            false => 1,
+        };
+        let mut played = match request.traced {
+            false => self.play(request, exchanges, &mut Untraced::new(exchanges))?,
+            true if self.tracer.is_some() => self.play_watched(request, exchanges)?,
+            true => {
+                let mut probe = Stamped::new(&self.socket, request.bytes as usize, exchanges, ready)?;
+                std::thread::sleep(TURNED_ON);
+                let played = self.play(request, exchanges, &mut probe);
+                // Whatever came of it: stamps cost the whole host.
+                probe.cease()?;
+                played?
+            }
+        };
+        played.kept_awake = awake.is_some();
+        Ok(played)
+    }
+
+    /// A block that the tracepoints see.
+    fn play_watched(&self, request: &BlockRequest, exchanges: usize) -> Result<Played> {
+        let tracer =
+            self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
+        let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
+        let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
+        let fail = |error| Error::io("getsockname", "the connection", error);
+        tracer.begin(Watched {
+            thread: thread::current().number(),
+            local_port: port(self.socket.local_addr()).map_err(fail)?,
+            remote_port: port(self.socket.peer_addr()).map_err(fail)?,
+        })?;
+        let mut probe = Timed::new(exchanges);
+        let played = self.play(request, exchanges, &mut probe);
+        let (stamps, lost) = tracer.end()?;
+        let mut played = played?;
+        let own = probe.own();
+        let first = own.0.iter().chain(own.1).min().copied().unwrap_or_default();
+        // What was stamped before the program's first time is as far behind it as the first message's way took.
+        let first = stamps.first().map_or(first, |stamp| stamp.ns.min(first));
+        let strays = seen::put_beside(&stamps, request.asks, own, first, &mut played.side);
+        for column in played.side.points.values_mut() {
+            column.drain(..WARM_UP.min(column.len()));
+        }
+        played.side.lost_events = lost;
+        played.side.stray_events = strays;
+        // The tracepoints' clock is not set by anybody.
+        played.side.clock_step_ns = 0;
+        Ok(played)
+    }
+
+    fn play<P: Probe>(&self, request: &BlockRequest, exchanges: usize, probe: &mut P) -> Result<Played> {
+        match request.wait {
+            Wait::Sleeping => self.play_waiting::<P, Sleeping>(request, exchanges, probe),
+            Wait::Polling => self.play_waiting::<P, Polling>(request, exchanges, probe),
+        }
+    }
+
+    fn play_waiting<P: Probe, W: Waiting>(
+        &self,
+        request: &BlockRequest,
+        exchanges: usize,
+        probe: &mut P,
+    ) -> Result<Played> {
+        let (message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
+        let before = (connection(&self.socket), thread::scheduling(), clock_offset());
+        let waiting = W::new(self.patience);
+        match request.asks {
+            true => {
+                let mut ready = [0];
+                exchange::receive_whole::<Untraced, Sleeping>(
+                    &self.socket,
+                    &mut ready,
+                    &mut Untraced::new(0),
+                    &Sleeping::new(self.patience),
+                )
+                .map_err(|error| self.failed(&error))?;
+                ask(&self.socket, &message, &mut room, exchanges, probe, &waiting)
+            }
+            false => exchange::send_whole(&self.socket, &[READY])
+                .and_then(|()| answer(&self.socket, &message, &mut room, exchanges, probe, &waiting)),
+        }
+        .map_err(|error| self.failed(&error))?;
+        let after = (connection(&self.socket), thread::scheduling(), clock_offset());
+        let mut side = TraceSide {
+            clock_step_ns: before.2.abs_diff(after.2),
+            cpu_ns: after.1.cpu_ns - before.1.cpu_ns,
+            voluntary_switches: after.1.voluntary_switches - before.1.voluntary_switches,
+            involuntary_switches: after.1.involuntary_switches - before.1.involuntary_switches,
+            tcp: tcp_info::moved(&before.0, &after.0),
+            ..TraceSide::default()
+        };
+        let round_trips_ns = probe.end(WARM_UP, &mut side).map_err(|error| self.failed(&error))?;
+        Ok(Played { round_trips_ns, side, kept_awake: false })
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::peer(
+                OTHER,
+                format!("answered nothing for {} s", self.patience.as_secs()),
+                "see whether its host answers, and whether something between drops packets",
+            ),
+            kind => Error::hung_up(OTHER, format!("ended the connection ({kind})")),
+        }
+    }
+}
+
+/// How far the time of day is ahead of the clock that nobody sets: it moves where the time of day is set.
+fn clock_offset() -> u64 {
+    /// Something else may run between the two readings; the narrowest pair counts.
+    const PAIRS: u32 = 9;
+    let pair = |_| {
+        let (before, day, after) = (clock::monotonic_ns(), clock::realtime_ns(), clock::monotonic_ns());
+        (after - before, day.wrapping_sub(before + (after - before) / 2))
+    };
+    (0..PAIRS).map(pair).min().map_or(0, |(_, offset)| offset)
+}
+
+/// What the kernel knows of the connection.
+fn connection(socket: &TcpStream) -> Vec<u8> {
+    linerate_sys::tcp_info::tcp_info(socket).unwrap_or_default()
+}

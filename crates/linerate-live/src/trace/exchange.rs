@@ -1,0 +1,78 @@
+//! The timed loops of a trace: one end asks and waits for the answer, the other one waits and answers.
+
+use super::probe::Probe;
+use super::sleeping::Waiting;
+use linerate_sys::socket::send_waiting;
+use std::io;
+use std::net::TcpStream;
+
+/// So many exchanges, asked from here.
+pub fn ask<P: Probe, W: Waiting>(
+    socket: &TcpStream,
+    message: &[u8],
+    room: &mut [u8],
+    exchanges: usize,
+    probe: &mut P,
+    waiting: &W,
+) -> io::Result<()> {
+    for exchange in 0..exchanges {
+        probe.begin();
+        let sent = probe.now();
+        send_whole(socket, message)?;
+        receive_whole(socket, room, probe, waiting)?;
+        let returned = probe.now();
+        probe.asked(exchange, sent, returned)?;
+    }
+    Ok(())
+}
+
+/// So many exchanges, answered from here.
+pub fn answer<P: Probe, W: Waiting>(
+    socket: &TcpStream,
+    message: &[u8],
+    room: &mut [u8],
+    exchanges: usize,
+    probe: &mut P,
+    waiting: &W,
+) -> io::Result<()> {
+    for exchange in 0..exchanges {
+        probe.begin();
+        receive_whole(socket, room, probe, waiting)?;
+        let (returned, sent) = probe.between();
+        send_whole(socket, message)?;
+        probe.answered(exchange, returned, sent)?;
+    }
+    Ok(())
+}
+
+/// Sends all of it.
+#[inline]
+pub fn send_whole(socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        bytes = &bytes[send_waiting(socket, bytes)?..];
+    }
+    Ok(())
+}
+
+/// Receives until the room is full.
+#[inline]
+pub fn receive_whole<P: Probe, W: Waiting>(
+    socket: &TcpStream,
+    room: &mut [u8],
+    probe: &mut P,
+    waiting: &W,
+) -> io::Result<()> {
+    let (mut filled, mut spins, mut since) = (0, 0, None);
+    while filled < room.len() {
+        match probe.receive(socket, &mut room[filled..], W::SLEEPS) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(came) => filled += came,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                waiting.nothing_yet(&mut spins, &mut since)?
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

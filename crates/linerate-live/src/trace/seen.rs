@@ -1,0 +1,166 @@
+//! What the tracepoints stamped, put beside the program's own stamps: each event to its exchange.
+
+use crate::record::TraceSide;
+use crate::vocabulary::{
+    ARRIVED, LOCKED, PROBED, QUEUED, READY, RECEIVED, RETURNED, RUNNING, SEND, TRANSMITTED, WAKING, WOKEN,
+};
+use linerate_sys::tracer::{Point, Stamp};
+
+/// The points of a message out and in, each in the order of the way, and what they are called in recordings.
+const OUT: &[(Point, &str)] =
+    &[(Point::Locked, LOCKED.name), (Point::Queued, QUEUED.name), (Point::Transmitted, TRANSMITTED.name)];
+const IN: &[(Point, &str)] = &[
+    (Point::Arrived, ARRIVED.name),
+    (Point::Received, RECEIVED.name),
+    (Point::Probed, PROBED.name),
+    (Point::Ready, READY.name),
+    (Point::Waking, WAKING.name),
+    (Point::Woken, WOKEN.name),
+    (Point::Running, RUNNING.name),
+];
+
+/// The events of one exchange at one host lie between these: those of the message in, and those of the one out.
+struct Windows {
+    came: (u64, u64),
+    went: (u64, u64),
+}
+
+/// Adds the points to what the program stamped itself; `asks` says which end this is, `first` since when times are told.
+/// Answers how many events of packets are of no exchange.
+pub fn put_beside(
+    stamps: &[Stamp],
+    asks: bool,
+    own: (&[u64], &[u64]),
+    first: u64,
+    side: &mut TraceSide,
+) -> u64 {
+    let (sent, returned) = own;
+    let exchanges = sent.len();
+    let mut used = 0;
+    for (points, is_in) in [(OUT, false), (IN, true)] {
+        let mut columns = vec![vec![None; exchanges]; points.len()];
+        for exchange in 0..exchanges {
+            let windows = windows(asks, sent, returned, exchange);
+            let (from, to) = if is_in { windows.came } else { windows.went };
+            let row = of_window(within(stamps, from, to), points);
+            let of_packets =
+                |(at, (point, _)): &(&Option<u64>, &(Point, &str))| at.is_some() && *point < Point::Waking;
+            used += row.iter().zip(points).filter(of_packets).count() as u64;
+            for (column, at) in columns.iter_mut().zip(row) {
+                column[exchange] = at.map(|ns| ns - first);
+            }
+        }
+        for ((_, name), column) in points.iter().zip(columns) {
+            if column.iter().any(Option::is_some) {
+                side.points.insert((*name).into(), column);
+            }
+        }
+    }
+    let since = |all: &[u64]| all.iter().map(|ns| ns.checked_sub(first)).collect();
+    side.points.insert(SEND.name.into(), since(sent));
+    side.points.insert(RETURNED.name.into(), since(returned));
+    // The first message comes to the end that answers before its program has it.
+    let first_sent = sent.first().copied().unwrap_or_default();
+    let is_ours = |stamp: &&Stamp| match stamp.point {
+        Point::Locked | Point::Queued | Point::Transmitted => stamp.ns >= first_sent,
+        Point::Waking | Point::Woken | Point::Running => false,
+        _ => !asks || stamp.ns >= first_sent,
+    };
+    (stamps.iter().filter(is_ours).count() as u64).saturating_sub(used)
+}
+
+/// Who asks sends first and has the answer by the time that recv() returns; who answers has the message by then, and sends after it.
+fn windows(asks: bool, sent: &[u64], returned: &[u64], exchange: usize) -> Windows {
+    let (sent_at, returned_at) = (sent[exchange], returned[exchange]);
+    if asks {
+        return Windows { came: (sent_at, returned_at), went: (sent_at, returned_at) };
+    }
+    let before = exchange.checked_sub(1).map_or(0, |earlier| sent[earlier]);
+    let next = returned.get(exchange + 1).copied().unwrap_or(u64::MAX);
+    Windows { came: (before, returned_at), went: (sent_at, next) }
+}
+
+fn within(stamps: &[Stamp], from: u64, to: u64) -> &[Stamp] {
+    let begin = stamps.partition_point(|stamp| stamp.ns < from);
+    let end = stamps.partition_point(|stamp| stamp.ns <= to);
+    &stamps[begin..end.max(begin)]
+}
+
+/// The first event of each point behind those of the points before it. A message's way begins anew with its first point: a thread
+/// that is woken before anything came was woken for something else.
+fn of_window(stamps: &[Stamp], points: &[(Point, &str)]) -> Vec<Option<u64>> {
+    let mut row: Vec<Option<u64>> = vec![None; points.len()];
+    let mut furthest = 0;
+    for stamp in stamps {
+        let Some(at) = points.iter().position(|(point, _)| *point == stamp.point) else { continue };
+        if at == 0 && row[0].is_none() {
+            row.fill(None);
+            furthest = 0;
+        }
+        if at >= furthest && row[at].is_none() {
+            row[at] = Some(stamp.ns);
+            furthest = at;
+        }
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamps(of: &[(u64, Point)]) -> Vec<Stamp> {
+        of.iter().map(|(ns, point)| Stamp { ns: *ns, point: *point }).collect()
+    }
+
+    #[test]
+    fn events_go_to_their_exchange() {
+        use Point::{Arrived, Locked, Queued, Ready, Running, Transmitted, Waking};
+        let seen = stamps(&[
+            (101, Locked),
+            (105, Queued),
+            (106, Transmitted),
+            // Woken for something else, before anything came.
+            (110, Waking),
+            (111, Running),
+            (120, Arrived),
+            (125, Ready),
+            (130, Waking),
+            (140, Running),
+            (201, Locked),
+            (205, Queued),
+            (206, Transmitted),
+            (220, Arrived),
+            (225, Ready),
+            // It did not sleep.
+        ]);
+        let mut side = TraceSide::default();
+        let strays = put_beside(&seen, true, (&[100, 200], &[150, 250]), 100, &mut side);
+        let column = |name: &str| side.points[name].clone();
+        assert_eq!(column("locked"), [Some(1), Some(101)]);
+        assert_eq!(column("arrived"), [Some(20), Some(120)]);
+        assert_eq!((column("waking"), column("running")), (vec![Some(30), None], vec![Some(40), None]));
+        assert_eq!(column("returned"), [Some(50), Some(150)]);
+        assert_eq!((strays, side.points.contains_key("probed")), (0, false));
+    }
+
+    #[test]
+    fn the_answering_end_has_its_message_before_it_sends() {
+        use Point::{Arrived, Queued, Transmitted};
+        let seen = stamps(&[
+            (90, Arrived),
+            (112, Queued),
+            (113, Transmitted),
+            (190, Arrived),
+            (212, Queued),
+            // Sent again, after all was over.
+            (213, Transmitted),
+            (300, Queued),
+        ]);
+        let mut side = TraceSide::default();
+        let strays = put_beside(&seen, false, (&[110, 210], &[100, 200]), 50, &mut side);
+        assert_eq!(side.points["arrived"], [Some(40), Some(140)]);
+        assert_eq!(side.points["transmitted"], [Some(63), Some(163)]);
+        assert_eq!(strays, 1, "what was sent when all was over");
+    }
+}

@@ -1,0 +1,45 @@
+//! How each end of an application in small is played, as patterns have them.
+//!
+//! | application | what it is |
+//! |---|---|
+//! | [`monitor`] | every node is asked for its state |
+//! | [`pipeline`] | filters that are joined by streams of buffers |
+//! | [`striped`] | a file in stripes on several servers |
+
+use super::application::{Answers, Order, Seat};
+use super::{monitor, pipeline, striped};
+use crate::pattern::Awake;
+use crate::plan::Block;
+use crate::vocabulary::Does;
+use crate::{Error, Result};
+
+type Play = fn(&mut [Seat<'_>], &Order, &[Block]) -> Result<Answers>;
+
+/// How each end is played.
+const ENDS: &[(Does, Play)] = &[
+    (Does::Collects, monitor::collect),
+    (Does::Reports, monitor::report),
+    (Does::Stages, pipeline::run_stages),
+    (Does::Serves, striped::serve),
+    (Does::Keeps, striped::serve),
+    (Does::Fetches, striped::use_file),
+    (Does::Stores, striped::use_file),
+];
+
+/// Plays all sessions of this end. Where it fails, they are closed: other ends may wait for them.
+pub fn play(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+    let does = seats.first().map(|seat| seat.task.does);
+    let end = ENDS.iter().find(|(of, _)| Some(*of) == does);
+    let unknown = || Error::usage("no application does this", "are both of the same version?");
+    let cpus: Vec<u32> = seats.iter().flat_map(|seat| &seat.task.cpus).copied().collect();
+    // Its ends sleep.
+    let awake = Awake::keep(&cpus);
+    let mut played = end.ok_or_else(unknown).and_then(|(_, play)| play(seats, order, blocks));
+    match &mut played {
+        Ok(answers) => {
+            answers.iter_mut().flatten().flatten().for_each(|one| one.kept_awake = awake.is_some());
+        }
+        Err(_) => seats.iter_mut().for_each(|seat| seat.session.hang_up()),
+    }
+    played
+}

@@ -1,0 +1,109 @@
+//! A buffer on a connection: what it is and how long, then its bytes.
+
+use super::filter::HEAD;
+use super::queue::Buffer;
+use crate::pattern::{Link, pull_all, push_all};
+use crate::plan::MOST_BUFFER;
+use std::io;
+
+/// What a frame is.
+const DATA: u8 = b'D';
+const END: u8 = b'E';
+
+/// What goes back along a stream: a unit is wanted, a buffer was taken up.
+pub const WANTED: u8 = b'W';
+pub const TAKEN: u8 = b'T';
+
+/// A filter may pass on what the largest buffer holds, with its place.
+const MOST: usize = MOST_BUFFER as usize + 64;
+
+/// Sends a buffer, whose head has room before its bytes.
+pub fn send(link: &mut impl Link, buffer: &mut Buffer) -> io::Result<()> {
+    let len = buffer.len() - HEAD;
+    write_head(&mut buffer[..HEAD], DATA, len);
+    push_all(link, buffer).map(drop)
+}
+
+/// Says that a unit is over.
+pub fn send_end(link: &mut impl Link) -> io::Result<()> {
+    let mut head = [0; HEAD];
+    write_head(&mut head, END, 0);
+    push_all(link, &head).map(drop)
+}
+
+fn write_head(head: &mut [u8], what: u8, len: usize) {
+    head[0] = what;
+    head[4..HEAD].copy_from_slice(&(len as u32).to_be_bytes());
+}
+
+/// Receives a buffer into this one; false where the unit is over.
+pub fn receive(link: &mut impl Link, buffer: &mut Buffer) -> io::Result<bool> {
+    let mut head = [0; HEAD];
+    pull_all(link, &mut head)?;
+    let len = head.last_chunk().map_or(0, |four| u32::from_be_bytes(*four)) as usize;
+    match head[0] {
+        END if len == 0 => Ok(false),
+        DATA if len <= MOST => {
+            buffer.resize(HEAD + len, 0);
+            pull_all(link, &mut buffer[HEAD..]).map(|_| true)
+        }
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "sent what is no buffer of a pipeline")),
+    }
+}
+
+/// Sends one word back.
+pub fn say(link: &mut impl Link, word: u8) -> io::Result<()> {
+    push_all(link, &[word]).map(drop)
+}
+
+/// Waits for this word.
+pub fn hear(link: &mut impl Link, word: u8) -> io::Result<()> {
+    let mut said = [0];
+    pull_all(link, &mut said)?;
+    let other = || io::Error::new(io::ErrorKind::InvalidData, "said another word than is its turn");
+    if said == [word] { Ok(()) } else { Err(other()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    /// What is pushed is pulled, in parts.
+    #[derive(Default)]
+    struct Loop(VecDeque<u8>);
+
+    impl Link for Loop {
+        fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            let some = bytes.len().min(5).min(self.0.len());
+            bytes.iter_mut().zip(self.0.drain(..some)).for_each(|(room, byte)| *room = byte);
+            if some == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(some) }
+        }
+    }
+
+    #[test]
+    fn a_buffer_comes_as_it_went() {
+        let mut link = Loop::default();
+        let mut buffer: Buffer = [vec![0; HEAD], (0..100).collect()].concat();
+        send(&mut link, &mut buffer).unwrap();
+        send_end(&mut link).unwrap();
+        let mut came = Buffer::new();
+        assert!(receive(&mut link, &mut came).unwrap());
+        assert_eq!(came[HEAD..], buffer[HEAD..]);
+        assert!(!receive(&mut link, &mut came).unwrap());
+    }
+
+    #[test]
+    fn a_frame_of_any_length_is_no_buffer() {
+        for head in [[DATA, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], [END, 0, 0, 0, 0, 0, 0, 1], [b'X'; 8]] {
+            let error = receive(&mut Loop(head.into()), &mut Buffer::new()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        }
+        assert!(hear(&mut Loop([TAKEN].into()), WANTED).is_err());
+    }
+}

@@ -1,0 +1,333 @@
+//! Bounded queues between the threads of a pipeline: who finds no room waits, and so does whoever made what fills it.
+
+use crate::plan::HandOut;
+use linerate_sys::clock::monotonic_ns;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a unit of work, with room for a frame's head before them.
+pub type Buffer = Vec<u8>;
+
+/// The pipeline was stopped: somebody failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped;
+
+/// How long was waited.
+pub type Waited = Result<u64, Stopped>;
+
+/// A lock is only poisoned where a thread panicked, which is told by that thread's guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A state that threads wait for.
+struct Shared<T> {
+    state: Mutex<(T, bool)>,
+    changed: Condvar,
+}
+
+impl<T> Shared<T> {
+    fn new(state: T) -> Shared<T> {
+        Shared { state: Mutex::new((state, false)), changed: Condvar::new() }
+    }
+
+    /// Waits until `step` has something; says what, and how long that took.
+    fn wait<R>(&self, mut step: impl FnMut(&mut T) -> Option<R>) -> Result<(R, u64), Stopped> {
+        let mut guard = lock(&self.state);
+        let mut begun = None;
+        loop {
+            if guard.1 {
+                return Err(Stopped);
+            }
+            if let Some(found) = step(&mut guard.0) {
+                drop(guard);
+                self.changed.notify_all();
+                return Ok((found, begun.map_or(0, |begun| monotonic_ns() - begun)));
+            }
+            begun.get_or_insert_with(monotonic_ns);
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut T)) {
+        change(&mut lock(&self.state).0);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        lock(&self.state).1 = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Buffers that are used again.
+#[derive(Default)]
+pub struct Pool(Mutex<Vec<Buffer>>);
+
+impl Pool {
+    /// An empty one.
+    pub fn take(&self) -> Buffer {
+        let mut buffer = lock(&self.0).pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+
+    /// One that nobody needs any more.
+    pub fn give(&self, buffer: Buffer) {
+        lock(&self.0).push(buffer);
+    }
+}
+
+/// What waits for a stage's copy, by whom it comes from.
+pub struct Inbox(Shared<Waiting>);
+
+struct Waiting {
+    /// None says that a unit is over.
+    queues: Vec<VecDeque<Option<Buffer>>>,
+    limits: Vec<usize>,
+    has_ended: Vec<bool>,
+    turn: usize,
+}
+
+impl Inbox {
+    /// With so many buffers of each that gives to it.
+    pub fn new(limits: Vec<usize>) -> Inbox {
+        let queues = limits.iter().map(|_| VecDeque::new()).collect();
+        Inbox(Shared::new(Waiting { queues, has_ended: vec![false; limits.len()], limits, turn: 0 }))
+    }
+
+    /// Puts a buffer, or the end of the unit, when there is room.
+    pub fn put(&self, from: usize, buffer: Option<Buffer>) -> Waited {
+        let mut buffer = Some(buffer);
+        let put = |waiting: &mut Waiting| {
+            let has_room = waiting.queues[from].len() < waiting.limits[from];
+            // An end takes no room.
+            let may = has_room || buffer.as_ref().is_some_and(Option::is_none);
+            may.then(|| waiting.queues[from].extend(buffer.take()))
+        };
+        self.0.wait(put).map(|((), ns)| ns)
+    }
+
+    /// The next buffer of this unit, whoever it is from; none when all have ended it.
+    pub fn take(&self) -> Result<(Option<Buffer>, u64), Stopped> {
+        self.0.wait(|waiting| {
+            let count = waiting.queues.len();
+            for nth in 0..count {
+                let from = (waiting.turn + nth) % count;
+                if waiting.has_ended[from] {
+                    continue;
+                }
+                match waiting.queues[from].pop_front() {
+                    Some(Some(buffer)) => {
+                        waiting.turn = from + 1;
+                        return Some(Some(buffer));
+                    }
+                    Some(None) => waiting.has_ended[from] = true,
+                    None => {}
+                }
+            }
+            waiting.has_ended.iter().all(|ended| *ended).then(|| {
+                waiting.has_ended.fill(false);
+                None
+            })
+        })
+    }
+
+    /// Nobody waits any more.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+/// What a copy of a stage has made for a stream, and which copy of the next stage gets it.
+pub struct Outbox {
+    dealt: Shared<Dealt>,
+    hand_out: HandOut,
+    limit: usize,
+}
+
+struct Dealt {
+    /// For each copy of the next stage: buffers with their units.
+    own: Vec<VecDeque<(u64, Buffer)>>,
+    /// For whichever of them takes it.
+    shared: VecDeque<(u64, Buffer)>,
+    /// What each was given and has not taken up.
+    outstanding: Vec<usize>,
+    /// The unit that each is given.
+    at: Vec<u64>,
+    /// Units that are over.
+    ended: u64,
+    turn: usize,
+}
+
+impl Outbox {
+    /// For so many copies, with room for so many buffers of each.
+    pub fn new(copies: usize, hand_out: HandOut, limit: usize) -> Outbox {
+        let own = (0..copies).map(|_| VecDeque::new()).collect();
+        let dealt = Dealt {
+            own,
+            shared: VecDeque::new(),
+            outstanding: vec![0; copies],
+            at: vec![0; copies],
+            ended: 0,
+            turn: 0,
+        };
+        Outbox { dealt: Shared::new(dealt), hand_out, limit }
+    }
+
+    /// Puts a buffer when there is room.
+    pub fn put(&self, buffer: Buffer) -> Waited {
+        let mut buffer = Some(buffer);
+        let put = |dealt: &mut Dealt| {
+            let unit = dealt.ended;
+            let copies = dealt.own.len();
+            let (queue, limit) = match self.hand_out {
+                HandOut::RoundRobin => (&mut dealt.own[dealt.turn % copies], self.limit),
+                HandOut::DemandDriven => (&mut dealt.shared, self.limit * copies),
+                HandOut::LeastLoaded => {
+                    let load = |copy: &usize| dealt.own[*copy].len() + dealt.outstanding[*copy];
+                    let least = (0..copies).min_by_key(load).unwrap_or_default();
+                    (&mut dealt.own[least], self.limit)
+                }
+            };
+            (queue.len() < limit).then(|| {
+                queue.extend(buffer.take().map(|buffer| (unit, buffer)));
+                dealt.turn += 1;
+            })
+        };
+        self.dealt.wait(put).map(|((), ns)| ns)
+    }
+
+    /// The unit is over.
+    pub fn end(&self) {
+        self.dealt.change(|dealt| dealt.ended += 1);
+    }
+
+    /// What goes to this copy next; none where the unit is over.
+    pub fn take(&self, copy: usize) -> Result<Option<Buffer>, Stopped> {
+        let next = |dealt: &mut Dealt| {
+            let unit = dealt.at[copy];
+            let is_of = |queue: &VecDeque<(u64, Buffer)>| queue.front().is_some_and(|(of, _)| *of == unit);
+            let queue = if is_of(&dealt.own[copy]) { &mut dealt.own[copy] } else { &mut dealt.shared };
+            if is_of(queue) {
+                dealt.outstanding[copy] += 1;
+                return Some(queue.pop_front().map(|(_, buffer)| buffer));
+            }
+            (dealt.ended > unit).then(|| {
+                dealt.at[copy] += 1;
+                None
+            })
+        };
+        self.dealt.wait(next).map(|(next, _)| next)
+    }
+
+    /// The copy has taken up what it was given.
+    pub fn took(&self, copy: usize) {
+        self.dealt.change(|dealt| dealt.outstanding[copy] = dealt.outstanding[copy].saturating_sub(1));
+    }
+
+    /// Nobody waits any more.
+    pub fn stop(&self) {
+        self.dealt.stop();
+    }
+}
+
+/// How many units were asked for, by each that a copy of a stage gives to.
+pub struct Wanted(Shared<Vec<u64>>);
+
+impl Wanted {
+    /// By so many; by itself where it gives to nobody.
+    pub fn new(takers: usize) -> Wanted {
+        Wanted(Shared::new(vec![0; takers.max(1)]))
+    }
+
+    /// One more is asked for.
+    pub fn ask(&self, taker: usize) {
+        self.0.change(|wanted| wanted[taker] += 1);
+    }
+
+    /// Waits until all have asked for this unit.
+    pub fn wait(&self, unit: u64) -> Waited {
+        self.0.wait(|wanted| wanted.iter().all(|count| *count > unit).then_some(())).map(|((), ns)| ns)
+    }
+
+    /// Nobody waits any more.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(outbox: &Outbox, copy: usize) -> Option<u8> {
+        outbox.take(copy).unwrap().map(|buffer| buffer[0])
+    }
+
+    #[test]
+    fn buffers_are_handed_out_in_turn_or_on_demand() {
+        let deal = |hand_out| {
+            let outbox = Outbox::new(2, hand_out, 4);
+            (0..4).for_each(|nth| assert_eq!(outbox.put(vec![nth]), Ok(0)));
+            outbox.end();
+            outbox
+        };
+        let in_turn = deal(HandOut::RoundRobin);
+        assert_eq!([0, 0, 0].map(|copy| taken(&in_turn, copy)), [Some(0), Some(2), None]);
+        assert_eq!([1, 1, 1].map(|copy| taken(&in_turn, copy)), [Some(1), Some(3), None]);
+        let on_demand = deal(HandOut::DemandDriven);
+        assert_eq!([0, 1, 1, 1].map(|copy| taken(&on_demand, copy)), [Some(0), Some(1), Some(2), Some(3)]);
+        assert_eq!([0, 1].map(|copy| taken(&on_demand, copy)), [None, None]);
+    }
+
+    #[test]
+    fn the_least_loaded_copy_is_given_more() {
+        let outbox = Outbox::new(2, HandOut::LeastLoaded, 4);
+        outbox.put(vec![0]).unwrap();
+        assert_eq!(taken(&outbox, 0), Some(0));
+        // Copy 0 has not taken it up yet: the next ones go to copy 1 until it has as many.
+        outbox.put(vec![1]).unwrap();
+        assert_eq!(taken(&outbox, 1), Some(1));
+        outbox.took(1);
+        outbox.put(vec![2]).unwrap();
+        assert_eq!(taken(&outbox, 1), Some(2));
+    }
+
+    #[test]
+    fn a_unit_ends_before_the_next_one_begins() {
+        let outbox = Outbox::new(2, HandOut::DemandDriven, 4);
+        outbox.put(vec![0]).unwrap();
+        outbox.end();
+        outbox.put(vec![1]).unwrap();
+        assert_eq!([0, 0, 0].map(|copy| taken(&outbox, copy)), [Some(0), None, Some(1)]);
+        assert_eq!(taken(&outbox, 1), None, "of the first unit nothing was left for it");
+    }
+
+    #[test]
+    fn an_inbox_is_over_when_all_have_ended() {
+        let inbox = Inbox::new(vec![3, 2]);
+        inbox.put(0, Some(vec![1])).unwrap();
+        inbox.put(0, None).unwrap();
+        inbox.put(0, Some(vec![9])).unwrap();
+        inbox.put(1, Some(vec![2])).unwrap();
+        inbox.put(1, None).unwrap();
+        let next = || inbox.take().unwrap().0.map(|buffer| buffer[0]);
+        assert_eq!([next(), next(), next(), next()], [Some(1), Some(2), None, Some(9)]);
+    }
+
+    #[test]
+    fn who_finds_no_room_waits_until_there_is_or_it_is_over() {
+        let inbox = Inbox::new(vec![1]);
+        inbox.put(0, Some(vec![1])).unwrap();
+        std::thread::scope(|scope| {
+            let put = scope.spawn(|| inbox.put(0, Some(vec![2])));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            inbox.take().unwrap();
+            assert!(put.join().unwrap().unwrap() > 1_000_000, "it waited");
+            let put = scope.spawn(|| inbox.put(0, Some(vec![3])));
+            inbox.stop();
+            assert_eq!(put.join().unwrap(), Err(Stopped));
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! What a trace has on record: when each host saw each message at each point of its way, by its own clock.
+
+use super::{Environment, Unobserved};
+use crate::plan::HostId;
+use crate::vocabulary::Wait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What one host saw of one block, in the order of its exchanges.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceSide {
+    /// By point ([`crate::vocabulary::OUT`], [`crate::vocabulary::IN`]): nanoseconds since the block began by this host's clock; none
+    /// where it was not stamped there.
+    pub points: BTreeMap<String, Vec<Option<u64>>>,
+    /// How long this host's thread could run during an exchange, and did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_delay_ns: Vec<u64>,
+    /// Stamps and events that there was no room for.
+    #[serde(default)]
+    pub lost_events: u64,
+    /// Those that are of no message: of segments that were sent again, as a rule.
+    #[serde(default)]
+    pub stray_events: u64,
+    /// How far the clock was set while the block ran.
+    #[serde(default)]
+    pub clock_step_ns: u64,
+    /// Time of this host's thread on its CPU.
+    #[serde(default)]
+    pub cpu_ns: u64,
+    /// How often that thread slept.
+    #[serde(default)]
+    pub voluntary_switches: u64,
+    /// How often another one took its CPU.
+    #[serde(default)]
+    pub involuntary_switches: u64,
+    /// The counters of `struct tcp_info` that moved.
+    #[serde(default)]
+    pub tcp: BTreeMap<String, u64>,
+}
+
+/// A block without stamps and one with them, right after each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceBlock {
+    /// How both ends waited.
+    pub wait: Wait,
+    /// Whether a spinner of idle priority kept both CPUs awake.
+    #[serde(default)]
+    pub kept_awake: bool,
+    /// Round trips of the block that was not traced.
+    pub untraced_ns: Vec<u64>,
+    /// Round trips of the one that was, by the program's own clock.
+    pub traced_ns: Vec<u64>,
+    /// What the asking host saw.
+    pub asking: TraceSide,
+    /// What the answering one saw.
+    pub answering: TraceSide,
+}
+
+/// How much a host lets this program see.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceHost {
+    /// The host.
+    pub host: HostId,
+    /// The level at which it was traced.
+    pub level: u8,
+    /// Why it was no higher one.
+    pub refused: Vec<Unobserved>,
+    /// Points that this kernel has not, of those of the level.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// The CPU of its thread.
+    pub cpu: u32,
+    /// What is known of the host.
+    pub environment: Environment,
+}
+
+/// One trace.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    /// What was traced, as the user said it.
+    pub target: String,
+    /// Bytes of a message, each way.
+    pub message_bytes: u64,
+    /// The host that asks, and the one that answers.
+    pub hosts: Vec<TraceHost>,
+    /// The blocks, in the order in which they were made.
+    pub blocks: Vec<TraceBlock>,
+}

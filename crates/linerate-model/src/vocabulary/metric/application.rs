@@ -1,0 +1,83 @@
+//! The numbers of whole applications: a monitor's rounds, a pipeline's units of work, a striped file's rates.
+
+use super::Part::Named;
+use super::{BASE, Metric, P99, WHOLE, fault};
+
+pub const ROUND_TIME: Metric = Metric {
+    name: "round-time",
+    unit: "ns",
+    parts: &[WHOLE, P99],
+    more_is_better: Some(false),
+    faults: &[fault("delay")],
+    about: "from the moment at which a monitor asks all nodes for their state until the last one has answered, or its deadline",
+    formula: "the percentile over all rounds of a trial, by the asking host; of a set rate from when the round was due",
+    source: "P. Balaji et al., Cluster 2005, section 6.3",
+    hint: "against connect-time and transaction-time: whether connections or replies are what a round consists of",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const POLLS_MISSED: Metric = Metric {
+    name: "polls-missed",
+    unit: "1",
+    parts: &[WHOLE],
+    more_is_better: Some(false),
+    about: "the share of a monitor's polls that were not answered whole before their deadline",
+    formula: "missed polls / polls, over all nodes",
+    source: "this program's monitor; gmetad gives up a node in the same way",
+    hint: "which node: the trial's roles tell it for each; monitor.deadline says how long is waited",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const UNIT_TIME: Metric = Metric {
+    name: "unit-time",
+    unit: "ns",
+    parts: &[WHOLE, P99],
+    more_is_better: Some(false),
+    about: "from the request for a unit of work until the last stage of the pipeline has all of it; with pipeline.units=ahead from one unit to the next",
+    formula: "the percentile over all units of a trial, by the host of the last stage",
+    source: "P. Balaji et al., Cluster 2005, section 6.1",
+    hint: "the table of stages says which of them binds, or which stream",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const UNIT_RATE: Metric = Metric {
+    name: "unit-rate",
+    unit: "1/s",
+    parts: &[WHOLE],
+    more_is_better: Some(true),
+    about: "units of work that came out of a pipeline in a second",
+    formula: "units / time of the block, the first ones included, by the host of the last stage",
+    source: "P. Balaji et al., Cluster 2005, section 6.1",
+    hint: "pipeline.units=ahead: stages then work on several units at once",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const STRIPED_THROUGHPUT: Metric = Metric {
+    name: "striped-throughput",
+    unit: "b/s",
+    parts: &[WHOLE],
+    more_is_better: Some(true),
+    about: "what all clients of a striped file read or wrote in a second",
+    formula: "the sum over clients of 8 * bytes / time, the lead left out, by each client's clock",
+    source: "P. Balaji et al., Cluster 2005, section 6.2; pvfs-test",
+    hint: "against a stream of the same size: what asking for each region costs",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const DONE_TIME: Metric = Metric {
+    name: "done-time",
+    unit: "ns",
+    parts: &[Named("first"), Named("last")],
+    more_is_better: Some(false),
+    about: "how long the first and the last client of a striped file took for all of their regions",
+    formula: "the least and the largest time of a block over the clients",
+    source: "P. Balaji et al., Cluster 2005, section 6.2; pvfs-test",
+    hint: "far apart: servers serve one client before the other",
+    page: "applications.md",
+    ..BASE
+};

@@ -1,0 +1,245 @@
+//! Small programs at the kernel's tracepoints that stamp the packets of one connection and the thread that receives them:
+//! bpf(2), by way of BTF.
+//!
+//! The object is built from `bpf/stages.bpf.c` and committed. Nothing is pinned: programs, maps, ring and what ties them to the
+//! tracepoints are held by descriptors, and the kernel removes them with the process, however it ends.
+
+use crate::{Error, Result};
+use aya::maps::{Array, MapData, RingBuf};
+use aya::programs::BtfTracePoint;
+use aya::programs::ProgramError;
+use aya::programs::tp_btf::BtfTracePointLinkId;
+use aya::{Btf, BtfError, Ebpf, EbpfLoader, include_bytes_aligned};
+use std::io;
+use std::os::linux::fs::MetadataExt;
+
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
+
+/// A program of the object: its function, the tracepoint that it runs at, and which point it stamps, as the source numbers
+/// them.
+const PROGRAMS: &[(&str, &str, Point)] = &[
+    ("locked", "tcp_sendmsg_locked", Point::Locked),
+    ("queued", "net_dev_queue", Point::Queued),
+    ("transmitted", "net_dev_start_xmit", Point::Transmitted),
+    ("arrived", "netif_rx", Point::Arrived),
+    ("arrived_by_napi", "napi_gro_receive_entry", Point::Arrived),
+    ("received", "netif_receive_skb", Point::Received),
+    ("probed", "tcp_probe", Point::Probed),
+    ("ready", "sk_data_ready", Point::Ready),
+    ("waking", "sched_waking", Point::Waking),
+    ("woken", "sched_wakeup", Point::Woken),
+    ("running", "sched_switch", Point::Running),
+];
+
+/// Where a stamp was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Point {
+    /// The socket was locked for sending.
+    Locked,
+    /// The queueing discipline was given the packet.
+    Queued,
+    /// The driver was.
+    Transmitted,
+    /// The packet came from the driver.
+    Arrived,
+    /// IP was given it.
+    Received,
+    /// TCP was, for its socket.
+    Probed,
+    /// It is in the socket's queue.
+    Ready,
+    /// The receiving thread is about to be woken.
+    Waking,
+    /// It may run.
+    Woken,
+    /// It has a CPU.
+    Running,
+}
+
+impl Point {
+    const ALL: [Point; 10] = [
+        Point::Locked,
+        Point::Queued,
+        Point::Transmitted,
+        Point::Arrived,
+        Point::Received,
+        Point::Probed,
+        Point::Ready,
+        Point::Waking,
+        Point::Woken,
+        Point::Running,
+    ];
+}
+
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watched {
+    /// The thread that receives, by the kernel's number.
+    pub thread: u32,
+    /// The connection's port here.
+    pub local_port: u16,
+    /// Its port at the other end.
+    pub remote_port: u16,
+}
+
+/// A stamp: `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// When.
+    pub ns: u64,
+    /// Where.
+    pub point: Point,
+}
+
+/// The programs, loaded, and tied to their tracepoints while something is watched.
+pub struct Tracer {
+    programs: Ebpf,
+    ring: RingBuf<MapData>,
+    missing: Vec<&'static str>,
+    tied: Vec<(&'static str, BtfTracePointLinkId)>,
+    lost_before: u64,
+}
+
+impl Tracer {
+    /// Loads them. Those whose tracepoint this kernel has not are left out, and so are those at the tracepoints `hidden`.
+    pub fn load(hidden: &[&str]) -> Result<Tracer> {
+        let btf = Btf::from_sys_fs().map_err(|e| failed("read", "/sys/kernel/btf/vmlinux", &e))?;
+        let mut programs = EbpfLoader::new()
+            .btf(Some(&btf))
+            .load(OBJECT)
+            .map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
+        let ring = programs.take_map("events").ok_or_else(|| absent("events"))?;
+        let ring = RingBuf::try_from(ring).map_err(|e| failed("mmap", "ring of events", &e))?;
+        let mut missing = Vec::new();
+        for (name, tracepoint, _) in PROGRAMS {
+            if hidden.contains(tracepoint) {
+                missing.push(*tracepoint);
+                continue;
+            }
+            match program(&mut programs, name)?.load(tracepoint, &btf) {
+                Ok(()) => {}
+                Err(ProgramError::Btf(BtfError::UnknownBtfTypeName { .. })) => missing.push(tracepoint),
+                Err(error) => return Err(failed("bpf(BPF_PROG_LOAD)", tracepoint, &error)),
+            }
+        }
+        Ok(Tracer { programs, ring, missing, tied: Vec::new(), lost_before: 0 })
+    }
+
+    /// The tracepoints without a program.
+    pub fn missing(&self) -> &[&'static str] {
+        &self.missing
+    }
+
+    /// Whether nothing stamps this point.
+    pub fn lacks(&self, point: Point) -> bool {
+        let mut of_point = PROGRAMS.iter().filter(|(_, _, stamped)| *stamped == point);
+        of_point.all(|(_, tracepoint, _)| self.missing.contains(tracepoint))
+    }
+
+    /// Begins to watch, in the calling thread's network namespace.
+    pub fn begin(&mut self, watched: Watched) -> Result<()> {
+        self.cease()?;
+        while self.ring.next().is_some() {}
+        self.lost_before = self.lost()?;
+        self.write(encoded(own_network()?, watched))?;
+        for (name, tracepoint, _) in PROGRAMS {
+            if self.missing.contains(tracepoint) {
+                continue;
+            }
+            let link = program(&mut self.programs, name)?.attach();
+            let link = link.map_err(|e| failed("bpf(BPF_RAW_TRACEPOINT_OPEN)", tracepoint, &e))?;
+            self.tied.push((name, link));
+        }
+        Ok(())
+    }
+
+    /// Ends watching: the stamps in the order of their times, and how many there was no room for.
+    pub fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        self.cease()?;
+        let mut stamps = Vec::new();
+        while let Some(event) = self.ring.next() {
+            stamps.extend(decoded(&event));
+        }
+        // Two CPUs take room in the order in which they come to the ring, and the time after that.
+        stamps.sort_by_key(|stamp| (stamp.ns, stamp.point));
+        Ok((stamps, self.lost()? - self.lost_before))
+    }
+
+    fn cease(&mut self) -> Result<()> {
+        for (name, link) in std::mem::take(&mut self.tied) {
+            program(&mut self.programs, name)?.detach(link).map_err(|e| failed("close", name, &e))?;
+        }
+        self.write([0; WATCHED])
+    }
+
+    fn write(&mut self, value: [u8; WATCHED]) -> Result<()> {
+        let map = self.programs.map_mut("watched").ok_or_else(|| absent("watched"))?;
+        let mut map: Array<_, [u8; WATCHED]> =
+            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
+        map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
+    }
+
+    fn lost(&self) -> Result<u64> {
+        let map = self.programs.map("lost").ok_or_else(|| absent("lost"))?;
+        let map: Array<_, u64> =
+            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))?;
+        map.get(&0, 0).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))
+    }
+}
+
+/// Bytes of `struct watched`.
+const WATCHED: usize = 16;
+
+/// `struct watched` as the source declares it: two words, two ports, and that it is on.
+fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
+    let mut bytes = [0; WATCHED];
+    bytes[0..4].copy_from_slice(&network.to_ne_bytes());
+    bytes[4..8].copy_from_slice(&watched.thread.to_ne_bytes());
+    bytes[8..10].copy_from_slice(&watched.local_port.to_ne_bytes());
+    bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
+    bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
+    bytes
+}
+
+/// `struct event`; what has another form is none.
+fn decoded(event: &[u8]) -> Option<Stamp> {
+    let ns = u64::from_ne_bytes(event.get(..8)?.try_into().ok()?);
+    let point = u32::from_ne_bytes(event.get(8..12)?.try_into().ok()?);
+    Some(Stamp { ns, point: *Point::ALL.get(point as usize)? })
+}
+
+/// The number by which the kernel knows the calling thread's network namespace.
+fn own_network() -> Result<u32> {
+    const PATH: &str = "/proc/thread-self/ns/net";
+    let found = std::fs::metadata(PATH).map_err(|e| Error::new("stat", PATH, e))?;
+    Ok(found.st_ino() as u32)
+}
+
+fn program<'p>(programs: &'p mut Ebpf, name: &str) -> Result<&'p mut BtfTracePoint> {
+    let found = programs.program_mut(name).ok_or_else(|| absent(name))?;
+    found.try_into().map_err(|e| failed("bpf(BPF_PROG_LOAD)", name, &e))
+}
+
+fn absent(name: &str) -> Error {
+    Error::new("bpf", name, io::Error::from(io::ErrorKind::NotFound))
+}
+
+/// The kernel's answer where there is one, else the words of who asked it.
+fn failed(call: &'static str, object: &str, error: &(dyn std::error::Error + 'static)) -> Error {
+    let mut at = Some(error);
+    while let Some(cause) = at {
+        let number = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        if let Some(number) = number {
+            return Error::new(call, object, io::Error::from_raw_os_error(number));
+        }
+        at = cause.source();
+    }
+    let mut said = error.to_string();
+    if let Some(source) = error.source() {
+        said += &format!(": {source}");
+    }
+    Error::new(call, object, io::Error::other(said))
+}
+
+#[cfg(test)]
+mod tests;

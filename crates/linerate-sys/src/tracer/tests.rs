@@ -1,0 +1,102 @@
+//! The programs run, see one connection and no other, and go with who loaded them.
+
+use super::*;
+use crate::probe;
+use crate::thread;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// Why nothing can be traced here.
+fn may_not() -> Option<String> {
+    probe::tracing().err().map(|error| error.to_string())
+}
+
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (other, _) = listener.accept().unwrap();
+    one.set_nodelay(true).unwrap();
+    (one, other)
+}
+
+fn watched_at(receiver: &TcpStream) -> Watched {
+    let [local_port, remote_port] =
+        [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
+    Watched { thread: thread::current().number(), local_port, remote_port }
+}
+
+#[test]
+fn a_message_is_seen_on_its_way_in_and_the_answer_out() {
+    if let Some(why) = may_not() {
+        return println!("SKIP: a_message_is_seen_on_its_way_in_and_the_answer_out: {why}");
+    }
+    let (mut asker, mut answerer) = pair();
+    let (mut other, mut stranger) = pair();
+    let mut tracer = Tracer::load(&[]).unwrap();
+    tracer.begin(watched_at(&answerer)).unwrap();
+    let sender = std::thread::spawn(move || {
+        // The receiver sleeps by then, as a rule.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        other.write_all(&[2; 100]).unwrap();
+        asker.write_all(&[1; 64]).unwrap();
+        asker.read_exact(&mut [0; 64]).unwrap();
+        (asker, other)
+    });
+    let mut room = [0; 64];
+    answerer.read_exact(&mut room).unwrap();
+    answerer.write_all(&room).unwrap();
+    // Until all is told: the end of a connection makes its socket ready, too.
+    let _open = sender.join().unwrap();
+    stranger.read_exact(&mut [0; 100]).unwrap();
+    let (stamps, lost) = tracer.end().unwrap();
+    let count = |point| stamps.iter().filter(|stamp| stamp.point == point).count();
+    let wanted = [Point::Arrived, Point::Received, Point::Ready, Point::Queued, Point::Transmitted];
+    for point in wanted.into_iter().filter(|point| !tracer.lacks(*point)) {
+        assert_eq!(count(point), 1, "{point:?}: {stamps:?}");
+    }
+    assert!(count(Point::Running) >= 1 && lost == 0, "{stamps:?}");
+    assert!(stamps.windows(2).all(|two| two[0].ns <= two[1].ns));
+    tracer.begin(watched_at(&answerer)).unwrap();
+    assert!(tracer.end().unwrap().0.iter().all(|stamp| stamp.point > Point::Ready), "nothing crossed");
+}
+
+#[test]
+fn tracepoints_that_are_hidden_are_missing_and_no_error() {
+    if let Some(why) = may_not() {
+        return println!("SKIP: tracepoints_that_are_hidden_are_missing_and_no_error: {why}");
+    }
+    // What Linux 6.1 has not.
+    let hidden = ["tcp_sendmsg_locked", "sk_data_ready"];
+    let tracer = Tracer::load(&hidden).unwrap();
+    assert!(hidden.iter().all(|name| tracer.missing().contains(name)));
+    assert!(tracer.lacks(Point::Locked) && tracer.lacks(Point::Ready) && !tracer.lacks(Point::Queued));
+}
+
+#[test]
+fn events_of_another_form_are_none() {
+    assert_eq!((decoded(&[0; 11]), decoded(&[0xff; 16])), (None, None));
+    assert_eq!(
+        decoded(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]).map(|one| one.point),
+        Some(Point::Running)
+    );
+}
+
+/// The object that is committed is what its source makes, with the clang that made it.
+#[test]
+fn the_object_is_built_from_its_source() {
+    const NAME: &str = "the_object_is_built_from_its_source";
+    let told = std::process::Command::new("clang").arg("--version").output();
+    let told = told.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
+    if !told.contains("version 14.")
+        || std::process::Command::new("llvm-strip").arg("--version").output().is_err()
+    {
+        return println!("SKIP: {NAME}: clang 14 and llvm-strip are not installed");
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bpf");
+    let built = std::env::temp_dir().join(format!("linerate-stages-{}.o", std::process::id()));
+    let status =
+        std::process::Command::new("sh").arg(format!("{folder}/build.sh")).arg(&built).status().unwrap();
+    let bytes = std::fs::read(&built).unwrap();
+    std::fs::remove_file(&built).unwrap();
+    assert!(status.success() && bytes == OBJECT, "run {folder}/build.sh");
+}

@@ -1,0 +1,68 @@
+//! The command line of `linerate trace`, in a file that the commands' own can read without knowing what it does.
+
+use crate::cli::fault::faults;
+use crate::cli::heading::{OUTPUT, WHAT};
+use crate::cli::reach::Reach;
+use crate::cli::value::{count, message_size, setting, target};
+use crate::plan::{Fault, Setting, Target};
+use crate::vocabulary::Wait;
+use clap::ValueHint;
+use std::path::PathBuf;
+
+/// Sends a message to the other host and waits for its answer, again and again, and says where the time of a round trip goes on
+/// both hosts: stage by stage, summing to what the program clocked. Beside it the path of the slowest 1 %, and what the stamps
+/// themselves cost.
+#[derive(Debug, clap::Args)]
+pub struct Trace {
+    /// `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, `ssh://[user@]HOST[:PORT]`, or two of these with a comma.
+    #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
+    pub target: Target,
+    /// Bytes of a message and of its answer, at most 64 KiB.
+    #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
+    pub bytes: u64,
+    /// Exchanges of a block.
+    #[arg(long, value_name = "COUNT", default_value_t = 400, value_parser = count(20, 4000), help_heading = WHAT)]
+    pub exchanges: u32,
+    /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count(1, 200), help_heading = WHAT)]
+    pub blocks: u32,
+    /// The highest level that is tried: 0 is what any user may see, 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a
+    /// user namespace). A host that refuses it is traced at the one below, and says why.
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(help_heading = WHAT)]
+    pub level: u8,
+    /// How both ends wait for a message: asleep in the kernel (sleep), asking again and again (poll), or one after the other.
+    #[arg(long, default_value = "both", value_parser = ["both", "sleep", "poll"], help_heading = WHAT)]
+    pub wait: String,
+    /// Set a knob of the connection: tcp.no-delay=off, socket.send-buffer=16KiB. May be repeated.
+    #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub set: Vec<Setting>,
+    /// Put a known fault into the lab: b:cpu-hog=1, a-b:delay=5ms. `linerate list faults` shows them. May be repeated.
+    #[arg(long = "fault", value_name = "[WHERE:]NAME[=VALUE]", value_parser = faults(), help_heading = WHAT)]
+    #[arg(hide_possible_values = true)]
+    pub faults: Vec<Fault>,
+    #[command(flatten)]
+    pub reach: Reach,
+    /// Write a page with the bars and tables to this file.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub page: Option<PathBuf>,
+    /// No progress: only what came of it, and errors.
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub quiet: bool,
+    /// Print what came of it as one line of JSON.
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+}
+
+/// What `--wait` may say, and how both ends wait then.
+const WAITS: &[(&str, &[Wait])] =
+    &[("both", &[Wait::Sleeping, Wait::Polling]), ("sleep", &[Wait::Sleeping]), ("poll", &[Wait::Polling])];
+
+impl Trace {
+    /// How both ends wait, one way after the other.
+    pub fn waits(&self) -> Vec<Wait> {
+        let named = WAITS.iter().find(|(name, _)| *name == self.wait);
+        named.map_or(Vec::new(), |(_, waits)| waits.to_vec())
+    }
+}

@@ -1,0 +1,182 @@
+//! Agents that launchers start and that call back: a command for each host, an MPI's launcher, Slurm.
+
+mod slurm;
+mod world;
+
+use crate::user::runs::{PROGRAM, await_condition, code, processes, recording, report};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Command;
+use world::{World, said};
+
+/// Nothing of a run is left, on any host.
+fn await_none() {
+    await_condition("the end of what the run started", || processes().is_empty());
+}
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL).unwrap();
+}
+
+#[test]
+fn named_hosts_call_back_and_one_that_does_not_is_a_line() {
+    let world = World::new(3);
+    // What greets and what complains is no answer.
+    let launch = format!("seq 20000; {} {{host}}", world.enter());
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "1"];
+    let output = world.run("launch:h0,gone,h1", &launch, &what).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let missing: Vec<String> =
+        said(&output).lines().filter(|line| line.contains("gone")).map(String::from).collect();
+    assert!(missing.len() == 1 && missing[0].contains("no call of gone; "), "{missing:?}");
+    assert!(missing[0].contains("no host is called gone"), "what the command said: {missing:?}");
+    let path = recording(&world.out());
+    let text = std::fs::read_to_string(&path).unwrap();
+    for host in &world.lab.hosts()[..2] {
+        assert!(text.contains(&format!(r#""address":"{}""#, host.address)), "the route to the controller");
+    }
+    assert_eq!(text.matches(r#""reached":"launch://"#).count(), 2);
+    let rung = &report(&path)["ladder"][0];
+    assert!(rung["throughput_bps"]["median"].as_f64().unwrap() > 0.0, "{rung}");
+    await_none();
+}
+
+#[test]
+fn what_launches_nothing_is_refused_with_a_hint() {
+    let world = World::new(1);
+    let refused = |target: &str, launch: &str, exit: i32, parts: &[&str]| {
+        let output =
+            world.run(target, launch, &["--only", "network.tcp", "--launch-wait", "1s"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{}", said(&output));
+        let text = said(&output);
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+        assert!(!world.out().exists(), "a run that is refused leaves nothing");
+    };
+    refused("slurm:-N2", "/no/such/srun", 3, &["there is no `/no/such/srun`", "is slurm installed here?"]);
+    refused(
+        "launch:h0,h1",
+        "ssh h0",
+        2,
+        &["does not say where {host} goes", "hint: try --launch 'ssh {host}'"],
+    );
+    refused(
+        "launch:h0,h1",
+        "echo away is {host}; exit 7; :",
+        4,
+        &["no call of h0; sh, process ", "ended with exit status: 7; it said: away is h1", "--listen"],
+    );
+    refused("mpirun:-n 2", "sleep 600; exit", 4, &["no call of task 0 of mpirun, task 1 of mpirun"]);
+    await_none();
+}
+
+#[test]
+fn two_that_answer_as_one_host_are_told_apart() {
+    let world = World::new(1);
+    // Called as mpirun is: `-n 2 PROGRAM agent …`.
+    let fake = world.script("fake", "shift 2\nPMI_RANK=0 \"$@\" & PMI_RANK=0 \"$@\" & wait");
+    let output = world.run("mpirun", &fake, &["--launch-wait", "2s"]).output().unwrap();
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("answers as task 0 of mpirun, which another one does already"), "{text}");
+    assert!(text.contains("no call of task 1 of mpirun"), "{text}");
+    await_none();
+}
+
+#[test]
+fn an_agent_without_the_secret_gets_nothing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, "0123456789abcdef0123456789abcdef\n").unwrap();
+    let agent = |arguments: &[&str]| {
+        let mut command = Command::new(PROGRAM);
+        command.args(["agent", "--join", "127.0.0.1:9"]).args(arguments).env_remove("LINERATE_JOIN_SECRET");
+        command.output().unwrap()
+    };
+    let path = file.to_str().unwrap();
+    for (arguments, part) in [
+        (&[][..], "no secret is given"),
+        (&["--secret-file", path], "others may read it"),
+        (&["--secret-file", "/no/such/file"], "there is no such file"),
+    ] {
+        let output = agent(arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(part), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
+    let world = World::new(3);
+    let launch = format!("{} {{host}}", world.enter());
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
+    let mut run = world.run("launch:h0,h1", &launch, &what).spawn().unwrap();
+    world.await_trial();
+    // The secret is in nobody's arguments.
+    for (pid, _) in processes() {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = line.split(|byte| *byte == 0);
+        assert!(words.into_iter().all(|word| word.len() < 60
+            || word.starts_with(b"/")
+            || !word.iter().all(u8::is_ascii_hexdigit)));
+    }
+    assert_eq!(processes().iter().filter(|(_, role)| role == "agent").count(), 2);
+    kill(run.id());
+    assert_eq!(code(&mut run), None);
+    await_none();
+    let cut = recording(&world.out());
+    let arguments = |more: &[&str]| {
+        let resumed = world.folder.path().join("resumed");
+        let mut command = world.command(&[&["resume"], more].concat());
+        command.arg(&cut).arg("--output").arg(&resumed);
+        (command.output().unwrap(), resumed)
+    };
+    // Whose command it is has to be said.
+    let (output, _) = arguments(&[]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains(&format!("it calls: {launch}, for launch:h0,h1")), "{}", said(&output));
+    let (output, resumed) = arguments(&["--trust"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let report = report(&recording(&resumed));
+    let ladder = report["ladder"].as_array().unwrap();
+    assert!(
+        ladder.iter().all(|entry| entry["throughput_bps"]["n"].as_u64().is_none_or(|n| n == 2)),
+        "{ladder:#?}"
+    );
+    await_none();
+}
+
+#[test]
+fn an_mpis_own_launcher_starts_agents() {
+    let world = World::new(3);
+    let shell = world.enter();
+    let home = world.lab.hosts()[2].address;
+    let launchers = [
+        (
+            "mpirun.openmpi",
+            format!("mpirun.openmpi --mca plm rsh --mca plm_rsh_agent {shell}"),
+            "-host h0,h1 -n 2",
+        ),
+        (
+            "mpiexec.mpich",
+            format!("mpiexec.mpich -launcher ssh -launcher-exec {shell}"),
+            &format!("-hosts h0,h1 -ppn 1 -localhost {home}"),
+        ),
+    ];
+    for (program, launch, options) in launchers {
+        if Command::new(program).arg("--version").output().is_err() {
+            println!("SKIP: launchers::an_mpis_own_launcher_starts_agents: {program} is not installed");
+            continue;
+        }
+        let plan = world.plan();
+        let mut run = world.run(&format!("mpirun:{options}"), &launch, &["--plan", &plan, "--passes", "1"]);
+        run.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        let output = run.output().unwrap();
+        assert!(output.status.success(), "{program}: {}", said(&output));
+        let text = std::fs::read_to_string(recording(&world.out())).unwrap();
+        assert_eq!(text.matches(r#""reached":"mpirun://"#).count(), 2, "{program}");
+        for host in &world.lab.hosts()[..2] {
+            assert!(text.contains(&format!(r#""address":"{}""#, host.address)), "{program}");
+        }
+        std::fs::remove_dir_all(world.out()).unwrap();
+    }
+    await_none();
+}

@@ -1,0 +1,244 @@
+//! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
+
+use crate::user::nobody::{self, program};
+use crate::user::ranks::is_of;
+use linerate_sys::thread;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn command(folder: &Path, target: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(["trace", target]).current_dir(folder);
+    command.env("LINERATE_STATE", folder.join("state")).env("LINERATE_CONFIG", "");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A trace, as a program is told it.
+#[track_caller]
+fn traced(target: &str, options: &[&str]) -> Value {
+    let folder = TempDir::new().unwrap();
+    let output = command(folder.path(), target).args(options).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key}: {value}"))
+}
+
+/// Of each stage of one way of waiting one of its numbers: `b in run-queue`.
+fn stages(of: &Value, key: &str) -> BTreeMap<String, f64> {
+    let word = |stage: &Value, key: &str| stage[key].as_str().unwrap_or("-").to_owned();
+    let named = |stage: &Value| {
+        (
+            format!("{} {} {}", word(stage, "host"), word(stage, "way"), word(stage, "stage")),
+            number(stage, key),
+        )
+    };
+    of["stages"].as_array().unwrap().iter().map(named).collect()
+}
+
+/// What holds of every trace.
+#[track_caller]
+fn is_whole(trace: &Value, level: u64) {
+    for host in trace["hosts"].as_array().unwrap() {
+        assert_eq!(host["level"], level, "{trace}");
+    }
+    for of in trace["waits"].as_array().unwrap() {
+        let (sum, clocked) = (number(of, "sum_ns"), number(&of["clocked"], "middle_ns"));
+        assert!((sum / clocked - 1.0).abs() <= 0.01, "{sum} of {clocked}");
+        assert!(
+            number(of, "whole") >= 0.99 * number(of, "exchanges"),
+            "{}: {}",
+            of["missing"],
+            of["disordered"]
+        );
+        assert_eq!((&of["lost_events"], &of["tax"]["n"]), (&Value::from(0), &Value::from(6)));
+        assert!(of["tax"]["low"].is_f64() && number(of, "sum_ns") > 0.0);
+        assert!(stages(of, "middle_ns").values().all(|ns| *ns >= 0.0));
+    }
+}
+
+const SHORT: [&str; 4] = ["--exchanges", "150", "--blocks", "6"];
+
+#[test]
+fn any_user_sees_where_a_message_waits() {
+    let trace = traced("lab", &[&SHORT[..], &["--level", "0"]].concat());
+    is_whole(&trace, 0);
+    let waits: Vec<&str> =
+        trace["waits"].as_array().unwrap().iter().filter_map(|of| of["wait"].as_str()).collect();
+    assert_eq!(waits, ["sleeping", "polling"]);
+    let names: Vec<String> = stages(&trace["waits"][0], "share").into_keys().collect();
+    let expected = [
+        "- - wire",
+        "a in receive",
+        "a in run-queue",
+        "a out queue",
+        "a out send-call",
+        "b - application",
+        "b in receive",
+        "b in run-queue",
+        "b out queue",
+        "b out send-call",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn an_ordinary_user_is_told_why_he_sees_no_more() {
+    let name = "trace::part_asks_for_more";
+    let text = nobody::runs_them_too(&["--exact", "--ignored", "--nocapture", name], &[]);
+    assert!(!nobody::is_root() || text.contains("test result: ok. 1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "a part, started by the tests"]
+fn part_asks_for_more() {
+    let trace = traced("lab", &SHORT);
+    is_whole(&trace, 0);
+    for host in trace["hosts"].as_array().unwrap() {
+        let refused = &host["refused"][0];
+        assert_eq!(refused["observer"], "tracepoints");
+        assert!(refused["why"].as_str().is_some_and(|why| why.contains("bpf(BPF_PROG_LOAD)")), "{refused}");
+        assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("root")), "{refused}");
+    }
+}
+
+#[test]
+fn tracepoints_cut_finer_and_sum_too() {
+    if let Err(why) = linerate_sys::probe::tracing() {
+        return println!("SKIP: tracepoints_cut_finer_and_sum_too: {why}");
+    }
+    let trace = traced("lab", &SHORT);
+    is_whole(&trace, 1);
+    let [sleeping, polling] = [0, 1].map(|at| stages(&trace["waits"][at], "middle_ns"));
+    for stage in ["a out queue", "b in softirq", "b in wake-up", "b in run-queue", "a in return", "- - wire"]
+    {
+        assert!(sleeping.contains_key(stage), "{stage}: {sleeping:?}");
+    }
+    assert!(!polling.contains_key("b in wake-up"), "who does not sleep is not woken: {polling:?}");
+    assert!(polling.contains_key("b in ip-in"), "{polling:?}");
+}
+
+#[test]
+fn a_delay_on_the_wire_is_in_the_wire() {
+    let options = ["--wait", "sleep", "--level", "0", "--exchanges", "25", "--blocks", "6"];
+    let [one, three] = ["lab:delay=1ms", "lab:delay=3ms"].map(|target| traced(target, &options));
+    is_whole(&three, 0);
+    // There and back.
+    const MORE: f64 = 4e6;
+    let [one, three] = [one, three].map(|trace| stages(&trace["waits"][0], "middle_ns"));
+    for (stage, before) in &one {
+        let more = three[stage] - before;
+        let expected = if stage.ends_with("wire") { MORE } else { 0.0 };
+        assert!((more - expected).abs() < 0.1 * MORE, "{stage}: {more} ns");
+    }
+}
+
+#[test]
+fn a_busy_cpu_is_in_the_run_queue() {
+    let last = *thread::allowed_cpus().unwrap().last().unwrap();
+    let stop = AtomicBool::new(false);
+    let trace = std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                thread::pin(&[last]).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let trace =
+            traced("lab", &["--wait", "sleep", "--level", "0", "--exchanges", "300", "--blocks", "6"]);
+        stop.store(true, Ordering::Relaxed);
+        trace
+    });
+    is_whole(&trace, 0);
+    let [slowest, middle] = ["slowest_ns", "middle_ns"].map(|key| stages(&trace["waits"][0], key));
+    let more = |stage: &str| slowest[stage] - middle[stage];
+    let waited = more("b in run-queue");
+    assert!(waited > 1e6, "{slowest:?}");
+    // What else runs on this machine may keep the other host's CPU busy too, and that is the same stage there.
+    for stage in slowest.keys().filter(|stage| !stage.ends_with("run-queue")) {
+        assert!(more(stage) < 0.1 * waited, "{stage}: {slowest:?}");
+    }
+}
+
+#[test]
+fn what_is_asked_in_vain_is_told_once() {
+    let folder = TempDir::new().unwrap();
+    let cases: [(&[&str], &str); 4] = [
+        (&["--bytes", "1MiB"], "at most 64KiB"),
+        (&["--exchanges", "5"], "20"),
+        (&["--level", "2"], "--level"),
+        (&["--page", "/nowhere/page.html", "--exchanges", "20", "--blocks", "1"], "/nowhere/page.html"),
+    ];
+    for (options, said) in cases {
+        let output = command(folder.path(), "lab").args(options).arg("-q").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(said) && text.contains("linerate: "), "{text}");
+    }
+    let output = command(folder.path(), "simulated").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "a made-up machine has no kernel");
+}
+
+#[test]
+fn text_and_page_tell_the_same() {
+    let folder = TempDir::new().unwrap();
+    let options = ["--wait", "poll", "--exchanges", "50", "--blocks", "1", "--page", "page.html", "-q"];
+    let output = command(folder.path(), "lab").args(options).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    for part in ["wire", "application", "slowest 1 %", "polling"] {
+        assert!(text.contains(part) && page.contains(part), "{part}: {text}");
+    }
+    assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("http://"));
+}
+
+/// The numbers of the programs that processes hold by descriptors, of those that `of` names (bpf_prog_show_fdinfo(),
+/// bpf_link_show_fdinfo()).
+fn programs(of: impl Fn(&Path) -> bool) -> BTreeSet<String> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+    let descriptors = all
+        .filter(|process| of(process))
+        .filter_map(|process| std::fs::read_dir(process.join("fdinfo")).ok());
+    let told = descriptors.flatten().flatten().filter_map(|one| std::fs::read_to_string(one.path()).ok());
+    told.filter_map(|text| Some(text.split("prog_id:").nth(1)?.split_whitespace().next()?.to_owned()))
+        .collect()
+}
+
+/// Programs, maps, ring and links are held by descriptors: they go with the agents, which go with who started them.
+#[test]
+fn killed_it_leaves_nothing_in_the_kernel() {
+    if let Err(why) = linerate_sys::probe::tracing() {
+        return println!("SKIP: killed_it_leaves_nothing_in_the_kernel: {why}");
+    }
+    let folder = TempDir::new().unwrap();
+    let mut child = command(folder.path(), "lab").args(["--blocks", "200", "-q"]).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let wait = || {
+        assert!(Instant::now() < deadline, "{:?}", programs(|_| true));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let is_ours = |process: &Path| is_of(process, folder.path());
+    let held = loop {
+        let held = programs(is_ours);
+        // Of either host some ten.
+        if held.len() >= 16 {
+            break held;
+        }
+        wait();
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    while programs(|_| true).iter().any(|program| held.contains(program)) {
+        wait();
+    }
+    assert!(!Path::new("/sys/fs/bpf/linerate").exists(), "nothing is pinned");
+}
