@@ -84,21 +84,28 @@ fn wire(run: &Run) -> String {
     facts.extend(run.mtu.map(|mtu| format!("MTU {mtu}{on_path}")));
     facts.extend(run.line_bps.map(|rate| BitRate(rate).to_string()));
     if scheme == "lab" {
-        facts.extend(further_keys(rest));
+        facts.extend(further_keys(rest, run.line_bps.is_some()));
     }
     format!("{target}: {}", facts.join(", "))
 }
 
-/// Keys of a lab that stand in its heading anyway, or elsewhere.
-const TOLD: [&str; 4] = ["hosts=", "mtu=", "rate=", "fault="];
+/// Keys of a lab that stand in its heading anyway, or elsewhere; the rate does where the hosts' interfaces have it.
+const TOLD: [&str; 4] = ["hosts=", "mtu=", "fault=", RATE];
+const RATE: &str = "rate=";
 
-/// What else is said of a lab: `delay 10.0 ms`, `hops 2`.
-fn further_keys(description: &str) -> impl Iterator<Item = String> + '_ {
-    let keys = description.split(',').filter(|key| !TOLD.iter().any(|told| key.starts_with(told)));
-    keys.filter(|key| !key.is_empty()).map(|key| match key.split_once('=') {
+/// What else is said of a lab: `delay 10.0 ms`, `c-.rate 12.0 Mb/s`, `hops 2`.
+fn further_keys(description: &str, has_rate: bool) -> impl Iterator<Item = String> + '_ {
+    let is_told =
+        move |key: &str| TOLD.iter().any(|told| key.starts_with(told) && (has_rate || *told != RATE));
+    let keys = description.split(',').filter(move |key| !key.is_empty() && !is_told(key));
+    keys.map(|key| match key.split_once('=') {
         Some((name, value)) if value.ends_with("ns") => {
             let time = value.parse::<Nanoseconds>().map_or(value.into(), |time| time.to_string());
             format!("{name} {time}")
+        }
+        Some((name, value)) if value.ends_with("b/s") => {
+            let rate = value.parse::<BitRate>().map_or(value.into(), |rate| rate.to_string());
+            format!("{name} {rate}")
         }
         Some((name, value)) => format!("{name} {value}"),
         None => key.into(),
@@ -149,12 +156,15 @@ mod tests {
 
     #[test]
     fn a_lab_says_all_that_lies_between_its_hosts() {
-        let keys = |description: &str| further_keys(description).collect::<Vec<_>>().join(", ");
+        let keys = |description: &str| further_keys(description, true).collect::<Vec<_>>().join(", ");
         assert_eq!(keys(""), "");
         assert_eq!(keys("hosts=2,mtu=1500,rate=1000000000b/s,fault=sack-off"), "");
         assert_eq!(
             keys("net.toml,mtu=9000,delay=100000ns,loss=0.01,a-b.delay=2000000ns,hops=2"),
             "net.toml, delay 100 µs, loss 0.01, a-b.delay 2.00 ms, hops 2"
         );
+        let of_hosts: Vec<String> =
+            further_keys("hosts=8,rate=20000000b/s,c-.rate=12000000b/s,wire=tbf", false).collect();
+        assert_eq!(of_hosts.join(", "), "rate 20.0 Mb/s, c-.rate 12.0 Mb/s, wire tbf");
     }
 }
