@@ -191,16 +191,22 @@ pub fn buffers(socket: &impl AsFd) -> Result<(usize, usize)> {
     Ok((socket.send_buffer_size().map_err(read)?, socket.recv_buffer_size().map_err(read)?))
 }
 
-/// Has the kernel ask after the other end of a TCP connection on which nothing passes (SO_KEEPALIVE, tcp(7)): one that is cut
-/// off is noticed within 15 s.
+/// Has the kernel ask after the other end of a TCP connection on which nothing passes (SO_KEEPALIVE, tcp(7)), and give up one that
+/// acknowledges nothing: who is cut off is noticed within 15 s.
 pub fn notice_loss(socket: &impl AsFd) {
     let asked = TcpKeepalive::new()
         .with_time(Duration::from_secs(3))
         .with_interval(Duration::from_secs(2))
         .with_retries(6);
+    let socket = SockRef::from(socket);
     // Where it cannot be had, what is waited for has a limit of its own.
-    let _ = SockRef::from(socket).set_tcp_keepalive(&asked);
+    let _ = socket.set_tcp_keepalive(&asked);
+    // Nobody is asked after while something is unacknowledged: that has a limit of its own.
+    let _ = socket.set_tcp_user_timeout(Some(LOST));
 }
+
+/// After so long without a word from its kernel an end is gone: `TCP_USER_TIMEOUT` of tcp(7).
+const LOST: Duration = Duration::from_secs(15);
 
 /// Ends both directions: whoever waits on the socket, in this process or at the other end, waits no longer.
 pub fn shut_down(socket: &impl AsFd) {

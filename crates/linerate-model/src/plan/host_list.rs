@@ -2,6 +2,7 @@
 
 use super::TargetError;
 use super::pair::MOST_HOSTS;
+use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// The longest name of a host.
@@ -171,6 +172,15 @@ fn checked(hosts: Vec<String>) -> Result<Vec<String>, TargetError> {
     }
 }
 
+/// Hosts as a recording has them: it may be a stranger's, and what it names is called.
+pub(super) fn names<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let hosts = Vec::<String>::deserialize(from)?;
+    match hosts.iter().find(|host| !is_host(host)) {
+        Some(bad) => Err(serde::de::Error::custom(format!("`{bad}` is no host"))),
+        None => Ok(hosts),
+    }
+}
+
 /// No blank and no leading dash, so that a host can never be read as an option of ssh.
 pub(super) fn is_host(host: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || "@.:-_[]%".contains(c);
@@ -183,6 +193,16 @@ mod tests {
 
     fn names(text: &str) -> String {
         of_list(text).unwrap().join(" ")
+    }
+
+    #[test]
+    fn a_recordings_hosts_are_checked_as_typed_ones() {
+        use crate::plan::Target;
+        assert!(serde_json::from_str::<Target>(r#"{"ssh":["a","root@b:2222"]}"#).is_ok());
+        for host in ["$(cmd)", "-oProxyCommand=x", "a b", ""] {
+            let text = serde_json::json!({ "ssh": [host] }).to_string();
+            assert!(serde_json::from_str::<Target>(&text).is_err(), "{host}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum Target {
     /// Virtual hosts on this machine.
     Lab(Topology),
     /// Hosts reached by ssh, as `[user@]host[:port]`; one means from this host to that one.
-    Ssh(Vec<String>),
+    Ssh(#[serde(deserialize_with = "host_list::names")] Vec<String>),
     /// Hosts whose agents a launcher starts, and which call back.
     Launched(Launched),
     /// No hosts at all: a made-up machine in virtual time.

@@ -8,13 +8,14 @@ use std::ops::Range;
 const WEAK: f64 = 10.0;
 
 /// The places of the first values after each change of level, in order of time: on each side of a
-/// change lie at least `least` values (and two), and at most about a share `p` of level series has any.
+/// change lie at least `least` values (and two).
 ///
 /// E-divisive means (Matteson and James, JASA 109, 2014) with a t-test in place of the permutations, so
 /// that the same series gives the same answer, and weak changes joined again (Fleming and others,
 /// Hunter, arXiv 2301.03034). A cut is the best of many places, which the plain test does not know: at
 /// 1 % it would find a change in a fifth of level series of 50 values. Its p therefore counts once for
-/// each place (Bonferroni). Takes time with the square of the length. Values that are not finite are
+/// each place (Bonferroni). What is left is a share of level series of the order of `p` that show a change, and not a bound: far in its
+/// tails, with few values on one side, the test (Welch) finds several times as many as it says. Takes time with the square of the length. Values that are not finite are
 /// left out; values that resemble the one before change more often than is said.
 pub fn change_points(series: &[f64], p: f64, least: usize) -> Vec<usize> {
     let (places, values): (Vec<usize>, Vec<f64>) =

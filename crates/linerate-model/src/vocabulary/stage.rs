@@ -26,7 +26,8 @@ pub const QUEUED: Point = point("queued", "SO_TIMESTAMPING, TX_SCHED; tracepoint
 pub const TRANSMITTED: Point =
     point("transmitted", "SO_TIMESTAMPING, TX_SOFTWARE; tracepoint net_dev_start_xmit");
 /// It has come to the other host.
-pub const ARRIVED: Point = point("arrived", "SO_TIMESTAMPING, RX_SOFTWARE; tracepoint netif_rx");
+pub const ARRIVED: Point =
+    point("arrived", "SO_TIMESTAMPING, RX_SOFTWARE; tracepoints netif_rx and napi_gro_receive_entry");
 /// Its softirq gives it to IP.
 pub const RECEIVED: Point = point("received", "tracepoint netif_receive_skb");
 /// IP has found its socket.

@@ -164,7 +164,8 @@ fn settings(plan: &Plan, case: &Case, _: u64) -> Level {
     };
     let name = plan.view.suites().iter().find_map(of_case);
     let name = name.unwrap_or_else(|| super::AS_IT_STANDS.into());
-    let value = name.rsplit_once('=').map_or(name.as_str(), |(_, value)| value);
+    // Several settings are no place along an axis.
+    let value = name.split_once('=').map_or(name.as_str(), |(_, value)| value);
     let number = value.parse::<Bytes>().map(|bytes| bytes.0 as f64).ok();
     Level { name, number }
 }

@@ -221,8 +221,16 @@ impl Graph {
                 return wrong(format!("slowed by `{text}`: {why}"), "slow = \"2ms\"");
             }
         }
-        let comes = self.joined(at, |stream| (&stream.to, &stream.from)).next().is_some();
-        let goes = self.joined(at, |stream| (&stream.from, &stream.to)).next().is_some();
+        let comes = self.joined(at, |stream| (&stream.to, &stream.from)).count();
+        let goes = self.joined(at, |stream| (&stream.from, &stream.to)).count();
+        // Each filter would take, or give, every byte as often.
+        if comes.max(goes) > 1 {
+            return wrong(
+                "several streams come to it or go from it".into(),
+                "copies = 2 shares a stage's work",
+            );
+        }
+        let (comes, goes) = (comes > 0, goes > 0);
         match (filter.takes.is_some() == comes, filter.gives.is_some() == goes) {
             (true, true) => Ok(()),
             (false, _) if comes => {

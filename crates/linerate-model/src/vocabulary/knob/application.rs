@@ -61,7 +61,7 @@ pub const MONITOR_DEADLINE: Knob = Knob {
     default: "1s",
     harmless: None,
     had: Had::Always,
-    about: "how long a monitor waits for a node's reply before it goes on without; connections are waited for 100 ms at least",
+    about: "how long a monitor waits for a node's reply before it goes on without; what a connection takes to be made is not bounded by it, and counts",
     source: "this program's monitor",
     hint: "several times round-time.p99, or good polls are missed",
 };
