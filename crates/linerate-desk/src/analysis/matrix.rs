@@ -16,5 +16,5 @@ pub use inventory::{Difference, differences};
 pub use judge::{Confirmed, FRESH, Judged, Outcome};
 pub use of_recording::{Cell, Matrix, matrix, rates, round_trips};
 pub use shot::{Shot, Stage};
-pub use suspect::{Part, Screened, Suspect, screened};
+pub use suspect::{LOOKS, Part, Screened, Suspect, screened};
 pub use verdict::{Kind, Named, Told, told};

@@ -53,8 +53,8 @@ pub struct StageTime {
     pub p90_ns: f64,
     /// The 99th.
     pub p99_ns: f64,
-    /// The mean over the slowest hundredth of the exchanges.
-    pub slowest_ns: f64,
+    /// The mean over the slowest hundredth of the exchanges; none where these are none, or not one of them is whole.
+    pub slowest_ns: Option<f64>,
 }
 
 /// What the program clocked.
@@ -198,12 +198,16 @@ fn stages(
             self::band(&of_block.collect::<Vec<_>>())
         })
         .collect();
+    // Of fewer than a hundred there is no hundredth.
+    let has_tail = clocked.len() >= SLOWEST;
     let slowest = slowest_from(&clocked.iter().map(|(_, ns)| *ns).collect::<Vec<_>>());
-    let middles: Vec<f64> = (0..way.keys().len())
-        .map(|at| {
-            mean(wholes.iter().filter(|one| in_band(band, one.round_trip_ns)).map(|one| one.stages_ns[at]))
-        })
-        .collect();
+    let middle = |at: usize| {
+        mean(wholes.iter().filter(|one| in_band(band, one.round_trip_ns)).map(|one| one.stages_ns[at]))
+    };
+    // Where no exchange of the middle is whole, nothing is said of stages.
+    let Some(middles) = (0..way.keys().len()).map(middle).collect::<Option<Vec<f64>>>() else {
+        return Vec::new();
+    };
     let whole: f64 = middles.iter().sum();
     let time = |(at, key): (usize, &StageKey)| {
         let mut sorted: Vec<f64> = wholes.iter().map(|one| one.stages_ns[at]).collect();
@@ -211,9 +215,9 @@ fn stages(
         let of_block = |block: usize| {
             let band = bands[block]?;
             let of_it = wholes.iter().filter(|one| one.block == block && in_band(band, one.round_trip_ns));
-            Some(mean(of_it.map(|one| one.stages_ns[at])))
+            mean(of_it.map(|one| one.stages_ns[at]))
         };
-        let slow = wholes.iter().filter(|one| one.round_trip_ns >= slowest);
+        let slow = wholes.iter().filter(|one| has_tail && one.round_trip_ns >= slowest);
         StageTime {
             key: key.clone(),
             middle_ns: middles[at],
@@ -233,11 +237,11 @@ fn summary(all: &[f64], [low, high]: [f64; 2]) -> Clocked {
     sorted.sort_by(f64::total_cmp);
     let slowest = slowest_from(all);
     Clocked {
-        middle_ns: mean(all.iter().copied().filter(|ns| *ns >= low && *ns <= high)),
+        middle_ns: mean(all.iter().copied().filter(|ns| *ns >= low && *ns <= high)).unwrap_or_default(),
         p50_ns: percentile(&sorted, 0.5),
         p90_ns: percentile(&sorted, 0.9),
         p99_ns: percentile(&sorted, 0.99),
-        slowest_ns: mean(all.iter().copied().filter(|ns| *ns >= slowest)),
+        slowest_ns: mean(all.iter().copied().filter(|ns| *ns >= slowest)).unwrap_or_default(),
     }
 }
 
@@ -262,10 +266,9 @@ fn percentile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// 0 of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
-    if count == 0 { 0.0 } else { sum / count as f64 }
+    (count > 0).then(|| sum / count as f64)
 }
 
 impl TraceOf {
@@ -279,12 +282,13 @@ impl TraceOf {
         self.sum_ns / self.clocked.middle_ns - 1.0
     }
 
-    /// What the slowest hundredth takes longer in each stage, the largest first, with its share of all that it takes longer.
+    /// What the slowest hundredth takes longer in each stage, the largest first, with its share of all that stages take longer:
+    /// what some take less makes the others no larger a part.
     pub fn excess(&self) -> Vec<(&StageKey, f64, f64)> {
-        let excess = |stage: &StageTime| stage.slowest_ns - stage.middle_ns;
-        let all: f64 = self.stages.iter().map(excess).sum();
+        let parts = || self.stages.iter().filter_map(|one| Some((&one.key, one.slowest_ns? - one.middle_ns)));
+        let all: f64 = parts().map(|(_, ns)| ns.max(0.0)).sum();
         let mut parts: Vec<_> =
-            self.stages.iter().map(|one| (&one.key, excess(one), excess(one) / all)).collect();
+            parts().map(|(key, ns)| (key, ns, if all > 0.0 { ns.max(0.0) / all } else { 0.0 })).collect();
         parts.sort_by(|one, other| other.1.total_cmp(&one.1));
         parts
     }

@@ -290,9 +290,10 @@ impl CauseVerdict {
         self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_SIGN)
     }
 
-    /// Whether it shows a sign and there was no time for its experiment, so that it may well be there.
+    /// Whether it shows a sign and its experiment was left, for want of time or because another change reached all that is
+    /// expected, so that it may well be there.
     pub fn is_left_open(&self) -> bool {
-        self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_TIME)
+        self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_TIME || told == LEFT)
     }
 }
 

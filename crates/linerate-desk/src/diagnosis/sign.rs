@@ -310,14 +310,17 @@ impl<'r> Shown<'r> {
 
     /// Packets that the ends dropped, and those that came in.
     fn dropped(&self) -> Option<(f64, f64)> {
-        let deltas = self.steps.iter().flat_map(|step| &step.hosts);
-        let of_backlog: f64 = deltas.map(|delta| delta.softnet_dropped as f64).sum();
+        // The backlog's count is the machine's, which hosts of a lab share; and what it drops its interface counts too.
+        let of_step = |step: &&StepRecord| {
+            step.hosts.iter().map(|delta| delta.softnet_dropped as f64).fold(0.0, f64::max)
+        };
+        let of_backlog: f64 = self.steps.iter().map(of_step).sum();
         let of_interfaces = self.interfaces().map(|(host, name)| {
             let of_host = self.steps.iter().flat_map(|step| &step.hosts).filter(|delta| delta.host == host);
             let deltas = of_host.flat_map(|delta| &delta.interfaces).filter(|delta| delta.name == name);
             deltas.map(|delta| delta.drops as f64).sum::<f64>()
         });
-        let dropped = of_backlog + of_interfaces.sum::<f64>();
+        let dropped = of_backlog.max(of_interfaces.sum::<f64>());
         Some((dropped, self.received()?.1))
     }
 

@@ -39,6 +39,7 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         suspected: of_outcome(Outcome::Open),
         cleared: of_outcome(Outcome::Cleared),
         doubt: told.doubt.clone().map(|(why, takes)| DoubtEntry { why, takes }),
+        failed: matrix.failed.iter().map(|(pair, why)| failed_pair(*pair, why, screening)).collect(),
         seen: told.seen,
         noise: told.screened.effects.noise,
         usual_bps: matrix.usual_bps,
@@ -47,6 +48,11 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         cells: cells.collect(),
         inventory: differences.iter().map(|one| difference(one, screening)).collect(),
     })
+}
+
+fn failed_pair(pair: HostPair, why: &str, screening: &Screening) -> FailedPairEntry {
+    let [from, to] = [pair.from, pair.to].map(|host| screening.name_of(host));
+    FailedPairEntry { from, to, why: why.into() }
 }
 
 fn ratio(shift: Shift) -> Estimate {
@@ -68,6 +74,7 @@ fn named(one: &Named, screening: &Screening, differences: &[Difference]) -> Name
         kind: one.kind.name().into(),
         hosts: one.hosts.iter().map(|host| screening.name_of(*host)).collect(),
         group: one.group.and_then(|group| Some(screening.groups.get(group)?.name.clone())),
+        sends: one.group.map(|_| one.sends),
         ratio: ratio(one.shift),
         confirmed: confirmed.into(),
         slow_partners: one.slow_partners.0,
@@ -159,7 +166,7 @@ pub(super) fn sentence(matrix: &MatrixReport) -> String {
         }
         (Verdict::CannotTell | Verdict::Same, _) => {
             let seen = matrix.seen.map_or(String::new(), |seen| {
-                format!(": a host slower by {} would have stood apart", percent(seen))
+                format!(": a host slower by {} would have stood apart in 19 of 20 runs", percent(seen))
             });
             format!("Nobody is slow among {hosts} in {rounds}{seen}.")
         }
@@ -167,13 +174,8 @@ pub(super) fn sentence(matrix: &MatrixReport) -> String {
 }
 
 /// What each kind does, and what confirmed it, in words.
-const DOES: &[(&str, &str)] = &[
-    ("sender", "sends"),
-    ("receiver", "receives"),
-    ("link", "passes on"),
-    ("group", "is linked with the others"),
-    ("host", "sends and receives"),
-];
+const DOES: &[(&str, &str)] =
+    &[("sender", "sends"), ("receiver", "receives"), ("link", "passes on"), ("host", "sends and receives")];
 
 /// `node41 sends at 60 % [57 %, 63 %] of what others do: 14 of 16 partners, confirmed with nobody else sending.`
 pub(super) fn said(one: &NamedEntry) -> String {
@@ -182,7 +184,11 @@ pub(super) fn said(one: &NamedEntry) -> String {
         (_, Some(group)) => format!("{group} ({})", counted(one.hosts.len(), "host")),
         _ => one.hosts.join(", "),
     };
-    let does = DOES.iter().find(|(kind, _)| *kind == one.kind).map_or("", |(_, does)| does);
+    let does = match one.sends {
+        Some(true) => "sends to the others",
+        Some(false) => "receives from the others",
+        None => DOES.iter().find(|(kind, _)| *kind == one.kind).map_or("", |(_, does)| does),
+    };
     let confirmed = match one.confirmed.as_str() {
         "alone" => "confirmed with nobody else sending",
         _ => "only while others send: something is shared",
@@ -194,7 +200,7 @@ pub(super) fn said(one: &NamedEntry) -> String {
         "{who} {does} at {}{ends} of what others do: {} of {}, {confirmed}.",
         percent(median),
         one.slow_partners,
-        counted(one.partners, "partner")
+        counted(one.partners, if one.group.is_some() { "pair" } else { "partner" })
     )
 }
 
@@ -334,6 +340,9 @@ fn beside(matrix: &MatrixReport) -> Vec<String> {
     if let Some(doubt) = &matrix.doubt {
         lines.push(format!("What it would take: {}.", doubt.takes));
     }
+    lines.extend(
+        matrix.failed.iter().map(|one| format!("{} to {} passed nothing: {}.", one.from, one.to, one.why)),
+    );
     for host in matrix.hosts.iter() {
         if let Some(why) = &host.failed {
             lines.push(format!("{} was left out: {why}.", host.name));

@@ -11,7 +11,8 @@ pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use matrix::{
-    CellEntry, DifferenceEntry, DoubtEntry, MatrixHostEntry, MatrixReport, NamedEntry, SuspectEntry,
+    CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, MatrixHostEntry, MatrixReport, NamedEntry,
+    SuspectEntry,
 };
 pub use suite::{
     CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteRowEntry,

@@ -5,7 +5,7 @@ use crate::analysis::{StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace
 use crate::record::{Trace, TraceHost};
 use crate::statistic::Estimate;
 use crate::unit::{Nanoseconds, counted, percent, signed_percent, significant};
-use crate::vocabulary::TRACE_LEVELS;
+use crate::vocabulary::{TRACE_LEVELS, Wait};
 use comfy_table::CellAlignment;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +18,9 @@ const COVERED: f64 = 0.99;
 
 /// The stages may sum to so much more or less than what was clocked.
 const SUMS: f64 = 0.01;
+
+/// A longer message is several packets: a segment of an MTU of 1500.
+const SEGMENT: u64 = 1448;
 
 /// A trace for programs.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -136,7 +139,7 @@ fn tail(of: &TraceOf) -> Option<String> {
         .iter()
         .take(TOLD)
         .filter(|(_, ns, share)| *ns > 0.0 && *share >= 0.1)
-        .map(|(key, _, share)| format!("{} {}", percent(share.min(1.0)), place_of(key)))
+        .map(|(key, _, share)| format!("{} {}", percent(*share), place_of(key)))
         .collect();
     (!parts.is_empty() && longer.is_finite()).then(|| {
         format!(
@@ -168,7 +171,8 @@ pub(super) const HEADS: [&str; 9] =
 pub(super) fn cells(stage: &StageTime) -> Vec<String> {
     let ends = stage.of_blocks.and_then(|of| Some((of.low?, of.high?)));
     let blocks = ends.map_or("-".to_owned(), |(low, high)| format!("{} to {}", time(low), time(high)));
-    let times = [stage.p50_ns, stage.p90_ns, stage.p99_ns, stage.slowest_ns].map(time);
+    let slowest = stage.slowest_ns.map_or("-".to_owned(), time);
+    let times = [stage.p50_ns, stage.p90_ns, stage.p99_ns].map(time).into_iter().chain([slowest]);
     let first = vec![
         place(&stage.key),
         stage.key.stage.to_owned(),
@@ -216,6 +220,20 @@ fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
             ));
         }
     }
+    for wait in [Wait::Sleeping, Wait::Polling] {
+        let was_traced = trace.blocks.iter().any(|block| block.wait == wait);
+        if was_traced && !analysis.waits.iter().any(|of| of.wait == wait) {
+            notes.push(format!(
+                "{wait}: no block can be used: a clock was set while each ran, or the program's own times are missing."
+            ));
+        }
+    }
+    let levels: Vec<u8> = trace.hosts.iter().map(|host| host.level).collect();
+    if levels.windows(2).any(|pair| pair[0] != pair[1]) && trace.message_bytes > SEGMENT {
+        notes.push(
+            "One host stamps the first packet of a message and the other its last byte: the wire holds the time between.".into(),
+        );
+    }
     notes.extend(analysis.waits.iter().flat_map(|of| doubts(trace, of)));
     notes.dedup();
     notes
@@ -234,7 +252,7 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
             of.disordered
         ));
     }
-    if of.sum_error().abs() > SUMS {
+    if !of.stages.is_empty() && of.sum_error().abs() > SUMS {
         doubts.push(format!("{wait}: the stages do not sum to what was clocked: do not trust their shares."));
     }
     if of.stepped_blocks > 0 {
@@ -244,7 +262,7 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
         ));
     }
     let slept = trace.blocks.iter().filter(|block| block.wait == wait);
-    if wait == crate::vocabulary::Wait::Sleeping && slept.clone().any(|block| !block.kept_awake) {
+    if wait == Wait::Sleeping && slept.clone().any(|block| !block.kept_awake) {
         doubts.push(format!(
             "{wait}: CPUs were not kept awake, so a wake-up also takes them out of their idle states."
         ));
@@ -258,6 +276,9 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
             "{wait}: {} sent again; an exchange with one is slower by TCP's wait.",
             counted(again, "segment")
         ));
+    }
+    if of.stages.is_empty() {
+        doubts.push(format!("{wait}: no exchange of the middle is whole, so nothing is said of its stages."));
     }
     doubts
 }

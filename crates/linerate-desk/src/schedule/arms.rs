@@ -200,7 +200,7 @@ impl Arms {
         let visit = |arm: u32, entry: &Entry| {
             let mut entry = entry.clone();
             entry.case.arm = arm;
-            Visit { pass, why, entry, probe }
+            Visit { pass, why, entry, probe, again: false }
         };
         arms.iter().flat_map(|arm| self.entries.iter().map(move |entry| visit(*arm, entry))).collect()
     }

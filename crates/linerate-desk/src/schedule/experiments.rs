@@ -235,7 +235,7 @@ impl Experiments {
         let visit = |arm: &u32| {
             let mut entry = self.entry.clone()?;
             entry.case.arm = *arm;
-            Some(Visit { pass, why, entry, probe })
+            Some(Visit { pass, why, entry, probe, again: false })
         };
         arms.iter().filter_map(visit).collect()
     }

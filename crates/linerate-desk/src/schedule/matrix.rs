@@ -110,7 +110,7 @@ impl Screen {
         let pairs: Pairs = round.pairs.iter().copied().collect();
         let visit = |pattern: &Pattern| {
             let entry = self.entry(*pattern, pairs.clone())?;
-            Some(Visit { pass, why, entry, probe })
+            Some(Visit { pass, why, entry, probe, again: false })
         };
         self.patterns.iter().filter(is_wanted).filter_map(visit).collect()
     }

@@ -244,7 +244,7 @@ impl Passes {
         let visit = |vanishing: Vanishing| {
             let entry = self.entries.iter().find(|entry| entry.case == vanishing.case)?;
             let entry = entry.with_sizes(vec![vanishing.middle()?]);
-            Some(Visit { pass: 0, why: Why::Bisect, entry, probe: None })
+            Some(Visit { pass: 0, why: Why::Bisect, entry, probe: None, again: false })
         };
         vanishing(recording).into_iter().filter_map(visit).collect()
     }
@@ -298,13 +298,18 @@ impl Passes {
         };
         let Some(batch) = self.study.next(&scene) else { return Vec::new() };
         let pass = pass + u32::from(batch.new_pass);
-        batch.visits.into_iter().map(|(why, entry)| Visit { pass, why, entry, probe: None }).collect()
+        batch
+            .visits
+            .into_iter()
+            .map(|(why, entry)| Visit { pass, why, entry, probe: None, again: false })
+            .collect()
     }
 
     fn probes(&self) -> Vec<Visit> {
         let order = self.order(0);
-        let visit =
-            |probe| move |entry: &Entry| Visit { pass: 0, why: Why::Probe, entry: entry.clone(), probe };
+        let visit = |probe| {
+            move |entry: &Entry| Visit { pass: 0, why: Why::Probe, entry: entry.clone(), probe, again: false }
+        };
         (0..PROBES).flat_map(|round| order.iter().map(visit(Some(round))).collect::<Vec<_>>()).collect()
     }
 
@@ -312,7 +317,7 @@ impl Passes {
     fn pass(&self, pass: u32) -> Vec<Visit> {
         let long = if pass == TIMELINE_PASS { &self.timelines[..] } else { &[] };
         let entries = self.order(pass).into_iter().chain(long.iter().cloned());
-        entries.map(|entry| Visit { pass, why: Why::Pass, entry, probe: None }).collect()
+        entries.map(|entry| Visit { pass, why: Why::Pass, entry, probe: None, again: false }).collect()
     }
 
     /// The entries in the order of a pass.

@@ -371,7 +371,13 @@ fn the_next_batch_follows_a_failed_one() {
     let entries = Passes::new(&plan, &recording).entries().to_vec();
     let visits = |rung: &str| {
         let of_rung = entries.iter().filter(|entry| entry.case.rung == rung);
-        let visit = |entry: &Entry| Visit { pass: 1, why: Why::Pass, entry: entry.clone(), probe: None };
+        let visit = |entry: &Entry| Visit {
+            pass: 1,
+            why: Why::Pass,
+            entry: entry.clone(),
+            probe: None,
+            again: false,
+        };
         of_rung.take(2).map(visit).collect::<Vec<_>>()
     };
     let lost = visits("in-host.udp")[0].entry.case.clone();

@@ -16,6 +16,8 @@ pub(super) struct Visit {
     pub entry: Entry,
     /// Which round of the discarded pass, where it belongs to that.
     pub probe: Option<usize>,
+    /// Whether it is made although the same failed for good before: the path may be back.
+    pub again: bool,
 }
 
 /// Every visit so far, without what failed.
@@ -58,7 +60,8 @@ impl Visits {
     fn add(&mut self, further: Vec<Visit>, recording: &Recording) {
         let for_good = (0..self.failures).filter(|nth| recording.is_for_good(*nth));
         let for_good: Vec<&NotMeasured> = for_good.map(|nth| &recording.unavailable[nth]).collect();
-        let is_left = |visit: &mut Visit| for_good.iter().all(|failed| visit.entry.leave_out(failed));
+        let is_left =
+            |visit: &mut Visit| visit.again || for_good.iter().all(|failed| visit.entry.leave_out(failed));
         self.all.extend(further.into_iter().filter_map(|mut visit| is_left(&mut visit).then_some(visit)));
     }
 

@@ -45,6 +45,10 @@ pub struct Effects {
 impl Effects {
     /// The parts of these cells between so many hosts.
     pub fn new(hosts: usize, cells: &[Shot]) -> Effects {
+        // A recording may name hosts that its plan has not.
+        let cells: Vec<Shot> =
+            cells.iter().filter(|cell| from(cell).max(to(cell)) < hosts).copied().collect();
+        let cells = cells.as_slice();
         let rows = by_host(hosts, cells, |cell| cell.pair.from.0);
         let columns = by_host(hosts, cells, |cell| cell.pair.to.0);
         let mut level = median(cells.iter().map(|cell| cell.log)).unwrap_or(0.0);
@@ -84,10 +88,11 @@ impl Effects {
         cell.log - self.level - of(&self.sends, from(cell)) - of(&self.receives, to(cell))
     }
 
-    /// The partners of the host that has the fewest, of those that have any.
-    pub fn fewest_partners(&self) -> u32 {
-        let all = self.sent_to.iter().chain(&self.had_from).copied();
-        all.filter(|partners| *partners > 0).min().unwrap_or(0)
+    /// The partners of the host that has the fewest, of those that have so many at least; of the one that has most, where none
+    /// has. A host that was lost on the way has few, and says nothing of the others.
+    pub fn partners(&self, least: u32) -> u32 {
+        let all = || self.sent_to.iter().chain(&self.had_from).copied();
+        all().filter(|partners| *partners >= least).min().or(all().max()).unwrap_or(0)
     }
 
     /// How far the median of so many cells is off by noise: one standard error.

@@ -146,7 +146,7 @@ fn put(all: &mut BTreeMap<String, String>, what: &str, value: Option<&Value>) {
 fn written(what: &str, value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) if what.ends_with("memory") || what.ends_with("bytes") => {
+        Value::Number(number) if what == "memory" => {
             let bytes = number.as_f64().unwrap_or(0.0).max(1.0);
             let steps = (bytes.ln() / MEMORY_STEP.ln()).round();
             let gib = MEMORY_STEP.powf(steps) / f64::from(1 << 30);

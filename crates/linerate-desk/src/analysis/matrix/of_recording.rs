@@ -3,8 +3,8 @@
 use super::shot::{Shot, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
-use crate::analysis::{half_round_trip_ns, throughput_bps};
-use crate::plan::{HostPair, Screening};
+use crate::analysis::{Verdict, half_round_trip_ns, throughput_bps};
+use crate::plan::{HostId, HostPair, Screening};
 use crate::record::Recording;
 use crate::statistic::median;
 use crate::vocabulary::Pattern;
@@ -34,6 +34,8 @@ pub struct Matrix {
     pub usual_bps: Option<f64>,
     /// The usual round trip.
     pub usual_round_trip_ns: Option<f64>,
+    /// Pairs of hosts that others reach, between which nothing passed, and why.
+    pub failed: Vec<(HostPair, String)>,
     /// Who is slow.
     pub told: Told,
 }
@@ -54,14 +56,42 @@ pub fn matrix(recording: &Recording) -> Option<Matrix> {
     of(&rates, |cell, bps| cell.throughput_bps = Some(bps));
     of(&round_trips(recording), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
     let cells: Vec<Cell> = cells.into_values().collect();
+    let failed = failed(recording, &cells);
+    let mut told = told(screening, hosts, &rates);
+    // What passed nothing has no rate, and is no healthy link.
+    if let Some((HostPair { from, to }, why)) = failed.first().filter(|_| told.verdict == Verdict::Same) {
+        let [from, to] = [*from, *to].map(|host| screening.name_of(host));
+        told.verdict = Verdict::CannotTell;
+        let takes = format!("see what is between {from} and {to}, and run it again");
+        told.doubt = Some((format!("{from} to {to} passed nothing: {why}"), takes));
+    }
     Some(Matrix {
         screening: screening.clone(),
         hosts,
         usual_bps: median(cells.iter().filter_map(|cell| cell.throughput_bps)),
         usual_round_trip_ns: median(cells.iter().filter_map(|cell| cell.round_trip_ns)),
-        told: told(screening, hosts, &rates),
+        failed,
+        told,
         cells,
     })
+}
+
+/// Streams of one pair that failed and never had a rate, between hosts that have rates with others.
+fn failed(recording: &Recording, cells: &[Cell]) -> Vec<(HostPair, String)> {
+    let has_rate = |is_it: &dyn Fn(HostPair) -> bool| {
+        cells.iter().any(|cell| cell.throughput_bps.is_some() && is_it(cell.pair))
+    };
+    let is_met = |host: HostId| has_rate(&|pair| pair.from == host || pair.to == host);
+    let mut failed: BTreeMap<HostPair, String> = BTreeMap::new();
+    for not in &recording.unavailable {
+        let Some(case) = not.case.as_deref().filter(|case| case.pattern == Pattern::Stream) else { continue };
+        let pair = case.pairs.first();
+        let is_own = case.pairs.len() == 1 && is_met(pair.from) && is_met(pair.to);
+        if is_own && !has_rate(&|other| other == pair) {
+            failed.entry(pair).or_insert_with(|| not.reason.why.clone());
+        }
+    }
+    failed.into_iter().collect()
 }
 
 /// Every rate on record.

@@ -19,6 +19,9 @@ pub const MOST_HOSTS: usize = 8;
 pub const MOST_LINKS: usize = 8;
 const MOST_GROUPS: usize = 2;
 
+/// Further looks at a cell that stands apart.
+pub const LOOKS: usize = 2;
+
 /// Cells that are looked at once more, for each host: 3 % of all cells are disturbed by something that passes.
 const RECHECKED_PER_HOST: usize = 4;
 
@@ -127,6 +130,8 @@ pub struct Screened {
     pub recheck: Vec<Suspect>,
     /// Those that were slow in each further look.
     pub still_slow: Vec<Suspect>,
+    /// Those that were not looked at so often, and not let go.
+    pub unseen: usize,
     /// Those that stand apart beyond the number that is looked at.
     pub beyond: usize,
 }
@@ -145,7 +150,7 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
         }
     }
     let effects = if groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
-    if effects.fewest_partners() < LEAST_PARTNERS {
+    if effects.partners(LEAST_PARTNERS) < LEAST_PARTNERS {
         return Screened { effects, ..Screened::default() };
     }
     let mut all_hosts = slow_hosts(&effects);
@@ -162,11 +167,11 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
     };
     let links: Vec<Suspect> = cells.iter().filter_map(of_cell).collect();
     let recheck = worst(links, RECHECKED_PER_HOST * hosts.max(1));
-    let links = still_slow(&recheck, &effects, shots);
+    let (links, unseen) = still_slow(&recheck, &effects, &groups, screening, shots);
     let beyond = all_hosts.len().saturating_sub(MOST_HOSTS) + links.len().saturating_sub(MOST_LINKS);
     let still_slow = links.clone();
     let suspects = [groups, worst(all_hosts, MOST_HOSTS), worst(links, MOST_LINKS)].concat();
-    Screened { effects, suspects, recheck, still_slow, beyond }
+    Screened { effects, suspects, recheck, still_slow, unseen, beyond }
 }
 
 /// Takes what a group explains out of the cells that show it, and out of those within it where these are as slow.
@@ -204,15 +209,29 @@ fn worst(mut suspects: Vec<Suspect>, most: usize) -> Vec<Suspect> {
     suspects
 }
 
-/// Cells that are slow in every further look too; none before the first.
-fn still_slow(recheck: &[Suspect], effects: &Effects, shots: &[Shot]) -> Vec<Suspect> {
-    let again = |suspect: &&Suspect| {
-        let Part::Link(pair) = suspect.part else { return false };
-        let mut looks =
-            shots.iter().filter(|shot| shot.stage == Stage::Recheck && shot.pair == pair).peekable();
-        looks.peek().is_some() && looks.all(|look| effects.rest(look) < -LET_GO * suspect.threshold)
-    };
-    recheck.iter().filter(again).copied().collect()
+/// Cells that are slow in every further look too, what groups explain taken out as in the screening; and how many were not looked
+/// at as often as that takes, and were slow as far as they were.
+fn still_slow(
+    recheck: &[Suspect],
+    effects: &Effects,
+    groups: &[Suspect],
+    screening: &Screening,
+    shots: &[Shot],
+) -> (Vec<Suspect>, usize) {
+    let (mut links, mut unseen) = (Vec::new(), 0);
+    for suspect in recheck {
+        let Part::Link(pair) = suspect.part else { continue };
+        let of_groups: f64 =
+            groups.iter().filter(|group| group.explains(pair, screening)).map(|group| group.effect).sum();
+        let is_slow = |look: &Shot| effects.rest(look) - of_groups < -LET_GO * suspect.threshold;
+        let looks = || shots.iter().filter(|shot| shot.stage == Stage::Recheck && shot.pair == pair);
+        match looks().all(is_slow) {
+            true if looks().count() >= LOOKS => links.push(*suspect),
+            true => unseen += 1,
+            false => {}
+        }
+    }
+    (links, unseen)
 }
 
 fn slow_hosts(effects: &Effects) -> Vec<Suspect> {

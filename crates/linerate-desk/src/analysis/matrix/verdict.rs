@@ -5,10 +5,14 @@ use super::shot::{Shot, Stage};
 use super::suspect::{LEAST_PARTNERS, Part, Screened, host_threshold, screened};
 use crate::analysis::Verdict;
 use crate::plan::{HostId, HostPair, Screening};
-use crate::statistic::Shift;
+use crate::statistic::{Shift, median};
+use std::collections::BTreeMap;
 
 /// A host that is slower by so much is to be seen, or it cannot be told whether there is one: a tenth.
 const TO_BE_SEEN: f64 = 0.1;
+
+/// A normal value lies no further than so many standard errors below its middle in nineteen of twenty cases.
+const NINETEEN_OF_20: f64 = 1.645;
 
 /// What kind of thing is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +73,7 @@ pub struct Told {
     pub named: Vec<Named>,
     /// Somebody, nobody, or it cannot be told.
     pub verdict: Verdict,
-    /// How much slower a host would have to be to stand apart: a share.
+    /// How much slower a host would have to be to stand apart in nineteen of twenty runs: a share.
     pub seen: Option<f64>,
     /// Why it cannot be told, and what it would take.
     pub doubt: Option<(String, String)>,
@@ -81,8 +85,11 @@ pub fn told(screening: &Screening, hosts: usize, shots: &[Shot]) -> Told {
     let judged = judged(screening, &screened.suspects, shots);
     let mut named = named(screening, &screened, &judged, shots);
     named.sort_by(|a, b| a.shift.estimate.total_cmp(&b.shift.estimate));
-    let partners = screened.effects.fewest_partners();
-    let seen = (partners > 0).then(|| 1.0 - (-host_threshold(&screened.effects, partners)).exp());
+    let partners = screened.effects.partners(LEAST_PARTNERS);
+    // At the threshold itself half of them would be seen.
+    let seen =
+        host_threshold(&screened.effects, partners) + NINETEEN_OF_20 * screened.effects.error(partners);
+    let seen = (partners > 0).then(|| 1.0 - (-seen).exp());
     let doubt = doubt(hosts, partners, seen, &screened, &judged);
     let verdict = match (named.is_empty(), &doubt) {
         (false, _) => Verdict::Different,
@@ -127,11 +134,9 @@ fn doubt(
         return Some((why, takes));
     }
     let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
-    (open + screened.beyond > 0).then(|| {
-        let why = format!(
-            "{} stood apart, and fresh trials neither clear nor confirm it",
-            counted(open + screened.beyond)
-        );
+    let open = open + screened.beyond + screened.unseen;
+    (open > 0).then(|| {
+        let why = format!("{} stood apart, and fresh trials neither clear nor confirm it", counted(open));
         (why, "run it again, or let trials last longer: --trial 2s".into())
     })
 }
@@ -148,23 +153,30 @@ fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &
             Outcome::Cleared | Outcome::Open => None,
         })
     };
+    let shift_of = |parts: &[Part], confirmed: Confirmed| {
+        let stage = if confirmed == Confirmed::Alone { Stage::Alone } else { Stage::Loaded };
+        together(screening, &screened.suspects, shots, (parts, stage))
+    };
+    // One name has one ratio: both ways must be as slow, under the same.
+    let is_both = |host: HostId| {
+        let [sends, receives] = [Part::Sends(host), Part::Receives(host)];
+        let confirmed = slow(sends).filter(|confirmed| slow(receives) == Some(*confirmed));
+        confirmed
+            .is_some_and(|confirmed| meet(shift_of(&[sends], confirmed), shift_of(&[receives], confirmed)))
+    };
     let one = |judged: &Judged| {
         let part = judged.suspect.part;
         let confirmed = slow(part)?;
         let (kind, parts) = match part {
-            Part::Sends(host) if slow(Part::Receives(host)).is_some() => {
-                (Kind::Host, vec![part, Part::Receives(host)])
-            }
+            Part::Sends(host) if is_both(host) => (Kind::Host, vec![part, Part::Receives(host)]),
             // It is told with what the host sends.
-            Part::Receives(host) if slow(Part::Sends(host)).is_some() => return None,
+            Part::Receives(host) if is_both(host) => return None,
             Part::Sends(_) => (Kind::Sender, vec![part]),
             Part::Receives(_) => (Kind::Receiver, vec![part]),
             Part::Link(_) => (Kind::Link, vec![part]),
             Part::GroupSends(_) | Part::GroupReceives(_) => (Kind::Group, vec![part]),
         };
-        let confirmed = parts.iter().filter_map(|part| slow(*part)).min().unwrap_or(confirmed);
-        let stage = if confirmed == Confirmed::Alone { Stage::Alone } else { Stage::Loaded };
-        let shift = together(screening, &screened.suspects, shots, (&parts, stage))?;
+        let shift = shift_of(&parts, confirmed)?;
         let group = match part {
             Part::GroupSends(group) | Part::GroupReceives(group) => Some(group),
             Part::Sends(_) | Part::Receives(_) | Part::Link(_) => None,
@@ -182,7 +194,15 @@ fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &
     judged.iter().filter_map(one).collect()
 }
 
-/// Cells of the screening that show these parts, and those of them that are nearer to the named than to the usual.
+/// Whether the intervals of two ratios meet; where one has none it is not known, and each is told as it is.
+fn meet(one: Option<Shift>, other: Option<Shift>) -> bool {
+    let ends = |shift: Option<Shift>| shift.and_then(|shift| Some((shift.low?, shift.high?)));
+    let (one, other) = (ends(one), ends(other));
+    one.zip(other).is_some_and(|((low, high), (its_low, its_high))| low <= its_high && its_low <= high)
+}
+
+/// Partners of these parts in the screening, and those of them with whom it was nearer to the named than to the usual: of a group
+/// the pairs, of what a host does both ways each partner once.
 fn slow_partners(
     screening: &Screening,
     screened: &Screened,
@@ -190,9 +210,20 @@ fn slow_partners(
     shots: &[Shot],
     estimate: f64,
 ) -> (u32, u32) {
-    let shows = |pair: HostPair| parts.iter().any(|part| part.is_shown_by(pair, screening));
-    let own = shots.iter().filter(|shot| shot.stage == Stage::Screen && shows(shot.pair));
-    let logs: Vec<f64> = own.map(|shot| shot.log - screened.effects.level).collect();
-    let slow = logs.iter().filter(|log| **log < estimate / 2.0).count();
-    (slow as u32, logs.len() as u32)
+    let partner = |pair: HostPair| {
+        let part = parts.iter().find(|part| part.is_shown_by(pair, screening))?;
+        Some(match part {
+            Part::Sends(_) => (pair.to, pair.to),
+            Part::Receives(_) => (pair.from, pair.from),
+            Part::Link(_) | Part::GroupSends(_) | Part::GroupReceives(_) => (pair.from, pair.to),
+        })
+    };
+    let mut logs: BTreeMap<(HostId, HostId), Vec<f64>> = BTreeMap::new();
+    for shot in shots.iter().filter(|shot| shot.stage == Stage::Screen) {
+        if let Some(partner) = partner(shot.pair) {
+            logs.entry(partner).or_default().push(shot.log - screened.effects.level);
+        }
+    }
+    let is_slow = |logs: &&Vec<f64>| median(logs.iter().copied()).is_some_and(|log| log < estimate / 2.0);
+    (logs.values().filter(is_slow).count() as u32, logs.len() as u32)
 }

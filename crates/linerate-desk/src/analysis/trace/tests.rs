@@ -147,6 +147,37 @@ fn the_slowest_hundredth_has_its_own_path() {
     assert!((share - 0.5).abs() < 1e-9, "it is at both hosts: {share}");
 }
 
+/// What one stage takes less does not make the others more than all.
+#[test]
+fn shares_of_what_takes_longer_are_of_that_alone() {
+    let slow = Times { run: 4_000_000, queue: 0, ..USUAL };
+    let of = analysed(vec![block(&[[USUAL; 198].as_slice(), &[slow; 2]].concat(), 1)]);
+    let shares: Vec<f64> = of.excess().iter().map(|(_, _, share)| *share).collect();
+    assert!(
+        (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.iter().all(|share| *share >= 0.0),
+        "{shares:?}"
+    );
+    assert!(of.excess().iter().any(|(_, ns, share)| *ns < 0.0 && *share == 0.0), "a stage that takes less");
+}
+
+/// A mean of nothing is no time.
+#[test]
+fn a_block_without_a_whole_middle_has_none() {
+    let [fast, slow] = [100, 4000].map(|run| Times { run, ..USUAL });
+    let mut broken = block(&[[fast; 40], [USUAL; 40], [slow; 40]].concat(), 1);
+    for all in broken.asking.points.values_mut().chain(broken.answering.points.values_mut()) {
+        all[40..80].fill(None);
+    }
+    let of = analysed(vec![block(&[USUAL; 120], 1), broken.clone()]);
+    assert_eq!((of.exchanges, of.whole), (240, 200));
+    let queue = named(&of, Some(0), Some("out"), "queue").of_blocks.unwrap();
+    assert_eq!((queue.median, queue.n), (USUAL.queue as f64, 1), "of the block that has a middle");
+    let alone = analysed(vec![broken]);
+    assert!(alone.stages.is_empty() && alone.whole == 80, "nothing is said of its stages");
+    let few = analysed(vec![block(&[USUAL; 20], 1)]);
+    assert!(few.stages.iter().all(|stage| stage.slowest_ns.is_none()) && few.excess().is_empty());
+}
+
 #[test]
 fn a_block_whose_clock_was_set_is_left_out() {
     let mut set = block(&[USUAL; 10], 1);

@@ -2,13 +2,13 @@
 
 use super::{CauseVerdict, Grade};
 use crate::diagnosis::facts::failed_as_it_stands;
-use crate::plan::{ArmKind, Plan};
-use crate::record::Recording;
+use crate::plan::Plan;
+use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
 use crate::vocabulary::{CAUSES, Cause};
 
-/// Failures of the path as it stands, and visits of an experiment that pass, none failing: a path that was away for a while
-/// came back in the middle of neither, because they take turns.
+/// Failures of the path as it stands, one of them between two visits of the experiment, and visits of an experiment that pass,
+/// none failing: a path that was away for a while and came back did not go again in between.
 const FAILURES: usize = 2;
 const PASSES: usize = 3;
 
@@ -18,30 +18,31 @@ pub(super) fn verdicts(recording: &Recording, plan: &Plan) -> Vec<CauseVerdict> 
 }
 
 fn verdict(recording: &Recording, plan: &Plan, cause: &Cause) -> CauseVerdict {
-    let standing = |number: u32| match (number as usize).checked_sub(1) {
-        None => true,
-        Some(at) => plan.arms.get(at).is_some_and(|arm| arm.kind != ArmKind::Candidate),
+    let failed = |number: u32| {
+        let of_arm = move |not: &&NotMeasured| not.case.as_ref().is_some_and(|case| case.arm == number);
+        recording.unavailable.iter().filter(of_arm)
     };
-    let failed = |is_it: &dyn Fn(u32) -> bool| {
-        let cases = recording.unavailable.iter().filter_map(|not| not.case.as_ref());
-        cases.filter(|case| is_it(case.arm)).count()
-    };
-    let failures = failed(&standing);
+    let failures = failed(0).count();
     let why = failed_as_it_stands(recording).map_or(String::new(), |not| not.reason.why.clone());
     let mut evidence =
-        vec![format!("as it stands it passed nothing, {} of {failures} times: {why}", failures)];
+        vec![format!("as it stands it passed nothing, {}: {why}", counted(failures as u64, "time"))];
     let own = (1..).zip(&plan.arms).filter(|(_, arm)| arm.cause.as_deref() == Some(cause.name));
     let mut best: Option<String> = None;
     let mut made = 0;
     for (number, arm) in own {
-        let passed = recording.trials.iter().filter(|it| it.pass > 0 && it.case.arm == number).count();
-        let in_vain = failed(&|one| one == number);
+        let steps =
+            || recording.trials.iter().filter(|it| it.pass > 0 && it.case.arm == number).map(|it| it.step);
+        let passed = steps().count();
+        let in_vain = failed(number).count();
         if passed + in_vain == 0 {
             continue;
         }
         made += 1;
         evidence.push(format!("{}: passes {passed} of {}", arm.name, counted(passed + in_vain, "time")));
-        if passed >= PASSES && in_vain == 0 {
+        let (first, last) = (steps().min(), steps().max());
+        // It failed after so many steps, of which the experiment's first was one, and its last was not.
+        let between = |not: &NotMeasured| not.after_steps > first && not.after_steps <= last;
+        if passed >= PASSES && in_vain == 0 && failed(0).any(between) {
             best = best.or(Some(arm.name.clone()));
         }
     }

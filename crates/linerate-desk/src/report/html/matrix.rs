@@ -89,6 +89,7 @@ fn named(matrix: &MatrixReport) -> Markup {
                 }
             }
         }
+        @for one in &matrix.failed { p { (one.from) " to " (one.to) " passed nothing: " (one.why) "." } }
         @if let Some(doubt) = &matrix.doubt { p { "What it would take: " (doubt.takes) "." } }
     }
 }

@@ -21,7 +21,10 @@ pub struct MatrixReport {
     pub cleared: Vec<SuspectEntry>,
     /// Why it cannot be told, and what it would take; null where it can.
     pub doubt: Option<DoubtEntry>,
-    /// How much slower than the others a host would have to be to stand apart: a share.
+    /// Pairs that passed nothing, though both hosts have rates with others.
+    #[serde(default)]
+    pub failed: Vec<FailedPairEntry>,
+    /// How much slower than the others a host would have to be to stand apart in nineteen of twenty runs: a share.
     pub seen: Option<f64>,
     /// How much cells scatter that have nothing wrong: a share, one standard deviation.
     pub noise: f64,
@@ -37,6 +40,17 @@ pub struct MatrixReport {
     pub inventory: Vec<DifferenceEntry>,
 }
 
+/// A pair that passed nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedPairEntry {
+    /// Where it was to come from, by name.
+    pub from: String,
+    /// Where it was to go.
+    pub to: String,
+    /// Why.
+    pub why: String,
+}
+
 /// Something slow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedEntry {
@@ -46,13 +60,16 @@ pub struct NamedEntry {
     pub hosts: Vec<String>,
     /// The group's name; null of other kinds.
     pub group: Option<String>,
+    /// Of a group whether it is what it sends to the others, or what it receives from them; null of other kinds.
+    #[serde(default)]
+    pub sends: Option<bool>,
     /// Its rate over that of the others in fresh trials.
     pub ratio: Estimate,
     /// `alone`: while nobody else sends; `under-load`: only while others do.
     pub confirmed: String,
-    /// Partners that it was slow with in the screening.
+    /// Partners that it was slow with in the screening; of a group pairs.
     pub slow_partners: u32,
-    /// Partners that it met.
+    /// Partners that it met; of a group pairs.
     pub partners: u32,
     /// What sets it apart from most others: likely causes, and no proof.
     pub likely: Vec<String>,

@@ -3,15 +3,12 @@
 //! It knows numbers and hosts, no recording and no steps: a made-up cluster is screened by the same code as a real one.
 
 use super::rounds::{around, shifts, steps};
-use crate::analysis::matrix::{FRESH, Part, Screened, Shot, Stage, Suspect, screened};
+use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, screened};
 use crate::plan::{HostId, HostPair, Screening};
 use rand::SeedableRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
-
-/// Further looks at a cell that stood apart, before it is a suspect.
-const LOOKS: u32 = 2;
 
 /// A suspect that can never be placed must not keep the run going.
 const MOST_LOADED: usize = 6 * FRESH;
@@ -34,7 +31,7 @@ enum Phase {
     /// Shifts that are done.
     Screen(usize),
     /// Looks that are planned.
-    Recheck(u32),
+    Recheck(usize),
     /// Rounds with suspects, and how many trials each suspect has had in them.
     Loaded(usize, Vec<usize>),
     /// Trials of suspects alone: all at once.
@@ -106,7 +103,7 @@ impl Course {
     }
 
     /// Each cell that stood apart once more, as many at once as are disjoint, among others at random.
-    fn recheck(&mut self, looks: u32, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+    fn recheck(&mut self, looks: usize, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
         if looks == LOOKS {
             self.phase = Phase::Loaded(0, Vec::new());
             return Vec::new();
