@@ -24,12 +24,10 @@ pub use ask::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Re
 use crate::observer::refusal;
 use crate::record::Unobserved;
 use crate::transport::Rendezvous;
-use crate::vocabulary::{
-    ARRIVED, LOCKED, PROBED, Privilege, QUEUED, READY, RECEIVED, RUNNING, TRANSMITTED, WAKING, WOKEN,
-};
+use crate::vocabulary::Privilege;
 use crate::{Error, Result};
 use end::End;
-use linerate_sys::tracer::{Point, Tracer};
+use linerate_sys::tracer::Tracer;
 use linerate_sys::{socket, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -77,20 +75,6 @@ impl Traces {
     }
 }
 
-/// The points that tracepoints stamp, and what they are called in recordings.
-const STAMPED: &[(Point, &str)] = &[
-    (Point::Locked, LOCKED.name),
-    (Point::Queued, QUEUED.name),
-    (Point::Transmitted, TRANSMITTED.name),
-    (Point::Arrived, ARRIVED.name),
-    (Point::Received, RECEIVED.name),
-    (Point::Probed, PROBED.name),
-    (Point::Ready, READY.name),
-    (Point::Waking, WAKING.name),
-    (Point::Woken, WOKEN.name),
-    (Point::Running, RUNNING.name),
-];
-
 /// What sees more than any user may, as far as that is wanted; and else why not.
 fn may_see(level: u8) -> (Option<Tracer>, Met) {
     let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
@@ -106,7 +90,7 @@ fn may_see(level: u8) -> (Option<Tracer>, Met) {
     }
     match Tracer::load(&[]) {
         Ok(tracer) => {
-            let missing = STAMPED.iter().filter(|(point, _)| tracer.lacks(*point));
+            let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| tracer.lacks(*point));
             met.missing = missing.map(|(_, name)| (*name).to_owned()).collect();
             met.level = 1;
             (Some(tracer), met)

@@ -43,6 +43,7 @@ mod transfer;
 mod transfer_args;
 mod tune;
 mod undo;
+mod unmeasured;
 mod usage;
 mod value;
 mod watch;

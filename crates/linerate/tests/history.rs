@@ -124,8 +124,6 @@ fn a_history_is_shown_and_named_and_compared_with() {
     assert!(shown(folder.path(), &["history", "--keep", "before"]).status.success());
     let early = shown(folder.path(), &["compare", "--baseline", "before"]);
     assert!(String::from_utf8_lossy(&early.stderr).contains("no run of simulated:run=0.05 came after"));
-    // A second is what its start is told to.
-    std::thread::sleep(std::time::Duration::from_millis(1100));
     (6..8).for_each(|seed| _ = run(seed));
     let compared = shown(folder.path(), &["compare", "--baseline", "before"]);
     assert_eq!(compared.status.code(), Some(11), "{}", String::from_utf8_lossy(&compared.stderr));

@@ -9,7 +9,7 @@ mod process;
 mod rendezvous;
 
 pub use join::{Join, join};
-pub use process::SECRET;
+pub use process::{PLACES, SECRET};
 
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
@@ -179,8 +179,12 @@ impl Arrivals<'_> {
             }
             _ => {
                 let names = self.launched;
-                let as_whom = greeting.place.map_or("one too many".into(), |place| names.name_of(place));
-                let why = format!("answers as {as_whom}, which another one does already");
+                let why = match greeting.place {
+                    Some(place) if place < names.hosts() => {
+                        format!("answers as {}, which another one does already", names.name_of(place))
+                    }
+                    _ => format!("is one too many: {} were to come", names.hosts()),
+                };
                 told(Reaching::Missing(format!("{who} {why}: it takes no part")));
                 caller.refuse(&why);
             }

@@ -8,8 +8,12 @@ use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Playe
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
+use std::time::Duration;
 
 /// The hosts' places in the run: `a` asks, `b` answers.
+/// How long both ends may take to answer what takes no exchanges.
+const ANSWERS: Duration = PATIENCE.saturating_mul(12);
+
 const ASKING: usize = 0;
 const ANSWERING: usize = 1;
 
@@ -54,7 +58,7 @@ impl Runner<'_> {
                 trace.blocks.push(self.trace_pair(order, *wait, round, cpus)?);
             }
         }
-        self.ask_both([Request::End, Request::End])?;
+        self.ask_both([Request::End, Request::End], ANSWERS)?;
         Ok(trace)
     }
 
@@ -99,8 +103,10 @@ impl Runner<'_> {
             let (bytes, exchanges) = (order.bytes, order.exchanges);
             Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu })
         };
+        // Each exchange has a patience of its own: over a long path a block takes as many of its round trips.
+        let limit = ANSWERS + Duration::from_secs(u64::from(order.exchanges));
         let requests = [request(true, cpus[ASKING]), request(false, cpus[ANSWERING])];
-        let mut answers = self.ask_both(requests)?.into_iter();
+        let mut answers = self.ask_both(requests, limit)?.into_iter();
         let mut next = || match answers.next() {
             Some(Answered::Played(played)) => Ok(*played),
             _ => Err(out_of_turn()),
@@ -137,7 +143,7 @@ impl Runner<'_> {
             let other = if end == passive { Offer::Nothing } else { offer.clone() };
             Request::Meet(MeetRequest { other, level })
         };
-        let mut answers = self.ask_both([of(ASKING), of(ANSWERING)])?.into_iter();
+        let mut answers = self.ask_both([of(ASKING), of(ANSWERING)], ANSWERS)?.into_iter();
         let mut next = || match answers.next() {
             Some(Answered::Met(met)) => Ok(met),
             _ => Err(out_of_turn()),
@@ -152,13 +158,13 @@ impl Runner<'_> {
     }
 
     /// Both at once, the answering one first.
-    fn ask_both(&mut self, [asking, answering]: [Request; 2]) -> Result<Vec<Answered>> {
+    fn ask_both(&mut self, [asking, answering]: [Request; 2], limit: Duration) -> Result<Vec<Answered>> {
         let mut calls: Vec<(usize, Call<Answered>)> = Vec::new();
         for (end, request) in [(ANSWERING, answering), (ASKING, asking)] {
             calls.push((end, self.hosts.all[end].client.begin("trace", &request)?));
         }
         calls.reverse();
-        self.gather(calls, 12 * PATIENCE)
+        self.gather(calls, limit)
     }
 }
 

@@ -76,16 +76,21 @@ impl Worker {
     }
 
     fn join(&self, request: &JoinRequest) -> Result<Joined> {
-        let pending = lock(&self.pending)?.remove(&request.session);
-        let pending = pending.ok_or_else(|| unknown(&request.session))?;
-        self.waits(&request.session, pending.waits_on())?;
-        let joined = pending.join(&request.other);
+        let pending = {
+            // At no moment is it in neither table: who closes it would miss it.
+            let mut all = lock(&self.pending)?;
+            let pending = all.remove(&request.session).ok_or_else(|| unknown(&request.session))?;
+            self.waits(&request.session, pending.waits_on())?;
+            pending
+        };
+        let joined = pending.join(&request.other).and_then(|session| {
+            let (granted, endpoints) = (session.granted(), session.endpoints());
+            let joined = Joined { granted, endpoints, processes: session.processes() };
+            lock(&self.open)?.insert(request.session.clone(), session);
+            Ok(joined)
+        });
         self.is_back([&request.session])?;
-        let session = joined?;
-        let (granted, endpoints) = (session.granted(), session.endpoints());
-        let joined = Joined { granted, endpoints, processes: session.processes() };
-        lock(&self.open)?.insert(request.session.clone(), session);
-        Ok(joined)
+        joined
     }
 
     fn close(&self, request: &CloseRequest) -> Result<()> {

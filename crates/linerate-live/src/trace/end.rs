@@ -65,8 +65,10 @@ impl End {
                 std::thread::sleep(TURNED_ON);
                 let played = self.play(request, exchanges, &mut probe);
                 // Whatever came of it: stamps cost the whole host.
-                probe.cease()?;
-                played?
+                let ceased = probe.cease();
+                let played = played?;
+                ceased?;
+                played
             }
         };
         played.kept_awake = awake.is_some();
@@ -87,8 +89,9 @@ impl End {
         })?;
         let mut probe = Timed::new(exchanges);
         let played = self.play(request, exchanges, &mut probe);
-        let (stamps, lost) = tracer.end()?;
+        let ended = tracer.end();
         let mut played = played?;
+        let (stamps, lost) = ended?;
         let own = probe.own();
         let first = own.0.iter().chain(own.1).min().copied().unwrap_or_default();
         // What was stamped before the program's first time is as far behind it as the first message's way took.

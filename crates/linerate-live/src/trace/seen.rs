@@ -6,10 +6,11 @@ use crate::vocabulary::{
 };
 use linerate_sys::tracer::{Point, Stamp};
 
-/// The points of a message out and in, each in the order of the way, and what they are called in recordings.
-const OUT: &[(Point, &str)] =
+/// The points of a message out and in that tracepoints stamp, in the order of the way, and what recordings call them.
+pub const OUT: &[(Point, &str)] =
     &[(Point::Locked, LOCKED.name), (Point::Queued, QUEUED.name), (Point::Transmitted, TRANSMITTED.name)];
-const IN: &[(Point, &str)] = &[
+/// See above.
+pub const IN: &[(Point, &str)] = &[
     (Point::Arrived, ARRIVED.name),
     (Point::Received, RECEIVED.name),
     (Point::Probed, PROBED.name),

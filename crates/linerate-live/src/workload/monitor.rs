@@ -36,6 +36,9 @@ const DEADLINE: Duration = Duration::from_secs(1);
 /// How long one wait for a connection lasts.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long who connects may take to ask, at most: a lost segment goes again after 200 ms or more.
+const HEARS: Duration = Duration::from_secs(2);
+
 /// What a request asks for.
 const REQUEST: usize = 16;
 const STATE: u8 = b'S';
@@ -162,8 +165,10 @@ impl Asked<'_, '_> {
                 if !rounds.begin(&mut turn) {
                     return None;
                 }
-                ready = self.once(number as u32, &mut room, &mut count, number >= lead * block.messages);
-                rounds.end(&mut turn);
+                let at_ns = self.once(number as u32, &mut room, &mut count, number >= lead * block.messages);
+                // What a connection takes to close is no part of the round.
+                rounds.end(&mut turn, at_ns.as_ref().map_or_else(|_| clock::monotonic_ns(), |at_ns| *at_ns));
+                ready = at_ns.map(drop);
             }
             let samples = vec![(Sample::SetUp, count.set_up), (Sample::Transaction, count.answered)];
             let tally = Tally {
@@ -188,8 +193,8 @@ impl Asked<'_, '_> {
         }
     }
 
-    /// One poll: what is late is counted, what is no answer ends the run of the step.
-    fn once(&self, round: u32, room: &mut [u8], count: &mut Count, counts: bool) -> Result<()> {
+    /// One poll: what is late is counted, what is no answer ends the run of the step. Says when it was over.
+    fn once(&self, round: u32, room: &mut [u8], count: &mut Count, counts: bool) -> Result<u64> {
         let begun = clock::monotonic_ns();
         let until = Instant::now() + self.deadline;
         let polled = match self.node {
@@ -203,11 +208,11 @@ impl Asked<'_, '_> {
                     count.set_up.record(polled.stands_ns - begun);
                     count.answered.record(polled.answered_ns - begun);
                 }
-                Ok(())
+                Ok(polled.answered_ns)
             }
             Err(Bad::Late) => {
                 count.missed += 1;
-                Ok(())
+                Ok(clock::monotonic_ns())
             }
             Err(Bad::Said(what)) => Err(Error::peer(
                 format!("the node on host {}", self.host),
@@ -302,13 +307,13 @@ impl Reporting<'_> {
             if self.failed.load(Ordering::Relaxed) || heard.elapsed() > self.patience {
                 return Err(Error::hung_up("the monitor", "asked for nothing within the time limit"));
             }
-            let took = self.caller.take(LOOK).map_err(|error| broken("the monitor", self.host, &error))?;
+            let took = self.caller.take(HEARS).map_err(|error| broken("the monitor", self.host, &error))?;
             let Some(mut called) = took else { continue };
             heard = Instant::now();
             let mut request = [0; REQUEST];
             let mut filled = 0;
             while filled < REQUEST {
-                match called.pull(&mut request[filled..], LOOK) {
+                match called.pull(&mut request[filled..], HEARS) {
                     Ok(0) | Err(_) => break,
                     Ok(came) => filled += came,
                 }

@@ -33,11 +33,11 @@ use crate::unit::Bytes;
 use crate::{Error, Result};
 use filter::Setup;
 use lane::{Carrier, InHost, Incoming, Outgoing};
-use linerate_sys::thread;
+use linerate_sys::{socket, thread};
 use queue::{Inbox, Outbox, Pool, Wanted};
 use stage::{Done, Place, Worker};
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 /// How much of the data a unit is of, where nothing is said.
@@ -56,7 +56,7 @@ struct Site<'o> {
     one_by_one: bool,
     update_bytes: u64,
     cpus: &'o [u32],
-    sockets: Vec<TcpStream>,
+    waits_on: Vec<OwnedFd>,
 }
 
 /// One block's queues.
@@ -83,7 +83,7 @@ pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
     // Stages are more than the CPUs that a run gives an end: they are left to the scheduler unless it was said where they run.
     let is_placed = order.value::<String>("cpu.placement").is_some();
     let cpus = seats.first().filter(|_| is_placed).map_or(Vec::new(), |seat| seat.task.cpus.clone());
-    let sockets = seats.iter().flat_map(|seat| seat.session.sockets());
+    let waits_on = seats.iter().flat_map(|seat| seat.session.waits_on());
     let site = Site {
         graph,
         layout: &layout,
@@ -92,7 +92,7 @@ pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
         one_by_one: order.value::<String>("pipeline.units").is_none_or(|units| units != "ahead"),
         update_bytes: order.value::<Bytes>("pipeline.update").map_or(UPDATE, |size| size.0),
         cpus: &cpus,
-        sockets: sockets.filter_map(|socket| socket.try_clone().ok()).collect(),
+        waits_on: waits_on.filter_map(|fd| fd.try_clone_to_owned().ok()).collect(),
     };
     let flows: Vec<u32> = seats.iter().map(|seat| seat.flows).collect();
     let mut links = Links::new();
@@ -324,7 +324,7 @@ impl Guard<'_, '_> {
     fn fail(&self, error: Error) {
         self.joints.fail(error);
         // A thread may wait for bytes that nobody will send.
-        self.site.sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
+        self.site.waits_on.iter().for_each(socket::shut_down);
     }
 }
 
@@ -343,6 +343,8 @@ fn told(mut flow: Flow, done: impl Iterator<Item = Done>) -> Flow {
         flow.cpu_ns += one.cpu_ns;
         flow.bytes += one.bytes;
         tally.units = tally.units.or(one.units);
+        // What is compared with the truth waits for no unit, and no unit for it: it is no part of the rate.
+        flow.duration_ns = flow.duration_ns.saturating_sub(one.checked_ns);
         tally.stages.extend(one.tally);
         if !one.slices_ns.is_empty() {
             flow.slices_ns = one.slices_ns;

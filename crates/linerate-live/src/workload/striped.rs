@@ -75,7 +75,8 @@ impl Request {
 /// What the threads of a client share.
 struct Client {
     barrier: Barrier,
-    failure: OnceLock<Error>,
+    /// What failed first, and before which region all are told.
+    failure: OnceLock<(u64, Error)>,
     servers: u32,
 }
 
@@ -95,7 +96,7 @@ pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resu
         move || client.play(&mut part.link, (server as u32, host), (part.does, part.cpu), blocks)
     });
     let played = thread::together("client", works)?;
-    if let Some(error) = client.failure.into_inner() {
+    if let Some((_, error)) = client.failure.into_inner() {
         return Err(error);
     }
     let lost = || Error::peer("a client's thread", "panicked", "please report it");
@@ -117,6 +118,7 @@ impl Client {
         let timer_slack_lowered = thread::lower_timer_slack().is_ok();
         let mut measured = Vec::with_capacity(blocks.len());
         let what = if does == Does::Stores { WRITE } else { READ };
+        let mut turn = 0_u64;
         for block in blocks {
             let part = Part { servers: self.servers, server, region_bytes: block.message_bytes };
             let mut room = vec![0; part.bytes() as usize];
@@ -126,12 +128,14 @@ impl Client {
             let mut last_ns = 0;
             for _ in 0..block.slices {
                 for _ in 0..block.messages {
+                    turn += 1;
                     if let Err(error) = std::mem::replace(&mut ready, Ok(())) {
                         // The first is told; others may have failed because of it.
-                        let _ = self.failure.set(error);
+                        let _ = self.failure.set((turn, error));
                     }
                     self.barrier.wait();
-                    if self.failure.get().is_some() {
+                    // What fails meanwhile is of the next region: who sees it now would leave the others at its barrier.
+                    if self.failure.get().is_some_and(|(at, _)| *at <= turn) {
                         return None;
                     }
                     let begun = start.get_or_insert_with(Start::now);
@@ -159,7 +163,7 @@ impl Client {
         let over = Request { what: OVER, part: Part { servers: 1, server: 0, region_bytes: 0 }, region: 0 };
         let ended = push_all(link, &over.written()).map_err(|error| broken("the server", host, &error));
         if let Err(error) = ready.and(ended.map(drop)) {
-            let _ = self.failure.set(error);
+            let _ = self.failure.set((turn + 1, error));
             return None;
         }
         Some(measured)

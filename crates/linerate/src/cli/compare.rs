@@ -50,7 +50,12 @@ fn with_baseline(name: &str, args: &Compare) -> Result<(Vec<PathBuf>, Vec<PathBu
         return Ok((a, files(&args.a)?));
     }
     let later = state.history(&last.key, &last.plan_hash)?;
-    let later: Vec<Entry> = later.into_iter().filter(|entry| entry.utc > last.utc).collect();
+    // The order is that in which runs were completed: one that was resumed began before others that were over first.
+    let is_in = |one: &Entry| {
+        baseline.runs.iter().any(|run| (&run.utc, &run.recording) == (&one.utc, &one.recording))
+    };
+    let from = later.iter().rposition(is_in).map_or(0, |at| at + 1);
+    let later: Vec<Entry> = later[from..].to_vec();
     if later.is_empty() {
         let what =
             format!("no run of {} came after the baseline", last.target.as_deref().unwrap_or(&last.key));

@@ -1,7 +1,7 @@
 //! `linerate agent`: on the standard streams of who started it, or calling back the controller that had it started.
 
 use super::runtime::runtime;
-use crate::run::{Join, SECRET, agent, host_settings, join, this_program};
+use crate::run::{Join, PLACES, SECRET, agent, host_settings, join, this_program};
 use crate::{Error, Result};
 use linerate_sys::own_file::open_own;
 use std::io::BufRead;
@@ -16,10 +16,6 @@ const SHORTEST: usize = 32;
 
 /// What of a file's mode is for others than its owner.
 const OTHERS: u32 = 0o077;
-
-/// What launchers tell a process of its place among those that they started, in the order in which they are asked: under
-/// mpirun within Slurm the last one tells of a daemon.
-const PLACES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
 
 /// What the names of launchers' variables begin with. An agent is not one of their ranks, and starts ranks of its own.
 const OF_LAUNCHERS: &[&str] = &[

@@ -11,7 +11,7 @@ use super::watch::Watcher;
 use crate::plan::{Plan, Step, Target};
 use crate::record::{Event, NotMeasured, Recording};
 use crate::run::{HostAccess, Reaching, Runner, this_program};
-use crate::schedule::{Schedule, unusable_knob};
+use crate::schedule::{Choose, Schedule, unusable_knob};
 use crate::simulation::Simulation;
 use crate::unit::significant;
 use crate::vocabulary::ReasonKind;
@@ -23,9 +23,6 @@ enum Performer<'r> {
     Hosts(Box<Runner<'r>>),
     Simulated(Box<Simulation>),
 }
-
-/// Chooses the schedule once the hosts are known.
-type Choose<'c> = &'c dyn Fn(&Plan, &Recording) -> Box<dyn Schedule>;
 
 /// Measures what the schedule asks for. The recording is whole whatever the second answer says.
 pub fn measure(

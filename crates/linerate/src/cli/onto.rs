@@ -6,7 +6,7 @@
 use super::args::Run;
 use super::report::read_recording;
 use super::watch::warn;
-use crate::plan::{Plan, Profile, Target};
+use crate::plan::{Plan, Profile, Setting, Target};
 use crate::record::{Addition, Event, Header, HostFacts, Recording};
 use crate::schedule::{Choose, NoGoingOn, Resumable, continued, resumable};
 use crate::state::{facts_hash, identity};
@@ -110,6 +110,12 @@ fn opened(path: &Path, said: &str) -> Result<(Recording, Header)> {
     }
     if header.plan_hash != header.plan.hash() {
         return Err(refused(said, "its plan is not the one that it was made by", "begin anew"));
+    }
+    // The hash is anybody's to compute: what is set is read as if it were typed.
+    if let Some(setting) =
+        header.plan.all_settings().find(|one| one.to_string().parse::<Setting>().as_ref() != Ok(*one))
+    {
+        return Err(refused(said, &format!("it sets {setting}, which cannot be set"), "begin anew"));
     }
     Ok((recording, header))
 }

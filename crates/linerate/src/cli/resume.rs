@@ -103,8 +103,9 @@ fn beyond_measuring(plan: &Plan, reach: &Reach) -> Result<Vec<String>> {
     if plan.may_change_hosts() {
         found.push("changes settings of the hosts, and puts them back".to_owned());
     }
-    let all = plan.settings.iter().chain(plan.arms.iter().flat_map(|arm| &arm.settings));
-    let loads = all.filter(|setting| {
+    found.extend(reach.remote_dirs.iter().map(|(_, folder)| format!("copies the program to {folder}")));
+    found.extend(reach.listen.map(|address| format!("listens at {address}")));
+    let loads = plan.all_settings().filter(|setting| {
         let kind = Knob::named(&setting.knob).map(|knob| knob.kind);
         matches!(kind, Some(KnobKind::Path | KnobKind::Variables))
     });
@@ -137,6 +138,7 @@ mod tests {
             (&["run", "launch:a,b", "--launch", "rsh {host}"], "calls: rsh {host}, for launch:a,b"),
             (&["run", "slurm:-N2 --prolog=/x"], "calls: srun, for slurm:-N 2 --prolog=/x"),
             (&["run", "mpirun", "--launch", "/opt/mpirun"], "calls: /opt/mpirun, for mpirun:-n 2"),
+            (&["run", "ssh://b", "--remote-dir", "/x"], "copies the program to /x"),
             (&["run", "lab", "--set", "mpi.path=/opt/libmpi.so"], "sets mpi.path=/opt/libmpi.so"),
         ] {
             let found = found(line);

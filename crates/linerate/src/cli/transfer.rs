@@ -2,25 +2,18 @@
 
 mod compare;
 
-use super::args::{CommandLine, Hosts, Keep, StateFolder};
+use super::args::Hosts;
 use super::measure::reached;
-use super::planned_hosts::two_hosts;
-use super::run::{once, settings};
 use super::stop::Stop;
 use super::transfer_args::Transfer;
-use super::watch::Watching;
 use super::watch::progress::about;
-use super::{farewell, print};
-use crate::plan::{Plan, Profile, Rungs, View};
+use super::{farewell, print, unmeasured};
+use crate::plan::Plan;
 use crate::report::{size, transfer_json, transfer_text};
 use crate::run::{Moving, Order};
 use crate::unit::BitRate;
 use crate::{Error, Result};
-use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// The rung whose addresses the streams have.
-const RUNG: &str = "network.tcp";
 
 /// Moves it, and prints what came of it.
 pub fn main(args: &Transfer) -> Result<ExitCode> {
@@ -42,7 +35,7 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
         anew: args.anew,
         cold: args.cold,
     };
-    let (plan, hosts, stop) = (plan(args)?, hosts(args), Stop::listen()?);
+    let ((hosts, plan), stop) = (hosts_and_plan(args)?, Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("reaching the hosts");
@@ -59,39 +52,11 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The arguments as commands that measure are told them.
-fn hosts(args: &Transfer) -> Hosts {
-    Hosts {
-        target: args.target.clone(),
-        only: Vec::new(),
-        skip: Vec::new(),
-        // Nothing is visited in an order.
-        seed: Some(0),
-        faults: Vec::new(),
-        reach: args.reach.clone(),
-        output: PathBuf::new(),
-        watching: Watching { quiet: args.quiet || args.json, live: false, json: false },
-        state: StateFolder { folder: None },
-        asked: CommandLine::default(),
-        keep: Keep::default(),
-    }
-}
-
-/// What hosts are told that are reached: nothing of it is measured.
-fn plan(args: &Transfer) -> Result<Plan> {
-    once("--set", &args.set)?;
-    let hosts = hosts(args);
-    let profile = Profile::named("quick").ok_or_else(|| Error::usage("no profile is called `quick`", ""))?;
-    Ok(Plan {
-        target: args.target.clone(),
-        hosts: two_hosts(&hosts)?,
-        profile,
-        view: View::Ladder(Rungs::named([RUNG])),
-        settings: settings(&args.target, &args.set)?,
-        arms: Vec::new(),
-        seed: 0,
-        budget_ns: None,
-    })
+/// The hosts, and what they are told that are reached: nothing of it is measured.
+fn hosts_and_plan(args: &Transfer) -> Result<(Hosts, Plan)> {
+    let hosts = unmeasured::hosts(args.target.clone(), &args.reach, args.quiet || args.json);
+    let plan = unmeasured::plan(&hosts, &args.set)?;
+    Ok((hosts, plan))
 }
 
 /// `12.0 MiB of 1.00 GiB, 1.2 Gb/s, 8 s left`.

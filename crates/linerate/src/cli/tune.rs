@@ -33,10 +33,13 @@ pub fn main(args: &Tune) -> Result<ExitCode> {
     let keep = if args.apply { Keep::Proved } else { Keep::Nothing };
     let hosts = Hosts { keep, ..args.hosts.clone() };
     let (run, ended) = measure(&plan(args, rung, &tried)?, &hosts, schedule_of)?;
-    if args.apply && ended.is_ok() {
+    let is_over = ended.is_ok();
+    // What was found is told first: files that cannot be written lose none of it.
+    let code = reported(&run, ended, args.hosts.watching.json, &args.format)?;
+    if args.apply && is_over {
         written(&run.recording, &run.path)?;
     }
-    reported(&run, ended, args.hosts.watching.json, &args.format)
+    Ok(code)
 }
 
 /// Prints the report, and answers with the verdict's code.

@@ -68,7 +68,7 @@ fn the_real_agents_are_asked_for_their_state() {
         [("gmond", "/usr/sbin/gmond"), ("node-exporter", "/usr/bin/prometheus-node-exporter")]
     {
         if !Path::new(program).exists() {
-            println!("skipped: {program} is not here");
+            println!("SKIP: the_real_agents_are_asked_for_their_state: no {program} here");
             continue;
         }
         let report = planned("lab:hosts=3", ROUNDS, &["--set", &format!("monitor.agent={agent}")]).report();

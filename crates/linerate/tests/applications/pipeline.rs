@@ -122,6 +122,10 @@ fn what_is_no_pipeline_is_refused_with_its_place() {
     let usual = plan(&BYTES, "", "[\"16KiB\"]", "64KiB");
     for (text, wanted) in [
         (format!("{usual}{circle}"), "its streams go in a circle"),
+        (
+            format!("{usual}[[stream]]\nfrom = \"make\"\nto = \"pass\"\n"),
+            "several streams come to it or go from it",
+        ),
         (usual.replace("to = \"pass\"", "to = \"pas\""), "no stage is called `pas`"),
         (plan(&far, "", "[\"16KiB\"]", "64KiB"), "stage `pass`: there is no host g"),
         (plan(&one, "", "[\"16KiB\"]", "64KiB"), "all of its stages are on one host"),

@@ -36,7 +36,7 @@ pub fn kill_all(folder: &Path) {
 }
 
 /// Waits until bytes are in the part, or it is over.
-pub fn await_part(run: &mut Child, folder: &Path) {
+fn await_part(run: &mut Child, folder: &Path) {
     let begun = Instant::now();
     while run.try_wait().unwrap().is_none() && !folder.join("whole.linerate-part").exists() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no part comes");

@@ -149,6 +149,10 @@ fn one_a_host(
     Ok(hosts.iter().enumerate().map(call).collect())
 }
 
+/// What launchers tell a process of its place among those that they started, in the order in which they are asked: under
+/// mpirun within Slurm the last one tells of a daemon.
+pub const PLACES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+
 impl Process {
     fn start(words: Vec<String>, by: &Launcher, secret: &str) -> Result<Process> {
         let name = words[0].clone();
@@ -163,6 +167,8 @@ impl Process {
             // An agent has all CPUs of its host, and says itself which one a worker takes.
             command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
         }
+        // Where this process is a rank itself, its place is none of theirs.
+        PLACES.iter().for_each(|name| _ = command.env_remove(name));
         // Ctrl-C on the terminal is for the controller, which ends the agents in good order.
         spawn::tie_to_parent(&mut command);
         journal::mark(&mut command);

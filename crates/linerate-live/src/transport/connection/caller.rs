@@ -62,7 +62,7 @@ impl<C: Channel> Called for Open<'_, C> {
         if limit < self.end.patience - self.end.patience / NEAR {
             // A wait of nothing would be one without end.
             self.end.patience = limit.max(Duration::from_micros(1));
-            socket::limit_waits(&self.connection, self.end.patience).map_err(|error| error.source)?;
+            socket::limit_waits(&self.connection, self.end.once()).map_err(|error| error.source)?;
         }
         self.end.pull(&self.connection, bytes)
     }

@@ -82,7 +82,7 @@ pub struct FactoryEnd<'s, C, const POLLS: bool> {
 
 impl<C: Channel, const POLLS: bool> FactoryEnd<'_, C, POLLS> {
     /// One wait of a connection: no longer than a stranger may be silent. Who is known is given several.
-    fn once(&self) -> Duration {
+    pub(super) fn once(&self) -> Duration {
         self.patience.min(STRANGER)
     }
 

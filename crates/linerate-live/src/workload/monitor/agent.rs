@@ -13,8 +13,10 @@ use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
 use linerate_sys::{clock, spawn};
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -123,6 +125,8 @@ impl Agent {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A service manager may have told this process things that are not meant for this one.
         command.env_remove("NOTIFY_SOCKET");
+        // Where daemons are is not in every user's path.
+        command.env("PATH", FOLDERS.join(":"));
         spawn::tie_to_parent(&mut command);
         let serving = self.spawned(command, &text)?;
         let place = Place { address, agent: self };
@@ -144,8 +148,7 @@ impl Agent {
             let hint = format!("apt install {}, or monitor.agent=own", self.package);
             Error::unavailable(format!("{} is not installed on this host", self.name), hint)
         };
-        let (program, found) = (command.get_program().to_owned(), ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]);
-        if !found.iter().any(|folder| std::path::Path::new(folder).join(&program).exists()) {
+        if !is_here(command.get_program()) {
             return Err(missing());
         }
         let process = ChildProcess::start(self.name, Duration::ZERO, command)?;
@@ -257,10 +260,12 @@ fn node_exporter(address: SocketAddr) -> Result<(Command, String)> {
     Ok((command, String::new()))
 }
 
-/// Whether a program of this name is on this host, for tests.
-#[cfg(test)]
-fn is_here(program: &str) -> bool {
-    ["/usr/sbin", "/usr/bin"].iter().any(|folder| std::path::Path::new(folder).join(program).exists())
+/// Where their programs are.
+const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Whether a program of this name is on this host.
+fn is_here(program: &OsStr) -> bool {
+    FOLDERS.iter().any(|folder| Path::new(folder).join(program).exists())
 }
 
 #[cfg(test)]
@@ -285,8 +290,8 @@ mod tests {
     fn real_agents_tell_their_hosts_state() {
         for agent in AGENTS {
             let program = if agent.name == "gmond" { "gmond" } else { "prometheus-node-exporter" };
-            if !is_here(program) {
-                eprintln!("skipped: {program} is not here: {}", agent.package);
+            if !is_here(OsStr::new(program)) {
+                println!("SKIP: real_agents_tell_their_hosts_state: no {program} here: {}", agent.package);
                 continue;
             }
             let (serving, port) = agent.start("127.0.0.1".parse().unwrap()).unwrap();

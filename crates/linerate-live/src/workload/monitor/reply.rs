@@ -170,6 +170,9 @@ fn http(room: &mut [u8], until: Instant, pull: Pull<'_>) -> Result<u64, Bad> {
         Some(whole) if all < whole => {
             Err(Bad::Said(format!("its reply was cut short after {} of {}", Bytes(all), Bytes(whole))))
         }
+        None if !head.windows(4).any(|four| four == b"\r\n\r\n") => {
+            Err(Bad::Said(format!("its head was cut short after {}", Bytes(all))))
+        }
         _ => Ok(all),
     }
 }
@@ -221,6 +224,15 @@ mod tests {
         let long = told(form, &[&ours(Head { round: 7, bytes: 1_000_000_000 })]).unwrap_err();
         assert!(long.contains("and round 7 with 64 B was asked for"), "{long}");
         assert!(told(form, &[&[0; 64]]).unwrap_err().contains("does not begin"));
+    }
+
+    #[test]
+    fn http_that_is_cut_short_is_no_answer() {
+        assert_eq!(told(Form::Http, &[b"HTTP/1.0 200 OK\r\n", b"Content-Length: 2\r\n\r\nab"]), Ok(40));
+        let cut = told(Form::Http, &[b"HTTP/1.0 200 OK\r\nConte"]).unwrap_err();
+        assert!(cut.contains("head was cut short"), "{cut}");
+        let cut = told(Form::Http, &[b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nab"]).unwrap_err();
+        assert!(cut.contains("cut short after 40 B of 47 B"), "{cut}");
     }
 
     #[test]

@@ -83,9 +83,9 @@ impl Rounds {
         self.failure.get().is_none()
     }
 
-    /// This thread is done with the round.
-    pub fn end(&self, turn: &mut Turn) {
-        self.ended_ns.fetch_max(clock::monotonic_ns(), Ordering::Relaxed);
+    /// This thread is done with the round; its answer was there at `at_ns`.
+    pub fn end(&self, turn: &mut Turn, at_ns: u64) {
+        self.ended_ns.fetch_max(at_ns, Ordering::Relaxed);
         self.barrier.wait();
         if !turn.leads {
             return;

@@ -67,6 +67,8 @@ pub struct Done {
     /// Of the last stage: its units, and the time of each slice.
     pub units: Option<u64>,
     pub slices_ns: Vec<u64>,
+    /// Of the last stage: what it took to compare units with the truth.
+    pub checked_ns: u64,
 }
 
 /// The last stage's clock.
@@ -115,6 +117,7 @@ impl Worker<'_> {
         Ok(Done {
             tally: Some(tally),
             units,
+            checked_ns,
             slices_ns: if is_last { stamps.slices_ns } else { Vec::new() },
             ..Done::default()
         })

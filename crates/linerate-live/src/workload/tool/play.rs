@@ -128,7 +128,11 @@ impl Bench {
     /// What is received next; nothing is there.
     pub fn destination(&self) -> PathBuf {
         let path = self.folder.join("in/it");
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        for left in
+            ["it", "it.linerate-part", "it.linerate-journal"].map(|name| self.folder.join("in").join(name))
+        {
+            let _ = fs::remove_file(&left).or_else(|_| fs::remove_dir_all(&left));
+        }
         path
     }
 

@@ -5,11 +5,12 @@ use super::range::{Digest, Division};
 use super::tree::{Catalog, Hand, Kind};
 use crate::{Error, Result};
 use linerate_sys::destination;
+use linerate_sys::process::effective_user;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A file or a folder in the making. Its lock keeps a second writer away.
@@ -25,6 +26,14 @@ impl Part {
     /// Opens the one that is there, or makes it.
     pub fn open(path: PathBuf, mode: u32, tree: Option<Catalog>) -> Result<Part> {
         let mode = mode & 0o777;
+        if path.symlink_metadata().is_ok_and(|found| found.is_dir() != tree.is_some()) {
+            let [there, wanted] = match tree {
+                Some(_) => ["file", "folder"],
+                None => ["folder", "file"],
+            };
+            let what = format!("{} is the part of a {there}, and a {wanted} is moved", path.display());
+            return Err(Error::unavailable(what, "remove it, or name another destination"));
+        }
         let top = match &tree {
             None => destination::open_plain(&path, mode | 0o600),
             Some(_) => {
@@ -39,6 +48,12 @@ impl Part {
         };
         let top = top.map_err(fault::of_file)?;
         let shown = path.display().to_string();
+        let owner = top.metadata().map_err(|e| fault::on("stat", &shown, e))?.uid();
+        if owner != effective_user() {
+            // Who owns it can put links in it, or take out what came.
+            let what = format!("{shown} belongs to another user");
+            return Err(Error::unavailable(what, "remove it, or name another destination"));
+        }
         match top.try_lock() {
             Ok(()) => Ok(Part { path, shown, top, tree }),
             Err(TryLockError::WouldBlock) => {
@@ -79,10 +94,8 @@ impl Part {
         for (number, entry) in tree.entries().iter().enumerate().filter(|(_, one)| one.kind == Kind::Folder) {
             let path = tree.path(&self.path, number);
             match fs::DirBuilder::new().mode(entry.mode & 0o777 | 0o700).create(&path) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                    return Err(fault::on("mkdir", &path.display().to_string(), error));
-                }
-                _ => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && is_folder(&path) => {}
+                made => made.map_err(|e| fault::on("mkdir", &path.display().to_string(), e))?,
             }
         }
         Ok(false)
@@ -170,6 +183,11 @@ impl Part {
     pub fn may_lack(&self, error: &io::Error) -> bool {
         self.tree.is_some() && [ErrorKind::NotFound, ErrorKind::UnexpectedEof].contains(&error.kind())
     }
+}
+
+/// Itself, and no link to one.
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 fn is_link(path: &Path, target: &[u8]) -> bool {

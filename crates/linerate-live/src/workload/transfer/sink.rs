@@ -137,6 +137,13 @@ fn whole_path(path: &Path, name: Option<&[u8]>) -> Result<PathBuf> {
     }
     match (is_folder, name) {
         (false, _) => Ok(path.to_owned()),
+        // A path would lead elsewhere than into the folder that the user named.
+        (true, Some(name))
+            if Path::new(OsStr::from_bytes(name)).file_name() != Some(OsStr::from_bytes(name)) =>
+        {
+            let what = "names what it sends by a path";
+            Err(Error::peer("the sending end", what, "are both ends of the same version?"))
+        }
         (true, Some(name)) => Ok(path.join(OsStr::from_bytes(name))),
         (true, None) => Err(Error::usage(
             format!("{} is a folder, and memory has no name", path.display()),
@@ -247,6 +254,17 @@ mod tests {
         assert_eq!(std::fs::read(&other).unwrap(), b"new");
         let overwrite = SinkRequest { overwrite: true, ..request(Path::new("/dev/null"), 5) };
         assert!(Sink::open(&overwrite).is_err(), "a device");
+    }
+
+    #[test]
+    fn a_name_from_the_other_end_leads_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [&b"/etc/passwd"[..], b"../x", b"a/b", b"..", b".", b"", b"a/"] {
+            let request = SinkRequest { name: Some(name.to_vec()), ..request(folder.path(), 5) };
+            let error = Sink::open(&request).err().unwrap();
+            assert!(error.to_string().contains("by a path"), "{error}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -67,12 +67,14 @@ impl Source {
         let whole = path.canonicalize().map_err(|e| fault::on("realpath", &shown, e))?;
         let mode = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?.mode() & 0o777;
         let tree = Tree::open(&whole)?;
-        let mut cached = 0.0;
+        let mut cached = Some(0.0);
         tree.each_file(|file, bytes| {
             if cold {
                 page_cache::drop_cached(file).map_err(fault::of_file)?;
             }
-            cached += page_cache::cached_share(file).unwrap_or(1.0) * bytes as f64;
+            cached = cached
+                .zip(page_cache::cached_share(file).ok())
+                .map(|(sum, share)| sum + share * bytes as f64);
             Ok(())
         })?;
         let catalog = tree.catalog();
@@ -81,7 +83,7 @@ impl Source {
             mode,
             name: whole.file_name().map(|name| name.to_owned().into_vec()),
             entries: Some(catalog.entries().to_vec()),
-            cached_share: (catalog.bytes() > 0).then(|| cached / catalog.bytes() as f64),
+            cached_share: cached.filter(|_| catalog.bytes() > 0).map(|sum| sum / catalog.bytes() as f64),
         };
         Ok((Source::Tree(tree), opened))
     }

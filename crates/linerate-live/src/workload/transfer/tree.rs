@@ -84,8 +84,7 @@ impl Catalog {
     pub fn new(entries: Vec<Entry>) -> Result<Catalog> {
         let broken =
             |what: String| Error::peer("the sending end", what, "are both ends of the same version?");
-        let names: usize = entries.iter().map(|entry| entry.path.len()).sum();
-        if entries.len() > MOST_ENTRIES || names > MOST_BYTES_OF_NAMES {
+        if is_too_large(&entries) {
             return Err(broken(format!("has a folder of {} entries", entries.len())));
         }
         let (mut starts, mut bytes, mut folders) = (Vec::new(), 0_u64, HashSet::new());
@@ -160,6 +159,28 @@ impl Catalog {
     }
 }
 
+/// Whether one message of control does not hold them: a character that is no ASCII takes two bytes there, a control character six.
+fn is_too_large(entries: &[Entry]) -> bool {
+    let written = |bytes: &[u8]| -> usize {
+        let of_byte = |byte: &u8| match byte {
+            0x20..=0x7e => 1,
+            0x80.. => 2,
+            _ => 6,
+        };
+        bytes.iter().map(of_byte).sum()
+    };
+    let of_entry = |entry: &Entry| match &entry.kind {
+        Kind::Link(target) => written(&entry.path) + written(target),
+        Kind::Folder | Kind::File(_) => written(&entry.path),
+    };
+    entries.len() > MOST_ENTRIES || entries.iter().map(of_entry).sum::<usize>() > MOST_BYTES_OF_NAMES
+}
+
+fn too_large(top: &Path) -> Error {
+    let what = format!("{} has more than {MOST_ENTRIES} entries, or than 8 MiB of names", top.display());
+    Error::unavailable(what, "send it in parts, or packed (tar)")
+}
+
 /// Whether a path stays in the folder that it is from, and names something there.
 fn is_within(path: &[u8]) -> bool {
     let is_name = |name: &[u8]| !name.is_empty() && name != b"." && name != b".." && !name.contains(&0);
@@ -193,13 +214,15 @@ impl Tree {
                 }
                 found.push(entry);
                 if found.len() > MOST_ENTRIES {
-                    let what = format!("{} has more than {MOST_ENTRIES} entries", top.display());
-                    return Err(Error::unavailable(what, "send it in parts, or packed (tar)"));
+                    return Err(too_large(top));
                 }
             }
         }
         found.sort_unstable_by(|(a, _), (b, _)| a.path.cmp(&b.path));
-        let (entries, changed) = found.into_iter().unzip();
+        let (entries, changed): (Vec<Entry>, Vec<(i64, i64)>) = found.into_iter().unzip();
+        if is_too_large(&entries) {
+            return Err(too_large(top));
+        }
         Ok(Tree { top: top.to_owned(), catalog: Catalog::new(entries)?, changed })
     }
 

@@ -7,7 +7,7 @@ use crate::plan::{Metric, Setting};
 
 /// Searches for settings that gain, and proves it: each candidate of `linerate list tunables` is raced beside what was kept
 /// so far, in randomised blocks; what gains beyond the margin is kept only if it gains again on fresh connections, and
-/// nothing else that is watched becomes worse. It ends with 0 where a gain is proved, 10 where nothing that was tried gains
+/// nothing else that is watched becomes worse. It ends with 10 where a gain is proved, 0 where nothing that was tried gains
 /// beyond the margin, 11 where that cannot be told. Nothing is left changed.
 #[derive(Debug, clap::Args)]
 pub struct Tune {

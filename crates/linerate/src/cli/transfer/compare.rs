@@ -1,6 +1,6 @@
 //! `linerate transfer --compare`: the same files by this program and by others, in turns.
 
-use super::{hosts, plan};
+use super::hosts_and_plan;
 use crate::cli::measure::reached;
 use crate::cli::stop::Stop;
 use crate::cli::transfer_args::Transfer;
@@ -76,7 +76,7 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
         let what = format!("--compare starts servers of its own, and {} is no lab", args.target);
         return Err(Error::usage(what, "try `linerate transfer lab --compare`"));
     }
-    let (plan, hosts, stop) = (plan(args)?, hosts(args), Stop::listen()?);
+    let ((hosts, plan), stop) = (hosts_and_plan(args)?, Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("building the lab");

@@ -1,0 +1,47 @@
+//! Commands that use the hosts of a run and record nothing: a transfer, a trace.
+
+use super::args::{CommandLine, Hosts, Keep, StateFolder};
+use super::planned_hosts::two_hosts;
+use super::reach::Reach;
+use super::run::{once, settings};
+use super::watch::Watching;
+use crate::plan::{Plan, Profile, Rungs, Setting, Target, View};
+use crate::{Error, Result};
+use std::path::PathBuf;
+
+/// The rung whose addresses the connections have.
+const RUNG: &str = "network.tcp";
+
+/// The hosts as commands that measure are told them.
+pub fn hosts(target: Target, reach: &Reach, quiet: bool) -> Hosts {
+    Hosts {
+        target,
+        only: Vec::new(),
+        skip: Vec::new(),
+        // Nothing is visited in an order.
+        seed: Some(0),
+        faults: Vec::new(),
+        reach: reach.clone(),
+        output: PathBuf::new(),
+        watching: Watching { quiet, live: false, json: false },
+        state: StateFolder { folder: None },
+        asked: CommandLine::default(),
+        keep: Keep::default(),
+    }
+}
+
+/// What the hosts are told that are reached.
+pub fn plan(hosts: &Hosts, set: &[Setting]) -> Result<Plan> {
+    once("--set", set)?;
+    let profile = Profile::named("quick").ok_or_else(|| Error::usage("no profile is called `quick`", ""))?;
+    Ok(Plan {
+        target: hosts.target.clone(),
+        hosts: two_hosts(hosts)?,
+        profile,
+        view: View::Ladder(Rungs::named([RUNG])),
+        settings: settings(&hosts.target, set)?,
+        arms: Vec::new(),
+        seed: 0,
+        budget_ns: None,
+    })
+}
