@@ -126,12 +126,8 @@ pub struct Screened {
     pub effects: Effects,
     /// Who is looked at again, cells after one more look.
     pub suspects: Vec<Suspect>,
-    /// Cells that are to be looked at once more before they are suspects.
-    pub recheck: Vec<Suspect>,
-    /// Those that were slow in each further look.
-    pub still_slow: Vec<Suspect>,
-    /// Those that were not looked at so often, and not let go.
-    pub unseen: usize,
+    /// Cells that are to be looked at once more before they are suspects, or to be let go.
+    pub unseen: Vec<Suspect>,
     /// Those that stand apart beyond the number that is looked at.
     pub beyond: usize,
 }
@@ -169,9 +165,8 @@ pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened
     let recheck = worst(links, RECHECKED_PER_HOST * hosts.max(1));
     let (links, unseen) = still_slow(&recheck, &effects, &groups, screening, shots);
     let beyond = all_hosts.len().saturating_sub(MOST_HOSTS) + links.len().saturating_sub(MOST_LINKS);
-    let still_slow = links.clone();
     let suspects = [groups, worst(all_hosts, MOST_HOSTS), worst(links, MOST_LINKS)].concat();
-    Screened { effects, suspects, recheck, still_slow, unseen, beyond }
+    Screened { effects, suspects, unseen, beyond }
 }
 
 /// Takes what a group explains out of the cells that show it, and out of those within it where these are as slow.
@@ -209,7 +204,7 @@ fn worst(mut suspects: Vec<Suspect>, most: usize) -> Vec<Suspect> {
     suspects
 }
 
-/// Cells that are slow in every further look too, what groups explain taken out as in the screening; and how many were not looked
+/// Cells that are slow in every further look too, what groups explain taken out as in the screening; and those that were not looked
 /// at as often as that takes, and were slow as far as they were.
 fn still_slow(
     recheck: &[Suspect],
@@ -217,8 +212,8 @@ fn still_slow(
     groups: &[Suspect],
     screening: &Screening,
     shots: &[Shot],
-) -> (Vec<Suspect>, usize) {
-    let (mut links, mut unseen) = (Vec::new(), 0);
+) -> (Vec<Suspect>, Vec<Suspect>) {
+    let (mut links, mut unseen) = (Vec::new(), Vec::new());
     for suspect in recheck {
         let Part::Link(pair) = suspect.part else { continue };
         let of_groups: f64 =
@@ -227,7 +222,7 @@ fn still_slow(
         let looks = || shots.iter().filter(|shot| shot.stage == Stage::Recheck && shot.pair == pair);
         match looks().all(is_slow) {
             true if looks().count() >= LOOKS => links.push(*suspect),
-            true => unseen += 1,
+            true => unseen.push(*suspect),
             false => {}
         }
     }

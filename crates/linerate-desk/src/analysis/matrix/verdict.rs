@@ -134,7 +134,7 @@ fn doubt(
         return Some((why, takes));
     }
     let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
-    let open = open + screened.beyond + screened.unseen;
+    let open = open + screened.beyond + screened.unseen.len();
     (open > 0).then(|| {
         let why = format!("{} stood apart, and fresh trials neither clear nor confirm it", counted(open));
         (why, "run it again, or let trials last longer: --trial 2s".into())

@@ -109,9 +109,7 @@ impl Course {
             return Vec::new();
         }
         self.phase = Phase::Recheck(looks + 1);
-        let Screened { recheck, still_slow, .. } = self.screened(shots);
-        let cells = if looks == 0 { recheck } else { still_slow };
-        let mut left: Vec<HostPair> = cells.iter().filter_map(link).collect();
+        let mut left: Vec<HostPair> = self.screened(shots).unseen.iter().filter_map(link).collect();
         left.retain(|pair| !lost.contains(&pair.from) && !lost.contains(&pair.to));
         let mut rounds = Vec::new();
         while !left.is_empty() {

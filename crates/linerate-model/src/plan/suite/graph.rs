@@ -192,6 +192,16 @@ impl Graph {
         if self.in_order().is_none() {
             return wrong("its streams go in a circle".into(), "a unit of work must come to an end");
         }
+        // Each filter would take, or give, every byte as often.
+        let is_forked = |at: &usize| {
+            let comes = self.joined(*at, |stream| (&stream.to, &stream.from)).count();
+            comes.max(self.joined(*at, |stream| (&stream.from, &stream.to)).count()) > 1
+        };
+        if let Some(forked) = (0..self.stages.len()).find(is_forked) {
+            let what =
+                format!("stage `{}`: several streams come to it or go from it", self.stages[forked].id);
+            return wrong(what, "copies = 2 shares a stage's work");
+        }
         let ends = (0..self.stages.len())
             .filter(|at| filter_of(&self.stages[*at]).is_some_and(|one| one.gives.is_none()));
         match ends.collect::<Vec<_>>()[..] {
@@ -221,16 +231,8 @@ impl Graph {
                 return wrong(format!("slowed by `{text}`: {why}"), "slow = \"2ms\"");
             }
         }
-        let comes = self.joined(at, |stream| (&stream.to, &stream.from)).count();
-        let goes = self.joined(at, |stream| (&stream.from, &stream.to)).count();
-        // Each filter would take, or give, every byte as often.
-        if comes.max(goes) > 1 {
-            return wrong(
-                "several streams come to it or go from it".into(),
-                "copies = 2 shares a stage's work",
-            );
-        }
-        let (comes, goes) = (comes > 0, goes > 0);
+        let comes = self.joined(at, |stream| (&stream.to, &stream.from)).next().is_some();
+        let goes = self.joined(at, |stream| (&stream.from, &stream.to)).next().is_some();
         match (filter.takes.is_some() == comes, filter.gives.is_some() == goes) {
             (true, true) => Ok(()),
             (false, _) if comes => {
