@@ -40,6 +40,24 @@ fn named_hosts_call_back_and_one_that_does_not_is_a_line() {
     await_none();
 }
 
+/// Three of four call: one is a name that the command does not know.
+#[test]
+fn a_matrix_goes_on_without_who_does_not_call() {
+    let world = World::new(4);
+    let launch = format!("{} {{host}}", world.enter());
+    let out = world.out();
+    let arguments = ["matrix", "launch:h0,gone,h1,h2", "--launch", &launch, "--trial", "50ms", "--no-page"];
+    let output = world.command(&arguments).arg("--output").arg(&out).output().unwrap();
+    assert_eq!(output.status.code(), Some(11), "{}", said(&output));
+    let matrix = report(&recording(&out))["matrix"].clone();
+    let failed: Vec<Option<&str>> =
+        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, false]);
+    assert!(failed[1].unwrap().contains("no host is called gone"), "{failed:?}");
+    assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
+    await_none();
+}
+
 #[test]
 fn what_launches_nothing_is_refused_with_a_hint() {
     let world = World::new(1);

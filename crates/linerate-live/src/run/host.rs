@@ -132,10 +132,11 @@ impl Hosts {
                 let started = plan.hosts.iter().map(|planned| (planned.id, start(planned.id)));
                 (without_lost(plan, started, &mut lost)?, None)
             }
-            Target::Launched(launched) => (
-                launch::started(plan, launched, (&means.launch, &means.program), &|| asked(stop), told)?,
-                None,
-            ),
+            Target::Launched(launched) => {
+                let access = (&means.launch, means.program.as_path());
+                let started = launch::started(plan, launched, access, &|| asked(stop), told)?;
+                (without_lost(plan, started.into_iter(), &mut lost)?, None)
+            }
             Target::Simulated(_) => {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }

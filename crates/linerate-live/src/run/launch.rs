@@ -11,11 +11,12 @@ mod rendezvous;
 pub use join::{Join, join};
 pub use process::{PLACES, SECRET};
 
+use super::lost::LEAST_OF_MANY;
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
 use super::started::Started;
 use crate::control::{Check, Client};
-use crate::plan::{HostId, Launched, Plan};
+use crate::plan::{HostId, Launched, Plan, PlannedHost};
 use crate::{Error, Result};
 use process::Launchers;
 use rendezvous::{Caller, Rendezvous};
@@ -73,23 +74,42 @@ pub struct Reception {
     pub refused: Option<String>,
 }
 
-/// Starts the agents and waits for as many as the plan takes; what there is to say of others is told.
+/// Starts the agents and waits for as many as the plan takes; what there is to say of others is told. A plan of many goes on
+/// without those that do not call, each of which has its own reason.
 pub(super) fn started(
     plan: &Plan,
     launched: &Launched,
     (access, program): (&LaunchAccess, &Path),
     check: Check<'_>,
     told: Told<'_>,
-) -> Result<Vec<Started>> {
+) -> Result<Vec<(HostId, Result<Started>)>> {
     let rendezvous = Rendezvous::open(access.listen)?;
     let launchers = Launchers::start(launched, program, access.command.as_deref(), &rendezvous)?;
     let wait = access.wait.unwrap_or(USUAL_WAIT);
-    let arrivals = Arrivals { launched, wanted: plan.hosts.len(), came: BTreeMap::new() };
+    let wanted = plan.hosts.len();
+    let least = if plan.screening().is_some() { LEAST_OF_MANY } else { wanted };
+    let arrivals = Arrivals { launched, wanted, least, came: BTreeMap::new() };
     // Those that start nothing would be waited for one after the other.
-    let came =
+    let (mut came, waited) =
         arrivals.gather(&rendezvous, &launchers, wait, check, told).inspect_err(|_| launchers.end())?;
-    let taken = came.into_iter().zip(&plan.hosts);
-    taken.map(|((place, caller), planned)| agent(planned.id, launched, place, caller, &launchers)).collect()
+    if came.len() >= wanted {
+        let taken = came.into_iter().zip(&plan.hosts);
+        let agent = |((place, caller), planned): (_, &PlannedHost)| {
+            (planned.id, agent(planned.id, launched, place, caller, &launchers))
+        };
+        return Ok(taken.map(agent).collect());
+    }
+    let hint = launchers.hint(&rendezvous.addresses());
+    let of_place = |(place, planned): (u32, &PlannedHost)| {
+        let id = planned.id;
+        let missing = || {
+            let why = launchers.why_missing(&[place], waited).join("; ");
+            Error::peer(launched.name_of(place), why, hint.clone())
+        };
+        let caller = came.remove(&place).ok_or_else(missing);
+        (id, caller.and_then(|caller| agent(id, launched, place, caller, &launchers)))
+    };
+    Ok((0..).zip(&plan.hosts).map(of_place).collect())
 }
 
 /// An agent that has called, as one that was started any other way.
@@ -114,6 +134,8 @@ fn agent(
 struct Arrivals<'a> {
     launched: &'a Launched,
     wanted: usize,
+    /// With fewer nothing is measured.
+    least: usize,
     came: BTreeMap<u32, Caller>,
 }
 
@@ -125,7 +147,7 @@ impl Arrivals<'_> {
         wait: Duration,
         check: Check<'_>,
         told: Told<'_>,
-    ) -> Result<BTreeMap<u32, Caller>> {
+    ) -> Result<(BTreeMap<u32, Caller>, Duration)> {
         let begun = Instant::now();
         let mut deadline = begun + wait;
         let mut over_since: Option<Instant> = None;
@@ -144,15 +166,19 @@ impl Arrivals<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if launchers.have_all_ended() {
+            if launchers.have_ended(&self.missing_places()) {
                 let since = *over_since.get_or_insert_with(Instant::now);
                 deadline = deadline.min(since + AFTER_END);
             }
         }
-        let whys = launchers.why_missing(&self.missing_places(), begun.elapsed());
+        let waited = begun.elapsed();
+        let whys = launchers.why_missing(&self.missing_places(), waited);
         if self.came.len() >= self.wanted {
             whys.into_iter().for_each(|why| told(Reaching::Missing(why)));
-            return Ok(self.came);
+            return Ok((self.came, waited));
+        }
+        if self.came.len() >= self.least {
+            return Ok((self.came, waited));
         }
         let hint = launchers.hint(&rendezvous.addresses());
         Err(Error::peer(self.launched.by().name, whys.join("; "), hint))
@@ -227,7 +253,7 @@ mod tests {
     fn received(greetings: &[Greeting]) -> (Vec<Option<String>>, Vec<String>, usize) {
         let rendezvous = Rendezvous::open("127.0.0.1:0".parse().ok()).unwrap();
         let launched: Launched = "slurm:-N3".parse().unwrap();
-        let mut arrivals = Arrivals { launched: &launched, wanted: 2, came: BTreeMap::new() };
+        let mut arrivals = Arrivals { launched: &launched, wanted: 2, least: 2, came: BTreeMap::new() };
         let (mut receptions, mut told, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for greeting in greetings {
             let stream = TcpStream::connect(rendezvous.addresses()).unwrap();

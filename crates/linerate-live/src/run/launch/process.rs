@@ -82,9 +82,9 @@ impl Launchers {
         self.all.iter().for_each(|process| process.child.signal_group(Signal::Terminate));
     }
 
-    /// Whether nobody is left who might start an agent.
-    pub fn have_all_ended(&self) -> bool {
-        self.all.iter().all(|process| process.child.has_ended())
+    /// Whether nobody is left who might start the agents of these places.
+    pub fn have_ended(&self, places: &[u32]) -> bool {
+        places.iter().all(|place| self.all[*place as usize % self.all.len()].child.has_ended())
     }
 
     /// Why agents have not called, in a sentence a launcher.
