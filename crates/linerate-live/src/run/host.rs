@@ -4,7 +4,7 @@ use super::host_settings::{Became, PutBack};
 use super::launch::{self, LaunchAccess};
 use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
-use super::ssh::{Program, RemoteFolder, Ssh, Told};
+use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
 use crate::control::{Check, Client, gather};
@@ -127,10 +127,9 @@ impl Hosts {
                 return Err(Error::usage(what, hint));
             }
             Target::Ssh(hosts) => {
-                let program = Program::read(&means.program)?;
-                let mut start = |id| by_ssh(id, hosts, &program, means, &|| asked(stop), told);
-                let started = plan.hosts.iter().map(|planned| (planned.id, start(planned.id)));
-                (without_lost(plan, started, &mut lost)?, None)
+                let ids: Vec<HostId> = plan.hosts.iter().map(|planned| planned.id).collect();
+                let started = by_ssh(&ids, hosts, means, &|| asked(stop), told)?;
+                (without_lost(plan, ids.into_iter().zip(started), &mut lost)?, None)
             }
             Target::Launched(launched) => {
                 let access = (&means.launch, means.program.as_path());
@@ -190,8 +189,8 @@ impl Hosts {
         let id = host.facts.host;
         let started = match (&plan.target, &self.lab) {
             (Target::Ssh(hosts), _) => {
-                let program = Program::read(&self.access.program)?;
-                by_ssh(id, hosts, &program, &self.access, &|| asked(stop), &mut |_| ())?
+                let mut started = by_ssh(&[id], hosts, &self.access, &|| asked(stop), &mut |_| ())?;
+                started.pop().unwrap_or(Err(Error::Interrupted))?
             }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
@@ -330,25 +329,33 @@ fn in_lab(id: HostId, lab: &Lab, means: &HostAccess) -> Result<Started> {
     })
 }
 
-/// The agent of one host. Where one is named, it is `b`, and `a` is this machine.
+/// The agents of these hosts. Where one is named, it is `b`, and `a` is this machine.
 fn by_ssh(
-    id: HostId,
+    ids: &[HostId],
     hosts: &[String],
-    program: &Program,
     means: &HostAccess,
     check: Check<'_>,
     told: Told<'_>,
-) -> Result<Started> {
+) -> Result<Vec<Result<Started>>> {
     let first = u16::from(hosts.len() == 1);
-    let Some(host) = id.0.checked_sub(first).and_then(|index| hosts.get(usize::from(index))) else {
-        let mut local = Command::new(&means.program);
-        spawn::tie_to_parent(local.arg("agent"));
-        journal::mark(&mut local);
-        return Started::new(id, "local".into(), AGENT, local);
+    let name = |id: HostId| id.0.checked_sub(first).and_then(|index| hosts.get(usize::from(index)));
+    let remote: Vec<(HostId, &String)> = ids.iter().filter_map(|id| Some((*id, name(*id)?))).collect();
+    let wanted = |(id, host): &(HostId, &String)| Ok((Ssh::new(&means.ssh, host, *id)?, means.folder(*id)));
+    let wanted: Vec<_> = remote.iter().map(wanted).collect::<Result<_>>()?;
+    let program = Program::read(&means.program)?;
+    let copies = provide_all(&wanted, &program, check, told)?;
+    let mut copies = wanted.iter().zip(copies);
+    let start = |id: &HostId| {
+        let Some(host) = name(*id) else {
+            let mut local = Command::new(&means.program);
+            spawn::tie_to_parent(local.arg("agent"));
+            journal::mark(&mut local);
+            return Started::new(*id, "local".into(), AGENT, local);
+        };
+        let ((ssh, _), copy) = copies.next().ok_or(Error::Interrupted)?;
+        Started::new(*id, format!("ssh://{host}"), "its ssh", ssh.agent(&copy?))
     };
-    let ssh = Ssh::new(&means.ssh, host, id)?;
-    let command = ssh.agent(program, means.folder(id), check, told)?;
-    Started::new(id, format!("ssh://{host}"), "its ssh", command)
+    Ok(ids.iter().map(start).collect())
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.

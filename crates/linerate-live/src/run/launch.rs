@@ -156,7 +156,7 @@ impl Arrivals<'_> {
             check()?;
             if shown != self.came.len() {
                 shown = self.came.len();
-                told(Reaching::Awaiting(&self.missing()));
+                told(Reaching::Awaiting(self.missing()));
                 if shown >= self.wanted {
                     deadline = deadline.min(Instant::now() + SPARE);
                 }

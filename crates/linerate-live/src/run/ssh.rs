@@ -1,9 +1,11 @@
 //! Hosts reached by ssh: the program is copied over when it is missing there, or another one.
 
 mod converse;
+mod many;
 mod place;
 mod program;
 
+pub(super) use many::provide_all;
 pub use place::RemoteFolder;
 pub(super) use place::quoted;
 pub use program::Program;
@@ -30,11 +32,11 @@ pub struct Ssh {
 
 /// What there is to tell while hosts are reached.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reaching<'h> {
+pub enum Reaching {
     /// The program is on its way to a host.
     Copying {
         /// The host as ssh is told it.
-        host: &'h str,
+        host: String,
         /// What of it ssh has taken.
         gone: u64,
         /// All of it.
@@ -45,13 +47,13 @@ pub enum Reaching<'h> {
     /// Its copy is elsewhere than it should be.
     Elsewhere(String),
     /// Agents that have not called back yet, by their hosts' names.
-    Awaiting(&'h [String]),
+    Awaiting(Vec<String>),
     /// What there is to know of a host that takes no part, or is not as the others.
     Missing(String),
 }
 
 /// Who is told.
-pub type Told<'t> = &'t mut dyn FnMut(Reaching<'_>);
+pub type Told<'t> = &'t mut dyn FnMut(Reaching);
 
 impl Ssh {
     /// `host` is `[user@]host[:port]`; `command` is `ssh` or what stands for it, with its options.
@@ -67,16 +69,16 @@ impl Ssh {
         Ok(Ssh { words, host: name, id })
     }
 
-    /// The command that runs an agent there, once the program is there.
-    pub fn agent(
-        &self,
-        program: &Program,
-        folder: Option<&RemoteFolder>,
-        check: Check<'_>,
-        told: Told<'_>,
-    ) -> Result<Command> {
-        let copy = self.provide(program, folder, check, told)?;
-        Ok(self.remote(&format!("exec {} agent", quoted(&format!("{copy}/linerate")))))
+    /// The same, where nobody is there to answer.
+    fn without_questions(&self) -> Ssh {
+        let mut words = self.words.clone();
+        words.push("-oBatchMode=yes".into());
+        Ssh { words, ..self.clone() }
+    }
+
+    /// The command that runs an agent there, once the program's copy is in this folder.
+    pub fn agent(&self, copy: &str) -> Command {
+        self.remote(&format!("exec {} agent", quoted(&format!("{copy}/linerate"))))
     }
 
     fn remote(&self, script: &str) -> Command {
@@ -134,7 +136,8 @@ impl Ssh {
     ) -> Result<()> {
         let input = if is_packed { program.packed()? } else { program.bytes.clone() };
         let (of, begun) = (input.len() as u64, Instant::now());
-        let mut moved = |gone| told(Reaching::Copying { host: &self.host, gone, of, time: begun.elapsed() });
+        let mut moved =
+            |gone| told(Reaching::Copying { host: self.host.clone(), gone, of, time: begun.elapsed() });
         let command = self.script(&copy_script(program, copy, is_packed));
         let Heard { status, took_all, errors, .. } = converse(command, &input, check, &mut moved)?;
         if status.success() && took_all {

@@ -143,9 +143,9 @@ pub fn reached<'r>(
     let ssh = args.reach.ssh.clone();
     let means = HostAccess { program: this_program()?, ssh, folders, launch: args.reach.launch() };
     Runner::start(plan, &means, stop, &mut |reaching| match reaching {
-        Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(host, gone, of, time)),
+        Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(&host, gone, of, time)),
         Reaching::Elsewhere(told) | Reaching::Missing(told) => watcher.warned(&told),
-        Reaching::Awaiting(hosts) => watcher.moved(&awaiting(hosts)),
+        Reaching::Awaiting(hosts) => watcher.moved(&awaiting(&hosts)),
     })
 }
 

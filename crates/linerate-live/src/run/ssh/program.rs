@@ -3,10 +3,9 @@
 use crate::{Error, Result};
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
-use std::cell::OnceCell;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The program, read once for all hosts.
 #[derive(Debug)]
@@ -15,7 +14,7 @@ pub struct Program {
     pub bytes: Arc<[u8]>,
     /// Its SHA-256, in hexadecimal digits.
     pub digest: String,
-    packed: OnceCell<Arc<[u8]>>,
+    packed: Mutex<Option<Arc<[u8]>>>,
 }
 
 impl Program {
@@ -27,7 +26,7 @@ impl Program {
 
     pub(super) fn new(bytes: Vec<u8>) -> Program {
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Program { bytes: bytes.into(), digest, packed: OnceCell::new() }
+        Program { bytes: bytes.into(), digest, packed: Mutex::default() }
     }
 
     /// The folder that its copy has for itself: a running one is never overwritten.
@@ -37,13 +36,15 @@ impl Program {
 
     /// As gzip(1) unpacks it.
     pub fn packed(&self) -> Result<Arc<[u8]>> {
-        if let Some(packed) = self.packed.get() {
+        let mut known = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(packed) = known.as_ref() {
             return Ok(packed.clone());
         }
         let mut writer = GzBuilder::new().write(Vec::new(), Compression::default());
         let packed = writer.write_all(&self.bytes).and_then(|()| writer.finish());
-        let packed = packed.map_err(|e| Error::io("pack", "the program", e))?;
-        Ok(self.packed.get_or_init(|| packed.into()).clone())
+        let packed: Arc<[u8]> = packed.map_err(|e| Error::io("pack", "the program", e))?.into();
+        *known = Some(packed.clone());
+        Ok(packed)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ports, what ssh says, and copies that were broken off.
 
+use super::many::{Wanted, provide_all};
 use super::place::copy_script;
 use super::{Program, Reaching, RemoteFolder, Ssh, cause, split_port};
 use crate::plan::HostId;
@@ -86,7 +87,7 @@ impl Here {
     fn provide(&mut self, program: &Program, folder: Option<&str>) -> Result<PathBuf> {
         let folder: Option<RemoteFolder> = folder.map(|folder| folder.parse().unwrap());
         let told = &mut self.told;
-        let mut say = |reaching: Reaching<'_>| {
+        let mut say = |reaching: Reaching| {
             if let Reaching::Elsewhere(why) = reaching {
                 told.push(why);
             }
@@ -197,7 +198,7 @@ fn a_folder_of_ones_own_is_taken_whatever_it_is_called() {
         let copy = here.provide(&program, Some(folder)).unwrap();
         assert_eq!(copy, place.join(format!("linerate-{user}")).join(program.folder()));
         assert_eq!(fs::read(copy.join("linerate")).unwrap(), *program.bytes);
-        assert!(here.ssh.agent(&program, Some(&folder.parse().unwrap()), &|| Ok(()), &mut |_| ()).is_ok());
+        assert_eq!(here.provide(&program, Some(folder)).unwrap(), copy);
     }
     for folder in ["scratch", "", "$HOME/x", "/a\nb", "~root/x"] {
         assert!(folder.parse::<RemoteFolder>().is_err(), "{folder}");
@@ -247,6 +248,36 @@ fn a_program_that_cannot_run_there_is_told() {
     let broken = Program::new(b"#!/no/such/interpreter\n".to_vec());
     let error = here.provide(&broken, None).unwrap_err();
     says(&error, &["did not take the program's copy", "not found"]);
+}
+
+#[test]
+fn hosts_are_provided_beside_each_other() {
+    let shared = TempDir::new().unwrap();
+    let meets = |own: &str, other: &str| {
+        let at = |name: &str| shared.path().join(name).display().to_string();
+        Here::with(&format!("touch {}; until test -e {}; do sleep 0.01; done", at(own), at(other)))
+    };
+    // The third asks, which it does when it is alone; the fourth is not there.
+    let asks =
+        "case \"$*\" in *BatchMode=yes*) echo 'me@here: Permission denied (publickey).' >&2; exit 255;; esac";
+    let gone = "echo 'connect to host gone port 22: Connection refused' >&2; exit 255";
+    let hosts = [meets("a", "b"), meets("b", "a"), Here::with(asks), Here::with(gone)];
+    let program = program("one");
+    let wanted: Vec<Wanted<'_>> = hosts.iter().map(|here| (here.ssh.clone(), None)).collect();
+    let provided = provide_all(&wanted, &program, &|| Ok(()), &mut |_| ()).unwrap();
+    for (here, provided) in hosts[..3].iter().zip(&provided) {
+        assert_eq!(provided.as_ref().unwrap(), here.usual(&program).to_str().unwrap());
+    }
+    assert!(provided[3].as_ref().unwrap_err().to_string().contains("Connection refused"));
+}
+
+#[test]
+fn a_wish_to_stop_ends_the_wait_for_each_of_many() {
+    let hosts = [Here::with("exec sleep 600"), Here::with("exec sleep 600"), Here::new()];
+    let wanted: Vec<Wanted<'_>> = hosts.iter().map(|here| (here.ssh.clone(), None)).collect();
+    let stop = || Err(Error::Interrupted);
+    let ended = provide_all(&wanted, &program("one"), &stop, &mut |_| ());
+    assert!(matches!(ended, Err(Error::Interrupted)));
 }
 
 #[test]
