@@ -2,6 +2,8 @@
 
 mod application;
 
+pub use application::{LEAST_BUFFER, MOST_BUFFER, MOST_REGION};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,6 +55,10 @@ pub enum Pattern {
     StripedRead,
     /// The same, written.
     StripedWrite,
+    /// Tiles of a frame in stripes on servers, read.
+    TiledRead,
+    /// The same, written.
+    TiledWrite,
 }
 
 /// What one end of a session does during a trial.
@@ -113,6 +119,10 @@ pub enum Does {
     Stores,
     /// Has stripes of a file, and takes them.
     Keeps,
+    /// Reads a tile of a frame that lies in stripes, and keeps the time.
+    FetchesTile,
+    /// Writes it, and keeps the time.
+    StoresTile,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -198,6 +208,8 @@ pub struct PatternEntry {
     pub search: Option<Search>,
     /// Whether the bytes that come over the time that they take are a throughput.
     pub has_rate: bool,
+    /// The least and the greatest message, where it bounds them, and what a message is.
+    pub messages: Option<(u64, u64, &'static str)>,
     /// What all ranks of a message library do together, where they do.
     pub collective: Option<Collective>,
     /// The number of a figure of it, where a plan names none.
@@ -217,6 +229,7 @@ const STREAM: PatternEntry = PatternEntry {
     application: false,
     search: None,
     has_rate: true,
+    messages: None,
     collective: None,
     shows: "throughput",
 };
@@ -399,6 +412,8 @@ pub const PATTERNS: &[PatternEntry] = &[
     application::PIPELINE,
     application::STRIPED_READ,
     application::STRIPED_WRITE,
+    application::TILED_READ,
+    application::TILED_WRITE,
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -408,7 +423,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::StripedWrite as usize + 1);
+    assert!(at == Pattern::TiledWrite as usize + 1);
 };
 
 impl Pattern {
@@ -518,6 +533,8 @@ impl Does {
             Does::Fetches => Facts { word: "fetches", ..TIMED },
             Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
             Does::Keeps => Facts { word: "keeps", ..SERVES },
+            Does::FetchesTile => Facts { word: "fetches a tile", ..TIMED },
+            Does::StoresTile => Facts { word: "stores a tile", receives: false, begins: true, ..TIMED },
         }
     }
 

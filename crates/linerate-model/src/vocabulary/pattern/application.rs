@@ -4,6 +4,14 @@ use super::{Does, Need, PING_PONG, Pattern, PatternEntry, STREAM};
 
 const PAPER: &str = "P. Balaji et al., Head-to-TOE Evaluation of High-Performance Sockets, Cluster 2005";
 
+/// The least buffer of a pipeline: a row of a tile, or a few triangles, with what says where they belong.
+pub const LEAST_BUFFER: u64 = 1 << 10;
+/// The largest.
+pub const MOST_BUFFER: u64 = 4 << 20;
+
+/// The longest region of a file in stripes: a server sets memory aside for its part of eight of them.
+pub const MOST_REGION: u64 = 64 << 20;
+
 /// The cluster's state, asked of every node.
 pub const MONITOR: PatternEntry = PatternEntry {
     pattern: Pattern::Monitor,
@@ -28,6 +36,7 @@ pub const PIPELINE: PatternEntry = PatternEntry {
     needs: &[Need::OneWay],
     connects_anew: true,
     application: true,
+    messages: Some((LEAST_BUFFER, MOST_BUFFER, "a pipeline's buffers")),
     shows: "unit-time",
     ..PING_PONG
 };
@@ -44,6 +53,7 @@ pub const STRIPED_READ: PatternEntry = PatternEntry {
     connects_anew: true,
     application: true,
     has_rate: false,
+    messages: Some((0, MOST_REGION, "the regions of a file in stripes")),
     shows: "striped-throughput",
     ..STREAM
 };
@@ -55,4 +65,24 @@ pub const STRIPED_WRITE: PatternEntry = PatternEntry {
     about: "clients write regions of a file in stripes to servers, each until all of its stripes are told to be there",
     ends: [&[Does::Stores], &[Does::Keeps]],
     ..STRIPED_READ
+};
+
+/// Tiles of a frame that lies in stripes on servers, read.
+pub const TILED_READ: PatternEntry = PatternEntry {
+    pattern: Pattern::TiledRead,
+    name: "tiled-read",
+    about: "each client reads its tile of a frame that lies in stripes on servers: rows with gaps between them, as a display wall does",
+    source: "MPI-Tile-IO, Parallel I/O Benchmarking Consortium; P. Balaji et al., Cluster 2005, section 6.2",
+    ends: [&[Does::Serves], &[Does::FetchesTile]],
+    messages: Some((0, MOST_REGION, "the tiles of a frame")),
+    ..STRIPED_READ
+};
+
+/// The same, written.
+pub const TILED_WRITE: PatternEntry = PatternEntry {
+    pattern: Pattern::TiledWrite,
+    name: "tiled-write",
+    about: "each client writes its tile of a frame in stripes to servers, until all of its stripes are told to be there",
+    ends: [&[Does::StoresTile], &[Does::Keeps]],
+    ..TILED_READ
 };
