@@ -21,7 +21,8 @@ pub(super) fn unit_rate(trial: &Trial) -> Option<f64> {
 }
 
 /// Who reads and writes a file in stripes.
-const CLIENTS: [Does; 4] = [Does::Fetches, Does::Stores, Does::FetchesTile, Does::StoresTile];
+const CLIENTS: [Does; 6] =
+    [Does::Fetches, Does::Stores, Does::FetchesTile, Does::StoresTile, Does::ReadsFile, Does::WritesFile];
 
 /// The clients of a striped file: each has its regions in the slices of one flow.
 fn clients(trial: &Trial) -> impl Iterator<Item = &Flow> {

@@ -136,7 +136,8 @@ impl Client {
             ready = ready.and_then(|()| source.make(part, !self.writes));
             let slices = if server == 0 { block.slices as usize } else { 0 };
             let mut tally = Tally { slices_ns: Vec::with_capacity(slices), ..Tally::default() };
-            let (start, last) = self.regions(source, (part, &mut room), block, &mut ready, (&mut turn, &mut tally))?;
+            let (start, last) =
+                self.regions(source, (part, &mut room), block, &mut ready, (&mut turn, &mut tally))?;
             let flow = Flow { bytes: tally.bytes, slices_ns: tally.slices_ns, ..start.until(&last) };
             measured.push(Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake: false });
             // The last region byte by byte, after the time has ended: what was written is read again.

@@ -473,4 +473,7 @@ pub const KNOBS: &[Knob] = &[
     application::STRIPED_PATH,
     application::TILED_ACCESS,
     application::TILED_OVERLAP,
+    application::MPI_FILE_FOLDER,
+    application::MPI_FILE_ACCESS,
+    application::MPI_FILE_VIEW,
 ];

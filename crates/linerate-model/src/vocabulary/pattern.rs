@@ -59,6 +59,10 @@ pub enum Pattern {
     TiledRead,
     /// The same, written.
     TiledWrite,
+    /// A file that all ranks of a message library have open, read.
+    FileRead,
+    /// The same, written.
+    FileWrite,
 }
 
 /// What one end of a session does during a trial.
@@ -123,6 +127,10 @@ pub enum Does {
     FetchesTile,
     /// Writes it, and keeps the time.
     StoresTile,
+    /// Reads its part of a file with all other ranks, and keeps the time.
+    ReadsFile,
+    /// Writes it, and keeps the time.
+    WritesFile,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -414,6 +422,8 @@ pub const PATTERNS: &[PatternEntry] = &[
     application::STRIPED_WRITE,
     application::TILED_READ,
     application::TILED_WRITE,
+    application::FILE_READ,
+    application::FILE_WRITE,
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -423,7 +433,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::TiledWrite as usize + 1);
+    assert!(at == Pattern::FileWrite as usize + 1);
 };
 
 impl Pattern {
@@ -482,6 +492,8 @@ struct Facts {
     is_sampled: bool,
     awaits_each: bool,
     calls: bool,
+    /// Whether it works on a file that all ranks have open.
+    is_of_file: bool,
     /// Whether the bytes that it counts came to it.
     receives: bool,
 }
@@ -494,6 +506,7 @@ const TIMED: Facts = Facts {
     is_sampled: false,
     awaits_each: false,
     calls: false,
+    is_of_file: false,
     receives: true,
 };
 
@@ -534,6 +547,10 @@ impl Does {
             Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
             Does::Keeps => Facts { word: "keeps", ..SERVES },
             Does::FetchesTile => Facts { word: "fetches a tile", ..TIMED },
+            Does::ReadsFile => Facts { word: "reads a file", is_of_file: true, ..TIMED },
+            Does::WritesFile => {
+                Facts { word: "writes a file", is_of_file: true, receives: false, begins: true, ..TIMED }
+            }
             Does::StoresTile => Facts { word: "stores a tile", receives: false, begins: true, ..TIMED },
         }
     }
@@ -541,6 +558,11 @@ impl Does {
     /// Whether this end's clock and bytes are the result (method: the receiver's; a round trip is the pinger's).
     pub fn keeps_time(self) -> bool {
         self.facts().keeps_time
+    }
+
+    /// Whether it is a file that all ranks have open that it works on.
+    pub fn is_of_file(self) -> bool {
+        self.facts().is_of_file
     }
 
     /// Whether it is what all ranks do together.

@@ -76,9 +76,8 @@ impl Request {
     /// Memory is set aside for it.
     fn is_small(self) -> bool {
         let Part { region_bytes, tile, .. } = self.part;
-        let is_tile = |tile: Tile| {
-            tile.is_possible(region_bytes) && tile.frame_bytes(region_bytes) <= MOST_FILE
-        };
+        let is_tile =
+            |tile: Tile| tile.is_possible(region_bytes) && tile.frame_bytes(region_bytes) <= MOST_FILE;
         region_bytes <= MOST_REGION && tile.is_none_or(is_tile)
     }
 }

@@ -1,10 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{
-    Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable,
-    TableColumn,
-};
+use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
@@ -76,7 +73,10 @@ impl Suite {
             let bytes = |text: &String| text.parse::<Bytes>().map_or(0, |size| size.0);
             if case.sizes.iter().any(|text| !(least..=most).contains(&bytes(text))) {
                 let what = format!("case `{}`: its sizes are those of {messages}", case.id);
-                return Err(SuiteError::new(what, format!("from {} to {}", Bytes(least.max(1)), Bytes(most))));
+                return Err(SuiteError::new(
+                    what,
+                    format!("from {} to {}", Bytes(least.max(1)), Bytes(most)),
+                ));
             }
         }
         Ok(())

@@ -158,3 +158,42 @@ pub const TILED_OVERLAP: Knob = Knob {
     source: "MPI-Tile-IO, --overlap_x",
     hint: "128: what neighbours both read, as the projectors of a display wall do",
 };
+
+/// `mpi.file-folder`.
+pub const MPI_FILE_FOLDER: Knob = Knob {
+    name: "mpi.file-folder",
+    kind: KnobKind::Path,
+    transports: &["mpi"],
+    default: "/var/tmp",
+    harmless: None,
+    had: Had::Always,
+    about: "the folder in which ranks have a file open together: of a file system that all of their hosts have; its name goes when all have it",
+    source: "MPI: A Message-Passing Interface Standard, version 4.1, section 14.2",
+    hint: "a folder of a parallel file system on all hosts: what its clients, servers and the MPI's own aggregation carry",
+};
+
+/// `mpi.file-access`.
+pub const MPI_FILE_ACCESS: Knob = Knob {
+    name: "mpi.file-access",
+    kind: KnobKind::OneOf(&["collective", "independent"]),
+    transports: &["mpi"],
+    default: "collective",
+    harmless: None,
+    had: Had::Always,
+    about: "whether ranks read and write a file together (MPI_File_write_at_all) or each for itself (MPI_File_write_at)",
+    source: "R. Thakur, W. Gropp, E. Lusk: Data Sieving and Collective I/O in ROMIO, 1999",
+    hint: "collective with tiles: the library exchanges rows, so that each rank writes whole pieces",
+};
+
+/// `mpi.file-view`.
+pub const MPI_FILE_VIEW: Knob = Knob {
+    name: "mpi.file-view",
+    kind: KnobKind::OneOf(&["regions", "tiles"]),
+    transports: &["mpi"],
+    default: "regions: each rank's part is in one piece",
+    harmless: None,
+    had: Had::Always,
+    about: "what a rank's part of a file is: a region, or a tile of a frame, by a view of rows with gaps between them (MPI_Type_vector)",
+    source: "MPI-Tile-IO, Parallel I/O Benchmarking Consortium; MPI 4.1, section 14.3",
+    hint: "tiles with mpi.file-access=independent: what gaps cost where nobody gathers them",
+};

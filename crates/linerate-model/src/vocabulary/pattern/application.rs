@@ -1,6 +1,6 @@
 //! Patterns that are whole applications in small: their ends are played together, by all of a host's sessions at once.
 
-use super::{Does, Need, PING_PONG, Pattern, PatternEntry, STREAM};
+use super::{Collective, Does, Need, PING_PONG, Pattern, PatternEntry, STREAM};
 
 const PAPER: &str = "P. Balaji et al., Head-to-TOE Evaluation of High-Performance Sockets, Cluster 2005";
 
@@ -85,4 +85,30 @@ pub const TILED_WRITE: PatternEntry = PatternEntry {
     about: "each client writes its tile of a frame in stripes to servers, until all of its stripes are told to be there",
     ends: [&[Does::StoresTile], &[Does::Keeps]],
     ..TILED_READ
+};
+
+/// A file that all ranks have open, read.
+pub const FILE_READ: PatternEntry = PatternEntry {
+    pattern: Pattern::FileRead,
+    name: "file-read",
+    about: "each rank of an MPI reads its part of a file that all have open (MPI-IO); what comes is compared with the truth",
+    source: "MPI: A Message-Passing Interface Standard, version 4.1, chapter 14; IOR",
+    ends: [&[Does::ReadsFile]; 2],
+    needs: &[Need::Ranks],
+    alone: None,
+    // What must cross is the file system's.
+    collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
+    has_rate: false,
+    messages: Some((0, MOST_REGION, "the parts of a file that all ranks have open")),
+    shows: "striped-throughput",
+    ..STREAM
+};
+
+/// The same, written.
+pub const FILE_WRITE: PatternEntry = PatternEntry {
+    pattern: Pattern::FileWrite,
+    name: "file-write",
+    about: "each rank of an MPI writes its part of a file that all have open (MPI-IO); it is read again and compared",
+    ends: [&[Does::WritesFile]; 2],
+    ..FILE_READ
 };
