@@ -36,7 +36,7 @@ pub use endless::{lead, run_beside};
 pub use loops::{Drive, Driven, Loops};
 pub use lossy::{Lossy, SILENCE, Unreliable};
 pub use multiplexer::{Ready, may_multiplex, play_multiplexed};
-pub use passing::{Gathered, Gathering, Passed, Passing, Posted};
+pub use passing::{FileOrder, Filed, Filing, Gathered, Gathering, Passed, Passing, Posted, RowView};
 pub use play::{Measured, Part, Start, play, play_here};
 pub use poll::poll;
 

@@ -63,9 +63,9 @@ pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;
 pub use step::{Beside, Block, Case, PATIENCE_NS, Pace, Role, Step, Why};
 pub use suite::{
-    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, Graph, HandOut, LEAST_BUFFER, LONGEST_PLAN, Lane,
-    Layout, Level, Levels, LoadOf, MOST_BUFFER, OF_FACTORS, PEAK, Roles, STEP, Stage, Stream, Suite,
-    SuiteCase, SuiteError, SuiteFigure, SuiteTable, TableColumn, TableRow,
+    Applies, Claim, Expanded, FACTORS, Factor, FactorEntry, Graph, HandOut, LONGEST_PLAN, Lane, Layout,
+    Level, Levels, LoadOf, OF_FACTORS, PEAK, Roles, STEP, Stage, Stream, Suite, SuiteCase, SuiteError,
+    SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use switching::{CUT_THROUGH_BYTES, Switching};
 pub use target::{Target, TargetError};

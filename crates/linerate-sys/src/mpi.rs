@@ -7,11 +7,13 @@ mod abi;
 mod any;
 mod collective;
 mod control;
+mod file;
 mod reference;
 
 pub use abi::{Abi, Handle, ThreadLevel};
 pub use any::Mpi;
 pub use collective::ELEMENT_BYTES;
+pub use file::{Access, Rows};
 pub use reference::Reference;
 
 use crate::library::Library;
@@ -21,6 +23,7 @@ use crate::{Error, Result};
 use abi::{Constants, Count};
 use collective::Collectives;
 use control::Controls;
+use file::Files;
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
@@ -66,6 +69,7 @@ pub struct Rank<H> {
     calls: Calls<H>,
     collectives: Collectives<H>,
     controls: Option<Controls<H>>,
+    files: Option<Files<H>>,
     constants: Constants<H>,
     /// What the library gave of what it was asked for.
     level: Option<ThreadLevel>,
@@ -123,11 +127,12 @@ impl<H: Handle> Rank<H> {
         let (collectives, statuses) = (Collectives::load(library)?, [0; WINDOW * STATUS / 8]);
         let (controls, level) =
             (Controls::load(library, constants.levels[0]), ThreadLevel::from_number(provided, &constants));
-        let source = peer;
+        let (source, files) = (peer, Files::load(library).ok());
         Ok(Rank {
             calls,
             collectives,
             controls,
+            files,
             constants,
             level,
             rank,

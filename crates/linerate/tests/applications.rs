@@ -1,5 +1,7 @@
-//! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes, by plan files of their own.
+//! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes and in tiles, by plan files of their own.
 
+mod files;
+mod gluster;
 mod monitor;
 mod pipeline;
 mod striped;

@@ -20,9 +20,13 @@ pub(super) fn unit_rate(trial: &Trial) -> Option<f64> {
     trial.roles.iter().flat_map(|role| &role.flows).find_map(of_flow)
 }
 
+/// Who reads and writes a file in stripes.
+const CLIENTS: [Does; 6] =
+    [Does::Fetches, Does::Stores, Does::FetchesTile, Does::StoresTile, Does::ReadsFile, Does::WritesFile];
+
 /// The clients of a striped file: each has its regions in the slices of one flow.
 fn clients(trial: &Trial) -> impl Iterator<Item = &Flow> {
-    let is_client = |role: &&RoleRecord| [Does::Fetches, Does::Stores].contains(&role.does);
+    let is_client = |role: &&RoleRecord| CLIENTS.contains(&role.does);
     let flows = trial.roles.iter().filter(is_client).flat_map(|role| &role.flows);
     flows.filter(|flow| !flow.slices_ns.is_empty())
 }

@@ -3,9 +3,11 @@
 //! Streams are windowed, as OSU and IMB have them: as many messages as fit into a window are under way at once, all of
 //! its receives are posted first, and a word closes it, so that what is not yet received stays bounded.
 
+mod filing;
 mod gathering;
 mod posted;
 
+pub use filing::{FileOrder, Filed, Filing, RowView};
 pub use gathering::{Gathered, Gathering};
 pub use posted::Posted;
 

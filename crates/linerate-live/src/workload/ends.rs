@@ -24,6 +24,8 @@ const ENDS: &[(Does, Play)] = &[
     (Does::Keeps, striped::serve),
     (Does::Fetches, striped::use_file),
     (Does::Stores, striped::use_file),
+    (Does::FetchesTile, striped::use_file),
+    (Does::StoresTile, striped::use_file),
 ];
 
 /// Plays all sessions of this end. Where it fails, they are closed: other ends may wait for them.

@@ -14,7 +14,7 @@ pub use applies::Applies;
 pub use check::SuiteError;
 pub use expand::{Expanded, LoadOf};
 pub use factor::{FACTORS, Factor, FactorEntry, Level};
-pub use graph::{Graph, HandOut, LEAST_BUFFER, Lane, Layout, MOST_BUFFER, Stage, Stream};
+pub use graph::{Graph, HandOut, Lane, Layout, Stage, Stream};
 pub use table::{Levels, PEAK, STEP, SuiteTable, TableColumn, TableRow};
 
 use super::word::misread;
@@ -149,6 +149,8 @@ pub enum Roles {
     FanOut,
     /// From a to b, from c to d and so on, all at once.
     MultiPair,
+    /// From each host of the first half to each of the second one.
+    Halves,
 }
 
 /// What runs beside a case: streams.
@@ -377,7 +379,7 @@ pub const AS_IT_STANDS: &str = "as it stands";
 impl SuiteCase {
     /// Whether more than two hosts have a part in it, where there are more.
     pub fn takes_all_hosts(&self) -> bool {
-        let fans = |roles: &Roles| matches!(roles, Roles::FanIn | Roles::FanOut | Roles::MultiPair);
+        let fans = |roles: &Roles| !matches!(roles, Roles::There | Roles::Back);
         self.pattern == Pattern::Pipeline
             || self.roles.iter().chain(self.load.iter().flat_map(|load| &load.roles)).any(fans)
     }

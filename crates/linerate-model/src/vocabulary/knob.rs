@@ -470,4 +470,10 @@ pub const KNOBS: &[Knob] = &[
     application::PIPELINE_UNITS,
     application::STRIPED_TRANSPORT,
     application::STRIPED_STORE,
+    application::STRIPED_PATH,
+    application::TILED_ACCESS,
+    application::TILED_OVERLAP,
+    application::MPI_FILE_FOLDER,
+    application::MPI_FILE_ACCESS,
+    application::MPI_FILE_VIEW,
 ];

@@ -98,6 +98,10 @@ pub(super) struct Constants<H> {
     /// `MPI_SUM`.
     pub sum: H,
     pub null_request: H,
+    /// `MPI_INFO_NULL`.
+    pub no_info: H,
+    /// `MPI_MODE_CREATE` with `MPI_MODE_RDWR`.
+    pub file_mode: c_int,
     /// `MPI_ANY_SOURCE`.
     pub any_source: c_int,
     /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
@@ -123,6 +127,8 @@ impl Constants<c_int> {
             float: 0x4c00_040a,
             sum: 0x5800_0003,
             null_request: 0x2c00_0000,
+            no_info: 0x1c00_0000,
+            file_mode: 1 | 8,
             any_source: -2,
             no_status: 1,
             status_bytes: 20,
@@ -145,6 +151,8 @@ impl Constants<usize> {
             float: 0x210,
             sum: 0x21,
             null_request: 0x180,
+            no_info: 0x130,
+            file_mode: 2 | 32,
             any_source: -1,
             no_status: 0,
             status_bytes: 32,
@@ -159,9 +167,10 @@ impl Constants<usize> {
     /// mpi.h of Open MPI 4.1 and 5.0: handles are addresses of its own variables.
     pub fn open_mpi(library: &Library) -> Result<Self> {
         let null_request = library.address("ompi_request_null")?;
+        let no_info = library.address("ompi_mpi_info_null")?;
         // `_ucount`.
         let count: Option<Count<usize>> = Some(count_at::<usize, 16>);
-        Ok(Constants { null_request, count, ..Constants::by_address(library, "ompi")? })
+        Ok(Constants { null_request, no_info, count, ..Constants::by_address(library, "ompi")? })
     }
 
     /// mpi.h of LAM/MPI 7.1.4.
@@ -180,6 +189,8 @@ impl Constants<usize> {
             float: address("float")?,
             sum: address("op_sum").or_else(|_| address("sum"))?,
             null_request: 0,
+            no_info: 0,
+            file_mode: 1 | 8,
             any_source: -1,
             no_status: 0,
             status_bytes: 24,

@@ -45,9 +45,12 @@ fn a_slow_node_delays_nobody_beyond_the_deadline() {
     let report = planned("lab:hosts=4", ROUNDS, &slow).report();
     assert!((value(&report, "missed") - 1.0 / 3.0).abs() < 1e-9, "{}", value(&report, "missed"));
     let round = value(&report, "round");
-    assert!((20e6..35e6).contains(&round), "a round ends at its deadline: {round}");
+    assert!(
+        (20e6..60e6).contains(&round),
+        "a round ends at its deadline, before the slow node answers: {round}"
+    );
     let answer = value(&report, "answer");
-    assert!(answer < 10e6, "{answer}");
+    assert!(answer < round, "who is not slow is not waited for so long: {answer}, {round}");
 }
 
 #[test]

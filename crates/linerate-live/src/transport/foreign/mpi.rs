@@ -2,10 +2,12 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | `file` | a file that all ranks have open |
 //! | [`rank`] | the rank's side |
 //! | `receive` | how it receives |
 //! | `settings` | knobs, as the variables that each maker has for them |
 
+mod file;
 pub mod rank;
 mod receive;
 mod settings;
@@ -35,6 +37,7 @@ pub static MPI: LibraryTransport = LibraryTransport {
     words,
     variables: settings::variables,
     receive: receive::from_spec,
+    file: file::from_spec,
     granted: on_record,
     all: OnceLock::new(),
 };

@@ -14,6 +14,7 @@ use super::library::launch_request::RankSpec;
 use super::library::session::LibraryTransport;
 use super::library::variable;
 use crate::Result;
+use crate::pattern::FileOrder;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};
 use crate::vocabulary::{Launch, SHMEM_MAKERS, SHMEM_OPERATIONS};
@@ -37,6 +38,7 @@ pub static SHMEM: LibraryTransport = LibraryTransport {
     words,
     variables,
     receive: |_| Ok(Receive::default()),
+    file: |_| FileOrder::default(),
     granted: on_record,
     all: OnceLock::new(),
 };

@@ -8,6 +8,7 @@ use super::library::home::Receive;
 use super::library::launch_request::RankSpec;
 use super::library::session::LibraryTransport;
 use super::library::variable;
+use crate::pattern::FileOrder;
 use crate::record::Granted;
 use crate::transport::Spec;
 use crate::vocabulary::{Launch, MPI_MAKERS, TCGMSG_OVER};
@@ -29,6 +30,7 @@ pub static TCGMSG: LibraryTransport = LibraryTransport {
     words,
     variables: |spec, _| Ok(variable::assignments(spec.value(ENVIRONMENT)).collect()),
     receive: |_| Ok(Receive::default()),
+    file: |_| FileOrder::default(),
     granted: on_record,
     all: OnceLock::new(),
 };

@@ -3,7 +3,7 @@
 use super::filter::HEAD;
 use super::queue::Buffer;
 use crate::pattern::{Link, pull_all, push_all};
-use crate::plan::MOST_BUFFER;
+use crate::vocabulary::MOST_BUFFER;
 use std::io;
 
 /// What a frame is.

@@ -260,6 +260,7 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn taken(outbox: &Outbox, copy: usize) -> Option<u8> {
         outbox.take(copy).unwrap().map(|buffer| buffer[0])
@@ -319,12 +320,13 @@ mod tests {
     #[test]
     fn who_finds_no_room_waits_until_there_is_or_it_is_over() {
         let inbox = Inbox::new(vec![1]);
+        let taken = AtomicBool::new(false);
         inbox.put(0, Some(vec![1])).unwrap();
         std::thread::scope(|scope| {
-            let put = scope.spawn(|| inbox.put(0, Some(vec![2])));
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            let put = scope.spawn(|| inbox.put(0, Some(vec![2])).map(|_| taken.load(Ordering::SeqCst)));
+            taken.store(true, Ordering::SeqCst);
             inbox.take().unwrap();
-            assert!(put.join().unwrap().unwrap() > 1_000_000, "it waited");
+            assert_eq!(put.join().unwrap(), Ok(true), "it found room before there was any");
             let put = scope.spawn(|| inbox.put(0, Some(vec![3])));
             inbox.stop();
             assert_eq!(put.join().unwrap(), Err(Stopped));

@@ -221,4 +221,4 @@ pub fn same(unit: u64, image: &[u8], truth: &[u8]) -> Result<()> {
 }
 
 // A row of a tile, with its place, goes into the least buffer.
-const _: () = assert!((PLACE + TILE) as u64 <= crate::plan::LEAST_BUFFER && HEAD == PLACE);
+const _: () = assert!((PLACE + TILE) as u64 <= crate::vocabulary::LEAST_BUFFER && HEAD == PLACE);

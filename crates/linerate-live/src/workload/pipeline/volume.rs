@@ -353,4 +353,4 @@ fn shown(cube: Cube) -> (Vec<u8>, u64) {
 }
 
 // The least brick goes into the least buffer.
-const _: () = assert!((PLACE + 8 * SAMPLE) as u64 <= crate::plan::LEAST_BUFFER);
+const _: () = assert!((PLACE + 8 * SAMPLE) as u64 <= crate::vocabulary::LEAST_BUFFER);

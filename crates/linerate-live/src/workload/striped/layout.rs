@@ -1,5 +1,6 @@
-//! Which stripes of a region a server has, and what is in them.
+//! Which stripes of a region or of a tile a server has, and what is in them.
 
+use super::Tile;
 use crate::plan::HostId;
 use crate::unit::Bytes;
 use crate::{Error, Result};
@@ -11,33 +12,67 @@ pub const STRIPE: u64 = 64 << 10;
 /// Regions of a file, which are used one after the other, again and again.
 pub const REGIONS: u32 = 8;
 
-/// What one server has of each region.
+/// What one server has of each region, or of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// Servers of the file.
     pub servers: u32,
     /// Which of them it is.
     pub server: u32,
-    /// Bytes of a region.
+    /// Bytes of a region, or of a tile.
     pub region_bytes: u64,
+    /// Which rows of which tile, where it is one of a frame.
+    pub tile: Option<Tile>,
 }
 
 impl Part {
-    /// The places of its stripes within a region, and their lengths.
-    fn stripes(self) -> impl Iterator<Item = (u64, u64)> {
-        let (first, step) = (u64::from(self.server) * STRIPE, u64::from(self.servers.max(1)) * STRIPE);
-        let places =
-            (0..).map(move |nth: u64| first + nth * step).take_while(move |at| *at < self.region_bytes);
-        places.map(move |at| (at, STRIPE.min(self.region_bytes - at)))
+    /// What is asked for as it lies in the file, or in the region: places and lengths.
+    fn rows(self) -> impl Iterator<Item = (u64, u64)> {
+        let bytes = self.region_bytes;
+        let whole = [(0, bytes)].into_iter().filter(move |_| self.tile.is_none());
+        let of_tile = self.tile.into_iter().flat_map(move |tile| tile.places(bytes));
+        whole.chain(of_tile)
     }
 
-    /// Bytes of a region that it has.
+    /// The pieces of it that lie in this server's stripes: places and lengths.
+    fn stripes(self) -> impl Iterator<Item = (u64, u64)> {
+        let (server, servers) = (u64::from(self.server), u64::from(self.servers.max(1)));
+        self.rows().flat_map(move |(at, len)| {
+            let end = at + len;
+            let stripes = (at / STRIPE..end.div_ceil(STRIPE)).filter(move |nth| nth % servers == server);
+            stripes.map(move |nth| {
+                let from = at.max(nth * STRIPE);
+                (from, end.min((nth + 1) * STRIPE) - from)
+            })
+        })
+    }
+
+    /// The same as they lie in a file: what one server has of a whole is not cut.
+    pub fn pieces(self) -> impl Iterator<Item = (u64, u64)> {
+        let is_alone = self.servers == 1;
+        let rows = self.rows().filter(move |_| is_alone);
+        rows.chain(self.stripes().filter(move |_| !is_alone))
+    }
+
+    /// Bytes of it that it has.
     pub fn bytes(self) -> u64 {
         self.stripes().map(|(_, len)| len).sum()
     }
 
-    /// The word that stands at a place of a region, first of 8 bytes.
+    /// Where what is at a place of the frame lies among the stripes of a server.
+    pub fn within_server(self, at: u64) -> u64 {
+        at / STRIPE / u64::from(self.servers.max(1)) * STRIPE + at % STRIPE
+    }
+
+    /// All of the frame that a server has, where it is one: no more than this.
+    pub fn frame_bytes(self) -> u64 {
+        let all = self.tile.map_or(0, |tile| tile.frame_bytes(self.region_bytes));
+        all.div_ceil(STRIPE).div_ceil(u64::from(self.servers.max(1))).saturating_mul(STRIPE)
+    }
+
+    /// The word that stands at a place of a region, first of 8 bytes. A frame is one region.
     fn word(self, region: u32, at: u64) -> u64 {
+        let region = if self.tile.is_some() { 0 } else { region };
         let place = u64::from(region) * self.region_bytes + at;
         // Multiplied by an odd number near the golden ratio of 2^64 (D. Knuth, The Art of Computer Programming, 6.4).
         (place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -97,17 +132,48 @@ pub fn same(wanted: &[u8], came: &[u8], region: u32, host: HostId) -> Result<()>
 mod tests {
     use super::*;
 
+    fn part(servers: u32, server: u32, region_bytes: u64) -> Part {
+        Part { servers, server, region_bytes, tile: None }
+    }
+
     #[test]
     fn the_parts_of_all_servers_are_a_region() {
         for (servers, region_bytes) in [(1, 2 << 20), (3, 2 << 20), (3, 100), (4, (64 << 10) + 1), (5, 1)] {
-            let parts = (0..servers).map(|server| Part { servers, server, region_bytes });
+            let parts = (0..servers).map(|server| part(servers, server, region_bytes));
             assert_eq!(parts.map(Part::bytes).sum::<u64>(), region_bytes, "{servers} {region_bytes}");
+        }
+    }
+
+    /// Every byte of a tile is had by one server, and every byte of the frame is in a tile; where tiles overlap, in two.
+    #[test]
+    fn the_parts_of_all_servers_are_a_tile() {
+        for (servers, tiles, overlap) in [(1, 1, 0), (2, 2, 0), (2, 3, 128), (3, 4, 1)] {
+            let bytes = 3 << 20;
+            let frame = Tile { tiles, overlap, ..Tile::whole(bytes) }.frame_bytes(bytes) as usize;
+            let mut covered = vec![0_u8; frame];
+            for tile in (0..tiles).map(|number| Tile { tiles, number, overlap, ..Tile::whole(bytes) }) {
+                let mut seen = 0;
+                for server in 0..servers {
+                    let part = Part { tile: Some(tile), ..part(servers, server, bytes) };
+                    for (at, len) in part.stripes() {
+                        covered[at as usize..(at + len) as usize].iter_mut().for_each(|byte| *byte += 1);
+                        assert!(part.within_server(at) + len <= part.frame_bytes());
+                    }
+                    seen += part.bytes();
+                    let pieces: u64 = part.pieces().map(|(_, len)| len).sum();
+                    assert_eq!(pieces, part.bytes());
+                }
+                assert_eq!(seen, bytes);
+            }
+            let twice = covered.iter().filter(|times| **times == 2).count() as u64;
+            assert!(covered.iter().all(|times| [1, 2].contains(times)));
+            assert_eq!(twice, u64::from(tiles - 1) * u64::from(overlap) * 32 * (bytes / (32 << 10)));
         }
     }
 
     #[test]
     fn a_byte_that_is_another_one_is_found() {
-        let part = Part { servers: 3, server: 1, region_bytes: 2 << 20 };
+        let part = part(3, 1, 2 << 20);
         let mut room = vec![0; part.bytes() as usize];
         part.fill(5, &mut room);
         assert!(part.begins(5, &room).is_ok() && part.begins(4, &room).is_err());

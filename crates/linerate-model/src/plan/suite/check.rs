@@ -1,10 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{
-    Claim, FACTORS, LEAST_BUFFER, MOST_BUFFER, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable,
-    TableColumn,
-};
+use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
@@ -70,10 +67,16 @@ impl Suite {
     fn check_graphs(&self) -> Checked {
         for case in self.cases.iter().filter(|case| case.pattern == Pattern::Pipeline) {
             self.graph(&case.graph).check(&case.graph)?;
+        }
+        for case in &self.cases {
+            let Some((least, most, messages)) = case.pattern.entry().messages else { continue };
             let bytes = |text: &String| text.parse::<Bytes>().map_or(0, |size| size.0);
-            if case.sizes.iter().any(|text| !(LEAST_BUFFER..=MOST_BUFFER).contains(&bytes(text))) {
-                let what = format!("case `{}`: its sizes are those of a pipeline's buffers", case.id);
-                return Err(SuiteError::new(what, "from 1KiB to 4MiB"));
+            if case.sizes.iter().any(|text| !(least..=most).contains(&bytes(text))) {
+                let what = format!("case `{}`: its sizes are those of {messages}", case.id);
+                return Err(SuiteError::new(
+                    what,
+                    format!("from {} to {}", Bytes(least.max(1)), Bytes(most)),
+                ));
             }
         }
         Ok(())

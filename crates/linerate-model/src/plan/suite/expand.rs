@@ -105,6 +105,10 @@ impl SuiteCase {
             Roles::FanIn => fan(true),
             Roles::FanOut => fan(false),
             Roles::MultiPair => vec![between(matched(hosts), case.flows)],
+            Roles::Halves => {
+                let (some, others) = hosts.split_at(hosts.len() / 2);
+                vec![between(Pairs::each_to_each(some, others), case.flows)]
+            }
         };
         or(&self.roles, &[Roles::There]).iter().flat_map(of_role).collect()
     }

@@ -15,11 +15,6 @@ const MOST_BUFFERS: u32 = 1024;
 /// The longest time by which a stage is slowed.
 const SLOWEST_NS: f64 = 1e9;
 
-/// The least buffer: a row of a tile, or a few triangles, with what says where they belong.
-pub const LEAST_BUFFER: u64 = 1 << 10;
-/// The largest.
-pub const MOST_BUFFER: u64 = 4 << 20;
-
 /// A stage of a pipeline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

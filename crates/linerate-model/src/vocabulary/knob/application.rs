@@ -11,6 +11,8 @@ pub const TRANSPORT_OF: &[(&str, &str)] = &[
     ("pipeline", PIPELINE_TRANSPORT.name),
     ("striped-read", STRIPED_TRANSPORT.name),
     ("striped-write", STRIPED_TRANSPORT.name),
+    ("tiled-read", STRIPED_TRANSPORT.name),
+    ("tiled-write", STRIPED_TRANSPORT.name),
 ];
 
 const CARRIER: Knob = Knob {
@@ -116,4 +118,82 @@ pub const STRIPED_STORE: Knob = Knob {
     about: "where the servers of a striped file have their stripes: in memory, or in a file without a name in /var/tmp",
     source: "open(2), O_TMPFILE; P. Balaji et al., Cluster 2005, section 6.2",
     hint: "disk: what is written is in the page cache at least, and is not waited for",
+};
+
+/// `striped.path`.
+pub const STRIPED_PATH: Knob = Knob {
+    name: "striped.path",
+    kind: KnobKind::Path,
+    transports: &[],
+    default: "none: this program's own servers",
+    harmless: None,
+    had: Had::Always,
+    about: "a folder of any file system that is mounted on the clients' hosts: they read and write a file without a name there, and no server of ours",
+    source: "pread(2), pwrite(2)",
+    hint: "what is read may come from a client's page cache: as large a file as its memory shows the servers",
+};
+
+/// `tiled.access`.
+pub const TILED_ACCESS: Knob = Knob {
+    name: "tiled.access",
+    kind: KnobKind::OneOf(&["tile", "row"]),
+    transports: &[],
+    default: "tile: all rows of a tile are asked for at once",
+    harmless: None,
+    had: Had::Always,
+    about: "whether a client asks a server for all rows of its tile at once, or for one after the other",
+    source: "A. Ching et al., Noncontiguous I/O through PVFS, IEEE Cluster 2002: list I/O and multiple I/O",
+    hint: "row beside tile: what access with gaps costs where each gap is a request",
+};
+
+/// `tiled.overlap`.
+pub const TILED_OVERLAP: Knob = Knob {
+    name: "tiled.overlap",
+    kind: KnobKind::Count(0, 512),
+    transports: &[],
+    default: "0",
+    harmless: Some(&["0"]),
+    had: Had::Always,
+    about: "how many elements of 32 bytes, of the 1024 of a row, two tiles beside each other have in common",
+    source: "MPI-Tile-IO, --overlap_x",
+    hint: "128: what neighbours both read, as the projectors of a display wall do",
+};
+
+/// `mpi.file-folder`.
+pub const MPI_FILE_FOLDER: Knob = Knob {
+    name: "mpi.file-folder",
+    kind: KnobKind::Path,
+    transports: &["mpi"],
+    default: "/var/tmp",
+    harmless: None,
+    had: Had::Always,
+    about: "the folder in which ranks have a file open together: of a file system that all of their hosts have; its name goes when all have it",
+    source: "MPI: A Message-Passing Interface Standard, version 4.1, section 14.2",
+    hint: "a folder of a parallel file system on all hosts: what its clients, servers and the MPI's own aggregation carry",
+};
+
+/// `mpi.file-access`.
+pub const MPI_FILE_ACCESS: Knob = Knob {
+    name: "mpi.file-access",
+    kind: KnobKind::OneOf(&["collective", "independent"]),
+    transports: &["mpi"],
+    default: "collective",
+    harmless: None,
+    had: Had::Always,
+    about: "whether ranks read and write a file together (MPI_File_write_at_all) or each for itself (MPI_File_write_at)",
+    source: "R. Thakur, W. Gropp, E. Lusk: Data Sieving and Collective I/O in ROMIO, 1999",
+    hint: "collective with tiles: the library exchanges rows, so that each rank writes whole pieces",
+};
+
+/// `mpi.file-view`.
+pub const MPI_FILE_VIEW: Knob = Knob {
+    name: "mpi.file-view",
+    kind: KnobKind::OneOf(&["regions", "tiles"]),
+    transports: &["mpi"],
+    default: "regions: each rank's part is in one piece",
+    harmless: None,
+    had: Had::Always,
+    about: "what a rank's part of a file is: a region, or a tile of a frame, by a view of rows with gaps between them (MPI_Type_vector)",
+    source: "MPI-Tile-IO, Parallel I/O Benchmarking Consortium; MPI 4.1, section 14.3",
+    hint: "tiles with mpi.file-access=independent: what gaps cost where nobody gathers them",
 };

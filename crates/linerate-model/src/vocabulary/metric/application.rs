@@ -61,7 +61,7 @@ pub const STRIPED_THROUGHPUT: Metric = Metric {
     unit: "b/s",
     parts: &[WHOLE],
     more_is_better: Some(true),
-    about: "what all clients of a striped file read or wrote in a second",
+    about: "what all clients of a file, in stripes or through MPI-IO, read or wrote in a second",
     formula: "the sum over clients of 8 * bytes / time, the lead left out, by each client's clock",
     source: "P. Balaji et al., Cluster 2005, section 6.2; pvfs-test",
     hint: "against a stream of the same size: what asking for each region costs",

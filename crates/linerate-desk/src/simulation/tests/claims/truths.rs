@@ -63,6 +63,8 @@ pub const TRUTHS: &[Trio] = &[
     trio("sockets", "a monitor's round of 10 KiB", Of(1.2e6, 1.1e6), Of(2e6, 1e6)),
     trio("sockets", "one server gives three clients", Of(6.3e9, 6.4e9), Of(5e9, 6.4e9)),
     trio("sockets", "three servers give one client", Of(6.3e9, 6.4e9), Of(5e9, 6.4e9)),
+    trio("sockets", "tiles whose rows are asked for one by one are read", Of(3e9, 6e9), Of(6.5e9, 6e9)),
+    trio("sockets", "tiles whose rows are asked for one by one are written", Of(3e9, 6e9), Of(6.5e9, 6e9)),
     trio("grid", "the best application buffer need not", Of(9.4e9, 9.3e9), Of(7e9, 9.3e9)),
     trio("grid", "small buffers cost throughput", Of(1e9, 9.4e9), Of(6e9, 9.4e9)),
     trio("grid", "sendfile() costs the sender's CPU less", Of(0.2, 1.0), Of(1.1, 1.0)),

@@ -1,7 +1,7 @@
 //! Where a rank calls, and what it is asked.
 
 use crate::control::{Call, Client};
-use crate::pattern::Measured;
+use crate::pattern::{FileOrder, Measured};
 use crate::plan::Block;
 use crate::record::{Flow, Latencies};
 use crate::transport::Task;
@@ -69,6 +69,9 @@ pub struct Play {
     pub wait: Wait,
     #[serde(default)]
     pub receive: Receive,
+    /// What is asked of a file, where one is read or written.
+    #[serde(default)]
+    pub file: FileOrder,
     /// The blocks, one after the other.
     pub blocks: Vec<Block>,
 }
@@ -77,7 +80,8 @@ impl Play {
     /// The only flow of a task, where a library has one way to receive.
     pub fn for_only_flow(task: &Task, wait: Wait, blocks: &[Block]) -> Play {
         let blocks = blocks.to_vec();
-        Play { does: task.does, cpu: task.cpu(0), wait, receive: Receive::default(), blocks }
+        let (receive, file) = (Receive::default(), FileOrder::default());
+        Play { does: task.does, cpu: task.cpu(0), wait, receive, file, blocks }
     }
 }
 

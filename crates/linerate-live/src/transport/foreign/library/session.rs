@@ -12,7 +12,7 @@ use super::launch_request::{LaunchRequest, RankSpec};
 use super::rank_report::{self, RankReport, ReportedKnob};
 use super::shell::{Access, Lent};
 use super::{Found, LOADS, ProcessEnvironment, identify_all_at, is_there, of_kind, this_program};
-use crate::pattern::Measured;
+use crate::pattern::{FileOrder, Measured};
 use crate::plan::Block;
 use crate::record::{Granted, Lack};
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, granted};
@@ -52,6 +52,8 @@ pub struct LibraryTransport {
     pub variables: fn(&Spec, &str) -> Result<Variables>,
     /// How its ranks receive.
     pub receive: fn(&Spec) -> Result<Receive>,
+    /// What is asked of a file that its ranks have open.
+    pub file: fn(&Spec) -> FileOrder,
     /// What is on record of its other knobs.
     pub granted: fn(&Spec) -> Vec<Granted>,
     /// Every library of it on this host. Looked for once: each is loaded for it, and may hang.
@@ -423,9 +425,10 @@ impl Session for Open {
             return Err(Error::unavailable(format!("{wait} in an {noun} that knows only {only}"), hint));
         }
         let receive = (self.own.receive)(&self.spec)?;
+        let file = (self.own.file)(&self.spec);
         let begin = |(flow, rank): (usize, &mut RankConnection)| {
             let (does, cpu, blocks) = (task.does, task.cpu(flow), blocks.to_vec());
-            rank.begin(&Play { does, cpu, wait, receive, blocks })
+            rank.begin(&Play { does, cpu, wait, receive, file: file.clone(), blocks })
         };
         let calls = self.ranks.iter_mut().enumerate().map(begin).collect::<Result<Vec<_>>>()?;
         let flows = self.ranks.iter_mut().zip(calls).map(|(rank, call)| {

@@ -1,8 +1,9 @@
 //! A rank: a process that a library's launcher started. It loads the library, calls home, and plays what it is asked.
 
 use super::THREAD_LEVEL;
+use super::file::RankFile;
 use super::receive::Receive;
-use crate::pattern::{Gathered, Gathering, Passed, Passing, Posted};
+use crate::pattern::{Filed, Gathered, Gathering, Passed, Passing, Posted};
 use crate::transport::foreign::library::home::{Play, Played};
 use crate::transport::foreign::library::rank::{RankProgram, limit, played, serve_home};
 use crate::transport::foreign::library::rank_report::{self, REPORT};
@@ -70,6 +71,9 @@ fn value_of(mpi: &Mpi, name: &str) -> Option<String> {
 
 fn by_receive<H: Handle>(rank: &mut Rank<H>, asked: &Play) -> Result<Vec<Played>> {
     rank.receive_from_any(asked.receive == Receive::AnySource);
+    if asked.does.is_of_file() {
+        return played(Filed::new(RankFile(rank), asked.file.clone()), asked);
+    }
     if asked.does.is_collective() {
         return played(Gathered::new(RankMessages::<_, false, false>(rank)), asked);
     }

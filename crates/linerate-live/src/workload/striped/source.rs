@@ -1,0 +1,115 @@
+//! Where a client reads and writes its stripes: at a server, or in a file that is mounted on its host.
+
+use super::layout::Part;
+use super::request::{EMPTY, MAKE, READ, Request, WRITE};
+use super::store::Store;
+use crate::pattern::{Link, pull_all, push_all};
+use crate::plan::HostId;
+use crate::workload::application::broken;
+use crate::{Error, Result};
+use std::io;
+
+/// What says that stripes are there.
+pub const DONE: u8 = b'D';
+
+/// One server, or one thread's part of a mounted file.
+pub struct Source<'s, L> {
+    /// The connection to it.
+    pub link: &'s mut L,
+    /// What is used in its place.
+    pub own: Option<Store>,
+    /// Its host.
+    pub host: HostId,
+}
+
+impl<L: Link> Source<'_, L> {
+    /// Has a file made for what is to be read or written: before the time is taken.
+    pub fn make(&mut self, part: Part, is_read: bool) -> Result<()> {
+        if let Some(own) = &mut self.own {
+            return own.make(part, is_read);
+        }
+        let what = if is_read { MAKE } else { EMPTY };
+        let asked = push_all(self.link, &Request { what, part, region: 0 }.written());
+        let answered = asked.and_then(|_| done(self.link));
+        self.told(answered)
+    }
+
+    /// Reads or writes a region, or a tile, at once or row by row.
+    pub fn moved(
+        &mut self,
+        part: Part,
+        region: u32,
+        room: &mut [u8],
+        (writes, by_row): (bool, bool),
+    ) -> Result<()> {
+        let Some(tile) = part.tile.filter(|_| by_row) else {
+            return self.piece(part, region, room, writes);
+        };
+        let mut done = 0;
+        for row in tile.first_row..tile.first_row + tile.rows {
+            let part = Part { tile: Some(tile.row(row)), ..part };
+            let end = done + part.bytes() as usize;
+            if let Some(room) = room.get_mut(done..end).filter(|room| !room.is_empty()) {
+                self.piece(part, region, room, writes)?;
+            }
+            done = end;
+        }
+        Ok(())
+    }
+
+    /// What is asked for at once.
+    fn piece(&mut self, part: Part, region: u32, room: &mut [u8], writes: bool) -> Result<()> {
+        // A frame is one region.
+        let region = if part.tile.is_some() { 0 } else { region };
+        if writes {
+            part.mark(region, room);
+        }
+        let what = if writes { WRITE } else { READ };
+        let moved = match (&mut self.own, writes) {
+            (Some(own), true) => return own.write(part, region, room),
+            (Some(own), false) => {
+                own.read(part, region, room)?;
+                Ok(())
+            }
+            (None, _) => asked(self.link, Request { what, part, region }, room),
+        };
+        let begins = moved.and_then(|()| part.begins(region, room));
+        self.told(begins)
+    }
+
+    /// Says that it is over.
+    pub fn over(&mut self) -> Result<()> {
+        let said = push_all(self.link, &Request::over().written());
+        self.told(said.map(drop))
+    }
+
+    fn told(&self, of: io::Result<()>) -> Result<()> {
+        let error = match of {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        match &self.own {
+            Some(_) => Err(Error::peer("the file system", error.to_string(), "see its disk and its servers")),
+            None => Err(broken("the server", self.host, &error)),
+        }
+    }
+}
+
+/// Asks for one server's stripes, or gives them.
+fn asked(link: &mut impl Link, request: Request, room: &mut [u8]) -> io::Result<()> {
+    push_all(link, &request.written())?;
+    if request.what == READ {
+        return pull_all(link, room).map(drop);
+    }
+    push_all(link, room)?;
+    done(link)
+}
+
+fn done(link: &mut impl Link) -> io::Result<()> {
+    let mut word = [0];
+    pull_all(link, &mut word)?;
+    if word == [DONE] {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidData, "it did not take what was written"))
+}
