@@ -20,9 +20,10 @@ pub fn transfers_text(all: &[TransfersOf]) -> String {
     loads.sort_unstable();
     loads.dedup();
     let mut text: String = loads.iter().map(|(files, bytes)| table(*files, *bytes, all)).collect();
+    text += &flags(all);
     let failed = |one: &TransfersOf| {
         let why = one.failed.as_ref()?;
-        Some(format!("not measured: {} of {}: {why}\n", one.tool, size(one.bytes)))
+        Some(format!("not measured: {} of {}: {why}\n", name(one), size(one.bytes)))
     };
     let mut failed: Vec<String> = all.iter().filter_map(failed).collect();
     failed.sort();
@@ -54,7 +55,7 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
         let digits = supported_digits(rate.median, rate.half_width());
         let shown = |bps: Option<f64>| bps.map_or("-".into(), |bps| BitRate(bps).rounded(digits));
         table.add_row([
-            one.tool.clone(),
+            name(one),
             one.streams.to_string(),
             shown(Some(rate.median)),
             shown(rate.low),
@@ -74,6 +75,25 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
         |files| format!("a folder of {}, {} in all", counted(files, "file"), size(bytes)),
     );
     format!("{what}, until it was on the disk\n\n{lines}\n")
+}
+
+/// `scp, best flags`.
+fn name(of: &TransfersOf) -> String {
+    format!("{}{}", of.tool, if of.flags.is_some() { BEST } else { "" })
+}
+
+/// What the name of a program is followed by that is told more than where to send.
+const BEST: &str = ", best flags";
+
+/// Which these are, a line a program.
+fn flags(all: &[TransfersOf]) -> String {
+    let mut lines: Vec<String> = all
+        .iter()
+        .filter_map(|one| Some(format!("best flags of {}: {}\n", one.tool, one.flags.as_ref()?)))
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines.concat()
 }
 
 /// Bits a second of one program: the median of its transfers.
@@ -125,6 +145,16 @@ mod tests {
             assert!(line.contains(part), "{part}: {line}");
         }
         assert!(text.lines().any(|line| line.contains("slow") && line.matches(" - ").count() == 2), "{text}");
+    }
+
+    #[test]
+    fn flags_stand_below_the_rows_that_have_them() {
+        let plain = of("scp", 10_000_000, &[100], None);
+        let best = TransfersOf { flags: Some("-x".into()), ..of("scp", 10_000_000, &[50], None) };
+        let text = transfers_text(&[plain, best.clone(), best]);
+        let line = |word: &str| text.lines().find(|line| line.trim().starts_with(word)).unwrap();
+        assert!(line("scp, best flags").contains("1.6 Gb/s"), "{text}");
+        assert_eq!(text.matches("best flags of scp: -x").count(), 1, "{text}");
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! | `play` | one transfer by one tool: its time, and whether what came is what was sent |
 //! | the others | a tool each, one line in [`TOOLS`] |
 //!
-//! Each tool is as its package has it, with no more said to it than where it is to send. Its service is private: its
-//! configuration and keys are made for one transfer, and no file of the user's is read.
+//! Each tool is as its package has it, with no more said to it than where it is to send, and a second time as its manual knows
+//! it to be quickest. Its service is private: its configuration and keys are made for one transfer, and no file of the user's is read.
 
 mod aria2;
 mod gridftp;
@@ -18,7 +18,7 @@ pub mod play;
 mod rclone;
 mod rsync;
 mod scp;
-mod service;
+pub mod service;
 mod sftp;
 mod site;
 mod sshd;
@@ -26,9 +26,10 @@ mod web;
 mod xrootd;
 
 pub use play::{Bench, Files};
+pub use service::Here;
+pub use site::Site;
 
 use service::Service;
-use site::Site;
 use std::path::PathBuf;
 
 /// A program that moves files.
@@ -47,9 +48,14 @@ pub struct Tool {
     pub seals: bool,
     /// Whether it fetches from the first host, rather than sending to the second.
     pub pulls: bool,
+    /// What is said to it to be quick; nothing of one as shipped.
+    pub flags: &'static str,
+    /// The same with the flags by which it is known to be quickest; none where it has none, or has them already.
+    pub best: Option<&'static Tool>,
     /// What of Table 3 of the paper is the same program, by its number of streams.
     pub paper: &'static [(u32, &'static str)],
-    service: &'static Service,
+    /// What listens at the far end.
+    pub service: &'static Service,
     words: fn(&Site, u32) -> Vec<String>,
     /// The same for a folder with all that is in it; none where it moves single files only.
     folder: Option<fn(&Site, u32) -> Vec<String>>,

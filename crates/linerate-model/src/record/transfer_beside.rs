@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct TransfersOf {
     /// The program, and the way where it has several.
     pub tool: String,
+    /// What was said to it to be quick; none where it is as shipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<String>,
     /// Whether it is ours.
     pub is_ours: bool,
     /// Whether what crosses is sealed.

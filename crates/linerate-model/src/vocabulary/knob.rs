@@ -470,4 +470,8 @@ pub const KNOBS: &[Knob] = &[
     application::PIPELINE_UNITS,
     application::STRIPED_TRANSPORT,
     application::STRIPED_STORE,
+    application::FILE_TOOL,
+    application::FILE_FLAGS,
+    application::FILE_FROM,
+    application::FILE_TO,
 ];

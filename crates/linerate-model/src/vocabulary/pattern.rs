@@ -53,6 +53,8 @@ pub enum Pattern {
     StripedRead,
     /// The same, written.
     StripedWrite,
+    /// A file from a host to another, by this program or another one.
+    File,
 }
 
 /// What one end of a session does during a trial.
@@ -113,6 +115,10 @@ pub enum Does {
     Stores,
     /// Has stripes of a file, and takes them.
     Keeps,
+    /// Moves a file to another host, and keeps the time until it is on the disk there.
+    Moves,
+    /// Takes a file, has it on the disk, and compares it.
+    Takes,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -193,6 +199,8 @@ pub struct PatternEntry {
     pub connects_anew: bool,
     /// Whether it is an application, whose ends play all of their sessions together.
     pub application: bool,
+    /// Whether a trial is a single message, however long that takes.
+    pub is_single: bool,
     /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
     /// than comes.
     pub search: Option<Search>,
@@ -215,6 +223,7 @@ const STREAM: PatternEntry = PatternEntry {
     is_exchange: false,
     connects_anew: false,
     application: false,
+    is_single: false,
     search: None,
     has_rate: true,
     collective: None,
@@ -399,6 +408,7 @@ pub const PATTERNS: &[PatternEntry] = &[
     application::PIPELINE,
     application::STRIPED_READ,
     application::STRIPED_WRITE,
+    application::FILE,
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -408,7 +418,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::StripedWrite as usize + 1);
+    assert!(at == Pattern::File as usize + 1);
 };
 
 impl Pattern {
@@ -518,6 +528,8 @@ impl Does {
             Does::Fetches => Facts { word: "fetches", ..TIMED },
             Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
             Does::Keeps => Facts { word: "keeps", ..SERVES },
+            Does::Moves => Facts { word: "moves", receives: false, begins: true, ..TIMED },
+            Does::Takes => Facts { word: "takes", ..SERVES },
         }
     }
 

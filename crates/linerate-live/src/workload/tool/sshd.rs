@@ -13,6 +13,12 @@ pub static SSHD: Service = Service { name: "sshd", words: start };
 /// The name by which ssh knows the far end.
 pub const FAR: &str = "far";
 
+/// What makes ssh seal by a cipher that CPUs have instructions for, and says nothing else (ssh_config(5)).
+pub const QUICK: &str = "Ciphers=aes128-gcm@openssh.com";
+
+/// What says to ssh what it does anyway: its ciphers as they are.
+pub const AS_SHIPPED: &str = "Ciphers=+aes128-gcm@openssh.com";
+
 /// As root it wants a folder that a host without a booted sshd does not have: it gets one in a mount namespace of its own.
 const AS_ROOT: &str = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec \"$0\" \"$@\"";
 

@@ -127,10 +127,11 @@ fn turns(rounds: u32, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Re
 
 /// The rows of a file, or a folder. What is not installed is left out, or told where it was asked for by name.
 fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
-    let row = |by, tool: String, seals, streams, paper: Option<&str>, failed| Row {
+    let row = |by, tool: String, flags, seals, streams, paper: Option<&str>, failed| Row {
         by,
         of: TransfersOf {
             tool,
+            flags,
             is_ours: matches!(by, By::Ours(_)),
             seals,
             bytes: files.bytes,
@@ -147,7 +148,7 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
     for (at, way) in WAYS.iter().filter(is_there).enumerate() {
         let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
         let ours =
-            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
+            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), None, false, *count, None, None);
         rows.extend(streams.iter().map(ours));
     }
     let path: Vec<PathBuf> = Bench::programs();
@@ -159,9 +160,13 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
         if missing.is_some() && !is_named(tool) {
             continue;
         }
-        for count in tool.streams {
-            let paper = tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
-            rows.push(row(By::Tool(tool), tool.name.into(), tool.seals, *count, paper, missing.clone()));
+        for tool in [Some(tool), tool.best].into_iter().flatten() {
+            let flags = (!tool.flags.is_empty()).then(|| tool.flags.to_owned());
+            for count in tool.streams {
+                let paper = tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
+                let (by, name, why) = (By::Tool(tool), tool.name.to_owned(), missing.clone());
+                rows.push(row(by, name, flags.clone(), tool.seals, *count, paper, why));
+            }
         }
     }
     rows

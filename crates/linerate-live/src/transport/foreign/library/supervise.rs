@@ -43,10 +43,15 @@ pub struct SupervisedDaemon {
 impl SupervisedDaemon {
     /// Of a folder that nobody else has.
     pub fn expect() -> Result<SupervisedDaemon> {
+        SupervisedDaemon::expect_below(Path::new(FOLDERS))
+    }
+
+    /// The same below another folder.
+    pub fn expect_below(folder: &Path) -> Result<SupervisedDaemon> {
         let mark = format!("linerate-keep-{:016x}", rand::random::<u64>());
         let listener = Some(local::listen(&mark)?);
         Ok(SupervisedDaemon {
-            folder: Path::new(FOLDERS).join(&mark),
+            folder: folder.join(&mark),
             name: mark,
             listener,
             keepers: Mutex::default(),
