@@ -2,6 +2,8 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `cipher` | how fast one core seals |
+//! | `recognised` | programs that are known by name alone |
 //! | `site` | the files, addresses and words of one transfer |
 //! | `service` | what listens at the far end for it, and is gone afterwards |
 //! | `play` | one transfer by one tool: its time, and whether what came is what was sent |
@@ -11,11 +13,13 @@
 //! it to be quickest. Its service is private: its configuration and keys are made for one transfer, and no file of the user's is read.
 
 mod aria2;
+pub mod cipher;
 mod gridftp;
 mod lftp;
 mod pipe;
 pub mod play;
 mod rclone;
+pub mod recognised;
 mod rsync;
 mod scp;
 pub mod service;
@@ -52,6 +56,8 @@ pub struct Tool {
     pub flags: &'static str,
     /// The same with the flags by which it is known to be quickest; none where it has none, or has them already.
     pub best: Option<&'static Tool>,
+    /// What OpenSSH bounds it by, where it goes by that.
+    pub sealing: Option<Sealing>,
     /// What of Table 3 of the paper is the same program, by its number of streams.
     pub paper: &'static [(u32, &'static str)],
     /// What listens at the far end.
@@ -59,6 +65,15 @@ pub struct Tool {
     words: fn(&Site, u32) -> Vec<String>,
     /// The same for a folder with all that is in it; none where it moves single files only.
     folder: Option<fn(&Site, u32) -> Vec<String>>,
+}
+
+/// How a program that goes by OpenSSH is bound by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sealing {
+    /// The cipher, as OpenSSL calls it.
+    pub cipher: &'static str,
+    /// How many bytes of one channel may be under way, as far as is known of the end that takes.
+    pub window_bytes: Option<u64>,
 }
 
 /// Every tool.

@@ -20,6 +20,7 @@ const SHIPPED: Tool = Tool {
     pulls: true,
     flags: "",
     best: None,
+    sealing: None,
     paper: &[],
     service: &HTTP,
     words: |site, streams| {

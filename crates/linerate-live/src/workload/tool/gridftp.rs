@@ -14,6 +14,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: None,
     paper: &[(1, "GridFTP p=1"), (2, "GridFTP p=2"), (4, "GridFTP p=4")],
     service: &Service {
         name: "globus-gridftp-server",

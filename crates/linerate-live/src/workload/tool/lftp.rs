@@ -1,7 +1,7 @@
 //! lftp, over sftp.
 
 use super::site::Site;
-use super::sshd::{AS_SHIPPED, FAR, QUICK, SSHD, config};
+use super::sshd::{AES, AS_SHIPPED, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 
 const SHIPPED: Tool = Tool {
@@ -14,6 +14,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: Some(CHACHA),
     paper: &[],
     service: &SSHD,
     words: |site, _| script(site, AS_SHIPPED, &format!("put {} -o {}", site.source(), site.destination())),
@@ -36,6 +37,7 @@ static BEST: Tool = Tool {
     folder: Some(|site, streams| {
         script(site, QUICK, &format!("mirror -P {streams} {} {}", site.source(), site.destination()))
     }),
+    sealing: Some(AES),
     ..SHIPPED
 };
 

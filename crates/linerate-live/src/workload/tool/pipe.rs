@@ -1,7 +1,7 @@
 //! `ssh HOST 'cat > FILE' < FILE`: what is left of a copy by ssh when nothing but ssh is in it.
 
 use super::site::Site;
-use super::sshd::{AS_SHIPPED, FAR, QUICK, SSHD, config};
+use super::sshd::{AES, AS_SHIPPED, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 
 const SHIPPED: Tool = Tool {
@@ -14,6 +14,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: Some(CHACHA),
     paper: &[],
     service: &SSHD,
     words: |site, _| file(site, AS_SHIPPED),
@@ -27,6 +28,7 @@ static BEST: Tool = Tool {
     flags: "-o Ciphers=aes128-gcm@openssh.com",
     words: |site, _| file(site, QUICK),
     folder: Some(|site, _| archive(site, QUICK)),
+    sealing: Some(AES),
     ..SHIPPED
 };
 

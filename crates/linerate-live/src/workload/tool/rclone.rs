@@ -15,6 +15,8 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    // Its ssh is its own, and so are cipher and window.
+    sealing: None,
     paper: &[],
     service: &SSHD,
     words: |site, _| sftp(site, "copyto", &[]),

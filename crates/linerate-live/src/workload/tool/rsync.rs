@@ -2,7 +2,7 @@
 
 use super::service::Service;
 use super::site::Site;
-use super::sshd::{AS_SHIPPED, FAR, QUICK, SSHD, config};
+use super::sshd::{AES, AS_SHIPPED, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 use crate::Result;
 
@@ -16,6 +16,7 @@ const OVER_SSH_SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: Some(CHACHA),
     paper: &[],
     service: &SSHD,
     words: |site, _| over_ssh(site, AS_SHIPPED, &[], &site.source()),
@@ -33,6 +34,7 @@ static OVER_SSH_BEST: Tool = Tool {
     flags: "--whole-file --inplace -e 'ssh -o Ciphers=aes128-gcm@openssh.com'",
     words: |site, _| over_ssh(site, QUICK, WHOLE, &site.source()),
     folder: Some(|site, _| over_ssh(site, QUICK, WHOLE_FOLDER, &format!("{}/", site.source()))),
+    sealing: Some(AES),
     ..OVER_SSH_SHIPPED
 };
 
@@ -42,6 +44,7 @@ const DAEMON_SHIPPED: Tool = Tool {
     programs: &["rsync"],
     packages: "rsync",
     seals: false,
+    sealing: None,
     service: &Service { name: "rsync's daemon", words: daemon },
     words: |site, _| to_daemon(site, &[], &site.source()),
     folder: Some(|site, _| to_daemon(site, &["-r"], &format!("{}/", site.source()))),

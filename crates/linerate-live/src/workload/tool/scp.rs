@@ -1,7 +1,7 @@
 //! scp, as OpenSSH has it: one stream, sealed.
 
 use super::site::Site;
-use super::sshd::{FAR, QUICK, SSHD, config};
+use super::sshd::{AES, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 
 const SHIPPED: Tool = Tool {
@@ -14,6 +14,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: Some(CHACHA),
     paper: &[(1, "OpenSSH scp arcfour")],
     service: &SSHD,
     words: |site, _| copy(site, &[]),
@@ -29,6 +30,7 @@ static BEST: Tool = Tool {
     words: |site, _| copy(site, BEST_WORDS),
     folder: Some(|site, _| copy(site, &[&["-r"], BEST_WORDS].concat())),
     paper: &[],
+    sealing: Some(AES),
     ..SHIPPED
 };
 

@@ -1,7 +1,7 @@
 //! sftp, as OpenSSH has it: many requests under way on one stream, sealed.
 
 use super::site::Site;
-use super::sshd::{FAR, QUICK, SSHD, config};
+use super::sshd::{AES, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 
 const SHIPPED: Tool = Tool {
@@ -14,6 +14,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: Some(CHACHA),
     paper: &[],
     service: &SSHD,
     words: |site, _| put(site, "put", &[]),
@@ -28,6 +29,7 @@ static BEST: Tool = Tool {
     flags: "-o Ciphers=aes128-gcm@openssh.com -B 261120 -R 256",
     words: |site, _| put(site, "put", BEST_WORDS),
     folder: Some(|site, _| put(site, "put -r", BEST_WORDS)),
+    sealing: Some(AES),
     ..SHIPPED
 };
 

@@ -21,6 +21,7 @@ const SHIPPED: Tool = Tool {
     pulls: false,
     flags: "",
     best: None,
+    sealing: None,
     paper: &[],
     service: &Service { name: "xrootd", words: server },
     words: |site, streams| {
