@@ -1,5 +1,6 @@
-//! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes, by plan files of their own.
+//! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes, whole files, by plan files of their own.
 
+mod file;
 mod monitor;
 mod pipeline;
 mod striped;

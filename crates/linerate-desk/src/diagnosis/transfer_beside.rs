@@ -27,7 +27,11 @@ fn window(of: &TransfersOf, beside: &TransfersBeside) -> Option<Bound> {
     let (bytes, trip_ns) = (of.window_bytes? as f64, beside.round_trip_ns.filter(|ns| *ns > 0)? as f64);
     let mib = significant(bytes / f64::from(1 << 20), 3);
     let what = format!("a window of its own: {mib} MiB a round trip of {}", Nanoseconds(trip_ns));
-    Some(Bound { bps: 8e9 * bytes * f64::from(of.streams.max(1)) / trip_ns, what, without: "a larger window" })
+    Some(Bound {
+        bps: 8e9 * bytes * f64::from(of.streams.max(1)) / trip_ns,
+        what,
+        without: "a larger window",
+    })
 }
 
 /// Its cipher on one core, for each stream.
@@ -68,18 +72,21 @@ pub fn file_costs(folder: &TransfersOf, all: &[TransfersOf]) -> Option<FileCosts
     let count = folder.files.filter(|count| *count > 1)? as f64;
     let way = |of: &TransfersOf| (of.tool.clone(), of.flags.clone(), of.streams);
     let alike = || all.iter().filter(|one| one.files.is_none() && way(one) == way(folder));
-    let (short, long) =
-        (alike().min_by_key(|one| one.bytes)?, alike().max_by_key(|one| one.bytes).filter(|one| one.bytes > 0)?);
+    let (short, long) = (
+        alike().min_by_key(|one| one.bytes)?,
+        alike().max_by_key(|one| one.bytes).filter(|one| one.bytes > 0)?,
+    );
     if short.bytes == long.bytes {
         return None;
     }
-    let solved = short.took_ns.iter().zip(&long.took_ns).zip(&folder.took_ns).map(|((short_ns, long_ns), all_ns)| {
-        let [short_ns, long_ns, all_ns] = [*short_ns, *long_ns, *all_ns].map(|ns| ns as f64);
-        let byte = (long_ns - short_ns) / (long.bytes - short.bytes) as f64;
-        let more = folder.bytes as f64 - short.bytes as f64;
-        let file = (all_ns - short_ns - byte * more) / (count - 1.0);
-        [short_ns - file - byte * short.bytes as f64, file, byte]
-    });
+    let solved =
+        short.took_ns.iter().zip(&long.took_ns).zip(&folder.took_ns).map(|((short_ns, long_ns), all_ns)| {
+            let [short_ns, long_ns, all_ns] = [*short_ns, *long_ns, *all_ns].map(|ns| ns as f64);
+            let byte = (long_ns - short_ns) / (long.bytes - short.bytes) as f64;
+            let more = folder.bytes as f64 - short.bytes as f64;
+            let file = (all_ns - short_ns - byte * more) / (count - 1.0);
+            [short_ns - file - byte * short.bytes as f64, file, byte]
+        });
     let solved: Vec<[f64; 3]> = solved.collect();
     let of = |at: usize| Estimate::from_values(solved.iter().map(|one| one[at]));
     Some(FileCosts { begin_ns: of(0)?, file_ns: of(1)?, byte_ns: of(2)? })
@@ -112,7 +119,9 @@ mod tests {
         };
         // 2 MiB in 20 ms are 839 Mb/s.
         let said = transfer_beside_bound(&ssh, &rate(700e6), &beside()).unwrap();
-        for part in ["a window of its own: 2.00 MiB a round trip of 20 ms", "839 Mb/s at most", "8 Gb/s at most"] {
+        for part in
+            ["a window of its own: 2.00 MiB a round trip of 20 ms", "839 Mb/s at most", "8 Gb/s at most"]
+        {
             assert!(said.contains(part), "{part}: {said}");
         }
         assert_eq!(transfer_beside_bound(&ssh, &rate(300e6), &beside()), None, "far from both");
@@ -127,10 +136,14 @@ mod tests {
         // 50 ms, 1 ms a file, 2 ns a byte, in each of six rounds.
         let ns = |files: u64, bytes: u64| vec![50_000_000 + files * 1_000_000 + 2 * bytes; 6];
         let folder = of(Some(300), 9_000_000, ns(300, 9_000_000));
-        let all = [folder.clone(), of(None, 1_000_000, ns(1, 1_000_000)), of(None, 50_000_000, ns(1, 50_000_000))];
+        let all =
+            [folder.clone(), of(None, 1_000_000, ns(1, 1_000_000)), of(None, 50_000_000, ns(1, 50_000_000))];
         let found = file_costs(&folder, &all).unwrap();
         let near = |of: &Estimate, wanted: f64| (of.median / wanted - 1.0).abs() < 1e-6 && of.low.is_some();
-        assert!(near(&found.begin_ns, 5e7) && near(&found.file_ns, 1e6) && near(&found.byte_ns, 2.0), "{found:?}");
+        assert!(
+            near(&found.begin_ns, 5e7) && near(&found.file_ns, 1e6) && near(&found.byte_ns, 2.0),
+            "{found:?}"
+        );
         assert_eq!(file_costs(&folder, &all[..2]), None, "one size tells no slope");
     }
 }

@@ -252,7 +252,10 @@ const NOWHERE: &[Group] = &[
     (|row| row.kind == Kind::Setting, "it was set, not measured"),
     (|row| row.kind == Kind::Price, "a price"),
     (|row| row.layer == Layer::Hardware, "of the hardware, of which no figure is"),
-    (|row| row.layer == Layer::Application && !row.test.starts_with(OF_FILES), "of whole applications, of which no figure is"),
+    (
+        |row| row.layer == Layer::Application && !row.test.starts_with(OF_FILES),
+        "of whole applications, of which no figure is",
+    ),
     (|row| row.layer == Layer::Tool, "it compares tools"),
     (|row| row.kind == Kind::Projected, "expected, not measured: the perspective of a ladder has it"),
     (|row| row.kind == Kind::Theoretical, "of the hardware, of which no figure is"),

@@ -2,8 +2,8 @@
 
 use super::block::borderless;
 use super::transfer::size;
-use crate::published::{Size, rows};
 use crate::diagnosis::{file_costs, transfer_beside_bound};
+use crate::published::{Size, rows};
 use crate::record::{TransfersBeside, TransfersOf};
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, counted, significant, supported_digits};

@@ -38,9 +38,7 @@ static BEST: Tool = Tool {
     streams: &[8],
     flags: "-fast -bs 4M; of a folder -cc 4 too",
     words: |site, streams| copy(site, streams, &["-fast", "-bs", "4M"], ""),
-    folder: Some(|site, streams| {
-        copy(site, streams, &["-r", "-cd", "-fast", "-bs", "4M", "-cc", "4"], "/")
-    }),
+    folder: Some(|site, streams| copy(site, streams, &["-r", "-cd", "-fast", "-bs", "4M", "-cc", "4"], "/")),
     paper: &[],
     ..SHIPPED
 };

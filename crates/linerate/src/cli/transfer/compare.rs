@@ -94,7 +94,8 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
     watcher.announce("building the lab");
     let mut runner = reached(&plan, &hosts, &wanted, watcher.as_mut())?;
     let mut bench = Bench::new()?;
-    let mut beside = TransfersBeside { recognised: recognised(&Bench::programs()), ..TransfersBeside::default() };
+    let mut beside =
+        TransfersBeside { recognised: recognised(&Bench::programs()), ..TransfersBeside::default() };
     let mut ended = Ok(());
     let sizes = args.sizes.iter().map(|bytes| Load::File(*bytes));
     for load in sizes.chain(args.files.map(|count| Load::Folder(count.into()))) {
@@ -130,7 +131,8 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
 
 /// The ciphers of what was measured, each once.
 fn sealing(rows: &[TransfersOf]) -> impl Iterator<Item = &'static str> {
-    let is_of = |cipher: &str| rows.iter().any(|row| row.cipher.as_deref() == Some(cipher) && row.failed.is_none());
+    let is_of =
+        |cipher: &str| rows.iter().any(|row| row.cipher.as_deref() == Some(cipher) && row.failed.is_none());
     let ciphers = TOOLS.iter().flat_map(|tool| [Some(*tool), tool.best]).flatten();
     let ciphers: BTreeSet<&str> = ciphers.filter_map(|tool| Some(tool.sealing?.cipher)).collect();
     ciphers.into_iter().filter(is_of).collect::<Vec<_>>().into_iter()
@@ -188,7 +190,8 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
         for tool in [Some(tool), tool.best].into_iter().flatten() {
             let flags = (!tool.flags.is_empty()).then(|| tool.flags.to_owned());
             for count in tool.streams {
-                let paper = tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
+                let paper =
+                    tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
                 let (by, name, why) = (By::Tool(tool), tool.name.to_owned(), missing.clone());
                 rows.push(row(by, name, flags.clone(), tool.seals, *count, paper, why));
             }

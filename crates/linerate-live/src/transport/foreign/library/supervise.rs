@@ -50,12 +50,7 @@ impl SupervisedDaemon {
     pub fn expect_below(folder: &Path) -> Result<SupervisedDaemon> {
         let mark = format!("linerate-keep-{:016x}", rand::random::<u64>());
         let listener = Some(local::listen(&mark)?);
-        Ok(SupervisedDaemon {
-            folder: folder.join(&mark),
-            name: mark,
-            listener,
-            keepers: Mutex::default(),
-        })
+        Ok(SupervisedDaemon { folder: folder.join(&mark), name: mark, listener, keepers: Mutex::default() })
     }
 
     /// Where the daemon's files are.
