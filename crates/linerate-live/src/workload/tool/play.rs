@@ -45,9 +45,9 @@ pub struct Bench {
     folder: PathBuf,
     user: String,
     transfers: u16,
-    // After what is in it.
-    _keeper: ChildProcess,
+    // The keeper ends by what it waits for, which goes first: else its end would be waited for in vain.
     _kept: SupervisedDaemon,
+    _keeper: ChildProcess,
 }
 
 /// A file or a folder to be moved, and its digest.

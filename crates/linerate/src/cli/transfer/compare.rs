@@ -135,7 +135,7 @@ fn sealing(rows: &[TransfersOf]) -> impl Iterator<Item = &'static str> {
         |cipher: &str| rows.iter().any(|row| row.cipher.as_deref() == Some(cipher) && row.failed.is_none());
     let ciphers = TOOLS.iter().flat_map(|tool| [Some(*tool), tool.best]).flatten();
     let ciphers: BTreeSet<&str> = ciphers.filter_map(|tool| Some(tool.sealing?.cipher)).collect();
-    ciphers.into_iter().filter(is_of).collect::<Vec<_>>().into_iter()
+    ciphers.into_iter().filter(|cipher| is_of(cipher)).collect::<Vec<_>>().into_iter()
 }
 
 /// Every row, in another order each round: what changes meanwhile falls on all. A row that failed is not tried again.
