@@ -120,6 +120,7 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::mover::MOVER_NAMES;
 
     #[test]
     fn every_tool_says_what_it_takes() {
@@ -127,6 +128,19 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), TOOLS.len());
+        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        assert_eq!(known, MOVER_NAMES[1..], "plans know them by these");
+        let all = || TOOLS.iter().flat_map(|tool| [Some(*tool), tool.best]).flatten();
+        assert!(
+            TOOLS
+                .iter()
+                .all(|tool| tool.flags.is_empty() && tool.best.is_none_or(|best| best.name == tool.name))
+        );
+        assert!(
+            all()
+                .filter(|tool| !tool.flags.is_empty())
+                .all(|tool| tool.best.is_none() && tool.paper.is_empty())
+        );
         for tool in TOOLS {
             assert!(!tool.programs.is_empty() && !tool.packages.is_empty() && !tool.about.is_empty());
             assert!(tool.streams.contains(&1) && tool.streams.is_sorted(), "{}", tool.name);
