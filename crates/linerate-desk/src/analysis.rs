@@ -31,7 +31,7 @@ mod trace;
 mod trial;
 
 pub use arms::{
-    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, Tuned, TuningRound,
+    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, SHORT, Tuned, TuningRound,
     TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there, is_link_full,
     is_near, reaching, tuned,
 };

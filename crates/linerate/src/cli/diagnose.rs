@@ -1,5 +1,7 @@
 //! `linerate diagnose`: the experiments of all causes against the path as it stands, from the arguments to the verdict.
 
+mod running;
+
 use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
@@ -38,6 +40,9 @@ const WARM_UP_NS: u64 = 200_000_000;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
+    if let Some(of_running) = running::main(args) {
+        return of_running;
+    }
     let mut plan = plan(args)?;
     if let View::Comparison { rungs, design } = &mut plan.view {
         design.against_bps =
@@ -67,7 +72,9 @@ pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> 
 
 /// Whether a fault is proved, or none is there, of all that were looked for and could be looked for in the time.
 fn verdict(recording: &Recording) -> Verdict {
-    let is_doubted = compare_arms(recording).is_none_or(|compared| !compared.doubts.is_empty());
+    let compared = compare_arms(recording);
+    let is_doubted = compared.as_ref().is_none_or(|compared| !compared.doubts.is_empty());
+    let is_short = compared.is_some_and(|compared| compared.shortfall().is_some());
     let causes = diagnose(recording, &analyse(recording)).causes;
     let has = |grades: &[Grade]| {
         causes.iter().any(|one: &CauseVerdict| one.is_fault && grades.contains(&one.grade))
@@ -77,6 +84,8 @@ fn verdict(recording: &Recording) -> Verdict {
         () if causes.is_empty() || is_doubted => Verdict::CannotTell,
         () if has(&[Grade::CannotTell, Grade::Consistent]) => Verdict::CannotTell,
         () if causes.iter().any(|one| one.is_fault && one.is_left_open()) => Verdict::CannotTell,
+        // What is missing is explained by what the work costs, or by nothing.
+        () if is_short && !causes.iter().any(|one| one.grade == Grade::Proved) => Verdict::CannotTell,
         () => Verdict::Same,
     }
 }
