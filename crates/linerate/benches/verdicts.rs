@@ -408,8 +408,9 @@ fn told(asked: &Asked, kind: &str, answers: &[(Draw, Answer)]) {
     let (healthy, ill): (Vec<_>, Vec<_>) = answers.iter().partition(|(draw, _)| draw.causes.is_empty());
     // A fault that costs nothing is no cause of anything: what is named for it has to be that, or nothing.
     let (free, ill): (Vec<_>, Vec<_>) = ill.into_iter().partition(|(_, answer)| answer.is_whole);
-    let is_right =
-        |(draw, answer): &&&(Draw, Answer), most: usize| answer.named.iter().take(most).any(|one| is_any(draw, one));
+    let is_right = |(draw, answer): &&&(Draw, Answer), most: usize| {
+        answer.named.iter().take(most).any(|one| is_any(draw, one))
+    };
     let first = ill.iter().filter(|one| is_right(one, 1)).count();
     let two = ill.iter().filter(|one| is_right(one, 2)).count();
     let well = healthy.iter().filter(|(_, answer)| is_healthy(answer)).count();

@@ -102,7 +102,7 @@ fn a_reader_that_sleeps_is_told_from_both_ends() {
     (sending.join().unwrap(), reading.join().unwrap());
     assert_eq!((causes(&told).first(), code), (Some(&"slow-reader"), Some(11)), "{told}");
     let evidence = told["verdicts"][0]["evidence"].to_string();
-    assert!(evidence.contains("waited to be read") , "{evidence}");
+    assert!(evidence.contains("waited to be read"), "{evidence}");
 }
 
 #[test]
@@ -120,7 +120,9 @@ fn a_process_in_another_network_namespace_is_read() {
     let mut line = String::new();
     let _ = BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut line);
     if line.trim() != "ready" {
-        return println!("SKIP: a_process_in_another_network_namespace_is_read: no network namespace can be made, or python3 is not installed");
+        return println!(
+            "SKIP: a_process_in_another_network_namespace_is_read: no network namespace can be made, or python3 is not installed"
+        );
     }
     let pid = child.0.id().to_string();
     let (of_process, code) = told(&["--pid", &pid]);

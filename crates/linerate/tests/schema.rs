@@ -1,7 +1,7 @@
 //! The published schemas are those of the program. `UPDATE_SCHEMA=1 cargo test --test integration schema::` writes them.
 
-use linerate::report::{Notice, Report, RunningReport, RunsReport, TraceReport};
 use linerate::record::Event;
+use linerate::report::{Notice, Report, RunningReport, RunsReport, TraceReport};
 use schemars::{Schema, generate::SchemaSettings};
 use std::path::PathBuf;
 

@@ -94,13 +94,9 @@ struct Look<'p> {
 
 /// What a running program's connections say.
 pub fn diagnose_running(program: &RunningProgram) -> RunningFound<'_> {
-    let looks: Vec<Look> = program
-        .connections
-        .iter()
-        .map(|read| Look { program, read, waits: waits(read) })
-        .collect();
-    let mut found: Vec<(f64, CauseVerdict)> =
-        RULES.iter().filter_map(|rule| verdict(rule, &looks)).collect();
+    let looks: Vec<Look> =
+        program.connections.iter().map(|read| Look { program, read, waits: waits(read) }).collect();
+    let mut found: Vec<(f64, CauseVerdict)> = RULES.iter().filter_map(|rule| verdict(rule, &looks)).collect();
     found.sort_by(|a, b| b.1.is_fault.cmp(&a.1.is_fault).then(b.0.total_cmp(&a.0)));
     let connections = looks.iter().map(|look| ConnectionFound {
         read: look.read,
@@ -268,8 +264,8 @@ fn slow_reader(look: &Look) -> Option<Vec<String>> {
         );
         return Some(vec![waited, span]);
     }
-    let is_receiver = moved(look.read, "bytes_received") >= LEAST_BYTES
-        && look.read.received_bps() > look.read.sent_bps();
+    let is_receiver =
+        moved(look.read, "bytes_received") >= LEAST_BYTES && look.read.received_bps() > look.read.sent_bps();
     let unread = look.level("unread").filter(|level| is_receiver && level.above_nothing >= USUALLY)?;
     let buffer = f64::from(look.read.receive_buffer?);
     (unread.median >= HELD * buffer).then(|| {
@@ -306,9 +302,8 @@ fn reordering(look: &Look) -> Option<Vec<String>> {
     let seen = moved(look.read, "reord_seen");
     let needless = moved(look.read, "dsack_dups");
     let losses = look.losses().filter(|_| seen > 0.0)?;
-    (needless >= MOSTLY * moved(look.read, "total_retrans")).then(|| {
-        vec![losses, "most of them had come already, and the sender saw them overtaken".into()]
-    })
+    (needless >= MOSTLY * moved(look.read, "total_retrans"))
+        .then(|| vec![losses, "most of them had come already, and the sender saw them overtaken".into()])
 }
 
 fn sack_off(look: &Look) -> Option<Vec<String>> {

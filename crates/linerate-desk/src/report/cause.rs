@@ -61,7 +61,10 @@ pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerd
     if !open.is_empty() || !compared.doubts.is_empty() || short.is_some() {
         let because = match (compared.doubts.as_slice(), short) {
             ([], Some(share)) if open.is_empty() => {
-                format!("it has {} of what is expected, and nothing that was tried explains that", percent(share))
+                format!(
+                    "it has {} of what is expected, and nothing that was tried explains that",
+                    percent(share)
+                )
             }
             ([], _) => format!("neither proved nor ruled out: {}", open.join("; ")),
             (doubts, _) => doubts.join("; "),

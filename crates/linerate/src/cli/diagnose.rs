@@ -143,7 +143,8 @@ fn plan(args: &Diagnose) -> Result<Plan> {
 
 /// What it may take, all together.
 fn budget_ns(args: &Diagnose) -> u64 {
-    let of_profile = BUDGETS_S.iter().find(|(name, _)| *name == args.profile).map_or(BUDGETS_S[0].1, |(_, s)| *s);
+    let of_profile =
+        BUDGETS_S.iter().find(|(name, _)| *name == args.profile).map_or(BUDGETS_S[0].1, |(_, s)| *s);
     args.budget.unwrap_or(of_profile * 1_000_000_000)
 }
 

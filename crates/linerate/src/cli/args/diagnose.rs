@@ -52,9 +52,9 @@ pub struct Diagnose {
     #[arg(long, value_name = "PID", value_parser = count(1, 1 << 30), conflicts_with_all = UNCHANGED, help_heading = WHAT)]
     pub pid: Option<u32>,
     /// The same of all TCP connections of this host that have this port at either end.
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = UNCHANGED)]
+    #[arg(long, value_name = "PORT", value_parser = count(1, 65_535), conflicts_with_all = UNCHANGED)]
     #[arg(conflicts_with = "pid", help_heading = WHAT)]
-    pub port: Option<u16>,
+    pub port: Option<u32>,
     #[command(flatten)]
     pub hosts: Hosts,
     /// The form of the report.

@@ -17,7 +17,9 @@ const CANNOT_TELL: u8 = 11;
 
 /// Watches, prints what was seen, and answers with the verdict's code; none where no program is asked for.
 pub fn main(args: &Diagnose) -> Option<Result<ExitCode>> {
-    let suspect = args.pid.map(Suspect::Process).or(args.port.map(Suspect::Port))?;
+    // The command line takes no larger port.
+    let port = args.port.and_then(|port| u16::try_from(port).ok());
+    let suspect = args.pid.map(Suspect::Process).or(port.map(Suspect::Port))?;
     Some(watched(args, suspect))
 }
 
