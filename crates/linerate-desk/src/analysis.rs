@@ -31,9 +31,9 @@ mod trace;
 mod trial;
 
 pub use arms::{
-    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, Tuned, TuningRound,
-    TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there, is_link_full,
-    is_near, reaching, tuned,
+    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, SHORT, Tuned,
+    TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there,
+    is_link_full, is_near, reaching, tuned,
 };
 pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,

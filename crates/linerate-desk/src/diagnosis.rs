@@ -10,6 +10,7 @@ mod cause;
 mod doubt;
 mod facts;
 mod planted;
+mod running;
 mod sentence;
 mod sign;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use bound::Bound;
 pub use cause::{CauseVerdict, Grade, NO_SIGN};
 pub use doubt::Finding;
 pub use facts::fact;
+pub use running::{ConnectionFound, RunningFound, Waits, diagnose_running};
 pub use transfer::{TransferBound, transfer_bound};
 pub use transfer_beside::{FileCosts, file_costs, transfer_beside_bound};
 pub use waterfall::{Gap, Waterfall};

@@ -23,6 +23,7 @@ mod privilege;
 mod queue;
 mod quota;
 pub mod reassembly;
+pub mod running;
 mod sampler;
 mod snapshot;
 mod sockets;

@@ -1,4 +1,4 @@
-//! Route netlink, without an async runtime: links, addresses, routes and queueing disciplines.
+//! Netlink, without an async runtime: links, addresses, routes, queueing disciplines, and the table of connections.
 //!
 //! A [`Netlink`] socket speaks for the network namespace in which it was opened, wherever its owner
 //! goes later: a process that makes many namespaces keeps one socket for each and needs no way back.
@@ -8,15 +8,18 @@ mod link;
 mod netem;
 mod qdisc;
 mod route;
+mod sockets;
 
 pub use link::{Counters, Link, Port};
 pub use netem::{Netem, NetemLoss, netem_probability};
 pub use qdisc::{Qdisc, TokenBucket};
+pub use sockets::{SocketTable, TableSocket};
 
 use crate::{Error, Result};
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL, NLM_F_REQUEST};
-use netlink_packet_core::{NetlinkHeader, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_core::{
+    NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
+};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 
@@ -32,16 +35,15 @@ const ALL: u16 = NLM_F_DUMP;
 /// How often a table is read again that changed while it was read.
 const READINGS: u32 = 16;
 
-/// A socket to the routing half of the kernel.
+/// A socket to one family of netlink; what is asked here is of the routing half of the kernel.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
 /// What the kernel answered to one request, so far.
-#[derive(Default)]
-struct Answer {
-    messages: Vec<RouteNetlinkMessage>,
+struct Answer<M> {
+    messages: Vec<M>,
     complete: bool,
     interrupted: bool,
 }
@@ -49,21 +51,25 @@ struct Answer {
 impl Netlink {
     /// Opens a socket in the network namespace of the calling thread.
     pub fn open() -> Result<Self> {
+        Self::of_family(NETLINK_ROUTE)
+    }
+
+    fn of_family(family: isize) -> Result<Self> {
         let fail = |call| move |source| Error::new(call, "netlink", source);
-        let mut socket = Socket::new(NETLINK_ROUTE).map_err(fail("socket"))?;
+        let mut socket = Socket::new(family).map_err(fail("socket"))?;
         socket.bind_auto().map_err(fail("bind"))?;
         socket.connect(&SocketAddr::new(0, 0)).map_err(fail("connect"))?;
         Ok(Netlink { socket, sequence: 0 })
     }
 
     /// Sends `message`, named `call` in rtnetlink(7), and returns all that the kernel answers.
-    fn ask(
+    fn ask<M: NetlinkSerializable + NetlinkDeserializable + Clone>(
         &mut self,
         call: &'static str,
         object: &str,
         flags: u16,
-        message: RouteNetlinkMessage,
-    ) -> Result<Vec<RouteNetlinkMessage>> {
+        message: M,
+    ) -> Result<Vec<M>> {
         for _ in 0..READINGS {
             let fail = |source| Error::new(call, object, source);
             let answer = self.exchange(flags, message.clone()).map_err(fail)?;
@@ -75,7 +81,11 @@ impl Netlink {
     }
 
     /// One request and its answer.
-    fn exchange(&mut self, flags: u16, message: RouteNetlinkMessage) -> io::Result<Answer> {
+    fn exchange<M: NetlinkSerializable + NetlinkDeserializable>(
+        &mut self,
+        flags: u16,
+        message: M,
+    ) -> io::Result<Answer<M>> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
@@ -86,7 +96,7 @@ impl Netlink {
         request.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
 
-        let mut answer = Answer::default();
+        let mut answer = Answer { messages: Vec::new(), complete: false, interrupted: false };
         while !answer.complete {
             let (datagram, _) = self.socket.recv_from_full()?;
             self.digest(&datagram, &mut answer)?;
@@ -95,9 +105,9 @@ impl Netlink {
     }
 
     /// Takes one datagram apart. It ends the answer if it holds an acknowledgement or the end of a table.
-    fn digest(&self, mut rest: &[u8], answer: &mut Answer) -> io::Result<()> {
+    fn digest<M: NetlinkDeserializable>(&self, mut rest: &[u8], answer: &mut Answer<M>) -> io::Result<()> {
         while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+            let message = NetlinkMessage::<M>::deserialize(rest)
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
             // Messages are aligned to four bytes.
             let length = (message.header.length as usize).next_multiple_of(4);

@@ -82,6 +82,10 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     let output = diagnose(&quiet("none"), &["--against", "below", "--profile", "quick"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("in-host.tcp carries "), "{}", text(&output));
+    // What is missing of what is expected, and by nothing explained, is no health.
+    let output = diagnose(&quiet("none"), &["--against", "400Gb/s", "--profile", "quick"]);
+    let sentence = report(&output)["sentence"].as_str().unwrap().to_owned();
+    assert!(output.status.code() == Some(11) && sentence.contains("of what is expected"), "{sentence}");
     let output = diagnose("simulated:noise=20%,between=10%", &[]);
     assert_eq!(output.status.code(), Some(11), "{}", text(&output));
     let output = diagnose("simulated", &["--against", "much"]);

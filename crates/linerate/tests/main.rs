@@ -38,6 +38,7 @@ mod pvm;
 mod races;
 mod reference;
 mod resume;
+mod running;
 mod schema;
 mod shmem;
 mod signals;

@@ -32,6 +32,9 @@ const SELDOM: f64 = 0.01;
 /// The smallest difference that ever counts as one that matters.
 const LEAST_MARGIN: f64 = 0.01;
 
+/// A rate is clearly less than what is expected below this share of it, as is the sign `less-than-expected`.
+pub const SHORT: f64 = 0.85;
+
 /// A comparison of arms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
@@ -56,6 +59,9 @@ pub struct Compared {
     pub margin: f64,
     /// The metric of the plan as it stands: bits a second, or half a round trip in nanoseconds.
     pub base: Option<Estimate>,
+    /// What a search for causes is to explain: a rate that somebody expects, or that a lab's slowest link carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_bps: Option<f64>,
     /// The candidates.
     pub candidates: Vec<Candidate>,
     /// The A/A control.
@@ -167,6 +173,12 @@ impl Compared {
     pub fn is_open(&self) -> bool {
         self.candidates.iter().any(|candidate| candidate.verdict == Verdict::CannotTell)
     }
+
+    /// The shares of what is expected that the plan as it stands has, where that is clearly less than all.
+    pub fn shortfall(&self) -> Option<f64> {
+        let share = self.base?.median / self.expected_bps?;
+        (share < SHORT).then_some(share)
+    }
 }
 
 /// What the comparison looks at.
@@ -235,6 +247,7 @@ fn judged(look: &Look, shown: &Trial) -> Compared {
         margin,
         base: look.blocks.estimate(0, look.metric),
         verdict: Verdict::of_all(candidates.iter().map(|candidate| candidate.verdict)),
+        expected_bps: expected_bps(look.plan).filter(|_| comparison.adaptive),
         candidates,
         same,
         slowed,

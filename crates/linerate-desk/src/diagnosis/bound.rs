@@ -16,7 +16,7 @@ use crate::vocabulary::{BOUNDS, BoundEntry, Does, Pattern};
 /// A bound explains a rate that comes this near to it, from below or from above.
 pub(super) const NEAR: f64 = 0.15;
 /// A limit that holds for more than this share of a sender's busy time is what it mostly waits for.
-const MOSTLY: f64 = 0.5;
+pub(super) const MOSTLY: f64 = 0.5;
 
 /// How each bound is computed; one for each entry of [`BOUNDS`], in its order.
 const COMPUTED: &[(&str, Computation)] = &[

@@ -106,7 +106,7 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
     let mut found: Vec<CauseVerdict> =
         CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
     demote_what_adds_nothing(&mut found);
-    bursts::tell_apart(plan, &compared, &mut found);
+    bursts::tell_apart(plan, &compared, look.shown.as_ref(), &mut found);
     let gain = |one: &CauseVerdict| one.gain.map_or(0.0, |effect| effect.estimate);
     found.sort_by(|a, b| a.grade.cmp(&b.grade).then(gain(b).total_cmp(&gain(a))));
     found
@@ -240,6 +240,7 @@ impl Look<'_> {
         let base = self.compared.base?.median;
         let mut own = self.plan.arms.iter().filter(|arm| arm.cause.as_deref() == Some(cause.name));
         Some(match shown.is_suspect(cause) {
+            false if shown.is_half_told(cause) => HALF_TOLD.into(),
             false => NO_SIGN.into(),
             true if own.any(|arm| is_near(arm, base)) => NO_TIME.into(),
             true => "no experiment lies near the rate".into(),
@@ -282,6 +283,7 @@ pub const NO_SIGN: &str = "no sign of it";
 /// Why one with a sign was not.
 const NO_TIME: &str = "no time was left for it: give more by --budget";
 const ALL_THERE: &str = "the rate is all that is expected: nothing is left to explain";
+const HALF_TOLD: &str = "all that is seen of it elsewhere is there but for a busy CPU at the ends, and nothing of the test's own can change it";
 const LEFT: &str = "it was left: another change reaches all that is expected";
 
 impl CauseVerdict {
@@ -290,10 +292,11 @@ impl CauseVerdict {
         self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_SIGN)
     }
 
-    /// Whether it shows a sign and its experiment was left, for want of time or because another change reached all that is
-    /// expected, so that it may well be there.
+    /// Whether it shows a sign and its experiment was left, for want of time, because another change reached all that is
+    /// expected, or because there is none, so that it may well be there.
     pub fn is_left_open(&self) -> bool {
-        self.grade == Grade::NotTested && self.evidence.iter().any(|told| told == NO_TIME || told == LEFT)
+        const OPEN: [&str; 3] = [NO_TIME, LEFT, HALF_TOLD];
+        self.grade == Grade::NotTested && self.evidence.iter().any(|told| OPEN.contains(&told.as_str()))
     }
 }
 

@@ -4,7 +4,7 @@ use super::bound::{Bound, NEAR, senders, stream_steps};
 use super::doubt::Finding;
 use super::facts::{busiest_interface, interface_fact};
 use super::wire::wire;
-use crate::analysis::Layer;
+use crate::analysis::{Layer, SHORT};
 use crate::plan::{HostId, View};
 use crate::record::{Recording, SocketRecord, StepRecord};
 use crate::statistic::median;
@@ -16,11 +16,19 @@ use serde_json::Value;
 const LEAST_SHARE: f64 = 0.3;
 
 /// Of the segments that carry data so many are lost, or out of order, where a path is to be blamed for it.
-const LOST: f64 = 1e-4;
+pub(super) const LOST: f64 = 1e-4;
 const DISORDERED: f64 = 1e-3;
 
+/// The factor of the rate that losses leave which come each for itself; bursts of eight leave the root of that times as much, and
+/// Cubic half as much again: more than that is no loss by chance.
+const MATHIS: f64 = 1.22;
+const TOO_MUCH: f64 = 5.5;
+
+/// What is a sign only where a measuring thread does the work.
+const CPU_BUSY: &str = "cpu-busy";
+
 /// Data is outstanding in less than this share of the time where the sender has often nothing to send.
-const BUSY: f64 = 0.8;
+pub(super) const BUSY: f64 = 0.8;
 
 /// A packet is one of its own and no super-packet up to so many times the MTU.
 const SUPER: f64 = 1.5;
@@ -29,32 +37,31 @@ const SUPER: f64 = 1.5;
 const SMALL: f64 = 0.8;
 const HEADERS: f64 = 52.0;
 
-/// So many packet filter rules are many, so many packets that a host drops, and so much less than is expected is less.
+/// So many packet filter rules are many, and so many packets that a host drops.
 const MANY_RULES: u64 = 256;
 const DROPPED: f64 = 1e-5;
-const MISSED: f64 = 0.85;
 
 /// What counts the rules of a host.
 const FILTERS: [&str; 2] = ["netfilter.nftables_rules", "netfilter.iptables_entries"];
 
 /// The MTU that nobody set, and a round trip that a queue makes long: so many times the least one, and longer by so much.
 const STANDARD_MTU: u64 = 1500;
-const TIMES_THE_LEAST: f64 = 3.0;
-const LONGER_US: f64 = 5e3;
+pub(super) const TIMES_THE_LEAST: f64 = 3.0;
+pub(super) const LONGER_US: f64 = 5e3;
 
 /// A send buffer is full with so much of it in flight: the kernel counts what surrounds the payload, too.
-const FULL: f64 = 0.5;
+pub(super) const FULL: f64 = 0.5;
 
 /// The knob of that buffer, and the setting that bounds it where nobody sets it: least, usual, most.
 const SEND_BUFFER: &str = "socket.send-buffer";
 const SEND_BUFFERS: &str = "net.ipv4.tcp_wmem";
 
 /// Options that the ends agreed on, in `tcpi_options` (include/uapi/linux/tcp.h).
-const SACK: u64 = 2;
-const WINDOW_SCALING: u64 = 4;
+pub(super) const SACK: u64 = 2;
+pub(super) const WINDOW_SCALING: u64 = 4;
 
 /// A rate that no limit is set to: the kernel's own word for none is all ones.
-const NO_LIMIT: f64 = 1e18;
+pub(super) const NO_LIMIT: f64 = 1e18;
 
 /// How each signal is read; one for each entry of the vocabulary's table, in its order.
 const READ: &[(&str, Reading)] = &[
@@ -77,7 +84,7 @@ const READ: &[(&str, Reading)] = &[
     }),
     ("less-than-expected", |path| {
         let expected = path.expected?;
-        let is_less = path.measured < MISSED * expected;
+        let is_less = path.measured < SHORT * expected;
         is_less.then(|| format!("{} where {} is expected", BitRate(path.measured), BitRate(expected)))
     }),
     ("no-selective-acks", |path| path.lacks(SACK, "no selective acknowledgements were agreed on")),
@@ -142,7 +149,7 @@ const READ: &[(&str, Reading)] = &[
     }),
 ];
 
-fn kib(bytes: f64) -> String {
+pub(super) fn kib(bytes: f64) -> String {
     Bytes((bytes / 1024.0).round() as u64 * 1024).to_string()
 }
 
@@ -220,6 +227,33 @@ impl<'r> Shown<'r> {
         }
         let is_blind = self.is_blind();
         !cause.against.iter().any(is_seen) && (is_blind || cause.signs.iter().any(is_seen))
+    }
+
+    /// Whether all that speaks of a fault is there but for a busy CPU of the ends, where nothing could be changed: the work may
+    /// be another thread's than those that are watched.
+    pub fn is_half_told(&self, cause: &Cause) -> bool {
+        let elsewhere = || cause.signs.iter().filter(|sign| sign.name() != CPU_BUSY);
+        let is_of_cpu = elsewhere().count() < cause.signs.len();
+        cause.is_fault
+            && cause.experiments.is_empty()
+            && is_of_cpu
+            && elsewhere().all(|sign| self.evidence(*sign).is_some())
+    }
+
+    /// What says that losses do not come each for itself: then the rate could not be so much, by M. Mathis et al., Computer
+    /// Communication Review 27 (1997).
+    pub fn losses_in_bursts(&self) -> Option<String> {
+        let share = self.moved("total_retrans") / self.moved("data_segs_out");
+        let (segment, least_us) = (self.last("snd_mss")?, self.last("min_rtt")?);
+        let alone = MATHIS * 8e6 * segment / (least_us * share.sqrt());
+        let is_it = share >= LOST && alone.is_finite() && self.measured >= TOO_MUCH * alone;
+        is_it.then(|| {
+            format!(
+                "{} of the segments sent again, each for itself, would leave {}",
+                percent(share),
+                BitRate(alone).rounded(2)
+            )
+        })
     }
 
     fn is_near(&self, bound: &Bound) -> bool {

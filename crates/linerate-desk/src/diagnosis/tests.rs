@@ -1,6 +1,7 @@
 //! What was put into a recording is found, and nothing else.
 
 mod bounds;
+mod bursts;
 mod failures;
 
 use super::*;

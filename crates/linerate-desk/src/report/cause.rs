@@ -56,14 +56,21 @@ pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerd
     }
     let untried = of(Grade::NotTested, true).into_iter().filter(|one| one.is_left_open());
     let open: Vec<&str> = of(Grade::CannotTell, true).into_iter().chain(untried).map(what).collect();
-    if !open.is_empty() || !compared.doubts.is_empty() {
-        let because = match compared.doubts.as_slice() {
-            [] => format!("neither proved nor ruled out: {}", open.join("; ")),
-            doubts => doubts.join("; "),
+    let consistent: Vec<&str> = of(Grade::Consistent, true).into_iter().map(what).collect();
+    let short = compared.shortfall().filter(|_| of(Grade::Proved, false).is_empty() && consistent.is_empty());
+    if !open.is_empty() || !compared.doubts.is_empty() || short.is_some() {
+        let because = match (compared.doubts.as_slice(), short) {
+            ([], Some(share)) if open.is_empty() => {
+                format!(
+                    "it has {} of what is expected, and nothing that was tried explains that",
+                    percent(share)
+                )
+            }
+            ([], _) => format!("neither proved nor ruled out: {}", open.join("; ")),
+            (doubts, _) => doubts.join("; "),
         };
         return format!("Whether {path} is held back cannot be told: {because}.{costs}");
     }
-    let consistent: Vec<&str> = of(Grade::Consistent, true).into_iter().map(what).collect();
     if !consistent.is_empty() {
         return format!(
             "{path} behaves as if held back by {}, which could not be changed here.{costs}",

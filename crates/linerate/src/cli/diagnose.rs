@@ -1,5 +1,7 @@
 //! `linerate diagnose`: the experiments of all causes against the path as it stands, from the arguments to the verdict.
 
+mod running;
+
 use super::ab::{applies, connections, controls, profile, rung, shown};
 use super::args::Diagnose;
 use super::measure::{finished, measure, why_nothing};
@@ -20,6 +22,7 @@ use crate::vocabulary::{LATENCY_BYTES, Place, Rung};
 use crate::{Error, Result};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// The usual length of a race; how long it is follows from what is begun.
 const BLOCKS: u32 = 9;
@@ -30,19 +33,27 @@ const BUDGETS_S: &[(&str, u64)] = &[("quick", 90), ("standard", 240), ("thorough
 /// The messages of a path that may be slow: at 10 Mb/s one takes a tenth of a second.
 const SLOW_BYTES: u64 = 128 << 10;
 
-/// Passes of the rung below.
+/// Passes of the rung below, which take this part of the time at most.
 const PASSES_BELOW: u32 = 5;
+const BELOW: u64 = 4;
 
 /// How long a stream to a real host runs before its first trial, where its round trips do not ask for more.
 const WARM_UP_NS: u64 = 200_000_000;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Diagnose) -> Result<ExitCode> {
+    if let Some(of_running) = running::main(args) {
+        return of_running;
+    }
     let mut plan = plan(args)?;
+    let begun = Instant::now();
     if let View::Comparison { rungs, design } = &mut plan.view {
         design.against_bps =
             against(args, rungs.ids.first().and_then(|id| Rung::named(id)), design.against_bps)?;
     }
+    // What the rung below took is part of what it may take, in whole seconds: without one it is nothing.
+    let spent_ns = begun.elapsed().as_secs() * 1_000_000_000;
+    plan.budget_ns = plan.budget_ns.map(|budget_ns| left_of(budget_ns, spent_ns));
     let (run, ended) = measure(&plan, &args.hosts, |plan, recording| search_of(plan, recording, suspects))?;
     reported(&run, ended, args.hosts.watching.json, &args.format)
 }
@@ -67,7 +78,9 @@ pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> 
 
 /// Whether a fault is proved, or none is there, of all that were looked for and could be looked for in the time.
 fn verdict(recording: &Recording) -> Verdict {
-    let is_doubted = compare_arms(recording).is_none_or(|compared| !compared.doubts.is_empty());
+    let compared = compare_arms(recording);
+    let is_doubted = compared.as_ref().is_none_or(|compared| !compared.doubts.is_empty());
+    let is_short = compared.is_some_and(|compared| compared.shortfall().is_some());
     let causes = diagnose(recording, &analyse(recording)).causes;
     let has = |grades: &[Grade]| {
         causes.iter().any(|one: &CauseVerdict| one.is_fault && grades.contains(&one.grade))
@@ -77,6 +90,8 @@ fn verdict(recording: &Recording) -> Verdict {
         () if causes.is_empty() || is_doubted => Verdict::CannotTell,
         () if has(&[Grade::CannotTell, Grade::Consistent]) => Verdict::CannotTell,
         () if causes.iter().any(|one| one.is_fault && one.is_left_open()) => Verdict::CannotTell,
+        // What is missing is explained by what the work costs, or by nothing.
+        () if is_short && !causes.iter().any(|one| one.grade == Grade::Proved) => Verdict::CannotTell,
         () => Verdict::Same,
     }
 }
@@ -114,7 +129,6 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         against_bps,
         hosts: may_change_hosts,
     };
-    let of_profile = BUDGETS_S.iter().find(|(name, _)| *name == args.profile).map(|(_, s)| s * 1_000_000_000);
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
@@ -123,8 +137,20 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         settings,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),
-        budget_ns: args.budget.or(of_profile),
+        budget_ns: Some(budget_ns(args)),
     })
+}
+
+/// What it may take, all together.
+fn budget_ns(args: &Diagnose) -> u64 {
+    let of_profile =
+        BUDGETS_S.iter().find(|(name, _)| *name == args.profile).map_or(BUDGETS_S[0].1, |(_, s)| *s);
+    args.budget.unwrap_or(of_profile * 1_000_000_000)
+}
+
+/// What is left of it, half of it at least.
+fn left_of(budget_ns: u64, spent_ns: u64) -> u64 {
+    budget_ns.saturating_sub(spent_ns).max(budget_ns / 2)
 }
 
 /// What a visit sends, and for how long.
@@ -170,7 +196,7 @@ fn below_plan(args: &Diagnose, below: &Rung) -> Result<Plan> {
         settings: settings(target, &[])?,
         arms: Vec::new(),
         seed: args.hosts.seed.unwrap_or_else(rand::random),
-        budget_ns: args.budget,
+        budget_ns: Some(budget_ns(args) / BELOW),
     })
 }
 

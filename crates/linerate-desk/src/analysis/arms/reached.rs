@@ -13,9 +13,10 @@ const FULL: f64 = 0.97;
 /// Of each packet of 1500 bytes 1448 are payload (RFC 9293, RFC 7323), and a frame has 14 more.
 const PAYLOAD: f64 = 1448.0 / 1514.0;
 
-/// A rate to pace at is tried where it is so many times the rate: what is below it can gain nothing, and a policer leaves
-/// TCP half of its rate or more (Flach et al., SIGCOMM 2016).
-const PACED: [f64; 2] = [0.95, 2.2];
+/// A rate to pace at is tried where it is so many times the rate: what is below it gains nothing, and shows whether losses come of
+/// bursts, also where a policer leaves TCP all of its rate; and a policer leaves TCP half of its rate or more (Flach et al.,
+/// SIGCOMM 2016).
+const PACED: [f64; 2] = [0.65, 2.2];
 
 /// The knob of that.
 const PACING: &str = "tcp.pacing-rate";

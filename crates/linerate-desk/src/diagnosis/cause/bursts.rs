@@ -1,7 +1,7 @@
-//! Whether losses come of bursts: then pacing takes them away, and another congestion control that gains proves no loss of
-//! the path's own.
+//! Whether losses come of bursts: pacing takes them away, or they leave far more than losses each for itself would; and another
+//! congestion control that gains proves no loss of the path's own then.
 
-use super::{CauseVerdict, Grade};
+use super::{CauseVerdict, Grade, Shown};
 use crate::analysis::{ArmCandidate, Compared};
 use crate::plan::{LEAST_BLOCKS, Plan};
 use crate::unit::percent;
@@ -14,22 +14,34 @@ const LOSS: &str = "packet-loss";
 const LEFT: f64 = 0.1;
 const LOST: f64 = 1e-4;
 
-/// Tells the one from the other by what is sent again when paced.
-pub(super) fn tell_apart(plan: &Plan, compared: &Compared, found: &mut [CauseVerdict]) {
+/// Tells the one from the other. A limit of the path stays however its bursts are paced, so it need not gain: it is told where
+/// another change shows that there is more to have, or where what is expected is not there.
+pub(super) fn tell_apart(
+    plan: &Plan,
+    compared: &Compared,
+    shown: Option<&Shown>,
+    found: &mut [CauseVerdict],
+) {
     let is_paced = |one: &&ArmCandidate| {
         let arm = plan.arms.get((one.arm as usize).wrapping_sub(1));
         arm.is_some_and(|arm| arm.cause.as_deref() == Some(BURSTS))
     };
-    let Some(told) = compared.candidates.iter().filter(is_paced).find_map(cured) else { return };
+    let cure = compared.candidates.iter().filter(is_paced).find_map(cured);
+    let is_cured = cure.is_some();
+    let Some(told) = cure.or_else(|| shown?.losses_in_bursts()) else { return };
+    let is_of_loss = |one: &&CauseVerdict| [LOSS, BURSTS].contains(&one.cause.as_str());
+    // A full queue loses some, too, and pacing to what passes it gains nothing.
+    let gains = |one: &CauseVerdict| one.gain.is_some_and(|gain| gain.estimate > compared.margin);
+    let is_held = compared.shortfall().is_some() || found.iter().filter(is_of_loss).any(gains);
     for one in found.iter_mut() {
-        // A full queue loses some, too, and pacing to what passes it gains nothing.
-        let gains = one.gain.is_some_and(|gain| gain.estimate > compared.margin);
-        match (one.cause.as_str(), one.grade) {
-            (LOSS, Grade::Proved) => one.grade = Grade::CannotTell,
-            (BURSTS, Grade::CannotTell) if gains => one.grade = Grade::Consistent,
-            (BURSTS, Grade::Proved) => {}
+        let grade = match (one.cause.as_str(), one.grade) {
+            (LOSS, Grade::Proved | Grade::CannotTell) if is_cured => Grade::RuledOut,
+            (LOSS, Grade::Proved) => Grade::CannotTell,
+            (BURSTS, Grade::CannotTell | Grade::NotTested | Grade::RuledOut) if is_held => Grade::Consistent,
+            (BURSTS, Grade::Proved) => Grade::Proved,
             _ => continue,
-        }
+        };
+        one.grade = grade;
         one.evidence.push(told.clone());
     }
 }

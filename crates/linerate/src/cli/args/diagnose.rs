@@ -2,14 +2,24 @@
 
 use crate::cli::args::Hosts;
 use crate::cli::heading::{OUTPUT, WHAT};
-use crate::cli::value::{Against, against, budget, rungs, setting, share};
+use crate::cli::value::{Against, against, budget, count, rungs, setting, share};
 use crate::plan::Setting;
+use clap::builder::ArgPredicate;
+
+/// What is no question where nothing is changed.
+const UNCHANGED: [&str; 8] = ["target", "against", "allow", "base", "rung", "faults", "json", "live"];
 
 /// Says why the rate is lost. A first look at the path as it stands shows signs; of the causes of `linerate list causes`
 /// that they speak of each is changed on the test's own sockets, in randomised blocks beside the path as it stands. One is
 /// named only where the rate moved, moved again in fresh blocks, and its sign is there. Nothing of the hosts is
 /// changed unless `--allow host` lets it. It ends with 10 where a fault is proved, 11 where that cannot be told.
+/// Of a program that runs, `--pid` or `--port`, the connections are read for a while and nothing is changed: what they wait
+/// for is told, and nothing is proved.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("target", |target| target
+    .required(false)
+    .required_unless_present_any(["pid", "port"])
+    .default_value_ifs([("pid", ArgPredicate::IsPresent, "lab"), ("port", ArgPredicate::IsPresent, "lab")])))]
 pub struct Diagnose {
     /// How long it may take: quick (90 s), standard (4 min) or thorough (15 min).
     #[arg(long, default_value = "standard", value_parser = ["quick", "standard", "thorough"], help_heading = WHAT)]
@@ -37,6 +47,14 @@ pub struct Diagnose {
     /// The smallest difference that matters, at least 1%.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, help_heading = WHAT)]
     pub margin: f64,
+    /// In place of a target the TCP connections of this process: they are read for 5 s, or for --budget, and nothing of it is
+    /// changed. Another user's needs root.
+    #[arg(long, value_name = "PID", value_parser = count(1, 1 << 30), conflicts_with_all = UNCHANGED, help_heading = WHAT)]
+    pub pid: Option<u32>,
+    /// The same of all TCP connections of this host that have this port at either end.
+    #[arg(long, value_name = "PORT", value_parser = count(1, 65_535), conflicts_with_all = UNCHANGED)]
+    #[arg(conflicts_with = "pid", help_heading = WHAT)]
+    pub port: Option<u32>,
     #[command(flatten)]
     pub hosts: Hosts,
     /// The form of the report.
