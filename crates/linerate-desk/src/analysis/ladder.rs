@@ -101,7 +101,7 @@ impl Layer {
         if !self.suite.is_empty() {
             return case.id == self.suite && !case.beside;
         }
-        case.arm == 0
+        case.is_base()
             && case.is_of_ladder()
             && self.rung == case.rung
             && self.flows == case.flows
@@ -377,7 +377,7 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
 fn leave_out_case(layers: &mut Vec<Layer>, case: &Case, failed: &NotMeasured) {
     if let Some(layer) = layers.iter_mut().find(|layer| layer.owns(case)) {
         layer.not_measured.push(failed.clone());
-    } else if case.arm == 0 && case.is_of_ladder() {
+    } else if case.is_base() && case.is_of_ladder() {
         layers.push(Layer { unavailable: Some(failed.clone()), ..bare(Key::of_case(case)) });
     }
 }

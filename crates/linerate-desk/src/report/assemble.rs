@@ -43,7 +43,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         imported: super::imported::entry(recording),
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
-        curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
+        curves: analysis.curves.iter().filter(|it| it.case.is_base()).map(|it| curve(it, profile)).collect(),
         efficiencies: analysis.layers.iter().filter_map(|layer| efficiency(analysis, layer)).collect(),
         distributions: distributions(recording, analysis)
             .iter()
