@@ -154,7 +154,8 @@ fn best_engine(analysis: &Analysis, layer: &Layer) -> String {
         other.below == Some(layer.rung.as_str())
             && (&other.from, &other.to, other.flows) == (&layer.from, &layer.to, layer.flows)
     };
-    let chosen = analysis.layers.iter().filter(is_upon).find_map(|other| Some((other, other.chosen.as_ref()?)));
+    let chosen =
+        analysis.layers.iter().filter(is_upon).find_map(|other| Some((other, other.chosen.as_ref()?)));
     let Some((best, engine)) = chosen.filter(|(best, _)| best.throughput_bps.is_some()) else {
         return String::new();
     };

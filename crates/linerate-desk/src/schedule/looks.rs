@@ -70,7 +70,8 @@ impl Looks {
         };
         match self.stage {
             Stage::Rates => {
-                let further = (0..PROBES).flat_map(|round| visits(&self.arms, SHORT_NS, Some(round))).collect();
+                let further =
+                    (0..PROBES).flat_map(|round| visits(&self.arms, SHORT_NS, Some(round))).collect();
                 self.stage = Stage::Short;
                 further
             }

@@ -182,7 +182,8 @@ impl Passes {
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         let (choosing, entries): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| !entry.rung.engines.is_empty());
-        let refused: Vec<u32> = refused_experiments(whole, recording).into_iter().map(|(arm, _)| arm).collect();
+        let refused: Vec<u32> =
+            refused_experiments(whole, recording).into_iter().map(|(arm, _)| arm).collect();
         let looks = choosing.into_iter().map(|entry| Looks::new(whole, entry, &refused)).collect();
         Passes {
             entries,

@@ -135,7 +135,8 @@ fn rungs() -> Vec<Explanation> {
             ("below", rung.below.unwrap_or("nothing").into()),
             ("patterns", patterns.join(", ")),
         ];
-        let by_profile = "by the profiles standard and thorough, which have time to choose, or where --only names it";
+        let by_profile =
+            "by the profiles standard and thorough, which have time to choose, or where --only names it";
         let measured = if rung.engines.is_empty() { "where --only names it in full" } else { by_profile };
         let on_request = rung.on_request.then(|| ("measured", measured.to_owned()));
         let engines: Vec<&str> = rung.engines.iter().map(|engine| engine.name).collect();

@@ -21,7 +21,8 @@ fn the_best_engine_of_a_lab_is_chosen_and_told() {
     let text = std::fs::read_to_string(recording(run.folder.path())).unwrap();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let steps = events.iter().filter(|event| event["case"]["rung"] == "network.tcp-best");
-    let arms: Vec<&Value> = steps.filter(|step| step["pass"].as_u64() > Some(0)).map(|it| &it["case"]["arm"]).collect();
+    let arms: Vec<&Value> =
+        steps.filter(|step| step["pass"].as_u64() > Some(0)).map(|it| &it["case"]["arm"]).collect();
     let arm = STREAM_ENGINES.iter().position(|one| one == engine).unwrap() + 1;
     assert!(!arms.is_empty() && arms.iter().all(|one| **one == arm), "{arms:?}");
     let sessions = events.iter().filter(|event| event["rung"] == "network.tcp-best" && event["arm"] == arm);

@@ -187,6 +187,9 @@ fn jobs_that_are_started_are_paid_from_the_budget() {
         let (spent_ns, found) = launched(start_ns, budget_s * second);
         assert!(spent_ns < budget_s * second * 11 / 10, "{start_ns}: {} s of {budget_s}", spent_ns / second);
         let kept = names(&found);
-        assert!(kept.first().is_some_and(|name| name.starts_with("mpi.socket-buffer=")), "{start_ns}: {found:?}");
+        assert!(
+            kept.first().is_some_and(|name| name.starts_with("mpi.socket-buffer=")),
+            "{start_ns}: {found:?}"
+        );
     }
 }

@@ -147,7 +147,7 @@ impl Scene {
     fn arm(&self, case: &Case) -> Option<String> {
         let plan = self.plan.as_ref().filter(|plan| !plan.arms.is_empty())?;
         // A ladder's arms are engines of one of its rungs.
-        let is_ladder = matches!(plan.view, View::Ladder(_));
+        let is_ladder = matches!(plan.view, crate::plan::View::Ladder(_));
         if case.arm == 0 { (!is_ladder).then(|| "base".into()) } else { plan.arm_name(case.arm) }
     }
 
