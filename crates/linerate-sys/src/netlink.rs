@@ -11,7 +11,7 @@ mod route;
 
 pub use link::{Counters, Link, Port};
 pub use netem::{Netem, NetemLoss, netem_probability};
-pub use qdisc::{Qdisc, TokenBucket};
+pub use qdisc::{Qdisc, Root, TokenBucket};
 
 use crate::{Error, Result};
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL, NLM_F_REQUEST};
