@@ -123,7 +123,8 @@ pub fn wanted(
         };
     }
     if let Some(numbers) = NUMBERS.iter().find(|numbers| numbers.knob == setting.knob) {
-        let asked = setting.value.parse().map_err(|_| Error::usage(format!("{setting} is no number"), ""))?;
+        let asked =
+            setting.value.parse::<u32>().map_err(|_| Error::usage(format!("{setting} is no number"), ""))?;
         let values = numbers.fields.iter().map(|(name, value)| format!("{name}={}", value.unwrap_or(asked)));
         let values = values.collect::<Vec<_>>().join(" ");
         return Ok(vec![(Place::Numbers(numbers.name, interface), values)]);
@@ -215,7 +216,7 @@ impl Place {
             Place::Numbers(name, interface) => {
                 let read = |field: &str| {
                     let (name, number) = field.split_once('=')?;
-                    Some((name.to_owned(), number.parse().ok()?))
+                    Some((name.to_owned(), number.parse::<u32>().ok()?))
                 };
                 let values: Vec<(String, u32)> = value.split(' ').filter_map(read).collect();
                 let values: Vec<(&str, u32)> = values.iter().map(|(name, value)| (&**name, *value)).collect();
@@ -280,7 +281,7 @@ impl FromStr for Place {
         }
         let (what, interface) = text.split_once(" of ").ok_or_else(unknown)?;
         if let Some(cpu) = interface.strip_prefix("cpu").filter(|_| what == "governor") {
-            return cpu.parse().map(Place::Governor).map_err(|_| unknown());
+            return cpu.parse::<u32>().map(Place::Governor).map_err(|_| unknown());
         }
         let numbers = NUMBERS.iter().find(|numbers| numbers.name == what);
         let is_name = !interface.is_empty() && interface.len() < 16 && !interface.contains(['/', ' ']);
