@@ -21,6 +21,7 @@ mod knob;
 mod ladder;
 mod launch;
 mod link;
+mod looks;
 mod matrix;
 mod network_path;
 mod onto;

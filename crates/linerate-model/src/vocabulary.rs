@@ -7,6 +7,7 @@ mod bound;
 mod break_class;
 mod calibrated;
 mod cause;
+mod engine;
 mod explanation;
 mod fault;
 mod filter;
@@ -41,6 +42,7 @@ pub use calibrated::{
     WAKE_UP_SAME,
 };
 pub use cause::{CAUSES, Cause, NOTHING_PASSES, Sign};
+pub use engine::{Engine, STREAM_ENGINES};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};

@@ -1,7 +1,7 @@
 //! What a network driver tells about its interface: `SIOCETHTOOL`, in the caller's network namespace.
 //!
-//! Commands, layouts and names are those of `linux/uapi/ethtool.h`. Reading needs no privilege. The only
-//! thing that is ever set is an offload, which needs `CAP_NET_ADMIN` over the namespace.
+//! Commands, layouts and names are those of `linux/uapi/ethtool.h`. Reading needs no privilege. What is
+//! set are offloads, rings and the delay of interrupts, which needs `CAP_NET_ADMIN` over the namespace.
 
 use crate::{Error, Result};
 use std::net::UdpSocket;
@@ -170,6 +170,17 @@ impl Ethtool {
         Ok(group.fields.iter().map(|(name, at)| (*name, words[*at])).collect())
     }
 
+    /// Sets some numbers of a group, and leaves the others as they are: a command that sets follows the one that reads.
+    pub fn set_numbers(&self, interface: &str, group: &Group, numbers: &[(&str, u32)]) -> Result<()> {
+        let mut words = vec![0u32; group.words];
+        self.ask(interface, group.command, &mut words)?;
+        for (name, at) in group.fields {
+            let wanted = numbers.iter().find(|(number, _)| number == name);
+            words[*at] = wanted.map_or(words[*at], |(_, number)| *number);
+        }
+        self.ask(interface, group.command + 1, &mut words)
+    }
+
     /// Every feature of the kernel's list, and whether it is on.
     pub fn features(&self, interface: &str) -> Result<Vec<(String, bool)>> {
         // cmd, reserved, a 64-bit mask of string sets, then one number for each set of the mask.
@@ -250,6 +261,7 @@ mod tests {
         assert!(gso.is_some(), "{features:?}");
         assert!(features.contains(&("loopback".into(), true)), "{features:?}");
         assert!(ethtool.numbers("lo", &RINGS).is_err());
+        assert!(ethtool.set_numbers("lo", &COALESCING, &[("rx_usecs", 50)]).is_err());
         assert!(ethtool.link("lo").is_err());
     }
 

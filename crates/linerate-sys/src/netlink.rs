@@ -12,7 +12,7 @@ mod sockets;
 
 pub use link::{Counters, Link, Port};
 pub use netem::{Netem, NetemLoss, netem_probability};
-pub use qdisc::{Qdisc, TokenBucket};
+pub use qdisc::{Qdisc, Root, TokenBucket};
 pub use sockets::{SocketTable, TableSocket};
 
 use crate::{Error, Result};

@@ -2,6 +2,7 @@
 
 mod breaks;
 mod calibrate;
+mod engines;
 mod faults;
 mod filters;
 mod knobs;

@@ -190,6 +190,56 @@ fn settings_that_others_change_are_told() {
 }
 
 #[test]
+fn a_queue_comes_back_and_a_driver_s_refusal_is_told() {
+    let lab = Lab::build(&Topology::default(), Path::new(PROGRAM)).unwrap();
+    let mut part = lab.hosts()[0].command(std::env::current_exe().unwrap());
+    let name = "tuning::adapters_of_a_lab_are_set_and_put_back";
+    let output = part.args(["--exact", name, "--ignored"]).output().unwrap();
+    let printed = text(&output);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+/// What a shell prints on this host.
+fn printed(script: &str) -> String {
+    let output = Command::new("sh").args(["-c", script]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+#[ignore = "a part, which runs on a host of a lab"]
+fn adapters_of_a_lab_are_set_and_put_back() {
+    let folder = TempDir::new().unwrap();
+    let queue = || printed("tc qdisc show dev wire0 root | cut -d' ' -f2");
+    let address = printed("ip -o -4 address show wire0 | awk '{print $4}' | cut -d/ -f1");
+    let address = Some(address.parse().unwrap());
+    let before = queue();
+    let mut settings = HostSettings::new(folder.path());
+    settings.is_transient(true);
+    let asked = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>();
+    let set = asked(&[
+        "host.queueing=pfifo",
+        "host.ring-size=512",
+        "host.interrupt-delay=50",
+        "host.governor=performance",
+    ]);
+    let granted = settings.set(&set, address.as_ref()).unwrap();
+    assert!(granted[0].is_as_asked() && queue() == "pfifo", "{granted:?} {}", queue());
+    // Cables have no rings and no interrupts, and a clock is the machine's.
+    for refused in &granted[1..] {
+        let said = refused.granted.as_deref().unwrap();
+        assert!(!refused.is_as_asked() && said.starts_with("nothing ("), "{refused:?}");
+    }
+    assert!(granted[1].granted.as_deref().unwrap().contains("not supported"), "{:?}", granted[1]);
+    settings.set(&[], address.as_ref()).unwrap();
+    assert_eq!(queue(), before);
+    // What an administrator put there is left, for nobody could put it back.
+    printed("tc qdisc replace dev wire0 root handle 7: pfifo limit 77");
+    let granted = settings.set(&asked(&["host.queueing=fq_codel"]), address.as_ref()).unwrap();
+    assert!(granted[0].granted.as_deref().unwrap().contains("somebody's own"), "{granted:?}");
+    assert!(printed("tc qdisc show dev wire0 root").contains("limit 77p"));
+}
+
+#[test]
 fn a_search_that_is_killed_leaves_its_hosts_as_they_were() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number(SEED).unwrap_or_else(rand::random);

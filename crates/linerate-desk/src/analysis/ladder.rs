@@ -55,6 +55,8 @@ pub struct Layer {
     pub cost: Option<Cost>,
     /// The CPU time of its stream.
     pub cpu: Option<CpuTime>,
+    /// The engine that was chosen for it by proof; none where its engine is what is set.
+    pub chosen: Option<String>,
     /// Segments sent again during its streams; none where no socket was read.
     pub retransmits: Option<u64>,
     /// Why nothing was measured; none where something was.
@@ -101,7 +103,7 @@ impl Layer {
         if !self.suite.is_empty() {
             return case.id == self.suite && !case.beside;
         }
-        case.arm == 0
+        case.is_base()
             && case.is_of_ladder()
             && self.rung == case.rung
             && self.flows == case.flows
@@ -166,6 +168,10 @@ pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64
     for layer in &mut layers {
         layer.ladder_bytes = nearest_stated(curves, layer.ladder_bytes);
         figures(layer, curves, latency_bytes);
+        layer.chosen = layer
+            .stream(curves)
+            .filter(|curve| curve.case.arm > 0)
+            .and_then(|curve| recording.plan()?.arm_name(curve.case.arm));
         observed(layer, recording);
     }
     for index in 0..layers.len() {
@@ -240,6 +246,7 @@ fn bare(Key { rung: id, both_ways, flows, pairs, .. }: Key) -> Layer {
         kept_of_below: None,
         cost: None,
         cpu: None,
+        chosen: None,
         retransmits: None,
         unavailable: None,
         not_measured: Vec::new(),
@@ -377,7 +384,7 @@ fn cost(layer: &Layer, below: &Layer, curves: &[Curve], wait: Wait) -> Option<Co
 fn leave_out_case(layers: &mut Vec<Layer>, case: &Case, failed: &NotMeasured) {
     if let Some(layer) = layers.iter_mut().find(|layer| layer.owns(case)) {
         layer.not_measured.push(failed.clone());
-    } else if case.arm == 0 && case.is_of_ladder() {
+    } else if case.is_base() && case.is_of_ladder() {
         layers.push(Layer { unavailable: Some(failed.clone()), ..bare(Key::of_case(case)) });
     }
 }

@@ -119,7 +119,7 @@ impl RunNumbers {
     /// The numbers of the plan as it stands, at the sizes at which rungs are compared.
     pub fn from_recording(recording: &Recording) -> RunNumbers {
         let analysis = analyse(recording);
-        let curves = analysis.curves.iter().filter(|curve| curve.case.arm == 0);
+        let curves = analysis.curves.iter().filter(|curve| curve.case.is_base());
         RunNumbers {
             numbers: curves.filter_map(|curve| number(&analysis, curve)).collect(),
             imported: imported::numbers(recording),

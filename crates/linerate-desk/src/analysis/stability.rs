@@ -95,7 +95,7 @@ pub fn drifts<'c>(recording: &Recording, curves: impl Iterator<Item = &'c Curve>
             Some(((&trial.case, trial.pass, trial.block.message_bytes), *begun.get(&trial.step)?))
         })
         .collect();
-    for curve in curves.filter(|curve| curve.case.arm == 0 || !curve.case.is_of_ladder()) {
+    for curve in curves.filter(|curve| curve.case.is_base() || !curve.case.is_of_ladder()) {
         let kind = kinds.entry((curve.case.pattern, curve.case.wait)).or_default();
         for point in &curve.points {
             let times = point.times();

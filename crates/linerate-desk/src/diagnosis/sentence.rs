@@ -6,7 +6,7 @@ use super::planted::all_faults;
 use crate::analysis::{Analysis, Layer};
 use crate::plan::Plan;
 use crate::record::Recording;
-use crate::unit::{BitRate, significant, supported_digits};
+use crate::unit::{BitRate, percent, significant, supported_digits};
 use crate::vocabulary::{Knob, KnobKind, Place, RUNGS};
 
 /// The finding that may explain a rate which no bound explains.
@@ -35,7 +35,7 @@ pub(super) fn sentence(
             untold(layer, &bounds[top], disturbed)
         }
     };
-    let told = format!("{told}{}.", several_flows(analysis, layer));
+    let told = format!("{told}{}{}.", several_flows(analysis, layer), best_engine(analysis, layer));
     let faults = all_faults(recording.plan(), &layer.rung);
     let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
     let hint = binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound));
@@ -145,6 +145,28 @@ fn several_flows(analysis: &Analysis, layer: &Layer) -> String {
             format!("; {} flows together carry {}", several.flows, rate(several))
         }
         _ => String::new(),
+    }
+}
+
+/// What the engine carries that looks found to be the fastest, paired with the plain calls within passes.
+fn best_engine(analysis: &Analysis, layer: &Layer) -> String {
+    let is_upon = |other: &&Layer| {
+        other.below == Some(layer.rung.as_str())
+            && (&other.from, &other.to, other.flows) == (&layer.from, &layer.to, layer.flows)
+    };
+    let chosen =
+        analysis.layers.iter().filter(is_upon).find_map(|other| Some((other, other.chosen.as_ref()?)));
+    let Some((best, engine)) = chosen.filter(|(best, _)| best.throughput_bps.is_some()) else {
+        return String::new();
+    };
+    let by = format!("by its best engine here, {engine}, it carries {}", rate(best));
+    let Some(share) = best.kept_of_below else { return format!("; {by}") };
+    match (share.low, share.high) {
+        (Some(low), Some(high)) if low > 1.0 => {
+            format!("; {by}, {} to {} more", percent(low - 1.0), percent(high - 1.0))
+        }
+        (Some(_), Some(_)) => format!("; {by}, which is not shown to be more"),
+        _ => format!("; {by}, of too few passes to tell whether that is more"),
     }
 }
 

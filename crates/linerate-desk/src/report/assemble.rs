@@ -43,7 +43,7 @@ pub(super) fn report(recording: &Recording, analysis: &Analysis, diagnosis: &Dia
         imported: super::imported::entry(recording),
         ladder: ladder.collect(),
         waterfalls: diagnosis.waterfalls.iter().map(|one| waterfall(analysis, one)).collect(),
-        curves: analysis.curves.iter().filter(|it| it.case.arm == 0).map(|it| curve(it, profile)).collect(),
+        curves: analysis.curves.iter().filter(|it| it.case.is_base()).map(|it| curve(it, profile)).collect(),
         efficiencies: analysis.layers.iter().filter_map(|layer| efficiency(analysis, layer)).collect(),
         distributions: distributions(recording, analysis)
             .iter()
@@ -142,7 +142,8 @@ fn title(recording: &Recording, layer: &Layer) -> String {
     let Some(rung) = Rung::named(&layer.rung) else { return layer.rung.clone() };
     let is_v6 =
         rung.place == Place::Network && rung.family == Family::V4 && super::listening::is_v6(recording);
-    format!("{}{}", rung.title, if is_v6 { " over IPv6" } else { "" })
+    let chosen = layer.chosen.as_ref().map_or(String::new(), |engine| format!(": {engine}"));
+    format!("{}{chosen}{}", rung.title, if is_v6 { " over IPv6" } else { "" })
 }
 
 fn host(recording: &Recording, host: &HostFacts) -> HostEntry {
@@ -174,6 +175,7 @@ fn entry(analysis: &Analysis, layer: &Layer) -> LadderEntry {
         latency_bytes: analysis.latency_bytes,
         flows: layer.flows,
         engine: engine.map(String::from),
+        chosen_engine: layer.chosen.clone(),
         placement: layer.placement.clone(),
         throughput_bps: layer.throughput_bps,
         lost_share: layer.lost_share,

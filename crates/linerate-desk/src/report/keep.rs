@@ -5,7 +5,7 @@ use crate::analysis::{Tuned, TuningStep, tuned};
 use crate::plan::{Plan, Setting};
 use crate::record::Recording;
 use crate::unit::{Bytes, signed_percent};
-use crate::vocabulary::{LINK_MTU, LINK_OFFLOAD, Tunable};
+use crate::vocabulary::{LINK_MTU, LINK_OFFLOAD, MPI_VARIABLES, MpiVariable, Tunable};
 
 /// A line of a file, of the value that is kept.
 type Line = fn(&str) -> Option<String>;
@@ -26,6 +26,35 @@ const LINES: &[(&str, &str, Line)] = &[
     ("host.mtu-probing", SYSCTL, |value| Some(format!("net.ipv4.tcp_mtu_probing = {value}"))),
     ("host.metrics-save", SYSCTL, |value| {
         Some(format!("net.ipv4.tcp_no_metrics_save = {}", u8::from(value != "on")))
+    }),
+    ("host.window-scaling", SYSCTL, |value| {
+        Some(format!("net.ipv4.tcp_window_scaling = {}", u8::from(value == "on")))
+    }),
+    ("host.selective-acks", SYSCTL, |value| Some(format!("net.ipv4.tcp_sack = {}", u8::from(value == "on")))),
+    ("host.busy-read", SYSCTL, |value| Some(format!("net.core.busy_read = {value}"))),
+    ("host.queueing", SYSCTL, |value| {
+        Some(format!("# Of interfaces that come up from then on.\nnet.core.default_qdisc = {value}"))
+    }),
+    ("host.queueing", IFUPDOWN, |value| Some(format!("    up tc qdisc replace dev $IFACE root {value}"))),
+    ("host.ring-size", LINK, |value| Some(format!("[Link]\nRxBufferSize={value}\nTxBufferSize={value}"))),
+    ("host.ring-size", IFUPDOWN, |value| Some(format!("    up ethtool -G $IFACE rx {value} tx {value}"))),
+    ("host.ring-size", NETWORK_MANAGER, |value| Some(format!("[ethtool]\nring-rx={value}\nring-tx={value}"))),
+    ("host.interrupt-delay", LINK, |value| {
+        Some(format!("[Link]\nRxCoalesceSec={value}us\nUseAdaptiveRxCoalesce=no"))
+    }),
+    ("host.interrupt-delay", IFUPDOWN, |value| {
+        Some(format!("    up ethtool -C $IFACE adaptive-rx off rx-usecs {value}"))
+    }),
+    ("host.interrupt-delay", NETWORK_MANAGER, |value| {
+        Some(format!("[ethtool]\ncoalesce-adaptive-rx=0\ncoalesce-rx-usecs={value}"))
+    }),
+    ("host.governor", TMPFILES, |value| {
+        Some(format!("w /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - {value}"))
+    }),
+    (LINK_MTU.name, NETWORK_MANAGER, |value| Some(format!("[ethernet]\nmtu={value}"))),
+    (LINK_OFFLOAD.name, NETWORK_MANAGER, |value| {
+        let is_on = value == "on";
+        Some(format!("[ethtool]\nfeature-tso={is_on}\nfeature-gso={is_on}\nfeature-gro={is_on}"))
     }),
     ("tcp.congestion-control", SYSCTL, |value| Some(format!("net.ipv4.tcp_congestion_control = {value}"))),
     (LINK_MTU.name, LINK, |value| Some(format!("[Link]\nMTUBytes={value}"))),
@@ -59,9 +88,15 @@ const LINES: &[(&str, &str, Line)] = &[
 const SYSCTL: &str = "90-linerate.conf";
 const LINK: &str = "10-linerate.link";
 const IFUPDOWN: &str = "interfaces";
+const NETWORK_MANAGER: &str = "linerate.nmconnection";
+const TMPFILES: &str = "90-linerate-tmpfiles.conf";
+const MPI_ENVIRONMENT: &str = "mpi.env";
 const OPEN_MPI: &str = "openmpi-mca-params.conf";
 const PROGRAM: &str = "program.txt";
 const UNDO: &str = "undo.txt";
+
+/// The library whose parameters a file has.
+const FILED: &str = "openmpi";
 
 /// The files, with what is to be done with each.
 const FILES: &[(&str, &str)] = &[
@@ -72,8 +107,15 @@ const FILES: &[(&str, &str)] = &[
     ),
     (IFUPDOWN, "# Put the lines into the interface's paragraph of /etc/network/interfaces on both hosts.\n"),
     (
-        OPEN_MPI,
-        "# Put it into ~/.openmpi/mca-params.conf. Other libraries have other names: linerate list knobs.\n",
+        NETWORK_MANAGER,
+        "# Put the lines into the connection's file in /etc/NetworkManager/system-connections on both hosts, below the\n\
+         # sections of the same names; nmcli connection reload reads it.\n",
+    ),
+    (TMPFILES, "# Put it into /etc/tmpfiles.d on both hosts; systemd-tmpfiles --create reads it.\n"),
+    (OPEN_MPI, "# Put it into ~/.openmpi/mca-params.conf on both hosts.\n"),
+    (
+        MPI_ENVIRONMENT,
+        "# Set it in the job's environment, of the library that you have; none has a file of parameters.\n",
     ),
     (PROGRAM, "What the program itself is to ask for; no file of the host does it.\n"),
 ];
@@ -104,11 +146,29 @@ fn part(file: &str, plan: &Plan, found: &Tuned, step: &TuningStep) -> Option<Str
         of_file.filter_map(|(.., line)| line(&setting.value)).collect::<Vec<_>>()
     };
     let mut said: Vec<String> = arm.settings.iter().flat_map(lines).collect();
+    if file == MPI_ENVIRONMENT {
+        said.extend(arm.settings.iter().flat_map(variables));
+    }
     let how = Tunable::with_level(&step.name).map_or("", |entry| entry.keep);
     if file == PROGRAM && !how.is_empty() {
         said.push(format!("{}: {how}", step.name));
     }
     (!said.is_empty()).then(|| format!("\n# {}\n{}\n", proof(found, step), said.join("\n")))
+}
+
+/// A setting as the variables of each library that is not told by a file.
+fn variables(setting: &Setting) -> Vec<String> {
+    let value = match setting.value.as_str() {
+        "on" => "1".into(),
+        "off" => "0".into(),
+        other => bytes(other).map_or_else(|| other.to_owned(), |size| size.to_string()),
+    };
+    let of_knob = MPI_VARIABLES.iter().filter(|one| one.knob == setting.knob && one.maker != FILED);
+    let lines = |one: &MpiVariable| {
+        let of_maker = |name: &&str| format!("{name}={value} # {}", one.maker);
+        one.variables.iter().map(of_maker).collect::<Vec<_>>()
+    };
+    of_knob.flat_map(lines).collect()
 }
 
 /// `socket.send-buffer=4MiB: throughput +310 % [+290 %, +330 %] in 6 fresh blocks, network.tcp a>b`.
@@ -137,4 +197,34 @@ fn undoing(written: &[(&'static str, String)]) -> String {
 
 fn bytes(value: &str) -> Option<u64> {
     value.parse::<Bytes>().ok().map(|size| size.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{Scope, TUNABLES};
+
+    #[test]
+    fn whatever_is_kept_has_a_line_in_some_file() {
+        for entry in TUNABLES.iter().filter(|entry| entry.scope == Scope::Host) {
+            for level in entry.levels.iter().flat_map(|level| level.split('+')) {
+                let setting: Setting = level.parse().unwrap();
+                let mut lines = LINES.iter().filter(|(knob, ..)| *knob == setting.knob);
+                assert!(lines.any(|(.., line)| line(&setting.value).is_some()), "{level}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_library_is_told_in_its_own_words() {
+        let of = |text: &str| variables(&text.parse().unwrap()).join("\n");
+        let eager = of("mpi.eager-limit=64KiB");
+        assert!(eager.contains("UCX_RNDV_THRESH=65536 # mpich"), "{eager}");
+        assert!(
+            eager.contains("LAM_MPI_SSI_rpi_tcp_short=65536 # lam") && !eager.contains("OMPI"),
+            "{eager}"
+        );
+        assert_eq!(of("mpi.progress-thread=on").lines().next(), Some("MPIR_CVAR_ASYNC_PROGRESS=1 # mpich"));
+        assert_eq!(of("socket.send-buffer=1MiB"), "");
+    }
 }

@@ -243,6 +243,9 @@ pub struct LadderEntry {
     pub flows: u32,
     /// How the bytes reach the kernel in the stream; null where no end waits.
     pub engine: Option<String>,
+    /// The engine that looks before the passes found to be the fastest; absent where the engine is what is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_engine: Option<String>,
     /// The CPUs of the sending end, then of the receiving end.
     pub placement: Vec<u32>,
     /// Throughput at `message_bytes`, by the receiver's bytes and clock.

@@ -12,6 +12,7 @@ use super::blocks::LEAST_ROUND_TRIPS;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
+use super::launch::launching_ns;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, blocks, failure, step};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
@@ -146,7 +147,18 @@ impl Arms {
         let decides = self.entries.first().map_or(0, |entry| entry.nominal_ns);
         let rounds = |arm: &u32| (0..self.pace.rounds).filter(|round| self.takes_part(*arm, *round)).count();
         let visits: usize = arms.iter().map(rounds).sum();
-        VISITS * (arms.len() as u64 * (self.visit_ns() - decides) + visits as u64 * decides)
+        self.launches_ns(arms.len()) * u64::from(self.comparison.connections)
+            + VISITS * (arms.len() as u64 * (self.visit_ns() - decides) + visits as u64 * decides)
+    }
+
+    /// What it takes to find the rates of so many arms.
+    pub(super) fn probing_ns(&self, arms: usize) -> u64 {
+        self.launches_ns(arms) + PROBES as u64 * arms as u64 * self.visit_ns() / 2
+    }
+
+    /// What so many arms' jobs take to start, where a library's own programs do the work.
+    fn launches_ns(&self, arms: usize) -> u64 {
+        arms as u64 * launching_ns(&self.entries)
     }
 
     /// Whether an arm is visited in a round of a block.
@@ -206,7 +218,7 @@ impl Arms {
     }
 
     fn probes_ns(&self) -> u64 {
-        (PROBES as u64 * self.arms().len() as u64) * self.visit_ns() / 2
+        self.probing_ns(self.arms().len())
     }
 
     fn confirmation_ns(&self) -> u64 {

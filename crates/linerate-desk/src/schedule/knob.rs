@@ -2,7 +2,7 @@
 
 use super::filter;
 use super::link::{self, Wrong};
-use crate::plan::{Arm, Placement, Plan, Setting, Suite};
+use crate::plan::{Arm, Placement, Plan, Setting, Suite, View};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
 use crate::vocabulary::ReasonKind::Lacking;
 use crate::vocabulary::{Had, Knob, Rung};
@@ -10,7 +10,8 @@ use crate::vocabulary::{Had, Knob, Rung};
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     let are_asked_for = plan.view.suites().is_empty() && plan.tuning().is_none();
-    let arms = plan.arms.iter().filter(|arm| are_asked_for && arm.cause.is_none());
+    let are_chosen = plan.view.rungs().iter().filter_map(|id| Rung::named(id)).any(has_engines);
+    let arms = plan.arms.iter().filter(|arm| are_asked_for && !are_chosen && arm.cause.is_none());
     let asked = plan.settings.iter().chain(arms.flat_map(|arm| &arm.settings));
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
     let rungs: Vec<&Rung> =
@@ -19,11 +20,17 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     asked.filter(is_used).find_map(|setting| lacking(plan, setting, &recording.hosts))
 }
 
-/// The experiments for a cause that a host does not allow, or candidates of a search, with their arms. What a user asks
+/// Whether one of the plan's arms is chosen for it.
+fn has_engines(rung: &Rung) -> bool {
+    !rung.engines.is_empty()
+}
+
+/// The experiments for a cause that a host does not allow, candidates of a search, or engines of a ladder, with their arms. What a user asks
 /// for by hand is refused before.
 pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u32, Reason)> {
     let refusal = |arm: &Arm| {
-        let mut settings = arm.settings.iter().filter(|_| arm.cause.is_some() || plan.tuning().is_some());
+        let is_tried = arm.cause.is_some() || plan.tuning().is_some() || matches!(plan.view, View::Ladder(_));
+        let mut settings = arm.settings.iter().filter(|_| is_tried);
         let (why, hint) = settings.find_map(|setting| lacking(plan, setting, &recording.hosts))?;
         Some(Reason::new(Lacking, why, hint))
     };
@@ -99,7 +106,7 @@ fn lacking_cpu(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arm, Rungs, View};
+    use crate::plan::{Arm, Rungs};
     use crate::record::synthetic::Synthetic;
     use serde_json::json;
 

@@ -9,7 +9,9 @@ use super::claims;
 use super::entries::{Entry, entries};
 use super::failure;
 use super::fit::{self, CUTS, Cut, FAR_CUTS, Reasons};
+use super::knob::refused_experiments;
 use super::launch::launching_ns;
+use super::looks::Looks;
 use super::network_path::NetworkPath;
 use super::scene::Scene;
 use super::study::Study;
@@ -83,6 +85,8 @@ pub struct Passes {
     entries: Vec<Entry>,
     /// Visited once.
     timelines: Vec<Entry>,
+    /// Rungs whose engine is looked for before the passes.
+    looks: Vec<Looks>,
     passes: u32,
     unavailable: Vec<NotMeasured>,
     /// What there is no time for, in words, and what takes it.
@@ -176,9 +180,15 @@ impl Passes {
         let policy = Policy::for_plan(whole);
         let is_once = |entry: &Entry| entry.case.timeline && policy.long_streams_once;
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
+        let (choosing, entries): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| !entry.rung.engines.is_empty());
+        let refused: Vec<u32> =
+            refused_experiments(whole, recording).into_iter().map(|(arm, _)| arm).collect();
+        let looks = choosing.into_iter().map(|entry| Looks::new(whole, entry, &refused)).collect();
         Passes {
             entries,
             timelines,
+            looks,
             passes: plan.profile.passes,
             unavailable,
             left_out: cut.says,
@@ -207,7 +217,8 @@ impl Passes {
     }
 
     fn pass_ns(&self) -> u64 {
-        nominal(&self.entries) + launching_ns(&self.entries)
+        let chosen: u64 = self.looks.iter().map(|looks| looks.entry().nominal_ns).sum();
+        nominal(&self.entries) + chosen + launching_ns(&self.entries)
     }
 
     /// The number of whole passes that count.
@@ -235,7 +246,8 @@ impl Passes {
     }
 
     fn probes_ns(&self) -> u64 {
-        self.entries.iter().map(Entry::probe_ns).sum::<u64>() + launching_ns(&self.entries)
+        let looks: u64 = self.looks.iter().map(Looks::ns).sum();
+        self.entries.iter().map(Entry::probe_ns).sum::<u64>() + looks + launching_ns(&self.entries)
     }
 
     /// A size between the largest message that passes and the smallest that does not, of each exchange that has both:
@@ -247,6 +259,19 @@ impl Passes {
             Some(Visit { pass: 0, why: Why::Bisect, entry, probe: None, again: false })
         };
         vanishing(recording).into_iter().filter_map(visit).collect()
+    }
+
+    /// Looks at the engines of a rung, until one is chosen, which belongs to the passes from there on.
+    fn look(&mut self, recording: &Recording) -> Vec<Visit> {
+        while let Some(looks) = self.looks.first_mut() {
+            let further = looks.further(recording);
+            if !further.is_empty() {
+                return further;
+            }
+            self.entries.extend(looks.chosen(recording));
+            self.looks.remove(0);
+        }
+        Vec::new()
     }
 
     /// The first pass of a later run that was asked for more: what the run before was to measure is on record.
@@ -338,13 +363,21 @@ impl Planner for Passes {
             self.entries.retain_mut(|entry| entry.leave_out(not));
             self.timelines.retain_mut(|entry| entry.leave_out(not));
         }
-        if self.entries.is_empty() && self.timelines.is_empty() {
+        if self.entries.is_empty() && self.timelines.is_empty() && self.looks.is_empty() {
             return Vec::new();
         }
-        let Some(Visit { pass, why, .. }) = self.visits.last().cloned() else { return self.probes() };
+        let last = self.visits.last().map(|visit| (visit.pass, visit.why));
+        // Where there is nothing but engines to choose from, there is no rate to be found beside them.
+        let Some((pass, why)) = last else {
+            return if self.entries.is_empty() { self.look(recording) } else { self.probes() };
+        };
         let swallowed = if pass == 0 { self.swallowed(recording) } else { Vec::new() };
         if !swallowed.is_empty() {
             return swallowed;
+        }
+        let looks = self.look(recording);
+        if !looks.is_empty() {
+            return looks;
         }
         // What follows the passes is not interrupted by another one.
         let in_passes = matches!(why, Why::Probe | Why::Pass) || pass == 0;

@@ -9,7 +9,7 @@ use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, failure};
 use crate::analysis::{Tuned, TuningRound, candidates_upon, is_link_full, tuned};
 use crate::plan::{ArmKind, BLOCKS_OF_ROUND, CONFIRMATION_BLOCKS, Plan, Stack, Step, Tuning, Why};
-use crate::record::{NotMeasured, Recording};
+use crate::record::{NotMeasured, Recording, StepRecord};
 use crate::unit::counted;
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ impl Search {
         let screening = u64::from(self.tuning.screening);
         let rest = u64::from(self.tuning.comparison.blocks).saturating_sub(screening);
         let confirmed = BTreeSet::from([base.number(), base.with(1).number()]);
-        PROBES as u64 * all.len() as u64 * self.arms.visit_ns() / 2
+        self.arms.probing_ns(all.len())
             + screening * self.arms.block_ns(&all)
             + rest * self.arms.block_ns(&some)
             + u64::from(CONFIRMATION_BLOCKS) * self.arms.block_ns(&confirmed)
@@ -76,7 +76,41 @@ impl Search {
         let budget_ns = self.left_of_budget_ns(recording);
         // Whoever asks for a search gets one, however short of time.
         let least = usize::from(found.is_none());
-        while left.len() > least && self.race_ns(base, &left) > budget_ns {
+        let pace = self.pace(recording);
+        while left.len() > least && self.race_ns(base, &left) as f64 * pace > budget_ns as f64 {
+            left.pop();
+        }
+        left
+    }
+
+    /// How many times as long as planned the last block took: what starts a job is another time on each host.
+    fn pace(&self, recording: &Recording) -> f64 {
+        let block_of = |step: &StepRecord| self.tuning.comparison.block_of(step.pass);
+        let Some(last) = recording.steps.last().map(block_of).filter(|block| *block > 0) else { return 1.0 };
+        let end = |step: &StepRecord| step.at_ns.saturating_add(step.duration_ns);
+        let arms: BTreeSet<u32> =
+            recording.steps.iter().filter(|step| block_of(step) == last).map(|step| step.case.arm).collect();
+        let begun = recording.steps.iter().rev().find(|step| block_of(step) != last).map_or(0, end);
+        let took_ns = recording.steps.last().map_or(0, end).saturating_sub(begun);
+        (took_ns as f64 / self.arms.block_ns(&arms).max(1) as f64).max(1.0)
+    }
+
+    /// Of those that may still gain, who is raced on: as many as the time that is left has room for, and at least the one that
+    /// gains most, for a race that was begun is ended.
+    fn racing_on(&self, base: &Stack, round: &TuningRound, raced: u32, recording: &Recording) -> Vec<u32> {
+        let metric = self.tuning.comparison.metric.number();
+        let gain = |arm: &u32| {
+            let found = round.compared.candidates.iter().find(|one| one.arm == *arm);
+            found.and_then(|one| one.change).map_or(0.0, |change| metric.gain(change.estimate))
+        };
+        let mut left = round.survivors.clone();
+        left.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+        let blocks = u64::from(self.tuning.comparison.blocks.saturating_sub(raced));
+        let pair = BTreeSet::from([base.number(), base.with(1).number()]);
+        let confirmed_ns = u64::from(CONFIRMATION_BLOCKS) * self.arms.block_ns(&pair);
+        let (pace, budget_ns) = (self.pace(recording), self.left_of_budget_ns(recording) as f64);
+        let needed_ns = |left: &[u32]| blocks * self.arms.block_ns(&self.race(base, left)) + confirmed_ns;
+        while left.len() > 1 && needed_ns(&left) as f64 * pace > budget_ns {
             left.pop();
         }
         left
@@ -112,7 +146,7 @@ impl Search {
     }
 
     /// Further blocks of a round; none where it is decided.
-    fn go_on(&mut self, base: &Stack, round: &TuningRound) -> Vec<Visit> {
+    fn go_on(&mut self, base: &Stack, round: &TuningRound, recording: &Recording) -> Vec<Visit> {
         let next = self.last_block() + 1;
         let raced = (next - 1) % BLOCKS_OF_ROUND;
         let candidates: Vec<u32> = round.compared.candidates.iter().map(|one| one.arm).collect();
@@ -120,7 +154,8 @@ impl Search {
             return self.arms.block(next, Why::Block, &self.race(base, &candidates));
         }
         if raced < self.tuning.comparison.blocks && !round.survivors.is_empty() {
-            return self.arms.block(next, Why::Block, &self.race(base, &round.survivors));
+            let racing_on = self.racing_on(base, round, raced, recording);
+            return self.arms.block(next, Why::Block, &self.race(base, &racing_on));
         }
         match round.to_confirm {
             Some(arm) if !next.is_multiple_of(BLOCKS_OF_ROUND) => {
@@ -188,7 +223,7 @@ impl Planner for Search {
             found.as_ref().and_then(|found| found.rounds.last()).filter(|round| round.kept.is_none())
         {
             let upon = round.upon.iter().fold(Stack::default(), |stack, arm| stack.with(*arm));
-            let further = self.go_on(&upon, round);
+            let further = self.go_on(&upon, round, recording);
             if !further.is_empty() {
                 return further;
             }

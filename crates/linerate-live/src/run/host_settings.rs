@@ -5,6 +5,7 @@
 
 mod journal;
 mod place;
+mod tuner;
 
 pub use journal::{Became, PutBack, undo};
 
@@ -80,8 +81,14 @@ impl HostSettings {
             let mut came: std::result::Result<(), String> = Ok(());
             // What this host has not is not granted.
             let places = wanted(setting, address, &|place| self.before(place));
+            let places = places.and_then(|places| self.readable(places));
             came = came.and(places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({error})")));
             for (place, value) in places.unwrap_or_default() {
+                if self.transient && place.is_of_machine() {
+                    // It would outlive the lab, and is written down nowhere.
+                    came = came.and(Err("nothing (it is this machine's, and no lab host's own)".into()));
+                    continue;
+                }
                 kept.push(place.clone());
                 came = came.and(self.change(&place, &value)?);
             }
@@ -97,6 +104,12 @@ impl HostSettings {
             self.left.extend(back.filter(|back| back.became == Became::Left));
         }
         Ok(granted)
+    }
+
+    /// These places, where each can be read: a driver that tells nothing of its rings has none to be set.
+    fn readable(&self, places: Vec<(Place, String)>) -> Result<Vec<(Place, String)>> {
+        places.iter().try_for_each(|(place, _)| self.before(place).map(drop))?;
+        Ok(places)
     }
 
     /// What a place held before it was first changed.
@@ -199,5 +212,5 @@ impl HostSettings {
 fn foreign(place: &Place, found: &str) -> Error {
     let what =
         format!("{place} reads {found}: somebody else changed it while it was tried, so it is left alone");
-    Error::unavailable(what, "is another tuner at work, tuned or bpftune? Stop it, and search again")
+    Error::unavailable(what, tuner::hint())
 }

@@ -62,6 +62,8 @@ pub struct Shipped {
     parallel_both_ways: bool,
     ipv6: bool,
     whole_siblings: bool,
+    /// Whether the fastest engine is looked for: some ten seconds, which a quick look has not.
+    engines: bool,
     /// One line for `linerate list`.
     pub about: &'static str,
 }
@@ -80,6 +82,7 @@ pub const PROFILES: &[Shipped] = &[
         // A quick look takes IPv6 for IPv4's equal.
         ipv6: false,
         whole_siblings: false,
+        engines: false,
         about: "24 sizes, 6 passes of 10 ms trials, then what is unsure: about 45 s",
     },
     Shipped {
@@ -93,6 +96,7 @@ pub const PROFILES: &[Shipped] = &[
         parallel_both_ways: true,
         ipv6: true,
         whole_siblings: false,
+        engines: true,
         about: "24 sizes, 10 passes of 20 ms trials, then what is unsure: under 2.5 min",
     },
     Shipped {
@@ -106,6 +110,7 @@ pub const PROFILES: &[Shipped] = &[
         parallel_both_ways: true,
         ipv6: true,
         whole_siblings: true,
+        engines: true,
         about: "124 sizes, 20 passes of 50 ms trials, then the breaks: about 45 min",
     },
 ];
@@ -138,7 +143,9 @@ impl Profile {
 
     /// Whether it measures this rung when none is chosen by name.
     pub fn measures(&self, rung: &Rung) -> bool {
-        (rung.family == Family::V4 || self.ipv6) && !rung.on_request
+        let shipped = PROFILES.iter().find(|shipped| shipped.name == self.name);
+        let looks = !rung.engines.is_empty() && shipped.is_some_and(|shipped| shipped.engines);
+        (rung.family == Family::V4 || self.ipv6) && (!rung.on_request || looks)
     }
 
     /// How wide an interval may be, to either side, as a share of the median.

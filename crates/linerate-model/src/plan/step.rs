@@ -2,7 +2,7 @@
 
 use super::host::HostId;
 use super::host_pair::Pairs;
-use crate::vocabulary::{Cache, Content, Does, Pattern, Wait};
+use crate::vocabulary::{Cache, Content, Does, Pattern, Rung, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -86,6 +86,11 @@ impl Case {
     /// Whether it is this one, whatever ran beside it.
     pub fn is_of(&self, other: &Case) -> bool {
         Case { under: String::new(), ..self.clone() } == Case { under: String::new(), ..other.clone() }
+    }
+
+    /// Whether it is the plan as it stands, which a chosen engine is for its own rung, and no arm beside that.
+    pub fn is_base(&self) -> bool {
+        self.arm == 0 || Rung::named(&self.rung).is_some_and(|rung| !rung.engines.is_empty())
     }
 
     /// The case with those of its parts that are left; none where none is.

@@ -135,9 +135,14 @@ fn rungs() -> Vec<Explanation> {
             ("below", rung.below.unwrap_or("nothing").into()),
             ("patterns", patterns.join(", ")),
         ];
-        let on_request = rung.on_request.then(|| ("measured", "where --only names it in full".to_owned()));
+        let by_profile =
+            "by the profiles standard and thorough, which have time to choose, or where --only names it";
+        let measured = if rung.engines.is_empty() { "where --only names it in full" } else { by_profile };
+        let on_request = rung.on_request.then(|| ("measured", measured.to_owned()));
+        let engines: Vec<&str> = rung.engines.iter().map(|engine| engine.name).collect();
+        let engines = (!engines.is_empty()).then(|| ("chosen from", engines.join("; ")));
         Explanation {
-            facts: facts.into_iter().chain(on_request).collect(),
+            facts: facts.into_iter().chain(on_request).chain(engines).collect(),
             ..explained(rung.id, rung.about, rung.transport.source, &try_this)
         }
     };

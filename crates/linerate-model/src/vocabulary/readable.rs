@@ -9,6 +9,7 @@ const RUNGS: &[(&str, &str)] = &[
     ("memory.triad", "memory triad (STREAM)"),
     ("in-host.tcp6", "TCP over IPv6"),
     ("network.tcp6", "TCP over IPv6"),
+    ("network.tcp-best", "TCP, best engine"),
     ("in-host.udp6", "UDP over IPv6"),
     ("network.udp6", "UDP over IPv6"),
 ];

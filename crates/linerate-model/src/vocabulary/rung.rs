@@ -3,7 +3,7 @@
 mod on_request;
 
 use super::transport::{TRANSPORTS, TransportEntry};
-use super::{Cache, Pattern, is_same};
+use super::{Cache, Engine, Pattern, is_same};
 use Pattern::{Bidirectional, PingPong, Stream};
 
 /// Where the two ends of a rung stand.
@@ -67,6 +67,8 @@ pub struct Rung {
     pub sibling: bool,
     /// Whether it is measured only when it is named in full.
     pub on_request: bool,
+    /// The engines of which the fastest one is chosen by proof for it, on these hosts; none where its engine is what is set.
+    pub engines: &'static [Engine],
     /// What the terminal shows.
     pub title: &'static str,
     /// One line for `linerate list`.
@@ -113,6 +115,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "memory.copy, in cache",
         about: "memcpy of one message again and again: the copy that every socket pays twice",
     },
@@ -129,6 +132,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "memory.copy, DRAM",
         about: "memcpy that walks through 64 MiB: what is left when the caches do not help",
     },
@@ -145,6 +149,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "memory.triad (STREAM)",
         about: "STREAM triad through 64 MiB arrays: the memory bandwidth as it is usually quoted",
     },
@@ -161,6 +166,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "in-host.shared-memory",
         about: "two processes over a shared ring: two copies and no kernel",
     },
@@ -177,6 +183,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.pipe",
         about: "two processes over a pipe each way: the kernel's simplest stream",
     },
@@ -193,6 +200,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.unix",
         about: "two processes over a Unix stream socket: sockets without a network stack",
     },
@@ -209,6 +217,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.unix-datagram",
         about: "two processes over a Unix datagram socket: each message kept whole, none lost",
     },
@@ -225,6 +234,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "in-host.tcp",
         about: "TCP over the loopback interface: the kernel's stack without a wire",
     },
@@ -241,6 +251,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.tcp6",
         about: "TCP over the loopback interface by IPv6",
     },
@@ -257,6 +268,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.udp",
         about: "UDP over the loopback interface: datagrams, which are lost where the receiver is slower",
     },
@@ -273,6 +285,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "in-host.udp6",
         about: "UDP over the loopback interface by IPv6",
     },
@@ -289,6 +302,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: false,
         on_request: false,
+        engines: &[],
         title: "network.tcp",
         about: "TCP between the two hosts",
     },
@@ -305,6 +319,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "network.tcp6",
         about: "TCP between the two hosts by IPv6",
     },
@@ -321,6 +336,7 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "network.udp",
         about: "UDP between the two hosts; a datagram above the MTU crosses in fragments, all lost with one of them",
     },
@@ -337,9 +353,11 @@ pub const RUNGS: &[Rung] = &[
         sizes: &[],
         sibling: true,
         on_request: false,
+        engines: &[],
         title: "network.udp6",
         about: "UDP between the two hosts by IPv6; above the MTU in fragments, all lost with one of them",
     },
+    on_request::NETWORK_TCP_BEST,
     on_request::IN_HOST_TLS,
     on_request::IN_HOST_SSH,
     on_request::IN_HOST_QUIC,

@@ -327,6 +327,51 @@ pub const TUNABLES: &[Tunable] = &[
         source: "RFC 4821; ip-sysctl.rst",
         ..BASE
     },
+    Tunable {
+        name: "host-queueing",
+        scope: Scope::Host,
+        levels: &["host.queueing=fq", "host.queueing=fq_codel", "host.queueing=pfifo"],
+        gain: 0.05,
+        risk: "all that the host sends passes it; of an adapter with several queues one is left",
+        source: "tc-fq(8); RFC 8290",
+        ..BASE
+    },
+    Tunable {
+        name: "host-ring-size",
+        scope: Scope::Host,
+        levels: &["host.ring-size=1024", "host.ring-size=4096"],
+        gain: 0.1,
+        risk: "memory of each queue, and what does not fit into the cache; some adapters are down for a moment",
+        source: "ethtool(8), --set-ring",
+        ..BASE
+    },
+    Tunable {
+        name: "host-interrupt-delay",
+        scope: Scope::Host,
+        levels: &["host.interrupt-delay=10", "host.interrupt-delay=50", "host.interrupt-delay=0"],
+        gain: 0.15,
+        risk: "each message comes so much later; 0 is an interrupt a packet",
+        source: "Hurwitz and Feng 2005, section 3.1: the delay is some 5 us of the latency",
+        ..BASE
+    },
+    Tunable {
+        name: "host-governor",
+        scope: Scope::Host,
+        levels: &["host.governor=performance"],
+        gain: 0.1,
+        risk: "power and heat",
+        source: "Documentation/admin-guide/pm/cpufreq.rst",
+        ..BASE
+    },
+    Tunable {
+        name: "host-busy-read",
+        scope: Scope::Host,
+        levels: &["host.busy-read=50"],
+        gain: 0.05,
+        risk: "a CPU that finds nothing is at work; adapters without it have no gain",
+        source: "Documentation/admin-guide/sysctl/net.rst, busy_read",
+        ..BASE
+    },
 ];
 
 impl Tunable {

@@ -5,7 +5,7 @@
 
 use super::attribute::{TICK_NS, attribute};
 use super::netem::{self, Netem};
-use super::{ALL, Link, NEW, Netlink};
+use super::{ALL, Link, NEW, Netlink, ONE};
 use crate::Result;
 use netlink_packet_core::{DefaultNla, Nla, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
@@ -32,6 +32,20 @@ pub enum Qdisc {
     Netem(Netem),
     /// One that can only be named: `noqueue`, `fq_codel`.
     Other(String),
+}
+
+/// The number that [`Netlink::set_own_qdisc`] gives: what has it was put there by this program.
+const OWN: u16 = 0x6c72;
+
+/// Whose the queueing discipline at the root of an interface is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Root {
+    /// The kernel's default, or none: it comes back by itself where another one is removed.
+    Default,
+    /// Put there by [`Netlink::set_own_qdisc`], of this kind.
+    Own(String),
+    /// Put there by somebody else, of this kind, with settings that nobody could put back.
+    Others(String),
 }
 
 /// The settings of tbf.
@@ -64,6 +78,50 @@ impl Netlink {
         let object = format!("{} {kind}", link.name);
         let message = RouteNetlinkMessage::NewQueueDiscipline(message);
         self.ask("RTM_NEWQDISC", &object, NEW, message).map(drop)
+    }
+
+    /// Puts one of this kind, as it is by itself, in the place of the default at the root of an interface, or of an own one.
+    pub fn set_own_qdisc(&mut self, link: &Link, kind: &str) -> Result<()> {
+        if self.root_qdisc(link)? != Root::Default {
+            self.remove_qdisc(link)?;
+        }
+        let mut message = TcMessage::with_index(link.index.cast_signed());
+        message.header.parent = TcHandle::ROOT;
+        message.header.handle = TcHandle { major: OWN, minor: 0 };
+        message.attributes = vec![TcAttribute::Kind(kind.into())];
+        let object = format!("{} {kind}", link.name);
+        let message = RouteNetlinkMessage::NewQueueDiscipline(message);
+        self.ask("RTM_NEWQDISC", &object, NEW, message).map(drop)
+    }
+
+    /// Removes what is at the root of an interface: the kernel puts its default there.
+    pub fn remove_qdisc(&mut self, link: &Link) -> Result<()> {
+        let mut message = TcMessage::with_index(link.index.cast_signed());
+        message.header.parent = TcHandle::ROOT;
+        let message = RouteNetlinkMessage::DelQueueDiscipline(message);
+        self.ask("RTM_DELQDISC", &link.name, ONE, message).map(drop)
+    }
+
+    /// Whose the queueing discipline at the root of an interface is.
+    pub fn root_qdisc(&mut self, link: &Link) -> Result<Root> {
+        let message = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+        let answer = self.ask("RTM_GETQDISC", &link.name, ALL, message)?;
+        let found = answer.into_iter().find_map(|message| match message {
+            RouteNetlinkMessage::NewQueueDiscipline(message) if is_root_of(&message, link) => Some(message),
+            _ => None,
+        });
+        let Some(message) = found else { return Ok(Root::Default) };
+        let kind = match parse_qdisc(&message) {
+            Some(Qdisc::Other(kind)) => kind,
+            Some(Qdisc::TokenBucket(_)) => "tbf".into(),
+            Some(Qdisc::Netem(_)) => "netem".into(),
+            None => String::new(),
+        };
+        Ok(match message.header.handle.major {
+            0 => Root::Default,
+            OWN => Root::Own(kind),
+            _ => Root::Others(kind),
+        })
     }
 
     /// The queueing discipline at the root of an interface; none for one that has no queue at all.

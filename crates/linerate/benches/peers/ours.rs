@@ -9,7 +9,7 @@ use linerate::plan::Block;
 use linerate::statistic::median;
 use linerate::transport::Spec;
 use linerate::unit::Bytes;
-use linerate::vocabulary::{Cache, Does};
+use linerate::vocabulary::{Cache, Does, Engine, STREAM_ENGINES};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +29,9 @@ struct Way {
     slices: u32,
     /// What is set whatever the engine.
     fixed: &'static [&'static str],
-    /// What an engine may be set to, each a list of settings; the first one is the usual one.
+    /// The engines that the ladder looks among, too.
+    of_ladder: &'static [Engine],
+    /// What an engine may be set to besides, each a list of settings; the first one of all is the usual one.
     engines: &'static [&'static [&'static str]],
 }
 
@@ -47,21 +49,12 @@ const READS: &[&[&str]] = &[
 ];
 /// A timer ends the receiver's sleep in place of its sender.
 const COALESCING: &str = "tcp.receive-engine=coalescing";
-const STREAM_ENGINES: &[&[&str]] = &[
-    &["tcp.send-engine=write", "tcp.receive-engine=read"],
-    &["stream.read-size=message"],
-    &["stream.read-size=2MiB"],
+/// Beside the engines of the ladder: a thread a flow, and those that end unread, which a peer's options allow it too.
+const UNREAD_ENGINES: &[&[&str]] = &[
     &["flow.threads=flow", "stream.read-size=2MiB"],
-    &[COALESCING],
-    &["tcp.send-engine=sendfile"],
-    &["tcp.send-engine=sendfile", "stream.read-size=message"],
-    &["tcp.send-engine=sendfile", "stream.read-size=2MiB"],
-    &["tcp.send-engine=sendfile", COALESCING],
-    &["tcp.send-engine=splice"],
     &["tcp.send-engine=write", "tcp.receive-engine=discard"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard"],
-    &["tcp.send-engine=write", "tcp.receive-engine=low-water"],
     &["tcp.send-engine=write", "tcp.receive-engine=discard-low-water"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard-low-water"],
     &["tcp.send-engine=splice", "tcp.receive-engine=discard-low-water"],
@@ -109,6 +102,7 @@ const fn way(kind: Kind, transport: &'static str, does: [Option<Does>; 2], first
         first,
         slices: 64,
         fixed: &[],
+        of_ladder: &[],
         engines: PLAIN,
     }
 }
@@ -124,7 +118,12 @@ const fn datagrams(kind: Kind) -> Way {
 
 const WAYS: &[Way] = &[
     Way { fixed: NAGLE, engines: READS, ..way(Kind::Stream, "tcp", STREAMS, of_stream) },
-    Way { fixed: NAGLE, engines: STREAM_ENGINES, ..way(Kind::BestStream, "tcp", STREAMS, of_stream) },
+    Way {
+        fixed: NAGLE,
+        of_ladder: STREAM_ENGINES,
+        engines: UNREAD_ENGINES,
+        ..way(Kind::BestStream, "tcp", STREAMS, of_stream)
+    },
     Way { engines: SLEEPS, ..datagrams(Kind::Datagrams) },
     Way { engines: DATAGRAM_ENGINES, ..datagrams(Kind::BestDatagrams) },
     way(Kind::RoundTrip, "tcp", PINGS, |_| 1000),
@@ -214,7 +213,8 @@ impl Ours {
         let mut why = String::new();
         let mut seen: Vec<(f64, Known)> = Vec::new();
         let alone = |engine: &&&[&str]| work.flows == 1 && engine.iter().any(|set| set.starts_with(THREADS));
-        for engine in way.engines.iter().filter(|engine| !alone(engine)) {
+        let shared = way.of_ladder.iter().map(|engine| &engine.settings);
+        for engine in shared.chain(way.engines).filter(|engine| !alone(engine)) {
             match self.short_looks(way, work, engine) {
                 Ok((came, rate)) => seen.push((came, Known { engine, rate })),
                 Err(error) => why = error,

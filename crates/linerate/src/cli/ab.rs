@@ -154,7 +154,10 @@ pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'stat
     let named: Vec<String> = named.into_iter().cloned().collect();
     let only = if named.is_empty() { &hosts.only } else { &named };
     let asked = rungs(&profile(&hosts.target, blocks), only, &hosts.skip)?;
-    let able = |rung: &&Rung| asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2;
+    // Which engine a rung has is what is compared, or holds for all arms.
+    let able = |rung: &&Rung| {
+        asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2 && rung.engines.is_empty()
+    };
     // A rung that stands beside the ladder is compared when it is named.
     let ladder = RUNGS.iter().rev().filter(|rung| !rung.sibling).find(able);
     let found = ladder.or_else(|| RUNGS.iter().rev().find(able));

@@ -10,10 +10,10 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{farewell, print, settle};
-use crate::plan::{Plan, Profile, Rungs, Setting, Target, View, said_twice, sizes};
+use crate::plan::{Arm, Plan, Profile, Rungs, Setting, SettingError, Target, View, said_twice, sizes};
 use crate::report::text;
 use crate::schedule::schedule_of;
-use crate::vocabulary::{RUNGS, Rung};
+use crate::vocabulary::{Engine, RUNGS, Rung};
 use crate::{Error, Result};
 use std::process::ExitCode;
 
@@ -74,19 +74,30 @@ pub fn plan(args: &Hosts, set: &[Setting], profile: &str, budget_ns: Option<u64>
     let profile = Profile::named(profile)
         .ok_or_else(|| Error::usage(format!("no profile is called `{profile}`"), ""))?;
     let settings = settings(&args.target, set)?;
+    let ids = rungs(&profile, &args.only, &args.skip)?;
+    let arms = engines(&ids)?;
     Ok(Plan {
         target: args.target.clone(),
         hosts: two_hosts(args)?,
-        view: View::Ladder(Rungs {
-            ids: rungs(&profile, &args.only, &args.skip)?,
-            named: !args.only.is_empty(),
-        }),
+        view: View::Ladder(Rungs { ids, named: !args.only.is_empty() }),
         profile,
         settings,
-        arms: Vec::new(),
+        arms,
         seed: args.seed.unwrap_or_else(rand::random),
         budget_ns,
     })
+}
+
+/// The engines of which one is chosen for a rung, as arms.
+fn engines(ids: &[String]) -> Result<Vec<Arm>> {
+    let choosing = ids.iter().filter_map(|id| Rung::named(id));
+    let arm = |engine: &Engine| -> Result<Arm> {
+        let read: std::result::Result<Vec<Setting>, SettingError> =
+            engine.settings.iter().map(|text| text.parse()).collect();
+        let settings = read.map_err(|error| Error::usage(error.what, error.hint))?;
+        Ok(Arm { name: engine.name.into(), settings, ..Arm::default() })
+    };
+    choosing.flat_map(|rung| rung.engines).map(arm).collect()
 }
 
 /// No knob is set twice by the same option.
@@ -147,8 +158,11 @@ mod tests {
         let has = |only: &[&str], id: &str| of(only).unwrap().iter().any(|rung| rung == id);
         for id in RUNGS.iter().filter(|rung| rung.on_request).map(|rung| rung.id) {
             assert!(has(&[id, "network.tcp"], id) && has(&[id], id), "{id}");
-            assert!(!has(&[], id) && !has(&["network", "in-host"], id), "{id}");
+            let is_chosen = Rung::named(id).is_some_and(|rung| !rung.engines.is_empty());
+            assert!(has(&[], id) == is_chosen && !has(&["network", "in-host"], id), "{id}");
         }
+        let quick = Profile::named("quick").unwrap();
+        assert!(!rungs(&quick, &[], &[]).unwrap().contains(&"network.tcp-best".to_owned()));
         assert!(has(&["network"], "network.udp6"));
     }
 }

@@ -65,6 +65,7 @@ pub fn put_into(plan: &mut Plan, suites: Vec<Suite>, args: &Hosts) -> Result<()>
         }
     }
     has_hosts(&suites, &plan.host_ids())?;
+    plan.arms.clear();
     for arm in suites.iter().flat_map(Suite::arms) {
         if !plan.arms.contains(&arm) {
             plan.arms.push(arm);

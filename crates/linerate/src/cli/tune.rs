@@ -10,17 +10,22 @@ use super::recorder::{Recorder, create_folder};
 use super::run::{once, settings};
 use super::watch::lines;
 use super::{print, settle, tell, verdict_code};
-use crate::analysis::{Verdict, has_failed, tuned};
-use crate::plan::{Arm, Comparison, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View};
+use crate::analysis::{ALPHA, Verdict, has_failed, tuned};
+use crate::plan::{
+    Arm, Comparison, Metric, Plan, Profile, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View, race_blocks,
+};
 use crate::record::Recording;
 use crate::report::keep;
 use crate::schedule::schedule_of;
 use crate::unit::percent;
-use crate::vocabulary::Rung;
+use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, Rung};
 use crate::{Error, Result};
 use candidates::{Candidate, LeftOut, candidates};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Blocks beyond the fewest that can prove anything: one that falls out otherwise is no end of it.
+const SPARE_BLOCKS: u32 = 1;
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Tune) -> Result<ExitCode> {
@@ -90,27 +95,40 @@ fn plan(args: &Tune, rung: &Rung, tried: &[Candidate]) -> Result<Plan> {
     let target = &args.hosts.target;
     let mut arms: Vec<Arm> = tried.iter().map(Candidate::arm).collect();
     arms.extend(controls(&args.base)?);
+    // A job that is started for each connection is dear: new in each block is enough, and no more blocks than a proof takes.
+    let is_launched = rung.transport.foreign;
+    let enough = race_blocks(tried.len(), ALPHA) + SPARE_BLOCKS;
+    let blocks = if is_launched { enough.min(RACE_BLOCKS) } else { RACE_BLOCKS };
     let comparison = Comparison {
         metric: args.metric(),
-        blocks: RACE_BLOCKS,
+        blocks,
         extend: false,
         adaptive: false,
         against_bps: None,
         hosts: false,
         margin: args.margin,
-        connections: connections(target),
+        connections: if is_launched { 1 } else { connections(target) },
     };
     let design = Tuning { comparison, screening: SCREENING_BLOCKS, hosts: args.may_change_hosts() };
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: profile(target, RACE_BLOCKS),
+        profile: Profile { sizes: sizes(args), ..profile(target, RACE_BLOCKS) },
         view: View::Tuning { rungs: Rungs::named([rung.id]), design },
         settings: settings(target, &args.base)?,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),
         budget_ns: Some(args.budget),
     })
+}
+
+/// The small message of latency and the large one of throughput; one of them is the program's own, where it says which.
+fn sizes(args: &Tune) -> Vec<u64> {
+    match (args.size, args.metric()) {
+        (None, _) => vec![LATENCY_BYTES, LADDER_BYTES],
+        (Some(size), Metric::Throughput) => vec![size.min(LATENCY_BYTES), size],
+        (Some(size), Metric::Latency) => vec![size, size.max(LADDER_BYTES)],
+    }
 }
 
 /// What would be tried, in its order, with what it gained elsewhere and what it may cost; then what would not, and why.

@@ -140,7 +140,7 @@ pub fn open_metrics(sheet: &Sheet) -> String {
     let mut families = Families(families());
     families.run(report);
     report.ladder.iter().for_each(|entry| families.layer(entry));
-    let curves = sheet.analysis.curves.iter().filter(|curve| curve.case.arm == 0);
+    let curves = sheet.analysis.curves.iter().filter(|curve| curve.case.is_base());
     let of_curves = shown(|metric| Some(metric.curve?.name));
     curves.for_each(|curve| families.curve(&table, &of_curves, curve));
     report.suites.iter().for_each(|suite| families.suite(suite));

@@ -147,3 +147,49 @@ fn a_search_without_time_says_what_it_did_not_try() {
     assert_eq!((found.stop, found.untried.len()), (TuningStop::Budget, 2), "{found:?}");
     assert_eq!(names(&found), ["shim.spin=0us"], "one race is made");
 }
+
+/// A search by a library whose jobs take so long to start: what was spent, and what was kept.
+fn launched(start_ns: u64, budget_ns: u64) -> (u64, Tuned) {
+    let levels = "mpi.socket-buffer=256KiB,1MiB,4MiB,mpi.eager-limit=64KiB,256KiB,mpi.progress-thread=on";
+    let mut plan = plan(levels, "mpi.socket-buffer=4KiB");
+    let View::Tuning { mut design, .. } = plan.view else { panic!("no search") };
+    (design.comparison.connections, design.comparison.blocks) = (1, 9);
+    plan.view = View::Tuning { rungs: Rungs::named(["network.mpi"]), design };
+    plan.budget_ns = Some(budget_ns);
+    let mut simulation = Simulation::new(&plan, &quiet(), 1);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = schedule_of(&plan, &recording);
+    let (mut waited_ns, mut open) = (0, (0, std::collections::BTreeSet::new()));
+    while let Some(step) = schedule.next(&recording) {
+        if open.0 != step.pass {
+            open = (step.pass, std::collections::BTreeSet::new());
+        }
+        waited_ns += if open.1.insert(step.case.arm) { start_ns } else { 0 };
+        let gains = [2, 3].contains(&step.case.arm);
+        for mut event in simulation.step(&step) {
+            match &mut event {
+                Event::Trial(trial) => stretch(trial, if gains { 0.7 } else { 1.0 }),
+                Event::Step(record) => record.at_ns += waited_ns,
+                _ => (),
+            }
+            recording.push(event);
+        }
+    }
+    recording.push(Event::End(End { reason: "completed".into(), error: None, at_ns: 0 }));
+    (recording.spent_ns(), tuned(&recording).unwrap())
+}
+
+#[test]
+fn jobs_that_are_started_are_paid_from_the_budget() {
+    let second = 1_000_000_000;
+    for (start_ns, budget_s) in [(800_000_000, 90), (800_000_000, 240), (2 * second, 240)] {
+        let (spent_ns, found) = launched(start_ns, budget_s * second);
+        assert!(spent_ns < budget_s * second * 11 / 10, "{start_ns}: {} s of {budget_s}", spent_ns / second);
+        let kept = names(&found);
+        assert!(
+            kept.first().is_some_and(|name| name.starts_with("mpi.socket-buffer=")),
+            "{start_ns}: {found:?}"
+        );
+    }
+}

@@ -5,7 +5,7 @@ use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTabl
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
-use crate::vocabulary::{Metric, Pattern, RUNGS, did_you_mean};
+use crate::vocabulary::{Metric, Pattern, RUNGS, Rung, did_you_mean};
 use std::collections::BTreeMap;
 
 /// The most cases, figures or claims of a plan, and the most levels of a factor.
@@ -216,6 +216,15 @@ fn check_case(case: &SuiteCase) -> Checked {
                 did_you_mean(RUNGS.iter().map(|rung| rung.id), rung, "`linerate list rungs` shows them");
             return fail(format!("no rung is called `{rung}`"), &hint);
         }
+    }
+    let is_chosen =
+        |known: &&Rung| !known.engines.is_empty() && case.rung.iter().any(|rung| rung == known.id);
+    if let Some(rung) = RUNGS.iter().find(is_chosen) {
+        let below = rung.below.unwrap_or_default();
+        return fail(
+            format!("{} is chosen by proof, which a suite has no looks for", rung.id),
+            &format!("rung = \"{below}\", with the engine in `settings`"),
+        );
     }
     if case.rung.is_empty() || case.sizes.is_empty() {
         return fail("it needs a rung and sizes".into(), "rung = \"network.tcp\", sizes = \"ladder\"");

@@ -89,3 +89,53 @@ pub const SELECTIVE_ACKS: Knob = knob(
     KnobKind::Switch,
     "net.ipv4.tcp_sack: whether the receiver says which segments it has",
 );
+
+/// `host.queueing`.
+pub const QUEUEING: Knob = Knob {
+    source: "tc-fq(8); tc-fq_codel(8); RFC 8290",
+    ..knob(
+        "host.queueing",
+        KnobKind::OneOf(&["fq", "fq_codel", "pfifo"]),
+        "the queueing discipline of the interface, where it has the kernel's default, which is there again afterwards",
+    )
+};
+
+/// `host.ring-size`.
+pub const RING_SIZE: Knob = Knob {
+    source: "ethtool(8), --set-ring",
+    ..knob(
+        "host.ring-size",
+        KnobKind::Count(16, 65_535),
+        "descriptors of each of the adapter's queues, to send and to receive; the driver may have its own limits",
+    )
+};
+
+/// `host.interrupt-delay`.
+pub const INTERRUPT_DELAY: Knob = Knob {
+    source: "ethtool(8), --coalesce: rx-usecs, adaptive-rx",
+    ..knob(
+        "host.interrupt-delay",
+        KnobKind::Count(0, 10_000),
+        "microseconds that the adapter waits with the interrupt of what came, always alike: not by what comes",
+    )
+};
+
+/// `host.governor`.
+pub const GOVERNOR: Knob = Knob {
+    source: "Documentation/admin-guide/pm/cpufreq.rst",
+    ..knob(
+        "host.governor",
+        KnobKind::OneOf(&["performance", "schedutil", "ondemand", "conservative", "powersave"]),
+        "what chooses the clock of all of the host's CPUs",
+    )
+};
+
+/// `host.busy-read`.
+pub const BUSY_READ: Knob = Knob {
+    source: "Documentation/admin-guide/sysctl/net.rst, busy_read",
+    ..knob(
+        "host.busy-read",
+        KnobKind::Count(0, 1000),
+        "net.core.busy_read: microseconds that a receiver that finds nothing asks its adapter again and again",
+    )
+};

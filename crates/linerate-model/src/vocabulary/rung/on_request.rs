@@ -1,7 +1,7 @@
 //! The rungs that are measured when they are named in full: they cost time, or hosts lack them.
 
 use super::{FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, Place, Rung};
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Pattern, STREAM_ENGINES};
 use Pattern::{Bidirectional, PingPong, Stream};
 use Place::{InHost, Network};
 
@@ -26,10 +26,25 @@ const fn rung(
         sizes: &[],
         sibling: true,
         on_request: true,
+        engines: &[],
         title: id,
         about,
     }
 }
+
+/// `network.tcp-best`: profiles with time for it measure it unasked.
+pub const NETWORK_TCP_BEST: Rung = Rung {
+    patterns: &[Stream],
+    engines: STREAM_ENGINES,
+    title: "network.tcp, best engine",
+    ..rung(
+        "network.tcp-best",
+        "tcp",
+        Network,
+        Some("network.tcp"),
+        "TCP between the two hosts by the engine that is fastest on them, which looks find before the passes",
+    )
+};
 
 /// `in-host.tls`.
 pub const IN_HOST_TLS: Rung = rung(

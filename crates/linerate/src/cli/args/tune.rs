@@ -2,7 +2,7 @@
 
 use crate::cli::args::Hosts;
 use crate::cli::heading::{OUTPUT, WHAT};
-use crate::cli::value::{budget, rungs, setting, share};
+use crate::cli::value::{budget, message_size, rungs, setting, share};
 use crate::plan::{Metric, Setting};
 
 /// Searches for settings that gain, and proves it: each candidate of `linerate list tunables` is raced beside what was kept
@@ -24,6 +24,9 @@ pub struct Tune {
     /// What decides; the other one is watched.
     #[arg(long, default_value = "throughput", value_parser = ["throughput", "latency"], help_heading = WHAT)]
     pub metric: String,
+    /// The message size of what decides: your program's own [default: 1MiB, or 64B for latency].
+    #[arg(long, value_name = "SIZE", value_parser = message_size, help_heading = WHAT)]
+    pub size: Option<u64>,
     /// The smallest gain that matters, at least 1%.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, help_heading = WHAT)]
     pub margin: f64,
