@@ -3,6 +3,7 @@
 //! | part | does |
 //! |---|---|
 //! | `ask` | what the controller asks of an end, and what is answered |
+//! | `capture` | the packets of a stream, as they pass the interface |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
 //! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
@@ -13,13 +14,16 @@
 //! reads itself; what a kernel's stamp costs it costs there, and is measured against blocks without any.
 
 pub mod ask;
+mod capture;
 mod end;
 mod exchange;
 mod probe;
 mod seen;
 mod sleeping;
 
-pub use ask::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
+pub use ask::{
+    Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
+};
 
 use crate::observer::refusal;
 use crate::record::Unobserved;
@@ -66,6 +70,11 @@ impl Traces {
                 let panicked = || Error::peer("this process", "a thread panicked", "please report it");
                 let played = played.ok_or_else(panicked)?.map_err(|_| panicked())??;
                 Ok(Answered::Played(Box::new(played)))
+            }
+            Request::Capture(request) => {
+                let end = lock(&self.end);
+                let end = end.as_ref().ok_or_else(out_of_turn)?;
+                Ok(Answered::Captured(Box::new(capture::capture(end.socket(), &request)?)))
             }
             Request::End => {
                 *lock(&self.end) = None;

@@ -10,12 +10,12 @@ use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// The hosts' places in the run: `a` asks, `b` answers.
 /// How long both ends may take to answer what takes no exchanges.
-const ANSWERS: Duration = PATIENCE.saturating_mul(12);
+pub(super) const ANSWERS: Duration = PATIENCE.saturating_mul(12);
 
-const ASKING: usize = 0;
-const ANSWERING: usize = 1;
+/// The hosts' places in the run: `a` asks, `b` answers.
+pub(super) const ASKING: usize = 0;
+pub(super) const ANSWERING: usize = 1;
 
 /// What is to be traced.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
-    fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
+    pub(super) fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
         let listens = |at: usize| {
             let id = self.hosts.all[at].facts.host;
             self.plan.host(id).is_some_and(|host| host.listens)
@@ -158,7 +158,11 @@ impl Runner<'_> {
     }
 
     /// Both at once, the answering one first.
-    fn ask_both(&mut self, [asking, answering]: [Request; 2], limit: Duration) -> Result<Vec<Answered>> {
+    pub(super) fn ask_both(
+        &mut self,
+        [asking, answering]: [Request; 2],
+        limit: Duration,
+    ) -> Result<Vec<Answered>> {
         let mut calls: Vec<(usize, Call<Answered>)> = Vec::new();
         for (end, request) in [(ANSWERING, answering), (ASKING, asking)] {
             calls.push((end, self.hosts.all[end].client.begin("trace", &request)?));
@@ -168,7 +172,7 @@ impl Runner<'_> {
     }
 }
 
-fn out_of_turn() -> Error {
+pub(super) fn out_of_turn() -> Error {
     Error::peer(
         "an end of the trace",
         "gave another answer than was asked for",

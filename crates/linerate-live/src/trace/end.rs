@@ -47,6 +47,11 @@ impl End {
         End { socket, patience, tracer: tracer.map(Mutex::new) }
     }
 
+    /// The connection.
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
     /// Plays a block.
     pub fn block(&self, request: &BlockRequest) -> Result<Played> {
         request.check(MOST_BYTES, MOST_EXCHANGES)?;

@@ -50,12 +50,13 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     }
     // What was measured is told first: a page that cannot be written loses none of it.
     if let Some(path) = &args.page {
-        write(path, &trace_page(&trace))?;
+        write(path, trace_page(&trace).as_bytes())?;
     }
     farewell();
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(path: &Path, page: &str) -> Result<()> {
-    std::fs::write(path, page).map_err(|error| Error::io("write", path.display().to_string(), error))
+/// Writes a file, in the place of one that is there.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|error| Error::io("write", path.display().to_string(), error))
 }
