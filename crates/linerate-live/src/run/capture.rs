@@ -24,6 +24,7 @@ impl Runner<'_> {
     /// Captures.
     pub fn capture(&mut self, order: &CaptureOrder) -> Result<Capture> {
         self.trace_meet(0)?;
+        let passed = self.filter_passed()?;
         let request = |sends| {
             let CaptureOrder { bytes, limit_ns, most_bytes, .. } = *order;
             Request::Capture(CaptureRequest { sends, bytes, limit_ns, most_bytes })
@@ -46,6 +47,7 @@ impl Runner<'_> {
         }
         let [(sender, sent), (receiver, received)] = ends;
         self.ask_both([Request::End, Request::End], ANSWERS)?;
+        self.see_what_passed(&passed, 0, &mut Vec::new())?;
         Ok(Capture {
             target: self.plan.target.to_string(),
             bytes: received.bytes,

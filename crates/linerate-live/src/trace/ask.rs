@@ -80,6 +80,8 @@ pub struct BlockRequest {
     pub traced: bool,
     /// The CPU of its thread.
     pub cpu: u32,
+    /// Calls in which the end that asks sends a message.
+    pub writes: u32,
 }
 
 /// A stream whose packets are kept.
@@ -124,6 +126,12 @@ impl BlockRequest {
             return Err(Error::usage(
                 format!("a message of {} B is not traced", self.bytes),
                 "try --bytes 64B",
+            ));
+        }
+        if self.writes == 0 || u64::from(self.writes) > self.bytes {
+            return Err(Error::usage(
+                format!("a message of {} B cannot go in {} calls", self.bytes, self.writes),
+                "try --writes 2",
             ));
         }
         if self.exchanges == 0 || self.exchanges > most_exchanges {

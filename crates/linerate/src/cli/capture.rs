@@ -17,7 +17,7 @@ pub fn main(args: &Capture) -> Result<ExitCode> {
         CaptureOrder { bytes: args.bytes, limit_ns: args.limit, back: args.back, most_bytes: args.keep };
     let target = with_faults(&args.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
-    let (plan, stop) = (unmeasured::plan(&hosts, &args.set)?, Stop::listen()?);
+    let (plan, stop) = (unmeasured::plan_of_connection(&hosts, &args.set, &[])?, Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("reaching the hosts");
