@@ -60,7 +60,9 @@ impl Way {
             let sides: Vec<TraceSide> = blocks.iter().map(|block| side(block, asks)).collect();
             let is_there = |point: &&&Point| sides.iter().all(|side| is_stamped(side, point));
             let points: Vec<&Point> = all.iter().filter(is_there).copied().collect();
-            let delays = points.last().is_some_and(|last| last.name == RETURNED.name)
+            // It is taken out of a stage: of one point there is none.
+            let delays = points.len() > 1
+                && points.last().is_some_and(|last| last.name == RETURNED.name)
                 && !points.iter().any(|point| point.name == RUNNING.name)
                 && sides.iter().all(|side| !side.run_delay_ns.is_empty());
             let sparse = all.iter().filter(|point| !points.iter().any(|kept| kept.name == point.name));
