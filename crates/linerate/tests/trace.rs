@@ -159,18 +159,18 @@ fn lands_in(longer: &BTreeMap<String, f64>, own: &[&str], least_ns: f64) {
     }
 }
 
-/// At level 0, asleep, few exchanges: a target, and what else is said.
-fn few(target: &str, options: &[&str]) -> Value {
-    const FEW: [&str; 8] = ["--wait", "sleep", "--level", "0", "--exchanges", "25", "--blocks", "2"];
-    traced(target, &[&FEW[..], options].concat())
+/// At level 0, asleep, so many exchanges: a target, and what else is said.
+fn few(target: &str, exchanges: &str, options: &[&str]) -> Value {
+    let few = ["--wait", "sleep", "--level", "0", "--blocks", "2", "--exchanges", exchanges];
+    traced(target, &[&few[..], options].concat())
 }
 
 #[test]
 fn a_token_bucket_is_in_the_queue() {
     let [usual, full] = ["lab:wire=tbf,rate=10Gb/s", "lab:wire=tbf,rate=2Mb/s"];
     // What the bucket holds at first goes at once: the first block.
-    let options = ["--bytes", "1400", "--exchanges", "120"];
-    let longer = longer(&few(usual, &options), &few(full, &options));
+    let options = ["--bytes", "1400"];
+    let longer = longer(&few(usual, "120", &options), &few(full, "120", &options));
     lands_in(&longer, &["a out queue"], 2e6);
 }
 
@@ -178,22 +178,23 @@ fn a_token_bucket_is_in_the_queue() {
 fn a_slow_reader_is_in_the_application() {
     let options = ["--bytes", "1000"];
     let slow = [&options[..], &["--fault", "slow-reader=2Mb/s"]].concat();
-    lands_in(&longer(&few("lab", &options), &few("lab", &slow)), &["b - application"], 3.9e6);
+    lands_in(&longer(&few("lab", "25", &options), &few("lab", "25", &slow)), &["b - application"], 3.9e6);
 }
 
 #[test]
 fn a_small_send_buffer_is_in_the_send_call() {
     let options = ["--bytes", "64KiB"];
     let small = [&options[..], &["--set", "socket.send-buffer=4KiB"]].concat();
-    let longer = longer(&few("lab:delay=1ms", &options), &few("lab:delay=1ms", &small));
-    lands_in(&longer, &["a out send-call", "b out send-call"], 10e6);
+    let longer = longer(&few("lab:delay=1ms", "25", &options), &few("lab:delay=1ms", "25", &small));
+    // A round trip more at least.
+    lands_in(&longer, &["a out send-call", "b out send-call"], 1.5e6);
 }
 
 #[test]
 fn a_message_held_by_nagle_is_in_the_send_call() {
-    let options = ["--writes", "2", "--exchanges", "20", "--blocks", "1"];
+    let options = ["--writes", "2"];
     let held = [&options[..], &["--set", "tcp.no-delay=off"]].concat();
-    let longer = longer(&few("lab", &options), &few("lab", &held));
+    let longer = longer(&few("lab", "20", &options), &few("lab", "20", &held));
     // The least that Linux delays an acknowledgement (TCP_DELACK_MIN, include/net/tcp.h).
     lands_in(&longer, &["a out send-call"], 35e6);
 }

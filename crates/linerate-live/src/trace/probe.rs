@@ -276,7 +276,7 @@ impl<'s> Stamped<'s> {
         let exchange = usize::try_from(behind / self.message_bytes).unwrap_or(usize::MAX);
         let within = behind % self.message_bytes;
         // Of a message that goes in several calls the last one counts.
-        if within != 0 && within % self.part_bytes == 0 && exchange < self.exchanges {
+        if within != 0 && within.is_multiple_of(self.part_bytes) && exchange < self.exchanges {
             return;
         }
         if within != 0 || exchange > self.exchanges {
