@@ -6,6 +6,7 @@
 
 mod application;
 mod arms;
+mod capture;
 mod connections;
 mod curve;
 mod distribution;
@@ -35,6 +36,7 @@ pub use arms::{
     TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there,
     is_link_full, is_near, reaching, tuned,
 };
+pub use capture::{CaptureAnalysis, FlightPoint, analyse_capture};
 pub use curve::{
     Anomaly, Break, Candidate, CandidateKind, Confirmation, Curve, Facts, Form, Outlying, Point, Refined,
     Sawtooth, Segment, Slower, Split, Summary, Unaligned, breaks, candidates, curves, outlying, sawtooth,

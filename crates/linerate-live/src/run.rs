@@ -5,6 +5,7 @@
 
 pub mod agent;
 mod calibrate;
+pub mod capture;
 mod crossing;
 mod filter;
 mod host;

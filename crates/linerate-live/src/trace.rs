@@ -3,6 +3,7 @@
 //! | part | does |
 //! |---|---|
 //! | `ask` | what the controller asks of an end, and what is answered |
+//! | `capture` | the packets of a stream, as they pass the interface |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
 //! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
@@ -13,18 +14,23 @@
 //! reads itself; what a kernel's stamp costs it costs there, and is measured against blocks without any.
 
 pub mod ask;
+mod capture;
 mod end;
 mod exchange;
 mod probe;
 mod seen;
 mod sleeping;
 
-pub use ask::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
+pub use ask::{
+    Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
+};
 
 use crate::observer::refusal;
+use crate::plan::Setting;
 use crate::record::Unobserved;
 use crate::transport::Rendezvous;
-use crate::vocabulary::Privilege;
+use crate::unit::BitRate;
+use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
 use end::End;
 use linerate_sys::tracer::Tracer;
@@ -35,7 +41,7 @@ use std::time::Duration;
 /// What an agent has of the trace under way; one at a time.
 #[derive(Default)]
 pub struct Traces {
-    meeting: Mutex<Option<(Rendezvous, u64)>>,
+    meeting: Mutex<Option<(Rendezvous, u64, Option<BitRate>)>>,
     end: Mutex<Option<End>>,
 }
 
@@ -46,16 +52,19 @@ impl Traces {
             Request::Offer(request) => {
                 *lock(&self.end) = None;
                 let (meeting, offer) = Rendezvous::offer(&request.spec)?;
-                *lock(&self.meeting) = Some((meeting, request.spec.patience_ms));
+                let is_rate = |setting: &&Setting| setting.knob == SHIM_READ_RATE.name;
+                let read_rate = request.spec.settings.iter().rfind(is_rate);
+                let read_rate = read_rate.and_then(|setting| setting.value.parse().ok());
+                *lock(&self.meeting) = Some((meeting, request.spec.patience_ms, read_rate));
                 Ok(Answered::Offered(offer))
             }
             Request::Meet(request) => {
-                let (meeting, patience_ms) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
+                let (meeting, patience_ms, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
                 let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
                 let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
                 socket::limit_waits(&socket, patience)?;
                 let (tracer, met) = may_see(request.level);
-                *lock(&self.end) = Some(End::new(socket, patience, tracer));
+                *lock(&self.end) = Some(End::new(socket, patience, tracer, read_rate));
                 Ok(Answered::Met(met))
             }
             Request::Block(request) => {
@@ -66,6 +75,11 @@ impl Traces {
                 let panicked = || Error::peer("this process", "a thread panicked", "please report it");
                 let played = played.ok_or_else(panicked)?.map_err(|_| panicked())??;
                 Ok(Answered::Played(Box::new(played)))
+            }
+            Request::Capture(request) => {
+                let end = lock(&self.end);
+                let end = end.as_ref().ok_or_else(out_of_turn)?;
+                Ok(Answered::Captured(Box::new(capture::capture(end.socket(), &request)?)))
             }
             Request::End => {
                 *lock(&self.end) = None;

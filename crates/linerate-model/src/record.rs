@@ -6,6 +6,7 @@
 
 mod addition;
 mod calibration;
+mod capture;
 mod environment;
 mod event;
 mod grant;
@@ -28,6 +29,7 @@ pub use addition::Addition;
 pub use calibration::{
     Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,
 };
+pub use capture::{Capture, CapturedSide, Packet, decode_packets, encode_packets};
 pub use environment::Environment;
 pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostFacts, RoleRecord, Series, SessionRecord, SocketRecord,

@@ -36,6 +36,7 @@ mod option;
 pub mod orphans;
 pub mod own_file;
 pub mod packet;
+pub mod packets;
 pub mod page_cache;
 pub mod pages;
 pub mod pipe;

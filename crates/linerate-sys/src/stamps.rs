@@ -8,6 +8,7 @@ use crate::{Error, Result};
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
 
 /// include/uapi/linux/net_tstamp.h, of which libc has not all.
 const TX_SOFTWARE: i32 = 1 << 1;
@@ -25,6 +26,9 @@ const ALL: i32 = TX_SOFTWARE | RX_SOFTWARE | SOFTWARE | OPT_ID | TX_SCHED | OPT_
 const ORIGIN_TIMESTAMPING: u8 = 4;
 const OF_DRIVER: u32 = 0;
 const OF_QUEUE: u32 = 1;
+
+/// How long the other end may take to acknowledge what it has: delayed acknowledgements take 40 to 200 ms.
+const ACKNOWLEDGED: Duration = Duration::from_secs(5);
 
 /// The call, as errors name it.
 const CALL: &str = "setsockopt(SO_TIMESTAMPING)";
@@ -71,9 +75,30 @@ struct Control([u8; CONTROL]);
 
 /// Asks for stamps of all that is sent and received from now on; ids begin with the next byte.
 pub fn ask(socket: &impl AsFd) -> Result<()> {
-    let set = |flags: i32| option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags);
-    // Linux before 6.2 counts from what is not acknowledged yet, which is the same where nothing is under way.
-    set(ALL | OPT_ID_TCP).or_else(|_| set(ALL)).map_err(|e| Error::new(CALL, "socket", e))
+    let set = option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ALL | OPT_ID_TCP);
+    if set.is_ok() { Ok(()) } else { ask_before_6_2(socket) }
+}
+
+/// Linux before 6.2 counts from what is not acknowledged yet, which is the next byte where nothing is under way.
+fn ask_before_6_2(socket: &impl AsFd) -> Result<()> {
+    let begun = Instant::now();
+    while under_way(socket)? > 0 {
+        if begun.elapsed() > ACKNOWLEDGED {
+            let late = io::Error::from(io::ErrorKind::TimedOut);
+            return Err(Error::new(CALL, "bytes that the other end does not acknowledge", late));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ALL)
+        .map_err(|e| Error::new(CALL, "socket", e))
+}
+
+/// Segments that were sent and are not acknowledged: `tcpi_unacked` of linux/tcp.h.
+fn under_way(socket: &impl AsFd) -> Result<u32> {
+    const UNACKED: usize = 24;
+    let info = crate::tcp_info::tcp_info(socket)?;
+    let bytes = info.get(UNACKED..UNACKED + 4).and_then(|bytes| bytes.try_into().ok());
+    Ok(bytes.map_or(0, u32::from_ne_bytes))
 }
 
 /// Asks for none any more.
@@ -219,6 +244,25 @@ mod tests {
         cease(&sender).unwrap();
         sender.write_all(&[0; 5]).unwrap();
         assert_eq!(next_sent(&sender).unwrap(), None);
+    }
+
+    #[test]
+    fn older_kernels_count_from_the_next_byte_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_receiver, _) = listener.accept().unwrap();
+        sender.set_nodelay(true).unwrap();
+        // Some of these are under way still.
+        for _ in 0..50 {
+            sender.write_all(&[0; 10]).unwrap();
+        }
+        ask_before_6_2(&sender).unwrap();
+        sender.write_all(&[1; 7]).unwrap();
+        let sent = (0..5000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            next_sent(&sender).unwrap()
+        });
+        assert_eq!(sent.map(|sent| sent.id), Some(6));
     }
 
     #[test]

@@ -101,7 +101,8 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Loads them. Those whose tracepoint this kernel has not are left out, and so are those at the tracepoints `hidden`.
+    /// Loads them. Those whose tracepoint this kernel has not are left out, those at the tracepoints `hidden`, and those of threads
+    /// where this program knows its own threads by other numbers than the kernel's first ones.
     pub fn load(hidden: &[&str]) -> Result<Tracer> {
         let btf = Btf::from_sys_fs().map_err(|e| failed("read", "/sys/kernel/btf/vmlinux", &e))?;
         let mut programs = EbpfLoader::new()
@@ -111,8 +112,9 @@ impl Tracer {
         let ring = programs.take_map("events").ok_or_else(|| absent("events"))?;
         let ring = RingBuf::try_from(ring).map_err(|e| failed("mmap", "ring of events", &e))?;
         let mut missing = Vec::new();
-        for (name, tracepoint, _) in PROGRAMS {
-            if hidden.contains(tracepoint) {
+        let knows_threads = has_first_process_ids();
+        for (name, tracepoint, point) in PROGRAMS {
+            if hidden.contains(tracepoint) || !knows_threads && *point >= Point::Waking {
                 missing.push(*tracepoint);
                 continue;
             }
@@ -206,6 +208,13 @@ fn decoded(event: &[u8]) -> Option<Stamp> {
     let ns = u64::from_ne_bytes(event.get(..8)?.try_into().ok()?);
     let point = u32::from_ne_bytes(event.get(8..12)?.try_into().ok()?);
     Some(Stamp { ns, point: *Point::ALL.get(point as usize)? })
+}
+
+/// Whether threads have the same numbers here as in the namespace that every other one is in, by which the programs know them:
+/// `PROC_PID_INIT_INO` of include/linux/proc_ns.h.
+fn has_first_process_ids() -> bool {
+    const FIRST: u64 = 0xEFFF_FFFC;
+    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|found| found.st_ino() == FIRST)
 }
 
 /// The number by which the kernel knows the calling thread's network namespace.

@@ -3,6 +3,8 @@
 mod ab;
 mod args;
 mod calibrate;
+mod capture;
+mod capture_args;
 mod command;
 mod compare;
 mod completions;
@@ -128,6 +130,7 @@ fn dispatch(args: Args) -> crate::Result<ExitCode> {
         Command::Diagnose(diagnose) => diagnose::main(&diagnose),
         Command::Transfer(transfer) => transfer::main(&transfer),
         Command::Trace(trace) => trace::main(&trace),
+        Command::Capture(capture) => capture::main(&capture),
         Command::Tune(tune) => tune::main(&tune),
         Command::Matrix(matrix) => matrix::main(&matrix),
         Command::Undo(args) => undo::main(&args),

@@ -9,6 +9,7 @@ mod user;
 
 mod addresses;
 mod applications;
+mod capture;
 mod command_line;
 mod comparison;
 mod contract;

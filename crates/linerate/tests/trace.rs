@@ -141,6 +141,98 @@ fn a_delay_on_the_wire_is_in_the_wire() {
     }
 }
 
+/// How much longer each stage takes with a cause than without.
+fn longer(usual: &Value, caused: &Value) -> BTreeMap<String, f64> {
+    let [usual, caused] = [usual, caused].map(|trace| stages(&trace["waits"][0], "middle_ns"));
+    usual.into_iter().map(|(stage, ns)| (stage.clone(), caused[&stage] - ns)).collect()
+}
+
+/// A cause is in these stages, at least so long in each, and in no other one. What else runs on this machine may keep a CPU busy.
+#[track_caller]
+fn lands_in(longer: &BTreeMap<String, f64>, own: &[&str], least_ns: f64) {
+    for stage in own {
+        assert!(longer[*stage] > least_ns, "{stage}: {longer:?}");
+    }
+    let of_cause: f64 = own.iter().map(|stage| longer[*stage]).sum();
+    for (stage, ns) in longer.iter().filter(|(stage, _)| !stage.ends_with("run-queue")) {
+        assert!(own.contains(&stage.as_str()) || *ns < 0.1 * of_cause, "{stage}: {longer:?}");
+    }
+}
+
+/// At level 0, asleep, so many exchanges: a target, and what else is said.
+fn few(target: &str, exchanges: &str, options: &[&str]) -> Value {
+    let few = ["--wait", "sleep", "--level", "0", "--blocks", "2", "--exchanges", exchanges];
+    traced(target, &[&few[..], options].concat())
+}
+
+#[test]
+fn a_token_bucket_is_in_the_queue() {
+    let [usual, full] = ["lab:wire=tbf,rate=10Gb/s", "lab:wire=tbf,rate=2Mb/s"];
+    // What the bucket holds at first goes at once: the first block.
+    let options = ["--bytes", "1400"];
+    let longer = longer(&few(usual, "120", &options), &few(full, "120", &options));
+    // Both hosts have one; which of them holds more is told by what was in it at first.
+    lands_in(&longer, &["a out queue", "b out queue"], -1e4);
+    assert!(longer["a out queue"] + longer["b out queue"] > 4e6, "{longer:?}");
+}
+
+#[test]
+fn a_slow_reader_is_in_the_application() {
+    let options = ["--bytes", "1000"];
+    let slow = [&options[..], &["--fault", "slow-reader=2Mb/s"]].concat();
+    lands_in(&longer(&few("lab", "25", &options), &few("lab", "25", &slow)), &["b - application"], 3.9e6);
+}
+
+#[test]
+fn a_small_send_buffer_is_in_the_send_call() {
+    let options = ["--bytes", "64KiB"];
+    let small = [&options[..], &["--set", "socket.send-buffer=4KiB"]].concat();
+    let longer = longer(&few("lab:delay=1ms", "25", &options), &few("lab:delay=1ms", "25", &small));
+    // A round trip more at least.
+    lands_in(&longer, &["a out send-call", "b out send-call"], 1.5e6);
+}
+
+#[test]
+fn a_message_held_by_nagle_is_in_the_send_call() {
+    let options = ["--writes", "2"];
+    let held = [&options[..], &["--set", "tcp.no-delay=off"]].concat();
+    let longer = longer(&few("lab", "20", &options), &few("lab", "20", &held));
+    // The least that Linux delays an acknowledgement (TCP_DELACK_MIN, include/net/tcp.h).
+    lands_in(&longer, &["a out send-call"], 35e6);
+}
+
+#[test]
+fn a_long_packet_filter_is_where_ip_comes_in() {
+    if let Err(why) = linerate_sys::probe::tracing() {
+        return println!("SKIP: a_long_packet_filter_is_where_ip_comes_in: {why}");
+    }
+    let rules = ["--set", "filter.rules=10000"];
+    let options = ["--wait", "sleep", "--exchanges", "100", "--blocks", "2"];
+    let usual = traced("lab", &options);
+    let long = traced("lab", &[&options[..], &rules].concat());
+    lands_in(&longer(&usual, &long), &["b in ip-in"], 20e3);
+}
+
+#[test]
+fn a_thread_with_other_numbers_is_not_looked_for_in_vain() {
+    if let Err(why) = linerate_sys::probe::tracing() {
+        return println!("SKIP: a_thread_with_other_numbers_is_not_looked_for_in_vain: {why}");
+    }
+    let folder = TempDir::new().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--mount-proc"]).arg(program()).args(["trace", "lab", "--json"]);
+    command.args(["--wait", "sleep"]).args(SHORT).current_dir(folder.path());
+    command.env("LINERATE_STATE", folder.path().join("state")).env("LINERATE_CONFIG", "");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace: Value = serde_json::from_slice(&output.stdout).unwrap();
+    is_whole(&trace, 1);
+    for host in trace["hosts"].as_array().unwrap() {
+        assert_eq!(host["missing"], serde_json::json!(["waking", "woken", "running"]));
+    }
+    assert!(trace["notes"].to_string().contains("PID namespace"), "{}", trace["notes"]);
+}
+
 #[test]
 fn a_busy_cpu_is_in_the_run_queue() {
     let last = *thread::allowed_cpus().unwrap().last().unwrap();
@@ -173,7 +265,10 @@ fn a_busy_cpu_is_in_the_run_queue() {
 #[test]
 fn what_is_asked_in_vain_is_told_once() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 7] = [
+        (&["--set", "shim.copies=3"], "shim.copies=3 does nothing"),
+        (&["--set", "tcp.send-engine=sendfile"], "does nothing to the connection"),
+        (&["--writes", "2", "--bytes", "1"], "cannot go in 2 calls"),
         (&["--bytes", "1MiB"], "at most 64KiB"),
         (&["--exchanges", "5"], "20"),
         (&["--level", "2"], "--level"),

@@ -83,6 +83,8 @@ pub struct TraceOf {
     pub whole: usize,
     /// Stamps that are missing, by host and point.
     pub missing: BTreeMap<String, u64>,
+    /// Points at which too few messages are stamped to end a stage there: by host and point, the share that is.
+    pub sparse: BTreeMap<String, f64>,
     /// Exchanges whose stamps are out of order.
     pub disordered: u64,
     /// Messages that found their receiver awake.
@@ -162,6 +164,7 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
         exchanges: all.len(),
         whole: wholes.len(),
         missing,
+        sparse: way.sparse(wait),
         disordered,
         awake,
         lost_events,

@@ -215,7 +215,8 @@ fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
         if !host.missing.is_empty() {
             let missing = host.missing.join(", ");
             notes.push(format!(
-                "host {}: this kernel has no point {missing}; the stage after it holds its time.",
+                "host {}: no point {missing}: this kernel has not its tracepoint, or, of threads, the program is in a PID namespace of \
+                 its own. The stage after it holds its time.",
                 host.host
             ));
         }
@@ -250,6 +251,12 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
             "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
             percent(of.coverage()),
             of.disordered
+        ));
+    }
+    for (point, share) in &of.sparse {
+        doubts.push(format!(
+            "{wait}: only {} of the messages are stamped at {point}, so no stage ends there: the one after it holds its time.",
+            percent(*share)
         ));
     }
     if !of.stages.is_empty() && of.sum_error().abs() > SUMS {

@@ -17,9 +17,10 @@ const TOP: f64 = 26.0;
 /// A share of the bar less than this has no room for its name.
 const NAMED: f64 = 0.075;
 
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+pub(super) const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c1c1c;--faint:#5c5c5c;--paper:#fff;--line:#d5d5d5}\
 @media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--faint:#a8a8a8;--paper:#161616;--line:#3a3a3a}}\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:68rem;margin:2rem auto;padding:0 1rem}\

@@ -65,7 +65,12 @@ impl Runner<'_> {
 }
 
 impl Hosts {
-    fn set_filter(&mut self, wanted: Option<FilterSettings>, pairs: &Pairs, check: Check<'_>) -> Result<()> {
+    pub(super) fn set_filter(
+        &mut self,
+        wanted: Option<FilterSettings>,
+        pairs: &Pairs,
+        check: Check<'_>,
+    ) -> Result<()> {
         // Of hosts that are no lab's nothing is changed: the schedule asks for nothing there.
         if self.lab.is_none() {
             return Ok(());

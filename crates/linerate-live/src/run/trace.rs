@@ -1,8 +1,9 @@
 //! Traces exchanges between the first two hosts of a run: block after block, without stamps and with them.
 
+use super::host_settings::is_of_host;
 use super::{PATIENCE, Runner};
 use crate::control::Call;
-use crate::plan::PATIENCE_NS;
+use crate::plan::{PATIENCE_NS, Pairs, Setting, Target};
 use crate::record::{Trace, TraceBlock, TraceHost};
 use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
 use crate::transport::{Offer, Spec};
@@ -10,12 +11,15 @@ use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// The hosts' places in the run: `a` asks, `b` answers.
-/// How long both ends may take to answer what takes no exchanges.
-const ANSWERS: Duration = PATIENCE.saturating_mul(12);
+/// The rung whose links and packet filter the connection has.
+const RUNG: &str = "network.tcp";
 
-const ASKING: usize = 0;
-const ANSWERING: usize = 1;
+/// How long both ends may take to answer what takes no exchanges.
+pub(super) const ANSWERS: Duration = PATIENCE.saturating_mul(12);
+
+/// The hosts' places in the run: `a` asks, `b` answers.
+pub(super) const ASKING: usize = 0;
+pub(super) const ANSWERING: usize = 1;
 
 /// What is to be traced.
 #[derive(Debug, Clone)]
@@ -30,12 +34,15 @@ pub struct TraceOrder {
     pub level: u8,
     /// How both ends wait, one after the other in each round.
     pub waits: Vec<Wait>,
+    /// Calls in which the end that asks sends a message.
+    pub writes: u32,
 }
 
 impl Runner<'_> {
     /// Traces; `told` hears how many pairs of blocks are done.
     pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
         let met = self.trace_meet(order.level)?;
+        let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let hosts = met.into_iter().zip(&self.hosts.all).zip(cpus).map(|((met, host), cpu)| TraceHost {
             host: host.facts.host,
@@ -59,6 +66,7 @@ impl Runner<'_> {
             }
         }
         self.ask_both([Request::End, Request::End], ANSWERS)?;
+        self.see_what_passed(&passed, 0, &mut Vec::new())?;
         Ok(trace)
     }
 
@@ -100,8 +108,8 @@ impl Runner<'_> {
         cpus: [u32; 2],
     ) -> Result<[Played; 2]> {
         let request = |asks: bool, cpu: u32| {
-            let (bytes, exchanges) = (order.bytes, order.exchanges);
-            Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu })
+            let TraceOrder { bytes, exchanges, writes, .. } = *order;
+            Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu, writes })
         };
         // Each exchange has a patience of its own: over a long path a block takes as many of its round trips.
         let limit = ANSWERS + Duration::from_secs(u64::from(order.exchanges));
@@ -114,7 +122,8 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
-    fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
+    pub(super) fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
+        self.set_for_connection()?;
         let listens = |at: usize| {
             let id = self.hosts.all[at].facts.host;
             self.plan.host(id).is_some_and(|host| host.listens)
@@ -151,6 +160,22 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
+    /// Makes links, packet filter and hosts of a lab what is asked for: of others nothing is changed.
+    fn set_for_connection(&mut self) -> Result<()> {
+        /// No arm but the plan as it stands.
+        const ARM: u32 = 0;
+        let Target::Lab(topology) = &self.plan.target else { return Ok(()) };
+        let links = self.plan.links_for(RUNG, ARM);
+        let filter = self.plan.filter_for(RUNG, ARM);
+        let of_hosts: Vec<Setting> =
+            self.plan.settings.iter().filter(|setting| is_of_host(setting, true)).cloned().collect();
+        let pair = Pairs::single(self.hosts.all[ASKING].facts.host, self.hosts.all[ANSWERING].facts.host);
+        let check = || self.watch.check();
+        self.hosts.set_links(links, topology.coalescing, &check)?;
+        self.hosts.set_filter(filter, &pair, &check)?;
+        if of_hosts.is_empty() { Ok(()) } else { self.hosts.set_settings(&of_hosts, &check) }
+    }
+
     fn ask_tracing(&mut self, end: usize, request: &Request) -> Result<Answered> {
         let host = &mut self.hosts.all[end];
         let answer = host.client.call("trace", request, 2 * PATIENCE, &|| self.watch.check());
@@ -158,7 +183,11 @@ impl Runner<'_> {
     }
 
     /// Both at once, the answering one first.
-    fn ask_both(&mut self, [asking, answering]: [Request; 2], limit: Duration) -> Result<Vec<Answered>> {
+    pub(super) fn ask_both(
+        &mut self,
+        [asking, answering]: [Request; 2],
+        limit: Duration,
+    ) -> Result<Vec<Answered>> {
         let mut calls: Vec<(usize, Call<Answered>)> = Vec::new();
         for (end, request) in [(ANSWERING, answering), (ASKING, asking)] {
             calls.push((end, self.hosts.all[end].client.begin("trace", &request)?));
@@ -168,7 +197,7 @@ impl Runner<'_> {
     }
 }
 
-fn out_of_turn() -> Error {
+pub(super) fn out_of_turn() -> Error {
     Error::peer(
         "an end of the trace",
         "gave another answer than was asked for",

@@ -1,6 +1,6 @@
 //! What the controller asks of an end of a trace, and what that answers.
 
-use crate::record::{TraceSide, Unobserved};
+use crate::record::{CapturedSide, TraceSide, Unobserved};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -16,6 +16,8 @@ pub enum Request {
     Meet(MeetRequest),
     /// Play a block.
     Block(BlockRequest),
+    /// Play a stream, and keep its packets.
+    Capture(CaptureRequest),
     /// It is over.
     End,
 }
@@ -30,6 +32,8 @@ pub enum Answered {
     Met(Met),
     /// A block is over.
     Played(Box<Played>),
+    /// A stream is over.
+    Captured(Box<Captured>),
     /// It is done.
     Done,
 }
@@ -76,6 +80,32 @@ pub struct BlockRequest {
     pub traced: bool,
     /// The CPU of its thread.
     pub cpu: u32,
+    /// Calls in which the end that asks sends a message.
+    pub writes: u32,
+}
+
+/// A stream whose packets are kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CaptureRequest {
+    /// Whether this end sends.
+    pub sends: bool,
+    /// Its bytes, at most.
+    pub bytes: u64,
+    /// How long it sends at most.
+    pub limit_ns: u64,
+    /// The most bytes of packets that are kept.
+    pub most_bytes: u64,
+}
+
+/// What came of it here.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Captured {
+    /// Bytes that this end received, or had the kernel take.
+    pub bytes: u64,
+    /// How long it took.
+    pub elapsed_ns: u64,
+    /// What passed.
+    pub side: CapturedSide,
 }
 
 /// What came of a block.
@@ -96,6 +126,12 @@ impl BlockRequest {
             return Err(Error::usage(
                 format!("a message of {} B is not traced", self.bytes),
                 "try --bytes 64B",
+            ));
+        }
+        if self.writes == 0 || u64::from(self.writes) > self.bytes {
+            return Err(Error::usage(
+                format!("a message of {} B cannot go in {} calls", self.bytes, self.writes),
+                "try --writes 2",
             ));
         }
         if self.exchanges == 0 || self.exchanges > most_exchanges {

@@ -2,12 +2,13 @@
 
 use super::ask::{BlockRequest, Played};
 use super::exchange::{self, answer, ask};
-use super::probe::{Probe, Stamped, Timed, Untraced};
+use super::probe::{Probe, Slow, Stamped, Timed, Untraced};
 use super::seen;
 use super::sleeping::{Polling, Sleeping, Waiting};
 use crate::observer::tcp_info;
 use crate::pattern::Awake;
 use crate::record::TraceSide;
+use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 use linerate_sys::tracer::{Tracer, Watched};
@@ -24,6 +25,9 @@ const WARM_UP: usize = 50;
 const MOST_BYTES: u64 = 64 << 10;
 const MOST_EXCHANGES: u32 = 4000;
 
+/// The longest that a slow reader waits before it answers: less than any patience.
+const MOST_PAUSE: Duration = Duration::from_secs(1);
+
 /// The byte by which the end that answers says that it listens.
 const READY: u8 = 1;
 
@@ -39,12 +43,24 @@ pub struct End {
     patience: Duration,
     /// Where level 1 is wanted, and had.
     tracer: Option<Mutex<Tracer>>,
+    /// What the answering program takes at most of what comes, where such a fault is put in.
+    read_rate: Option<BitRate>,
 }
 
 impl End {
     /// Two ends have met.
-    pub fn new(socket: TcpStream, patience: Duration, tracer: Option<Tracer>) -> End {
-        End { socket, patience, tracer: tracer.map(Mutex::new) }
+    pub fn new(
+        socket: TcpStream,
+        patience: Duration,
+        tracer: Option<Tracer>,
+        read_rate: Option<BitRate>,
+    ) -> End {
+        End { socket, patience, tracer: tracer.map(Mutex::new), read_rate }
+    }
+
+    /// The connection.
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
     }
 
     /// Plays a block.
@@ -61,7 +77,8 @@ impl End {
             false => self.play(request, exchanges, &mut Untraced::new(exchanges))?,
             true if self.tracer.is_some() => self.play_watched(request, exchanges)?,
             true => {
-                let mut probe = Stamped::new(&self.socket, request.bytes as usize, exchanges, ready)?;
+                let sizes = (request.bytes, request.bytes.div_ceil(u64::from(request.writes.max(1))));
+                let mut probe = Stamped::new(&self.socket, sizes, exchanges, ready)?;
                 std::thread::sleep(TURNED_ON);
                 let played = self.play(request, exchanges, &mut probe);
                 // Whatever came of it: stamps cost the whole host.
@@ -108,6 +125,21 @@ impl End {
     }
 
     fn play<P: Probe>(&self, request: &BlockRequest, exchanges: usize, probe: &mut P) -> Result<Played> {
+        match self.read_rate {
+            None => self.play_at_once(request, exchanges, probe),
+            Some(rate) => {
+                let pause = Duration::from_secs_f64(8.0 * request.bytes as f64 / rate.0).min(MOST_PAUSE);
+                self.play_at_once(request, exchanges, &mut Slow::new(probe, pause))
+            }
+        }
+    }
+
+    fn play_at_once<P: Probe>(
+        &self,
+        request: &BlockRequest,
+        exchanges: usize,
+        probe: &mut P,
+    ) -> Result<Played> {
         match request.wait {
             Wait::Sleeping => self.play_waiting::<P, Sleeping>(request, exchanges, probe),
             Wait::Polling => self.play_waiting::<P, Polling>(request, exchanges, probe),
@@ -121,7 +153,8 @@ impl End {
         probe: &mut P,
     ) -> Result<Played> {
         let (message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
-        let before = (connection(&self.socket), thread::scheduling(), clock_offset());
+        let part = (request.bytes as usize).div_ceil(request.writes.max(1) as usize);
+        let (tcp, offset) = (connection(&self.socket), clock_offset());
         let waiting = W::new(self.patience);
         match request.asks {
             true => {
@@ -133,19 +166,15 @@ impl End {
                     &Sleeping::new(self.patience),
                 )
                 .map_err(|error| self.failed(&error))?;
-                ask(&self.socket, &message, &mut room, exchanges, probe, &waiting)
+                ask(&self.socket, (&message, part), &mut room, exchanges, probe, &waiting)
             }
             false => exchange::send_whole(&self.socket, &[READY])
                 .and_then(|()| answer(&self.socket, &message, &mut room, exchanges, probe, &waiting)),
         }
         .map_err(|error| self.failed(&error))?;
-        let after = (connection(&self.socket), thread::scheduling(), clock_offset());
         let mut side = TraceSide {
-            clock_step_ns: before.2.abs_diff(after.2),
-            cpu_ns: after.1.cpu_ns - before.1.cpu_ns,
-            voluntary_switches: after.1.voluntary_switches - before.1.voluntary_switches,
-            involuntary_switches: after.1.involuntary_switches - before.1.involuntary_switches,
-            tcp: tcp_info::moved(&before.0, &after.0),
+            clock_step_ns: offset.abs_diff(clock_offset()),
+            tcp: tcp_info::moved(&tcp, &connection(&self.socket)),
             ..TraceSide::default()
         };
         let round_trips_ns = probe.end(WARM_UP, &mut side).map_err(|error| self.failed(&error))?;

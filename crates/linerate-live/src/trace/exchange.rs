@@ -6,10 +6,10 @@ use linerate_sys::socket::send_waiting;
 use std::io;
 use std::net::TcpStream;
 
-/// So many exchanges, asked from here.
+/// So many exchanges, asked from here: each message goes in parts of so many bytes, a call each.
 pub fn ask<P: Probe, W: Waiting>(
     socket: &TcpStream,
-    message: &[u8],
+    (message, part): (&[u8], usize),
     room: &mut [u8],
     exchanges: usize,
     probe: &mut P,
@@ -18,7 +18,9 @@ pub fn ask<P: Probe, W: Waiting>(
     for exchange in 0..exchanges {
         probe.begin();
         let sent = probe.now();
-        send_whole(socket, message)?;
+        for bytes in message.chunks(part) {
+            send_whole(socket, bytes)?;
+        }
         receive_whole(socket, room, probe, waiting)?;
         let returned = probe.now();
         probe.asked(exchange, sent, returned)?;

@@ -29,6 +29,51 @@ pub trait Probe {
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>>;
 }
 
+/// Sees what another one does, of a program that takes its time before it answers: a fault that is put in by hand.
+pub struct Slow<'p, P> {
+    probe: &'p mut P,
+    pause: Duration,
+}
+
+impl<'p, P> Slow<'p, P> {
+    /// Waits so long before each answer.
+    pub fn new(probe: &'p mut P, pause: Duration) -> Self {
+        Slow { probe, pause }
+    }
+}
+
+impl<P: Probe> Probe for Slow<'_, P> {
+    fn begin(&mut self) {
+        self.probe.begin();
+    }
+
+    fn now(&self) -> u64 {
+        self.probe.now()
+    }
+
+    fn between(&self) -> (u64, u64) {
+        let (returned, _) = self.probe.between();
+        std::thread::sleep(self.pause);
+        (returned, self.probe.between().1)
+    }
+
+    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+        self.probe.receive(socket, room, waits)
+    }
+
+    fn asked(&mut self, exchange: usize, sent: u64, returned: u64) -> io::Result<()> {
+        self.probe.asked(exchange, sent, returned)
+    }
+
+    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
+        self.probe.answered(exchange, returned, sent)
+    }
+
+    fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
+        self.probe.end(warm_up, side)
+    }
+}
+
 /// Only the round trips.
 pub struct Untraced(Vec<u64>);
 
@@ -146,6 +191,8 @@ const LAST: Duration = Duration::from_millis(100);
 pub struct Stamped<'s> {
     socket: &'s TcpStream,
     message_bytes: u64,
+    /// Bytes of a call: a message may go in several.
+    part_bytes: u64,
     /// Bytes that are sent before the first message.
     ahead: u64,
     exchanges: usize,
@@ -160,11 +207,17 @@ pub struct Stamped<'s> {
 
 impl<'s> Stamped<'s> {
     /// Asks the kernel for stamps.
-    pub fn new(socket: &'s TcpStream, message_bytes: usize, exchanges: usize, ahead: u64) -> Result<Self> {
+    pub fn new(
+        socket: &'s TcpStream,
+        (message_bytes, part_bytes): (u64, u64),
+        exchanges: usize,
+        ahead: u64,
+    ) -> Result<Self> {
         stamps::ask(socket)?;
         Ok(Stamped {
             socket,
-            message_bytes: message_bytes as u64,
+            message_bytes,
+            part_bytes,
             ahead,
             exchanges,
             times: vec![0; POINTS.len() * exchanges],
@@ -221,7 +274,12 @@ impl<'s> Stamped<'s> {
             return;
         }
         let exchange = usize::try_from(behind / self.message_bytes).unwrap_or(usize::MAX);
-        if behind % self.message_bytes != 0 || exchange > self.exchanges {
+        let within = behind % self.message_bytes;
+        // Of a message that goes in several calls the last one counts.
+        if within != 0 && within.is_multiple_of(self.part_bytes) && exchange < self.exchanges {
+            return;
+        }
+        if within != 0 || exchange > self.exchanges {
             return self.strays += 1;
         }
         let point = match passed {
@@ -306,7 +364,7 @@ mod tests {
     fn ids_of_no_message_are_counted_and_put_nowhere() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let mut stamped = Stamped::new(&socket, 10, 3, 1).unwrap();
+        let mut stamped = Stamped::new(&socket, (10, 10), 3, 1).unwrap();
         let sent = |id| Sent { passed: Passed::Queued, id, ns: 7 };
         stamped.take(sent(0));
         assert_eq!(stamped.strays, 0, "the byte ahead of them");
@@ -317,5 +375,10 @@ mod tests {
             stamped.take(sent(id));
         }
         assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
+        stamped.part_bytes = 5;
+        stamped.take(sent(15));
+        assert_eq!(stamped.strays, 4, "the first of two calls of the second message");
+        stamped.take(sent(20));
+        assert_eq!(stamped.column(AT_QUEUED), [7, 7, 7]);
     }
 }

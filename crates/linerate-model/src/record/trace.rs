@@ -25,15 +25,6 @@ pub struct TraceSide {
     /// How far the clock was set while the block ran.
     #[serde(default)]
     pub clock_step_ns: u64,
-    /// Time of this host's thread on its CPU.
-    #[serde(default)]
-    pub cpu_ns: u64,
-    /// How often that thread slept.
-    #[serde(default)]
-    pub voluntary_switches: u64,
-    /// How often another one took its CPU.
-    #[serde(default)]
-    pub involuntary_switches: u64,
     /// The counters of `struct tcp_info` that moved.
     #[serde(default)]
     pub tcp: BTreeMap<String, u64>,

@@ -8,8 +8,26 @@ mod link;
 mod message;
 
 pub use application::TRANSPORT_OF;
+pub use fault::SHIM_READ_RATE;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
+
+/// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, those
+/// of what it crosses, and faults that stand between its ends.
+pub const OF_CONNECTIONS: &[&str] = &[
+    "socket.send-buffer",
+    "socket.receive-buffer",
+    "socket.interface",
+    "socket.dscp",
+    "tcp.congestion-control",
+    "tcp.no-delay",
+    "tcp.mss",
+    "tcp.pacing-rate",
+    "tcp.source-port",
+    "relay.delay",
+    "relay.threshold",
+    "relay.below",
+];
 
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

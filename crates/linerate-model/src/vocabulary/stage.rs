@@ -68,7 +68,8 @@ pub const TRACE_LEVELS: &[TraceLevel] = &[
     TraceLevel {
         number: 0,
         reads: "the program's stamps, SO_TIMESTAMPING and schedstat, which any user may",
-        blind: "where within send-call and within receive time goes: no socket option stamps the lock, TCP, IP or the wake-up",
+        blind: "where within send-call and within receive time goes: no socket option stamps the lock, TCP, IP or the wake-up; between two \
+                hosts of one machine the arrival is stamped behind the packet filters of input, which then are in wire",
     },
     TraceLevel {
         number: 1,

@@ -47,6 +47,8 @@ pub enum Command {
     Transfer(super::transfer_args::Transfer),
     /// Say where a message waits on its way, on both hosts.
     Trace(super::trace_args::Trace),
+    /// Keep the packets of a stream as both hosts see them, for Wireshark, and say what they show.
+    Capture(super::capture_args::Capture),
     /// Search for settings that gain, and prove it.
     Tune(Tune),
     /// Name the host, link or group of many that is slow.

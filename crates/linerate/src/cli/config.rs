@@ -29,6 +29,7 @@ const MEASURING: &[&[&str]] = &[
     &["matrix"],
     &["transfer"],
     &["trace"],
+    &["capture"],
     &["calibrate"],
     &["lab", "up"],
 ];

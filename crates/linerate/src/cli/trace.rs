@@ -7,6 +7,7 @@ use super::trace_args::Trace;
 use super::{farewell, print, unmeasured};
 use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
+use crate::vocabulary::SHIM_READ_RATE;
 use crate::{Error, Result};
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,12 +27,15 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         bytes: args.bytes,
         exchanges: args.exchanges,
         blocks: args.blocks,
-        level: args.level,
+        // The tracepoints stamp the first packet of a message.
+        level: if args.writes > 1 { 0 } else { args.level },
         waits: args.waits(),
+        writes: args.writes,
     };
     let target = with_faults(&args.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
-    let (plan, stop) = (unmeasured::plan(&hosts, &args.set)?, Stop::listen()?);
+    let (plan, stop) =
+        (unmeasured::plan_of_connection(&hosts, &args.set, &[SHIM_READ_RATE.name])?, Stop::listen()?);
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("reaching the hosts");
@@ -50,12 +54,13 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     }
     // What was measured is told first: a page that cannot be written loses none of it.
     if let Some(path) = &args.page {
-        write(path, &trace_page(&trace))?;
+        write(path, trace_page(&trace).as_bytes())?;
     }
     farewell();
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(path: &Path, page: &str) -> Result<()> {
-    std::fs::write(path, page).map_err(|error| Error::io("write", path.display().to_string(), error))
+/// Writes a file, in the place of one that is there.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|error| Error::io("write", path.display().to_string(), error))
 }

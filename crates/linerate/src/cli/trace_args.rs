@@ -34,6 +34,10 @@ pub struct Trace {
     /// How both ends wait for a message: asleep in the kernel (sleep), asking again and again (poll), or one after the other.
     #[arg(long, default_value = "both", value_parser = ["both", "sleep", "poll"], help_heading = WHAT)]
     pub wait: String,
+    /// Calls in which the first host sends a message. With two and tcp.no-delay=off, Nagle's algorithm holds the second part until
+    /// the first one is acknowledged. More than one is traced at level 0.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 16), help_heading = WHAT)]
+    pub writes: u32,
     /// Set a knob of the connection: tcp.no-delay=off, socket.send-buffer=16KiB. May be repeated.
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]

@@ -6,6 +6,7 @@ use super::reach::Reach;
 use super::run::{once, settings};
 use super::watch::Watching;
 use crate::plan::{Plan, Profile, Rungs, Setting, Target, View};
+use crate::vocabulary::{Had, Knob, OF_CONNECTIONS};
 use crate::{Error, Result};
 use std::path::PathBuf;
 
@@ -27,6 +28,25 @@ pub fn hosts(target: Target, reach: &Reach, quiet: bool) -> Hosts {
         state: StateFolder { folder: None },
         asked: CommandLine::default(),
         keep: Keep::default(),
+    }
+}
+
+/// What the hosts of one connection are told: a setting that nothing of it heeds is refused, `also` are those that this command heeds.
+pub fn plan_of_connection(hosts: &Hosts, set: &[Setting], also: &[&str]) -> Result<Plan> {
+    let plan = plan(hosts, set)?;
+    let in_lab = matches!(plan.target, Target::Lab(_));
+    let heeds = |setting: &Setting| {
+        let had = Knob::named(&setting.knob).map(|knob| knob.had);
+        let of_lab = matches!(had, Some(Had::Links | Had::Filter | Had::FilterTried | Had::Host));
+        let name = setting.knob.as_str();
+        OF_CONNECTIONS.contains(&name) || also.contains(&name) || of_lab && in_lab
+    };
+    match plan.settings.iter().find(|setting| !heeds(setting)) {
+        None => Ok(plan),
+        Some(setting) => Err(Error::usage(
+            format!("{setting} does nothing to the connection of this command"),
+            "it heeds socket., tcp. and relay. knobs, without the engines, and in a lab link., filter. and host. too: linerate list knobs",
+        )),
     }
 }
 

@@ -176,6 +176,23 @@ pub const WORDS: &[Words] = &[
                stamps cost, measured against blocks without any. `linerate list stages` tells what each stage is.",
     },
     Words {
+        command: "capture",
+        examples: &[
+            ("linerate capture lab stream.pcapng", "4 MiB between two virtual hosts"),
+            (
+                "linerate capture lab:delay=2ms,loss=1% --page stream.html",
+                "with losses, and a page of what was in flight",
+            ),
+            (
+                "linerate capture ssh://root@node7 stream.pcapng --bytes 64MiB",
+                "to node7, where root is asked for",
+            ),
+        ],
+        exits: &[],
+        note: "Of each packet the first 128 bytes are kept, of this connection alone. Packet sockets ask for CAP_NET_RAW, which\n\
+               a lab's hosts have.",
+    },
+    Words {
         command: "tune",
         examples: &[
             ("linerate tune ssh://node7", "which settings of a program's sockets gain on the way to node7"),

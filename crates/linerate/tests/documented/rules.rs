@@ -75,6 +75,8 @@ pub const RULES: &[Rule] = &[
     new("linerate transfer lab", "", How::Stands, "", &[0]),
     new("linerate trace ssh://", "", How::NotRun("there is no host of that name"), "", &[]),
     new("linerate trace", "", How::Stands, " --exchanges 20 --blocks 1", &[0]),
+    new("linerate capture ssh://", "", How::NotRun("there is no host of that name"), "", &[]),
+    new("linerate capture", "", How::Stands, "", &[0]),
     new("linerate tune lab --dry-run", "", How::Stands, "", &[0]),
     new("linerate tune lab", "--fault", How::Stands, " --dry-run", &[0]),
     new("linerate tune", "", How::Simulated, "", VERDICT),

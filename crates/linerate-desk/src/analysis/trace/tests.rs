@@ -212,3 +212,15 @@ fn finer_points_cut_finer_and_an_awake_receiver_is_no_gap() {
     assert_eq!(named(&of, Some(1), Some("in"), "return").middle_ns, 5400.0);
     assert_eq!(named(&of, Some(1), Some("in"), "protocol-in").middle_ns, 700.0);
 }
+
+#[test]
+fn a_point_with_too_few_stamps_is_told_of() {
+    let mut seen = block(&[USUAL; 10], 1);
+    let arrived = seen.answering.points.get_mut("arrived").unwrap();
+    arrived.iter_mut().skip(3).for_each(|at| *at = None);
+    let of = analyse_trace(&trace(vec![seen])).waits.pop().unwrap();
+    assert_eq!(of.sparse, [("b: arrived".to_owned(), 0.3)].into());
+    assert!(of.stages.iter().all(|stage| stage.key.host != Some(HostId(1)) || stage.key.stage != "receive"));
+    let whole = analyse_trace(&trace(vec![block(&[USUAL; 10], 1)])).waits.pop().unwrap();
+    assert!(whole.sparse.is_empty(), "{:?}", whole.sparse);
+}

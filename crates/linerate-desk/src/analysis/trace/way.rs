@@ -4,8 +4,9 @@ use super::StageKey;
 use crate::plan::HostId;
 use crate::record::{TraceBlock, TraceSide};
 use crate::vocabulary::{
-    APPLICATION, IN, OUT, Point, RETURNED, RUN_QUEUE, RUNNING, SEND, WIRE, stage_between,
+    APPLICATION, IN, OUT, Point, RETURNED, RUN_QUEUE, RUNNING, SEND, WIRE, Wait, stage_between,
 };
+use std::collections::BTreeMap;
 
 /// Why an exchange cannot be cut.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ struct Leg {
     points: Vec<&'static Point>,
     /// Whether what another thread took of the CPU is counted apart, without a point.
     delays: bool,
+    /// Points at which too few messages are stamped to end a stage there, and the share that is.
+    sparse: Vec<(&'static Point, f64)>,
 }
 
 /// The way out of the asking host, in and out at the answering one, and back in.
@@ -57,10 +60,14 @@ impl Way {
             let sides: Vec<TraceSide> = blocks.iter().map(|block| side(block, asks)).collect();
             let is_there = |point: &&&Point| sides.iter().all(|side| is_stamped(side, point));
             let points: Vec<&Point> = all.iter().filter(is_there).copied().collect();
-            let delays = points.last().is_some_and(|last| last.name == RETURNED.name)
+            // It is taken out of a stage: of one point there is none.
+            let delays = points.len() > 1
+                && points.last().is_some_and(|last| last.name == RETURNED.name)
                 && !points.iter().any(|point| point.name == RUNNING.name)
                 && sides.iter().all(|side| !side.run_delay_ns.is_empty());
-            Leg { host, points, delays }
+            let sparse = all.iter().filter(|point| !points.iter().any(|kept| kept.name == point.name));
+            let sparse = sparse.filter_map(|point| Some((*point, stamped_share(&sides, point)?))).collect();
+            Leg { host, points, delays, sparse }
         };
         let legs = [
             leg(asking, true, OUT),
@@ -75,6 +82,19 @@ impl Way {
         }
         let keys = keys(&legs)?;
         Some(Way { legs, keys })
+    }
+
+    /// Points at which too few messages are stamped to end a stage there: by host and point, the share that is. Who polls is not
+    /// woken.
+    pub fn sparse(&self, wait: Wait) -> BTreeMap<String, f64> {
+        let of_leg = |leg: &Leg| {
+            let host = leg.host;
+            leg.sparse.iter().map(move |(point, share)| (host, *point, *share)).collect::<Vec<_>>()
+        };
+        let all = self.legs.iter().flat_map(of_leg);
+        all.filter(|(_, point, _)| wait == Wait::Sleeping || !point.is_optional)
+            .map(|(host, point, share)| (format!("{host}: {}", point.name), share))
+            .collect()
     }
 
     /// Its stages, in their order.
@@ -111,6 +131,16 @@ impl Way {
 /// A point counts where at least half of a block's messages have it.
 fn is_stamped(side: &TraceSide, point: &Point) -> bool {
     side.points.get(point.name).is_some_and(|all| 2 * all.iter().flatten().count() > all.len())
+}
+
+/// Of all messages; none where the level of no block stamps there.
+fn stamped_share(sides: &[TraceSide], point: &Point) -> Option<f64> {
+    let columns: Vec<_> = sides.iter().map(|side| side.points.get(point.name)).collect();
+    columns.iter().flatten().next()?;
+    let own = |side: &TraceSide| side.points.get(RETURNED.name).map_or(0, Vec::len);
+    let messages: usize = sides.iter().map(own).sum();
+    let stamped: usize = columns.iter().flatten().map(|column| column.iter().flatten().count()).sum();
+    (messages > 0).then(|| stamped as f64 / messages as f64)
 }
 
 fn keys(legs: &[Leg; 4]) -> Option<Vec<StageKey>> {

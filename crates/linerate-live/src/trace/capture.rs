@@ -1,0 +1,169 @@
+//! One stream's packets, as they pass this host's interface: a thread keeps their heads while the stream runs.
+
+use super::ask::{CaptureRequest, Captured};
+use crate::observer::tcp_info;
+use crate::record::{CapturedSide, Packet, encode_packets};
+use crate::{Error, Result};
+use linerate_sys::packets::{KEPT, Packets, ports};
+use linerate_sys::socket::{receive_waiting, send_waiting};
+use linerate_sys::{clock, link, thread};
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes of one call of the stream.
+const CALL: usize = 128 << 10;
+
+/// The bytes by which the receiving end says that its packets are kept, and that all has come.
+const READY: u8 = 1;
+const ALL: u8 = 2;
+
+/// How long the kernel may take until it stamps packets: a work item turns it on (net_enable_timestamp).
+const TURNED_ON: Duration = Duration::from_millis(30);
+
+/// How long what is still on its way may take: the last acknowledgements.
+const AFTER: Duration = Duration::from_millis(100);
+
+/// How long a sender that sends no more may wait until the other end has all: what its buffer holds may go slowly.
+pub const DRAINS: Duration = Duration::from_secs(60);
+
+/// The most bytes of heads that are kept: they go to the controller in one message.
+const MOST: u64 = 6 << 20;
+
+/// What a head takes beside itself.
+const BESIDE: u64 = 16;
+
+/// Plays this end of the stream, and keeps what passes.
+pub fn capture(socket: &TcpStream, request: &CaptureRequest) -> Result<Captured> {
+    let fail = |call| move |e| Error::io(call, "the connection", e);
+    let (here, there) =
+        (socket.local_addr().map_err(fail("getsockname"))?, socket.peer_addr().map_err(fail("getpeername"))?);
+    let missing = || Error::unavailable(format!("no interface has the address {}", here.ip()), "");
+    let interface = link::with_address(here.ip())?.ok_or_else(missing)?;
+    let packets = Packets::open(interface.index, ports(here, there)).map_err(refused)?;
+    std::thread::sleep(TURNED_ON);
+    let before = linerate_sys::tcp_info::tcp_info(socket)?;
+    let stop = AtomicBool::new(false);
+    let (played, kept) = std::thread::scope(|scope| -> Result<_> {
+        let keeper =
+            thread::start_within(scope, "capture", || keep(&packets, &stop, request.most_bytes.min(MOST)))?;
+        let played = if request.sends { send(socket, request) } else { receive(socket, request) };
+        std::thread::sleep(AFTER);
+        stop.store(true, Ordering::Relaxed);
+        let panicked = |_| Error::peer("this process", "a thread panicked", "please report it");
+        Ok((played, keeper.join().map_err(panicked)?))
+    })?;
+    let after = linerate_sys::tcp_info::tcp_info(socket)?;
+    let Kept { heads, cut, dropped } = kept?;
+    let (bytes, elapsed_ns) = played.map_err(|error| hung_up(&error))?;
+    Ok(Captured {
+        bytes,
+        elapsed_ns,
+        side: CapturedSide {
+            interface: interface.name,
+            packets: encode_packets(&heads),
+            dropped,
+            cut,
+            tcp: tcp_info::moved(&before, &after),
+            tcp_last: tcp_info::last(&after),
+            address: here.to_string(),
+        },
+    })
+}
+
+fn refused(error: linerate_sys::Error) -> Error {
+    match error.is_refusal() {
+        true => Error::unavailable(
+            format!("{error}: {}", error.source),
+            "packet sockets ask for CAP_NET_RAW: run as root, or in a lab",
+        ),
+        false => error.into(),
+    }
+}
+
+fn hung_up(error: &io::Error) -> Error {
+    Error::hung_up("the other end of the capture", format!("ended the stream ({})", error.kind()))
+}
+
+/// What was kept.
+struct Kept {
+    heads: Vec<Packet>,
+    cut: bool,
+    /// What there was no room for until then.
+    dropped: u64,
+}
+
+/// Heads until it is to stop, or so many bytes are kept.
+fn keep(packets: &Packets, stop: &AtomicBool, most_bytes: u64) -> Result<Kept> {
+    let (mut room, mut heads, mut bytes) = ([0; KEPT], Vec::new(), 0);
+    loop {
+        let next = packets.next(&mut room);
+        match next.map_err(|e| Error::io("recvmsg(AF_PACKET)", "packets of the connection", e))? {
+            Some(head) => {
+                bytes += head.kept as u64 + BESIDE;
+                if bytes > most_bytes {
+                    return Ok(Kept { heads, cut: true, dropped: packets.dropped()? });
+                }
+                heads.push(Packet {
+                    ns: head.ns,
+                    length: head.length.min(u32::MAX as usize) as u32,
+                    outgoing: head.outgoing,
+                    head: room[..head.kept].to_vec(),
+                });
+            }
+            None if stop.load(Ordering::Relaxed) => {
+                return Ok(Kept { heads, cut: false, dropped: packets.dropped()? });
+            }
+            None => {}
+        }
+    }
+}
+
+/// Sends so many bytes, or as many as it can in the time, and waits until the other end has them. How many, and how long that took.
+fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64)> {
+    let buffer = vec![0x55; CALL];
+    told(socket, READY)?;
+    let (begun, mut left) = (clock::monotonic_ns(), request.bytes);
+    while left > 0 && clock::monotonic_ns() - begun < request.limit_ns {
+        let part = left.min(CALL as u64) as usize;
+        left -= send_waiting(socket, &buffer[..part])? as u64;
+    }
+    socket.shutdown(Shutdown::Write)?;
+    told(socket, ALL)?;
+    Ok((request.bytes - left, clock::monotonic_ns() - begun))
+}
+
+/// Receives to the end, and says so. How many bytes, and how long that took since the first.
+fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64)> {
+    let (mut buffer, mut bytes, mut begun, mut ended) = (vec![0; CALL], 0, None, 0);
+    while send_waiting(socket, &[READY])? == 0 {}
+    loop {
+        match receive_waiting(socket, &mut buffer)? {
+            Some(0) => break,
+            came => bytes += came.unwrap_or(0) as u64,
+        }
+        ended = clock::monotonic_ns();
+        begun.get_or_insert(ended);
+        if bytes > request.bytes {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+    }
+    while send_waiting(socket, &[ALL])? == 0 {}
+    Ok((bytes, ended - begun.unwrap_or(ended)))
+}
+
+/// Waits for this byte.
+fn told(socket: &TcpStream, byte: u8) -> io::Result<()> {
+    let (mut room, begun) = ([0], Instant::now());
+    loop {
+        match receive_waiting(socket, &mut room) {
+            Ok(Some(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(Some(_)) if room[0] == byte => return Ok(()),
+            Ok(Some(_)) => return Err(io::ErrorKind::InvalidData.into()),
+            Ok(None) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && begun.elapsed() < DRAINS => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `linerate capture`: the packets of a stream, from the arguments to the file.
+
+use super::capture_args::Capture;
+use super::fault::with_faults;
+use super::measure::reached;
+use super::stop::Stop;
+use super::trace::write;
+use super::{farewell, print, unmeasured};
+use crate::report::{capture_json, capture_page, capture_text, pcapng};
+use crate::run::capture::CaptureOrder;
+use crate::{Error, Result};
+use std::process::ExitCode;
+
+/// Captures, and prints what came of it.
+pub fn main(args: &Capture) -> Result<ExitCode> {
+    let order =
+        CaptureOrder { bytes: args.bytes, limit_ns: args.limit, back: args.back, most_bytes: args.keep };
+    let target = with_faults(&args.target, &args.faults)?;
+    let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
+    let (plan, stop) = (unmeasured::plan_of_connection(&hosts, &args.set, &[])?, Stop::listen()?);
+    let wanted = || stop.wanted();
+    let mut watcher = hosts.watching.start(&stop)?;
+    watcher.announce("reaching the hosts");
+    let captured =
+        reached(&plan, &hosts, &wanted, watcher.as_mut()).and_then(|mut runner| runner.capture(&order));
+    watcher.ended()?;
+    // What a signal breaks on its way is no failure of its own.
+    let mut capture = captured.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
+    capture.target = hosts.target.to_string();
+    let file = args.file.display().to_string();
+    write(&args.file, &pcapng(&capture, args.seen()))?;
+    match args.json {
+        true => print(&format!(
+            "{}\n",
+            capture_json(&capture, &file).map_err(|e| Error::io("write", "JSON", e.into()))?
+        ))?,
+        false => print(&capture_text(&capture, &file))?,
+    }
+    // What was measured is told first: a page that cannot be written loses none of it.
+    if let Some(path) = &args.page {
+        write(path, capture_page(&capture, &file).as_bytes())?;
+    }
+    farewell();
+    Ok(ExitCode::SUCCESS)
+}
