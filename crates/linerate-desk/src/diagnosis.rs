@@ -15,6 +15,7 @@ mod sign;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod transfer_beside;
 mod waterfall;
 mod wire;
 
@@ -23,6 +24,7 @@ pub use cause::{CauseVerdict, Grade, NO_SIGN};
 pub use doubt::Finding;
 pub use facts::fact;
 pub use transfer::{TransferBound, transfer_bound};
+pub use transfer_beside::{FileCosts, file_costs, transfer_beside_bound};
 pub use waterfall::{Gap, Waterfall};
 pub use wire::{Wire, wire};
 

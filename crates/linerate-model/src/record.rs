@@ -41,7 +41,7 @@ pub use read::{BadLine, Unreadable, read};
 pub use tally::{StageTally, SubInterval, Tally};
 pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
-pub use transfer_beside::TransfersOf;
+pub use transfer_beside::{Recognised, TransfersBeside, TransfersOf};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 

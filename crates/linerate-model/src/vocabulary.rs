@@ -14,6 +14,7 @@ mod knob;
 mod lab_key;
 mod library;
 pub mod metric;
+pub mod mover;
 mod native;
 mod observer;
 mod pattern;

@@ -55,14 +55,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let of_size = || rows.iter().copied().filter(move |row| row["bytes"] == bytes);
         let ours = OURS.map(|name| of_size().find(|row| row["tool"] == name && row["streams"] == STREAMS));
         println!(
-            "  {:16} {:>7} {:>26} {:>26}  sealed",
+            "  {:26} {:>7} {:>26} {:>26}  sealed",
             "program", "streams", "ours verified", "ours not verified"
         );
         for other in of_size().filter(|row| row["is_ours"] == false) {
             let [verified, bare] = ours.map(|ours| ours.map_or("-".into(), |ours| ratio(ours, other)));
-            let (tool, streams) = (other["tool"].as_str().unwrap_or_default(), &other["streams"]);
-            let seals = if other["seals"] == true { "yes" } else { "no" };
-            println!("  {tool:16} {streams:>7} {verified:>26} {bare:>26}  {seals}");
+            let best = if other["flags"].is_string() { ", best flags" } else { "" };
+            let tool = format!("{}{best}", other["tool"].as_str().unwrap_or_default());
+            let (streams, seals) = (&other["streams"], if other["seals"] == true { "yes" } else { "no" });
+            println!("  {tool:26} {streams:>7} {verified:>26} {bare:>26}  {seals}");
         }
     }
     Ok(())

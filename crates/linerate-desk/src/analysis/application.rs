@@ -43,6 +43,14 @@ pub(super) fn striped_bps(trial: &Trial) -> Option<f64> {
     positive(rates?.iter().sum())
 }
 
+/// What a file that is moved carries until it is on the disk, by the end that moves it.
+pub(super) fn file_bps(trial: &Trial) -> Option<f64> {
+    let moves = trial.roles.iter().find(|role| role.does == Does::Moves)?;
+    let slices = &moves.flows.first()?.slices_ns;
+    let bytes = trial.block.message_bytes * trial.block.messages * slices.len() as u64;
+    positive(8e9 * bytes as f64 / slices.iter().sum::<u64>() as f64)
+}
+
 /// How long a client took for all of its regions: of the first, or of the last.
 pub(super) fn done_ns(trial: &Trial, of: fn(f64, f64) -> f64) -> Option<f64> {
     clients(trial).map(|flow| flow.slices_ns.iter().sum::<u64>() as f64).reduce(of).and_then(positive)
@@ -90,6 +98,15 @@ mod tests {
         };
         let roles = vec![role(Does::Stages, 0, flow(None)), role(Does::Stages, 1, flow(Some(20)))];
         assert_eq!(value(Pattern::Pipeline, roles, "unit-rate"), Some(40.0));
+    }
+
+    #[test]
+    fn a_file_is_its_bytes_over_its_time() {
+        let flow = Flow { slices_ns: vec![4000], ..Flow::default() };
+        let taken = Flow { bytes: 1000, ..Flow::default() };
+        let roles = vec![role(Does::Moves, 0, flow), role(Does::Takes, 0, taken)];
+        assert_eq!(value(Pattern::File, roles.clone(), "file-throughput"), Some(2e9));
+        assert_eq!(value(Pattern::File, roles[1..].to_vec(), "file-throughput"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::doubt;
 use super::paper::{PAPERS, Paper};
 use super::row::{Kind, Layer, Row, Size};
 use super::said::{label, printed};
+use crate::unit::Bytes;
 use crate::vocabulary::Pattern;
 use Pattern::{Connect, FixedCount, PingPing, PingPong, Stream};
 use std::ops::RangeInclusive;
@@ -166,12 +167,16 @@ const fn place(
     Ok(Drawn { measures, patterns, along: Along::Size, factor: None, made: "" })
 }
 
+/// The test of whole files.
+const OF_FILES: &str = "file transfer WAN";
+
 /// What tells the number of rules of a packet filter in a configuration.
 const OF_RULES: &str = "rules=";
 
 const RULES: &[Rule] = &[
     Rule { config: OF_RULES, ..rule("netperf TCP_STREAM", "throughput", by_rules(RATE, &[Stream])) },
     Rule { config: OF_RULES, ..rule("netperf TCP_RR", "rtt", by_rules(&["round-trip"], &[PingPong])) },
+    rule(OF_FILES, "throughput", value(&["file-throughput"], &[Pattern::File])),
     rule("netperf WAN", "", Err("of all numbers of rules at once: conclusions of the suite test it")),
     rule("netfilter", "", Err("a difference of two values of the paper")),
     rule("pktgen", "packet_rate", value(&["message-rate"], &[Stream])),
@@ -247,7 +252,10 @@ const NOWHERE: &[Group] = &[
     (|row| row.kind == Kind::Setting, "it was set, not measured"),
     (|row| row.kind == Kind::Price, "a price"),
     (|row| row.layer == Layer::Hardware, "of the hardware, of which no figure is"),
-    (|row| row.layer == Layer::Application, "of whole applications, of which no figure is"),
+    (
+        |row| row.layer == Layer::Application && !row.test.starts_with(OF_FILES),
+        "of whole applications, of which no figure is",
+    ),
     (|row| row.layer == Layer::Tool, "it compares tools"),
     (|row| row.kind == Kind::Projected, "expected, not measured: the perspective of a ladder has it"),
     (|row| row.kind == Kind::Theoretical, "of the hardware, of which no figure is"),
@@ -274,6 +282,7 @@ fn shown(row: &Row) -> Result<Shown, &'static str> {
     let sizes = match (drawn.along, &row.bytes) {
         (Along::Rules, _) => filter_rules(row).map(|rules| rules..=rules),
         (_, Some(Size::Messages(sizes))) => Some(sizes.clone()),
+        (_, Some(Size::File(size))) => size.parse::<Bytes>().ok().map(|bytes| bytes.0..=bytes.0),
         _ => None,
     };
     if drawn.factor.is_some() && value.is_none() {

@@ -2,10 +2,11 @@
 
 use super::block::borderless;
 use super::transfer::size;
+use crate::diagnosis::{file_costs, transfer_beside_bound};
 use crate::published::{Size, rows};
-use crate::record::TransfersOf;
+use crate::record::{TransfersBeside, TransfersOf};
 use crate::statistic::Estimate;
-use crate::unit::{BitRate, counted, supported_digits};
+use crate::unit::{BitRate, Nanoseconds, counted, significant, supported_digits};
 use comfy_table::CellAlignment;
 use serde_json::{Value, json};
 
@@ -15,14 +16,21 @@ const PAPER: (&str, &str) = ("S004", "file transfer WAN");
 const HEADS: [&str; 8] = ["program", "streams", "rate", "low", "high", "n", "paper", "sealed"];
 
 /// The table, the fastest first of each size, and why what is missing is.
-pub fn transfers_text(all: &[TransfersOf]) -> String {
+pub fn transfers_text(beside: &TransfersBeside) -> String {
+    let all = &beside.rows[..];
     let mut loads: Vec<(Option<u64>, u64)> = all.iter().map(|one| (one.files, one.bytes)).collect();
     loads.sort_unstable();
     loads.dedup();
     let mut text: String = loads.iter().map(|(files, bytes)| table(*files, *bytes, all)).collect();
+    text += &flags(all);
+    text.extend(all.iter().filter_map(|one| bound(one, beside)));
+    text.extend(all.iter().filter_map(|one| costs(one, all)));
+    text.extend(beside.recognised.iter().map(|one| {
+        format!("here, and not measured: {} ({}), which this program does not drive\n", one.name, one.version)
+    }));
     let failed = |one: &TransfersOf| {
         let why = one.failed.as_ref()?;
-        Some(format!("not measured: {} of {}: {why}\n", one.tool, size(one.bytes)))
+        Some(format!("not measured: {} of {}: {why}\n", name(one), size(one.bytes)))
     };
     let mut failed: Vec<String> = all.iter().filter_map(failed).collect();
     failed.sort();
@@ -32,13 +40,29 @@ pub fn transfers_text(all: &[TransfersOf]) -> String {
 }
 
 /// The same for a program.
-pub fn transfers_json(all: &[TransfersOf]) -> Value {
-    let rows = all.iter().map(|one| {
+pub fn transfers_json(beside: &TransfersBeside) -> Value {
+    let rows = beside.rows.iter().map(|one| {
         let rate = rate(one)
             .map(|rate| json!({ "median": rate.median, "low": rate.low, "high": rate.high, "n": rate.n }));
-        json!({ "transfers": one, "throughput_bps": rate, "paper_bps": published(one) })
+        let costs = file_costs(one, &beside.rows).map(|costs| {
+            let of = |of: Estimate| json!({ "median": of.median, "low": of.low, "high": of.high, "n": of.n });
+            json!({ "begin_ns": of(costs.begin_ns), "file_ns": of(costs.file_ns), "byte_ns": of(costs.byte_ns) })
+        });
+        json!({
+            "transfers": one,
+            "throughput_bps": rate,
+            "paper_bps": published(one),
+            "bound": said(one, beside),
+            "file_costs": costs,
+        })
     });
-    json!({ "schema": "linerate.transfers-report/1", "rows": rows.collect::<Vec<_>>() })
+    json!({
+        "schema": "linerate.transfers-report/1",
+        "rows": rows.collect::<Vec<_>>(),
+        "round_trip_ns": beside.round_trip_ns,
+        "cipher_bytes_per_s": beside.ciphers,
+        "recognised": beside.recognised,
+    })
 }
 
 fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
@@ -54,7 +78,7 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
         let digits = supported_digits(rate.median, rate.half_width());
         let shown = |bps: Option<f64>| bps.map_or("-".into(), |bps| BitRate(bps).rounded(digits));
         table.add_row([
-            one.tool.clone(),
+            name(one),
             one.streams.to_string(),
             shown(Some(rate.median)),
             shown(rate.low),
@@ -74,6 +98,55 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
         |files| format!("a folder of {}, {} in all", counted(files, "file"), size(bytes)),
     );
     format!("{what}, until it was on the disk\n\n{lines}\n")
+}
+
+/// What binds one, by its median.
+fn said(one: &TransfersOf, beside: &TransfersBeside) -> Option<String> {
+    transfer_beside_bound(one, &rate(one)?, beside)
+}
+
+fn bound(one: &TransfersOf, beside: &TransfersBeside) -> Option<String> {
+    Some(format!("{} of {} is bound by {}\n", name(one), size(one.bytes), said(one, beside)?))
+}
+
+/// What a small file costs; where the interval holds nothing it cannot be told.
+fn costs(one: &TransfersOf, all: &[TransfersOf]) -> Option<String> {
+    let costs = file_costs(one, all)?;
+    let way = format!("small files by {}, {}", name(one), counted(u64::from(one.streams), "stream"));
+    let (Some(low), Some(high)) = (costs.file_ns.low, costs.file_ns.high) else {
+        return Some(format!("{way}: what a file costs takes six rounds to tell\n"));
+    };
+    if low <= 0.0 {
+        return Some(format!("{way}: what a file costs beside its bytes cannot be told\n"));
+    }
+    let time = |ns: f64| Nanoseconds(ns).to_string();
+    Some(format!(
+        "{way}: each costs {} [{}, {}] beside its bytes, which take {} ns each; it begins in {}\n",
+        time(costs.file_ns.median),
+        time(low),
+        time(high),
+        significant(costs.byte_ns.median, 3),
+        time(costs.begin_ns.median.max(0.0)),
+    ))
+}
+
+/// `scp, best flags`.
+fn name(of: &TransfersOf) -> String {
+    format!("{}{}", of.tool, if of.flags.is_some() { BEST } else { "" })
+}
+
+/// What the name of a program is followed by that is told more than where to send.
+const BEST: &str = ", best flags";
+
+/// Which these are, a line a program.
+fn flags(all: &[TransfersOf]) -> String {
+    let mut lines: Vec<String> = all
+        .iter()
+        .filter_map(|one| Some(format!("best flags of {}: {}\n", one.tool, one.flags.as_ref()?)))
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines.concat()
 }
 
 /// Bits a second of one program: the median of its transfers.
@@ -97,6 +170,7 @@ fn published(of: &TransfersOf) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Recognised;
 
     fn of(tool: &str, bytes: u64, took_ms: &[u64], paper: Option<&str>) -> TransfersOf {
         TransfersOf {
@@ -109,12 +183,33 @@ mod tests {
         }
     }
 
+    fn text(rows: Vec<TransfersOf>) -> String {
+        transfers_text(&TransfersBeside { rows, ..TransfersBeside::default() })
+    }
+
+    #[test]
+    fn a_bound_is_told_with_what_is_only_recognised() {
+        let ssh = TransfersOf { window_bytes: Some(2 << 20), ..of("scp", 10_000_000, &[100], None) };
+        let recognised = vec![Recognised { name: "bbcp".into(), version: "17.12".into() }];
+        let beside = TransfersBeside {
+            rows: vec![ssh],
+            round_trip_ns: Some(20_000_000),
+            recognised,
+            ..TransfersBeside::default()
+        };
+        let text = transfers_text(&beside);
+        for part in ["scp of 9.54 MiB is bound by a window of its own", "not measured: bbcp (17.12)"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(transfers_json(&beside)["recognised"][0]["name"], "bbcp");
+    }
+
     #[test]
     fn the_fastest_stands_first_with_its_interval() {
         let fast = of("fast", 10_000_000, &[100, 90, 110, 100, 95, 105], None);
         let slow = of("slow", 10_000_000, &[1000], None);
         let failed = TransfersOf { failed: Some("it broke".into()), ..of("broken", 10_000_000, &[], None) };
-        let text = transfers_text(&[slow, fast, failed]);
+        let text = text(vec![slow, fast, failed]);
         let at = |word: &str| text.find(word).unwrap();
         assert!(
             at("fast") < at("slow") && text.contains("not measured: broken of 9.54 MiB: it broke"),
@@ -128,10 +223,20 @@ mod tests {
     }
 
     #[test]
+    fn flags_stand_below_the_rows_that_have_them() {
+        let plain = of("scp", 10_000_000, &[100], None);
+        let best = TransfersOf { flags: Some("-x".into()), ..of("scp", 10_000_000, &[50], None) };
+        let text = text(vec![plain, best.clone(), best]);
+        let line = |word: &str| text.lines().find(|line| line.trim().starts_with(word)).unwrap();
+        assert!(line("scp, best flags").contains("1.6 Gb/s"), "{text}");
+        assert_eq!(text.matches("best flags of scp: -x").count(), 1, "{text}");
+    }
+
+    #[test]
     fn a_folder_has_a_table_of_its_own() {
         let file = of("alone", 10_000_000, &[100], Some("OpenSSH scp arcfour"));
         let folder = TransfersOf { tool: "many".into(), files: Some(300), ..file.clone() };
-        let text = transfers_text(&[folder.clone(), file]);
+        let text = text(vec![folder.clone(), file]);
         let at = |word: &str| text.find(word).unwrap();
         assert!(
             at("a file of 9.54 MiB") < at("alone") && at("alone") < at("a folder of 300 files"),

@@ -174,6 +174,9 @@ impl Shape<'_> {
 
     /// A few messages, few enough for a slow link.
     fn probing(&self) -> Block {
+        if self.entry.case.pattern.entry().is_single {
+            return self.block(1, 1, 0);
+        }
         if self.entry.case.pattern.searches() {
             return self.block(LEAST_SAMPLES, 1, 0);
         }
@@ -201,6 +204,9 @@ impl Shape<'_> {
     /// As many messages as fit into the time, at so many nanoseconds each.
     fn lasting(&self, trial_ns: u64, ns: f64) -> Block {
         let case = &self.entry.case;
+        if case.pattern.entry().is_single {
+            return self.block(1, 1, 0);
+        }
         if let Some(Search { least_parts, longest_part_ns, .. }) = case.pattern.search() {
             let part_ns = (trial_ns / least_parts).min(longest_part_ns);
             let messages = part_ns.div_ceil(FEEDBACK_NS);

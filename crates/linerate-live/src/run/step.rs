@@ -1,7 +1,7 @@
 //! A step's names, its parts by host, and the events that come of it.
 
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
-use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step, Suite};
+use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step, Suite, Target};
 use crate::record::{
     Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
@@ -170,6 +170,7 @@ pub fn order(plan: &Plan, step: &Step, host: HostId) -> Option<Box<Order>> {
             worker: 0,
             pairs: ends(case.pairs.iter()),
             graph: plan.view.suites().iter().find_map(of_suite),
+            in_lab: matches!(plan.target, Target::Lab(_)),
             patience_ms: step.patience_ns / 1_000_000,
         })
     })

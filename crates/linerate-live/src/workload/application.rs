@@ -25,6 +25,8 @@ pub struct Order {
     pub pairs: Vec<(HostId, HostId)>,
     /// The stages of a pipeline and what joins them.
     pub graph: Option<Graph>,
+    /// Whether they are a lab's.
+    pub in_lab: bool,
     /// How long nothing may move.
     pub patience_ms: u64,
 }

@@ -5,9 +5,10 @@
 //! | [`monitor`] | every node is asked for its state |
 //! | [`pipeline`] | filters that are joined by streams of buffers |
 //! | [`striped`] | a file in stripes on several servers |
+//! | [`file`] | a file that is moved |
 
 use super::application::{Answers, Order, Seat};
-use super::{monitor, pipeline, striped};
+use super::{file, monitor, pipeline, striped};
 use crate::pattern::Awake;
 use crate::plan::Block;
 use crate::vocabulary::Does;
@@ -26,6 +27,8 @@ const ENDS: &[(Does, Play)] = &[
     (Does::Stores, striped::use_file),
     (Does::FetchesTile, striped::use_file),
     (Does::StoresTile, striped::use_file),
+    (Does::Moves, file::move_files),
+    (Does::Takes, file::take_files),
 ];
 
 /// Plays all sessions of this end. Where it fails, they are closed: other ends may wait for them.

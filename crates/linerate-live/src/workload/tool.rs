@@ -2,23 +2,27 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `cipher` | how fast one core seals |
+//! | `recognised` | programs that are known by name alone |
 //! | `site` | the files, addresses and words of one transfer |
 //! | `service` | what listens at the far end for it, and is gone afterwards |
 //! | `play` | one transfer by one tool: its time, and whether what came is what was sent |
 //! | the others | a tool each, one line in [`TOOLS`] |
 //!
-//! Each tool is as its package has it, with no more said to it than where it is to send. Its service is private: its
-//! configuration and keys are made for one transfer, and no file of the user's is read.
+//! Each tool is as its package has it, with no more said to it than where it is to send, and a second time as its manual knows
+//! it to be quickest. Its service is private: its configuration and keys are made for one transfer, and no file of the user's is read.
 
 mod aria2;
+pub mod cipher;
 mod gridftp;
 mod lftp;
 mod pipe;
 pub mod play;
 mod rclone;
+pub mod recognised;
 mod rsync;
 mod scp;
-mod service;
+pub mod service;
 mod sftp;
 mod site;
 mod sshd;
@@ -26,9 +30,10 @@ mod web;
 mod xrootd;
 
 pub use play::{Bench, Files};
+pub use service::Here;
+pub use site::Site;
 
 use service::Service;
-use site::Site;
 use std::path::PathBuf;
 
 /// A program that moves files.
@@ -47,12 +52,28 @@ pub struct Tool {
     pub seals: bool,
     /// Whether it fetches from the first host, rather than sending to the second.
     pub pulls: bool,
+    /// What is said to it to be quick; nothing of one as shipped.
+    pub flags: &'static str,
+    /// The same with the flags by which it is known to be quickest; none where it has none, or has them already.
+    pub best: Option<&'static Tool>,
+    /// What OpenSSH bounds it by, where it goes by that.
+    pub sealing: Option<Sealing>,
     /// What of Table 3 of the paper is the same program, by its number of streams.
     pub paper: &'static [(u32, &'static str)],
-    service: &'static Service,
+    /// What listens at the far end.
+    pub service: &'static Service,
     words: fn(&Site, u32) -> Vec<String>,
     /// The same for a folder with all that is in it; none where it moves single files only.
     folder: Option<fn(&Site, u32) -> Vec<String>>,
+}
+
+/// How a program that goes by OpenSSH is bound by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sealing {
+    /// The cipher, as OpenSSL calls it.
+    pub cipher: &'static str,
+    /// How many bytes of one channel may be under way, as far as is known of the end that takes.
+    pub window_bytes: Option<u64>,
 }
 
 /// Every tool.
@@ -99,6 +120,7 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::mover::MOVER_NAMES;
 
     #[test]
     fn every_tool_says_what_it_takes() {
@@ -106,6 +128,19 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), TOOLS.len());
+        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        assert_eq!(known, MOVER_NAMES[1..], "plans know them by these");
+        let all = || TOOLS.iter().flat_map(|tool| [Some(*tool), tool.best]).flatten();
+        assert!(
+            TOOLS
+                .iter()
+                .all(|tool| tool.flags.is_empty() && tool.best.is_none_or(|best| best.name == tool.name))
+        );
+        assert!(
+            all()
+                .filter(|tool| !tool.flags.is_empty())
+                .all(|tool| tool.best.is_none() && tool.paper.is_empty())
+        );
         for tool in TOOLS {
             assert!(!tool.programs.is_empty() && !tool.packages.is_empty() && !tool.about.is_empty());
             assert!(tool.streams.contains(&1) && tool.streams.is_sorted(), "{}", tool.name);

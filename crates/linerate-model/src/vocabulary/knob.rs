@@ -476,4 +476,8 @@ pub const KNOBS: &[Knob] = &[
     application::MPI_FILE_FOLDER,
     application::MPI_FILE_ACCESS,
     application::MPI_FILE_VIEW,
+    application::FILE_TOOL,
+    application::FILE_FLAGS,
+    application::FILE_FROM,
+    application::FILE_TO,
 ];

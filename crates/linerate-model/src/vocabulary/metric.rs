@@ -247,6 +247,7 @@ pub const METRICS: &[Metric] = &[
     UNIT_RATE,
     STRIPED_THROUGHPUT,
     DONE_TIME,
+    FILE_THROUGHPUT,
     ALPHA,
     BETA,
     RESIDUAL,

@@ -65,6 +65,8 @@ pub enum Pattern {
     FileRead,
     /// The same, written.
     FileWrite,
+    /// A file from a host to another, by this program or another one.
+    File,
 }
 
 /// What a pattern needs of a session, and a transport's sessions offer.
@@ -145,6 +147,8 @@ pub struct PatternEntry {
     pub connects_anew: bool,
     /// Whether it is an application, whose ends play all of their sessions together.
     pub application: bool,
+    /// Whether a trial is a single message, however long that takes.
+    pub is_single: bool,
     /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
     /// than comes.
     pub search: Option<Search>,
@@ -169,6 +173,7 @@ const STREAM: PatternEntry = PatternEntry {
     is_exchange: false,
     connects_anew: false,
     application: false,
+    is_single: false,
     search: None,
     has_rate: true,
     messages: None,
@@ -358,6 +363,7 @@ pub const PATTERNS: &[PatternEntry] = &[
     application::TILED_WRITE,
     application::FILE_READ,
     application::FILE_WRITE,
+    application::FILE,
 ];
 
 // A pattern that has no entry, or not its own, is not compiled.
@@ -367,7 +373,7 @@ const _: () = {
         assert!(PATTERNS[at].pattern as usize == at);
         at += 1;
     }
-    assert!(at == Pattern::FileWrite as usize + 1);
+    assert!(at == Pattern::File as usize + 1);
 };
 
 impl Pattern {

@@ -62,6 +62,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("filter.state", "{}"),
     ("filter.match", "{} rule fits"),
     ("filter.at", "at the {}"),
+    ("file.tool", "{}"),
+    ("file.flags", "{} flags"),
+    ("file.from", "from {}"),
+    ("file.to", "to {}"),
 ];
 
 /// Values that have a name.
@@ -84,6 +88,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("filter.match", "first", "the first"),
     ("filter.match", "middle", "the middle"),
     ("filter.match", "last", "the last"),
+    ("file.flags", "shipped", "usual"),
 ];
 
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.

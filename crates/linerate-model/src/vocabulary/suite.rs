@@ -59,4 +59,11 @@ pub const SUITES: &[SuiteEntry] = &[
         figures: "004-T4, 004-T5; with lab:hosts=3 also at a router",
         plan: include_str!("../../data/suites/packet-filter.toml"),
     },
+    SuiteEntry {
+        name: "transfer",
+        paper: "S004",
+        about: "files moved by every program that does, by size, by streams, and between disks and memory",
+        figures: "004-T3",
+        plan: include_str!("../../data/suites/transfer.toml"),
+    },
 ];

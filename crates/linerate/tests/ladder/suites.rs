@@ -139,6 +139,17 @@ fn packet_filters_are_drawn_on_a_lab() {
 }
 
 #[test]
+fn transfers_are_drawn_on_simulated_hosts() {
+    drawn(&["simulated", "--suite", "transfer"]);
+}
+
+#[test]
+#[ignore = "takes ten minutes: ./test --long"]
+fn transfers_are_drawn_on_a_lab() {
+    drawn(&["lab", "--suite", "transfer"]);
+}
+
+#[test]
 fn the_suite_of_a_grid_is_drawn_over_a_path() {
     drawn(&["lab:metro", "--suite", "grid"]);
 }

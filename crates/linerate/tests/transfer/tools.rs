@@ -29,7 +29,10 @@ fn each_tool_that_is_here_moves_a_file() {
     for tool in TOOLS.iter().filter(|tool| tool.missing(&path).is_none()) {
         let rows = of(tool.name);
         let loads = 1 + usize::from(tool.moves_folders());
-        assert_eq!(rows.len(), loads * tool.streams.len(), "{}", tool.name);
+        let ways = tool.streams.len() + tool.best.map_or(0, |best| best.streams.len());
+        assert_eq!(rows.len(), loads * ways, "{}", tool.name);
+        let best = rows.iter().filter(|row| row["transfers"]["flags"].is_string()).count();
+        assert_eq!(best, loads * tool.best.map_or(0, |best| best.streams.len()), "{}", tool.name);
         for row in rows {
             assert!(row["throughput_bps"]["median"].as_f64().is_some_and(|bps| bps > 0.0), "{row}");
             assert_eq!(row["transfers"]["took_ns"].as_array().map(Vec::len), Some(1), "{row}");

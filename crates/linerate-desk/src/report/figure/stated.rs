@@ -13,6 +13,7 @@ const LAYERS: &[(&str, Layer)] = &[
     ("network.tcp", Layer::Tcp),
     ("network.tcp", Layer::Offload),
     ("network.tcp", Layer::Filter),
+    ("network.tcp", Layer::Application),
     ("network.mpi", Layer::Mpi),
     ("network.pvm", Layer::Mpi),
     ("network.tcgmsg", Layer::Mpi),

@@ -50,7 +50,7 @@ fn every_shipped_claim_has_its_trio() {
 }
 
 /// The suites, each of which has a test below.
-const JUDGED: [&str; 6] = ["san", "libraries", "adapter", "sockets", "grid", "packet-filter"];
+const JUDGED: [&str; 7] = ["san", "libraries", "adapter", "sockets", "grid", "packet-filter", "transfer"];
 
 #[test]
 fn claims_of_libraries_are_told_where_they_are_so() {
@@ -80,6 +80,11 @@ fn claims_of_grid_are_told_where_they_are_so() {
 #[test]
 fn claims_of_packet_filter_are_told_where_they_are_so() {
     are_told(JUDGED[5]);
+}
+
+#[test]
+fn claims_of_transfer_are_told_where_they_are_so() {
+    are_told(JUDGED[6]);
 }
 
 fn are_told(name: &str) {

@@ -3,8 +3,14 @@
 use super::web::HTTP;
 use super::{Tool, words};
 
-/// The tool. Without its least size of a piece it would take one stream for a small file.
-pub static ARIA2: Tool = Tool {
+/// The tool.
+pub static ARIA2: Tool = Tool { best: Some(&BEST), ..SHIPPED };
+
+/// As many connections as it makes to one server.
+static BEST: Tool = Tool { flags: "-x16 -s16 -k1M", streams: &[16], ..SHIPPED };
+
+/// Without its least size of a piece it would take one stream for a small file.
+const SHIPPED: Tool = Tool {
     name: "aria2",
     about: "aria2c from rclone's HTTP server",
     programs: &["aria2c", "rclone"],
@@ -12,6 +18,9 @@ pub static ARIA2: Tool = Tool {
     streams: &[1, 2, 4],
     seals: false,
     pulls: true,
+    flags: "",
+    best: None,
+    sealing: None,
     paper: &[],
     service: &HTTP,
     words: |site, streams| {

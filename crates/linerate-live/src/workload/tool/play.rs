@@ -1,7 +1,7 @@
 //! One transfer by one tool: from the start of the program to the file on the disk, and whether it is the file.
 
 use super::Tool;
-use super::service::{last_line, quiet};
+use super::service::{Place, last_line, quiet};
 use super::site::Site;
 use crate::control::Check;
 use crate::lab::VirtualHost;
@@ -14,6 +14,7 @@ use linerate_sys::{destination, spawn};
 use rand::Rng;
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -44,9 +45,9 @@ pub struct Bench {
     folder: PathBuf,
     user: String,
     transfers: u16,
-    // After what is in it.
-    _keeper: ChildProcess,
+    // The keeper ends by what it waits for, which goes first: else its end would be waited for in vain.
     _kept: SupervisedDaemon,
+    _keeper: ChildProcess,
 }
 
 /// A file or a folder to be moved, and its digest.
@@ -57,13 +58,22 @@ pub struct Files {
     pub bytes: u64,
     /// How many files a folder has; none of a file.
     pub count: Option<u64>,
-    digest: blake3::Hash,
+    /// Of its bytes.
+    pub digest: blake3::Hash,
 }
 
 impl Bench {
     /// Makes the folder.
     pub fn new() -> Result<Bench> {
-        let kept = SupervisedDaemon::expect()?;
+        Bench::kept_by(SupervisedDaemon::expect()?)
+    }
+
+    /// Makes it below another one.
+    pub fn below(folder: &Path) -> Result<Bench> {
+        Bench::kept_by(SupervisedDaemon::expect_below(folder)?)
+    }
+
+    fn kept_by(kept: SupervisedDaemon) -> Result<Bench> {
         let mut command = kept.command(Path::new("sleep"))?;
         command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null());
         // It leads a session of its own, which the leader of a group cannot.
@@ -136,6 +146,21 @@ impl Bench {
         path
     }
 
+    /// What the next transfer by a tool is of, to a service at an address.
+    pub fn site(&mut self, source: &Path, address: IpAddr) -> Result<Site> {
+        self.transfers += 1;
+        let site = Site {
+            folder: self.folder.join(format!("transfer-{}", self.transfers)),
+            source: source.to_owned(),
+            destination: self.destination(),
+            address,
+            port: FIRST_PORT + self.transfers,
+            user: self.user.clone(),
+        };
+        make(&site.folder)?;
+        Ok(site)
+    }
+
     /// Moves a file from the first host to the second, and gives the time that it took until it was on the disk.
     pub fn play(
         &mut self,
@@ -147,42 +172,12 @@ impl Bench {
     ) -> Result<u64> {
         let [first, second, ..] = hosts else { return Err(Error::usage("a lab of one host", "")) };
         let (client, far) = if tool.pulls { (second, first) } else { (first, second) };
-        self.transfers += 1;
-        let site = Site {
-            folder: self.folder.join(format!("transfer-{}", self.transfers)),
-            source: files.source.clone(),
-            destination: self.destination(),
-            address: far.address,
-            port: FIRST_PORT + self.transfers,
-            user: self.user.clone(),
-        };
-        make(&site.folder)?;
+        let site = self.site(&files.source, far.address)?;
         let serving = tool.service.start(far, &site)?;
-        let log = site.folder.join("tool.log");
-        let words = match files.count {
-            None => Some(tool.words),
-            Some(_) => tool.folder,
-        };
-        let words = words.ok_or_else(|| Error::unavailable(format!("{} moves no folders", tool.name), ""))?;
-        let command = quiet(client, &words(&site, streams), &site, &log)?;
-        let longest = LONGEST + Duration::from_secs(files.bytes / SLOWEST_BYTES_PER_S);
-        let begun = Instant::now();
-        let process = ChildProcess::start(tool.name, Duration::ZERO, command)?;
-        while !process.wait(LOOK) {
-            check()?;
-            if begun.elapsed() > longest {
-                let what = format!("took more than {} s", longest.as_secs());
-                return Err(Error::peer(tool.name, what, "try a smaller file"));
-            }
-        }
-        let synced = on_disk(&site.destination);
-        let took_ns = begun.elapsed().as_nanos() as u64;
+        let ran_ns = tool.run(streams, files.count.is_some(), &site, (client, files.bytes), check);
+        let synced_ns = on_disk(&site.destination);
         drop(serving);
-        let is_well = process.status().is_some_and(|status| status.success());
-        if !is_well || synced.is_err() {
-            let what = format!("moved nothing: {}", last_line(&log));
-            return Err(Error::peer(tool.name, what, format!("apt-get install {}", tool.packages)));
-        }
+        let took_ns = ran_ns? + synced_ns.map_err(|_| tool.moved_nothing(&site))?;
         self.is_whole(&site.destination, files, tool.name)?;
         let _ = fs::remove_dir_all(&site.folder);
         Ok(took_ns)
@@ -202,22 +197,68 @@ impl Bench {
     }
 }
 
+/// How long a transfer of so many bytes may take.
+pub fn longest(bytes: u64) -> Duration {
+    LONGEST + Duration::from_secs(bytes / SLOWEST_BYTES_PER_S)
+}
+
+impl Tool {
+    /// Runs the program, and gives the time from its start to its end. What it moved may not be on the disk yet.
+    pub fn run(
+        &self,
+        streams: u32,
+        is_folder: bool,
+        site: &Site,
+        (place, bytes): (&dyn Place, u64),
+        check: Check<'_>,
+    ) -> Result<u64> {
+        let words = if is_folder { self.folder } else { Some(self.words) };
+        let words = words.ok_or_else(|| Error::unavailable(format!("{} moves no folders", self.name), ""))?;
+        let command = quiet(place, &words(site, streams), site, &site.folder.join(LOG))?;
+        let (begun, longest) = (Instant::now(), longest(bytes));
+        let process = ChildProcess::start(self.name, Duration::ZERO, command)?;
+        while !process.wait(LOOK) {
+            check()?;
+            if begun.elapsed() > longest {
+                let what = format!("took more than {} s", longest.as_secs());
+                return Err(Error::peer(self.name, what, "try a smaller file"));
+            }
+        }
+        let ran_ns = begun.elapsed().as_nanos() as u64;
+        match process.status().is_some_and(|status| status.success()) {
+            true => Ok(ran_ns),
+            false => Err(self.moved_nothing(site)),
+        }
+    }
+
+    fn moved_nothing(&self, site: &Site) -> Error {
+        let what = format!("moved nothing: {}", last_line(&site.folder.join(LOG)));
+        Error::peer(self.name, what, format!("apt-get install {}", self.packages))
+    }
+}
+
+/// What a tool said.
+const LOG: &str = "tool.log";
+
 fn make(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().mode(0o700).create(folder);
     made.map_err(|e| Error::io("mkdir", folder.display().to_string(), e))
 }
 
-/// Waits until all of it is on the disk; of a folder, all that its file system has.
-fn on_disk(path: &Path) -> Result<()> {
+/// Waits until all of it is on the disk; of a folder, all that its file system has. Gives the time that it took.
+pub fn on_disk(path: &Path) -> Result<u64> {
+    let begun = Instant::now();
     if path.is_dir() {
-        return Ok(destination::sync_file_system(&destination::open_folder(path)?, path)?);
+        destination::sync_file_system(&destination::open_folder(path)?, path)?;
+    } else {
+        let synced = File::open(path).and_then(|file| file.sync_all());
+        synced.map_err(|e| Error::io("fsync", path.display().to_string(), e))?;
     }
-    let synced = File::open(path).and_then(|file| file.sync_all());
-    synced.map_err(|e| Error::io("fsync", path.display().to_string(), e))
+    Ok(begun.elapsed().as_nanos() as u64)
 }
 
 /// Of a file's bytes; of a folder's files, in their order, with their names and lengths.
-fn digest(path: &Path) -> Result<blake3::Hash> {
+pub fn digest(path: &Path) -> Result<blake3::Hash> {
     let mut hasher = Hasher::new();
     if !path.is_dir() {
         digest_file(path, &mut hasher)?;

@@ -2,12 +2,11 @@
 
 use super::service::Service;
 use super::site::Site;
-use super::sshd::{FAR, SSHD, config};
+use super::sshd::{AES, AS_SHIPPED, CHACHA, FAR, QUICK, SSHD, config};
 use super::{Tool, words};
 use crate::Result;
 
-/// Over ssh.
-pub static OVER_SSH: Tool = Tool {
+const OVER_SSH_SHIPPED: Tool = Tool {
     name: "rsync-ssh",
     about: "rsync over ssh",
     programs: &["rsync", "ssh", "sshd", "ssh-keygen", "unshare"],
@@ -15,43 +14,65 @@ pub static OVER_SSH: Tool = Tool {
     streams: &[1],
     seals: true,
     pulls: false,
+    flags: "",
+    best: None,
+    sealing: Some(CHACHA),
     paper: &[],
     service: &SSHD,
-    words: |site, _| over_ssh(site, &["rsync"], &site.source()),
-    folder: Some(|site, _| over_ssh(site, &["rsync", "-r"], &format!("{}/", site.source()))),
+    words: |site, _| over_ssh(site, AS_SHIPPED, &[], &site.source()),
+    folder: Some(|site, _| over_ssh(site, AS_SHIPPED, &["-r"], &format!("{}/", site.source()))),
 };
 
-/// To its daemon.
-pub static DAEMON: Tool = Tool {
+/// Over ssh.
+pub static OVER_SSH: Tool = Tool { best: Some(&OVER_SSH_BEST), ..OVER_SSH_SHIPPED };
+
+/// No look for what is there already, and no copy of it.
+const WHOLE: &[&str] = &["--whole-file", "--inplace"];
+const WHOLE_FOLDER: &[&str] = &["-r", "--whole-file", "--inplace"];
+
+static OVER_SSH_BEST: Tool = Tool {
+    flags: "--whole-file --inplace -e 'ssh -o Ciphers=aes128-gcm@openssh.com'",
+    words: |site, _| over_ssh(site, QUICK, WHOLE, &site.source()),
+    folder: Some(|site, _| over_ssh(site, QUICK, WHOLE_FOLDER, &format!("{}/", site.source()))),
+    sealing: Some(AES),
+    ..OVER_SSH_SHIPPED
+};
+
+const DAEMON_SHIPPED: Tool = Tool {
     name: "rsync",
     about: "rsync to its own daemon",
     programs: &["rsync"],
     packages: "rsync",
-    streams: &[1],
     seals: false,
-    pulls: false,
-    paper: &[],
+    sealing: None,
     service: &Service { name: "rsync's daemon", words: daemon },
-    words: |site, _| to_daemon(site, &["rsync"], &site.source()),
-    folder: Some(|site, _| to_daemon(site, &["rsync", "-r"], &format!("{}/", site.source()))),
+    words: |site, _| to_daemon(site, &[], &site.source()),
+    folder: Some(|site, _| to_daemon(site, &["-r"], &format!("{}/", site.source()))),
+    ..OVER_SSH_SHIPPED
 };
 
-fn over_ssh(site: &Site, how: &[&str], from: &str) -> Vec<String> {
-    let shell = format!("ssh -F {}", config(site));
-    [how, &["-e", &shell, from, &format!("{FAR}:{}", site.destination())]]
-        .concat()
-        .into_iter()
-        .map(String::from)
-        .collect()
+/// To its daemon.
+pub static DAEMON: Tool = Tool { best: Some(&DAEMON_BEST), ..DAEMON_SHIPPED };
+
+static DAEMON_BEST: Tool = Tool {
+    flags: "--whole-file --inplace",
+    words: |site, _| to_daemon(site, WHOLE, &site.source()),
+    folder: Some(|site, _| to_daemon(site, WHOLE_FOLDER, &format!("{}/", site.source()))),
+    ..DAEMON_SHIPPED
+};
+
+fn over_ssh(site: &Site, ciphers: &str, how: &[&str], from: &str) -> Vec<String> {
+    let shell = format!("ssh -F {} -o {ciphers}", config(site));
+    rsync(how, &["-e", &shell, from, &format!("{FAR}:{}", site.destination())])
 }
 
 fn to_daemon(site: &Site, how: &[&str], from: &str) -> Vec<String> {
     let (host, port, name) = (site.host(), site.port, site.destination_name());
-    [how, &[from, &format!("rsync://{host}:{port}/sink/{name}")]]
-        .concat()
-        .into_iter()
-        .map(String::from)
-        .collect()
+    rsync(how, &[from, &format!("rsync://{host}:{port}/sink/{name}")])
+}
+
+fn rsync(how: &[&str], what: &[&str]) -> Vec<String> {
+    [&["rsync"], how, what].concat().into_iter().map(String::from).collect()
 }
 
 fn daemon(site: &Site) -> Result<Vec<String>> {

@@ -5,6 +5,7 @@ use crate::lab::VirtualHost;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
+use linerate_sys::spawn;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,6 +17,31 @@ pub struct Service {
     pub name: &'static str,
     /// Makes its files; gives the words that start it.
     pub words: fn(&Site) -> Result<Vec<String>>,
+}
+
+/// Where programs of a transfer run.
+pub trait Place {
+    /// A command there.
+    fn command(&self, program: &str) -> Command;
+}
+
+impl Place for VirtualHost {
+    fn command(&self, program: &str) -> Command {
+        VirtualHost::command(self, program)
+    }
+}
+
+/// Beside this process, on its host.
+pub struct Here;
+
+impl Place for Here {
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        // A service manager may have told this process things that are not meant for this one.
+        command.env_remove("NOTIFY_SOCKET");
+        spawn::tie_to_parent(&mut command);
+        command
+    }
 }
 
 /// How long it may take until it listens, and how often is looked.
@@ -41,7 +67,7 @@ impl Drop for Serving {
 
 impl Service {
     /// Starts it on a host, and waits until it listens.
-    pub fn start(&self, host: &VirtualHost, site: &Site) -> Result<Serving> {
+    pub fn start(&self, host: &dyn Place, site: &Site) -> Result<Serving> {
         let log = site.folder.join("service.log");
         let command = quiet(host, &(self.words)(site)?, site, &log)?;
         let process = ChildProcess::start(self.name, Duration::ZERO, command)?;
@@ -59,7 +85,7 @@ impl Service {
 }
 
 /// A command on a host of which nobody sees anything, and that sees nothing of the user's.
-pub fn quiet(host: &VirtualHost, words: &[String], site: &Site, log: &Path) -> Result<Command> {
+pub fn quiet(host: &dyn Place, words: &[String], site: &Site, log: &Path) -> Result<Command> {
     let (program, arguments) = words.split_first().ok_or_else(|| Error::usage("no words", ""))?;
     let fail = |e| Error::io("open", log.display().to_string(), e);
     let file = File::create(log).map_err(fail)?;

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use linerate_sys::process::effective_user;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ const NOT_ROOT: u32 = 1;
 const NAMED: &str = "echo localhost > /proc/sys/kernel/hostname && exec \"$0\" \"$@\"";
 
 /// One transfer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Site {
     /// Where its configuration and keys are.
     pub folder: PathBuf,

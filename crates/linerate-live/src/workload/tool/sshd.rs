@@ -2,7 +2,7 @@
 
 use super::service::Service;
 use super::site::Site;
-use super::words;
+use super::{Sealing, words};
 use crate::{Error, Result};
 use linerate_sys::process::effective_user;
 use std::process::{Command, Stdio};
@@ -12,6 +12,22 @@ pub static SSHD: Service = Service { name: "sshd", words: start };
 
 /// The name by which ssh knows the far end.
 pub const FAR: &str = "far";
+
+/// What the end that takes lets be under way in one channel: 64 packets of 32 KiB (`CHAN_SES_WINDOW_DEFAULT` of OpenSSH's
+/// channels.h), whatever the connection's own window is.
+const CHANNEL_WINDOW: u64 = 64 * (32 << 10);
+
+/// What ssh seals by as shipped (ssh_config(5), Ciphers: the first).
+pub const CHACHA: Sealing = Sealing { cipher: "chacha20-poly1305", window_bytes: Some(CHANNEL_WINDOW) };
+
+/// What it does by [`QUICK`].
+pub const AES: Sealing = Sealing { cipher: "aes-128-gcm", ..CHACHA };
+
+/// What makes ssh seal by a cipher that CPUs have instructions for, and says nothing else (ssh_config(5)).
+pub const QUICK: &str = "Ciphers=aes128-gcm@openssh.com";
+
+/// What says to ssh what it does anyway: its ciphers as they are.
+pub const AS_SHIPPED: &str = "Ciphers=+aes128-gcm@openssh.com";
 
 /// As root it wants a folder that a host without a booted sshd does not have: it gets one in a mount namespace of its own.
 const AS_ROOT: &str = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec \"$0\" \"$@\"";

@@ -6,7 +6,12 @@ use super::{Tool, words};
 use crate::Result;
 
 /// The tool.
-pub static XRDCP: Tool = Tool {
+pub static XRDCP: Tool = Tool { best: Some(&BEST), ..SHIPPED };
+
+/// Connections beside the first one of a session.
+static BEST: Tool = Tool { flags: "-S 8", streams: &[8], ..SHIPPED };
+
+const SHIPPED: Tool = Tool {
     name: "xrdcp",
     about: "xrdcp to an xrootd",
     programs: &["xrdcp", "xrootd", "unshare"],
@@ -14,6 +19,9 @@ pub static XRDCP: Tool = Tool {
     streams: &[1, 2, 4],
     seals: false,
     pulls: false,
+    flags: "",
+    best: None,
+    sealing: None,
     paper: &[],
     service: &Service { name: "xrootd", words: server },
     words: |site, streams| {

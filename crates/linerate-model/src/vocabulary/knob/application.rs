@@ -1,6 +1,7 @@
 //! Knobs of the applications: what carries them, and how much they do.
 
 use super::{Had, Knob, KnobKind};
+use crate::vocabulary::mover::MOVER_NAMES;
 
 /// What bytes in their order can be carried by.
 const CARRIERS: KnobKind = KnobKind::OneOf(&["tcp", "tls", "mptcp", "openssh", "unix", "sctp", "smc"]);
@@ -196,4 +197,51 @@ pub const MPI_FILE_VIEW: Knob = Knob {
     about: "what a rank's part of a file is: a region, or a tile of a frame, by a view of rows with gaps between them (MPI_Type_vector)",
     source: "MPI-Tile-IO, Parallel I/O Benchmarking Consortium; MPI 4.1, section 14.3",
     hint: "tiles with mpi.file-access=independent: what gaps cost where nobody gathers them",
+};
+
+/// `file.tool`.
+pub const FILE_TOOL: Knob = Knob {
+    name: "file.tool",
+    kind: KnobKind::OneOf(MOVER_NAMES),
+    transports: &["tcp"],
+    default: "linerate: this program's own engine",
+    harmless: None,
+    had: Had::Always,
+    about: "which program moves a file; another one than this, and its service, are started privately on a lab's hosts",
+    source: "J. Cope et al., LCI 2007, Table 3; docs/guides/transfer.md",
+    hint: "gridftp beside linerate: what digests and parallel streams are worth here",
+};
+
+/// `file.flags`.
+pub const FILE_FLAGS: Knob = Knob {
+    name: "file.flags",
+    kind: KnobKind::OneOf(&["shipped", "best"]),
+    transports: &["tcp"],
+    default: "shipped: nothing is said to it but where to send",
+    harmless: None,
+    had: Had::Always,
+    about: "whether a program that moves a file is told what its manual knows to be quickest: cipher, streams, blocks",
+    source: "the manuals of the programs; docs/guides/transfer.md has the flags",
+    hint: "best beside shipped: what the usual settings cost",
+};
+
+/// `file.from`.
+pub const FILE_FROM: Knob = Knob {
+    name: "file.from",
+    kind: KnobKind::OneOf(&["disk", "memory"]),
+    transports: &["tcp"],
+    default: "disk",
+    harmless: None,
+    had: Had::Always,
+    about: "where the file is that is moved: below /var/tmp, or below /dev/shm, which is memory",
+    source: "J. Cope et al., LCI 2007, section 5.4",
+    hint: "memory beside disk: what reading costs",
+};
+
+/// `file.to`.
+pub const FILE_TO: Knob = Knob {
+    name: "file.to",
+    about: "where the file is moved to: below /var/tmp, or below /dev/shm, which is memory",
+    hint: "memory beside disk: what waiting for the disk costs",
+    ..FILE_FROM
 };

@@ -81,3 +81,16 @@ pub const DONE_TIME: Metric = Metric {
     page: "applications.md",
     ..BASE
 };
+
+pub const FILE_THROUGHPUT: Metric = Metric {
+    name: "file-throughput",
+    unit: "b/s",
+    parts: &[WHOLE],
+    more_is_better: Some(true),
+    about: "what a file that is moved carries, from the start of the program until all of it is on the disk of the other host",
+    formula: "8 * bytes of the file / time, the start of the program and what the receiving host waits for its disk included",
+    source: "J. Cope et al., LCI 2007, Table 3",
+    hint: "against throughput of network.tcp: what disks, digests, ciphers and the beginning of a program cost",
+    page: "transfer.md",
+    ..BASE
+};

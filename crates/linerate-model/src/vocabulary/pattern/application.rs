@@ -112,3 +112,20 @@ pub const FILE_WRITE: PatternEntry = PatternEntry {
     ends: [&[Does::WritesFile]; 2],
     ..FILE_READ
 };
+
+/// A file that is moved: its size is the message's, and the streams are the connections.
+pub const FILE: PatternEntry = PatternEntry {
+    pattern: Pattern::File,
+    name: "file",
+    about: "a file is moved from a host to another until it is on the disk there, and compared; by this program, or in a lab by another one",
+    source: "J. Cope et al., LCI 2007, section 5.4, Table 3",
+    ends: [&[Does::Moves], &[Does::Takes]],
+    needs: &[Need::OneWay],
+    alone: None,
+    connects_anew: true,
+    application: true,
+    is_single: true,
+    has_rate: false,
+    shows: "file-throughput",
+    ..STREAM
+};

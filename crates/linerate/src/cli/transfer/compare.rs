@@ -6,12 +6,15 @@ use crate::cli::stop::Stop;
 use crate::cli::transfer_args::Transfer;
 use crate::cli::{SOME_FAILED, chain, farewell, print};
 use crate::plan::Target;
-use crate::record::TransfersOf;
+use crate::record::{TransfersBeside, TransfersOf};
 use crate::report::{size, transfers_json, transfers_text};
 use crate::run::{FileEnd, Order, Runner};
-use crate::workload::tool::{Bench, Files, TOOLS, Tool};
+use crate::workload::tool::cipher::one_core;
+use crate::workload::tool::recognised::recognised;
+use crate::workload::tool::{Bench, Files, Sealing, TOOLS, Tool};
 use crate::{Error, Result};
 use rand::seq::SliceRandom;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,6 +51,15 @@ enum By {
     Tool(&'static Tool),
 }
 
+impl By {
+    fn sealing(self) -> Option<Sealing> {
+        match self {
+            By::Ours(_) => None,
+            By::Tool(tool) => tool.sealing,
+        }
+    }
+}
+
 struct Row {
     by: By,
     of: TransfersOf,
@@ -82,7 +94,8 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
     watcher.announce("building the lab");
     let mut runner = reached(&plan, &hosts, &wanted, watcher.as_mut())?;
     let mut bench = Bench::new()?;
-    let mut rows = Vec::new();
+    let mut beside =
+        TransfersBeside { recognised: recognised(&Bench::programs()), ..TransfersBeside::default() };
     let mut ended = Ok(());
     let sizes = args.sizes.iter().map(|bytes| Load::File(*bytes));
     for load in sizes.chain(args.files.map(|count| Load::Folder(count.into()))) {
@@ -96,22 +109,33 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
             let (bytes, tool) = (size(files.bytes), &row.of.tool);
             let what = format!("{bytes} by {tool}, round {} of {}", round + 1, args.rounds);
             watcher.moved(&what);
-            one(row, &mut runner, &mut bench, &files)
+            one(row, &mut runner, (&mut bench, &files), &mut beside.round_trip_ns)
         });
-        rows.extend(of_size.into_iter().map(|row| row.of));
+        beside.rows.extend(of_size.into_iter().map(|row| row.of));
         if ended.is_err() {
             break;
         }
     }
+    watcher.announce("asking how fast a core seals");
+    beside.ciphers = one_core(sealing(&beside.rows));
     watcher.ended()?;
     match args.json {
-        true => print(&format!("{}\n", transfers_json(&rows)))?,
-        false => print(&transfers_text(&rows))?,
+        true => print(&format!("{}\n", transfers_json(&beside)))?,
+        false => print(&transfers_text(&beside))?,
     }
     farewell();
     ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
-    let has_failed = rows.iter().any(|row| row.took_ns.is_empty());
+    let has_failed = beside.rows.iter().any(|row| row.took_ns.is_empty());
     Ok(if has_failed { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// The ciphers of what was measured, each once.
+fn sealing(rows: &[TransfersOf]) -> impl Iterator<Item = &'static str> {
+    let is_of =
+        |cipher: &str| rows.iter().any(|row| row.cipher.as_deref() == Some(cipher) && row.failed.is_none());
+    let ciphers = TOOLS.iter().flat_map(|tool| [Some(*tool), tool.best]).flatten();
+    let ciphers: BTreeSet<&str> = ciphers.filter_map(|tool| Some(tool.sealing?.cipher)).collect();
+    ciphers.into_iter().filter(|cipher| is_of(cipher)).collect::<Vec<_>>().into_iter()
 }
 
 /// Every row, in another order each round: what changes meanwhile falls on all. A row that failed is not tried again.
@@ -127,19 +151,23 @@ fn turns(rounds: u32, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Re
 
 /// The rows of a file, or a folder. What is not installed is left out, or told where it was asked for by name.
 fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
-    let row = |by, tool: String, seals, streams, paper: Option<&str>, failed| Row {
-        by,
-        of: TransfersOf {
+    let row = |by: By, tool: String, flags, seals, streams, paper: Option<&str>, failed| {
+        let sealing = by.sealing();
+        let of = TransfersOf {
             tool,
+            flags,
             is_ours: matches!(by, By::Ours(_)),
             seals,
             bytes: files.bytes,
             files: files.count,
             streams,
+            cipher: sealing.map(|sealing| sealing.cipher.into()),
+            window_bytes: sealing.and_then(|sealing| sealing.window_bytes),
             took_ns: Vec::new(),
             paper: paper.map(String::from),
             failed,
-        },
+        };
+        Row { by, of }
     };
     let mut rows = Vec::new();
     // Memory has no files in it.
@@ -147,7 +175,7 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
     for (at, way) in WAYS.iter().filter(is_there).enumerate() {
         let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
         let ours =
-            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), false, *count, None, None);
+            |count: &u32| row(By::Ours(*way), format!("{OURS}{}", way.name), None, false, *count, None, None);
         rows.extend(streams.iter().map(ours));
     }
     let path: Vec<PathBuf> = Bench::programs();
@@ -159,19 +187,30 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
         if missing.is_some() && !is_named(tool) {
             continue;
         }
-        for count in tool.streams {
-            let paper = tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
-            rows.push(row(By::Tool(tool), tool.name.into(), tool.seals, *count, paper, missing.clone()));
+        for tool in [Some(tool), tool.best].into_iter().flatten() {
+            let flags = (!tool.flags.is_empty()).then(|| tool.flags.to_owned());
+            for count in tool.streams {
+                let paper =
+                    tool.paper.iter().find(|(streams, _)| streams == count).map(|(_, config)| *config);
+                let (by, name, why) = (By::Tool(tool), tool.name.to_owned(), missing.clone());
+                rows.push(row(by, name, flags.clone(), tool.seals, *count, paper, why));
+            }
         }
     }
     rows
 }
 
 /// One transfer. That one fails is told in its row, and the others go on.
-fn one(row: &mut Row, runner: &mut Runner<'_>, bench: &mut Bench, files: &Files) -> Result<()> {
+/// `least_ns` is the least round trip that was seen.
+fn one(
+    row: &mut Row,
+    runner: &mut Runner<'_>,
+    (bench, files): (&mut Bench, &Files),
+    least_ns: &mut Option<u64>,
+) -> Result<()> {
     let took = match row.by {
         By::Tool(tool) => runner.transfer_by_tool(bench, tool, row.of.streams, files),
-        By::Ours(way) => ours(way, row.of.streams, row.of.bytes, runner, bench, files),
+        By::Ours(way) => ours(way, row, runner, (bench, files), least_ns),
     };
     match took {
         Ok(ns) => row.of.took_ns.push(ns),
@@ -189,12 +228,12 @@ fn one(row: &mut Row, runner: &mut Runner<'_>, bench: &mut Bench, files: &Files)
 
 fn ours(
     way: Way,
-    streams: u32,
-    bytes: u64,
+    row: &Row,
     runner: &mut Runner<'_>,
-    bench: &mut Bench,
-    files: &Files,
+    (bench, files): (&mut Bench, &Files),
+    least_ns: &mut Option<u64>,
 ) -> Result<u64> {
+    let TransfersOf { streams, bytes, .. } = row.of;
     let path = bench.destination();
     let order = Order {
         source: if way.from_memory { FileEnd::Memory(bytes) } else { FileEnd::Path(files.source.clone()) },
@@ -211,5 +250,9 @@ fn ours(
     if !way.from_memory && !way.to_memory {
         bench.is_whole(&path, files, OURS)?;
     }
+    let trips = transfer.sender.streams.iter().filter_map(|stream| stream.tcp.get("min_rtt"));
+    // In microseconds; all ones where the kernel has seen none (tcp_info of linux/tcp.h).
+    let trips = trips.filter(|us| **us > 0 && **us < u64::from(u32::MAX)).map(|us| 1000 * us);
+    *least_ns = trips.chain(*least_ns).min();
     Ok(transfer.wall_ns)
 }

@@ -78,4 +78,8 @@ pub const TRUTHS: &[Trio] = &[
     trio("packet-filter", "states of connections behind", Of(7759.9e6, 7799.8e6), Of(6e9, 7799.8e6)),
     trio("packet-filter", "where rules are looked up at once their", Of(9.5e9, 9.5e9), Of(7e9, 9.5e9)),
     trio("packet-filter", "where rules are looked up at once a", Of(485e3, 460e3), Of(700e3, 460e3)),
+    trio("transfer", "of a file of 100 MB GridFTP by four", Of(2304e6, 654.4e6), Of(600e6, 654.4e6)),
+    trio("transfer", "parallel streams carry a long file", Of(3531.2e6, 1954.4e6), Of(1.9e9, 1954.4e6)),
+    trio("transfer", "what a program takes to begin", Of(56e6, 1576.8e6), Of(1e9, 1576.8e6)),
+    trio("transfer", "scp gains nothing from a longer file", Of(699.2e6, 654.4e6), Of(900e6, 654.4e6)),
 ];

@@ -43,14 +43,14 @@ pub struct SupervisedDaemon {
 impl SupervisedDaemon {
     /// Of a folder that nobody else has.
     pub fn expect() -> Result<SupervisedDaemon> {
+        SupervisedDaemon::expect_below(Path::new(FOLDERS))
+    }
+
+    /// The same below another folder.
+    pub fn expect_below(folder: &Path) -> Result<SupervisedDaemon> {
         let mark = format!("linerate-keep-{:016x}", rand::random::<u64>());
         let listener = Some(local::listen(&mark)?);
-        Ok(SupervisedDaemon {
-            folder: Path::new(FOLDERS).join(&mark),
-            name: mark,
-            listener,
-            keepers: Mutex::default(),
-        })
+        Ok(SupervisedDaemon { folder: folder.join(&mark), name: mark, listener, keepers: Mutex::default() })
     }
 
     /// Where the daemon's files are.

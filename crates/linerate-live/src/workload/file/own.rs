@@ -1,0 +1,108 @@
+//! A file by this program's engine: the end that has it asks both ends, as the controller of `linerate transfer` does.
+
+use super::word::{Ask, Told, Wire};
+use super::{End, nonsense};
+use crate::transport::{Offer, Spec};
+use crate::workload::tool::Files;
+use crate::workload::transfer::{
+    Answered, FinishRequest, OfferRequest, ReceiveRequest, Request, SendRequest, SinkRequest, SourceRequest,
+    Transfers,
+};
+use crate::{Error, Result};
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+/// Sends one; gives the time until it has its name on the disk of the other end.
+pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64> {
+    wire.wait_for(files.bytes);
+    let begun = Instant::now();
+    let own = Transfers::default();
+    let path = Some(files.source.as_os_str().as_bytes().to_vec());
+    own.handle(Request::Source(SourceRequest { path, memory_bytes: 0, cold: false }))?;
+    let sink = SinkRequest {
+        path: None,
+        name: None,
+        bytes: files.bytes,
+        entries: None,
+        mode: 0o600,
+        overwrite: false,
+        anew: true,
+        verify: true,
+        threads: end.streams,
+    };
+    let Answered::Prepared(prepared) = asked(wire, Request::Sink(sink))? else {
+        return Err(wire.out_of_turn());
+    };
+    let offer = OfferRequest { spec: spec(end, true) };
+    let Answered::Offered(other) = asked(wire, Request::Offer(offer))? else {
+        return Err(wire.out_of_turn());
+    };
+    own.handle(Request::Offer(OfferRequest { spec: spec(end, false) }))?;
+    let receive = ReceiveRequest { other: Offer::Nothing, verify: true, sync: true };
+    wire.say(&Ask::Own(Box::new(Request::Receive(receive))))?;
+    let range_bytes = prepared.range_bytes;
+    let sent = own.handle(Request::Send(SendRequest { other, range_bytes, held: Vec::new(), verify: true }));
+    // What the other end says of a failure comes first: it may be its cause.
+    let (received, sent) = (heard(wire)?, sent?);
+    let (Answered::Ended(sent), Answered::Ended(received)) = (sent, received) else {
+        return Err(wire.out_of_turn());
+    };
+    if sent.digest.is_none() || sent.digest != received.digest {
+        let what = "what came has another digest than what was sent";
+        return Err(Error::peer("a file", what, "something on the way changed it"));
+    }
+    asked(wire, Request::Finish(FinishRequest { digest: received.digest, sync: true }))?;
+    Ok(begun.elapsed().as_nanos() as u64)
+}
+
+fn asked(wire: &mut Wire<'_>, request: Request) -> Result<Answered> {
+    match wire.ask(&Ask::Own(Box::new(request)))? {
+        Told::Own(answered) => Ok(*answered),
+        _ => Err(wire.out_of_turn()),
+    }
+}
+
+fn heard(wire: &mut Wire<'_>) -> Result<Answered> {
+    match wire.hear()? {
+        Told::Own(answered) => Ok(*answered),
+        Told::Failed { what, hint } => Err(Error::peer("the other end", what, hint.unwrap_or_default())),
+        _ => Err(wire.out_of_turn()),
+    }
+}
+
+/// How this end meets the other: who takes the file listens.
+fn spec(end: &End<'_>, passive: bool) -> Spec {
+    Spec {
+        flows: end.streams,
+        passive,
+        address: Some(end.address()),
+        settings: end.order.settings.clone(),
+        patience_ms: end.order.patience_ms,
+        ..Spec::default()
+    }
+}
+
+/// The end that takes.
+#[derive(Default)]
+pub struct Sink {
+    transfers: Transfers,
+}
+
+impl Sink {
+    /// Does what the other end asks; where the file goes and how this end is reached is its own affair.
+    /// Gives the bytes of the file that came by it, too.
+    pub fn handle(&mut self, request: Request, end: &mut End<'_>, most_bytes: u64) -> Result<(u64, Told)> {
+        let request = match request {
+            Request::Sink(sink) if sink.bytes <= most_bytes => {
+                let path = Some(end.bench.destination().as_os_str().as_bytes().to_vec());
+                Request::Sink(SinkRequest { path, name: None, entries: None, threads: end.streams, ..sink })
+            }
+            Request::Offer(_) => Request::Offer(OfferRequest { spec: spec(end, true) }),
+            request @ (Request::Receive(_) | Request::Finish(_)) => request,
+            _ => return Err(nonsense(end.order.host, "asks for what no file has")),
+        };
+        let answered = self.transfers.handle(request)?;
+        let bytes = if let Answered::Ended(end) = &answered { end.bytes() } else { 0 };
+        Ok((bytes, Told::Own(Box::new(answered))))
+    }
+}
