@@ -19,7 +19,8 @@ fn each_moves_a_file(tools: &[&Tool], test: &str) {
     let folder = TempDir::new().unwrap();
     let mut command = command(folder.path(), "lab");
     command.args(["--compare", "--sizes", "10MB", "--files", "60", "--rounds", "1", "--json"]);
-    let output = command.args(["--tools", &[&["none"], &names[..]].concat().join(",")]).output().unwrap();
+    let named = [&["none"][..], &names[..]].concat().join(",");
+    let output = command.args(["--tools", &named]).output().unwrap();
     let told = told(&output);
     let rows = told["rows"].as_array().unwrap();
     let of = |name: &str| {
