@@ -1,9 +1,9 @@
 //! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes and in tiles, whole files, by plan files of their own.
 
-mod file;
 mod files;
 mod gluster;
 mod monitor;
+mod moved;
 mod pipeline;
 mod striped;
 

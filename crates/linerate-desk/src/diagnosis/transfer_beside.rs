@@ -120,7 +120,7 @@ mod tests {
         // 2 MiB in 20 ms are 839 Mb/s.
         let said = transfer_beside_bound(&ssh, &rate(700e6), &beside()).unwrap();
         for part in
-            ["a window of its own: 2.00 MiB a round trip of 20 ms", "839 Mb/s at most", "8 Gb/s at most"]
+            ["a window of its own: 2.00 MiB a round trip of 20.0 ms", "839 Mb/s at most", "8.00 Gb/s at most"]
         {
             assert!(said.contains(part), "{part}: {said}");
         }

@@ -360,6 +360,16 @@ mod tests {
     }
 
     #[test]
+    fn the_values_of_files_stand_at_their_sizes() {
+        let of = panel("file-throughput", &[Pattern::File], &[Layer::Application], "S004");
+        let here: Vec<_> = stated().iter().filter(|one| one.belongs(&of)).collect();
+        let is_long = |one: &&&Stated| one.row.config == "GridFTP p=4" && one.printed == "3531.2 Mb/s";
+        let long = here.iter().find(is_long).unwrap().shown.as_ref().unwrap();
+        assert_eq!((long.value, long.sizes.clone()), (Some(3531.2e6), Some(1_000_000_000..=1_000_000_000)));
+        assert!(here.iter().all(|one| one.row.place == "Table 3"), "{here:?}");
+    }
+
+    #[test]
     fn limits_of_the_hardware_are_drawn_nowhere() {
         let of = |one: &&Stated| one.row.layer == Layer::Hardware;
         assert!(stated().iter().filter(of).all(|one| one.shown.is_err()));

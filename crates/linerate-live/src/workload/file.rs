@@ -21,6 +21,7 @@ use crate::plan::{Block, HostAddress, HostId};
 use crate::record::Flow;
 use crate::vocabulary::mover::OWN;
 use crate::{Error, Result};
+use linerate_sys::thread;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -62,7 +63,7 @@ impl<'e> End<'e> {
 
 /// Moves a file a message, and keeps the time of each.
 pub fn move_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
-    let mut answers = Vec::new();
+    let (mut answers, lowered) = (Vec::new(), thread::lower_timer_slack().is_ok());
     for seat in seats.iter_mut() {
         let (flows, host) = (seat.flows, order.other(seat.pair));
         let mut end = End::new(seat, order, "file.from")?;
@@ -74,7 +75,7 @@ pub fn move_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
             let start = Start::now();
             let slices_ns = (0..count).map(|_| moved(&mut end, &mut wire, &files)).collect::<Result<_>>()?;
             let flow = Flow { bytes: count * files.bytes, slices_ns, ..start.until(&Start::now()) };
-            measured.push(of_flow(flow));
+            measured.push(of_flow(flow, lowered));
         }
         wire.say(&Ask::Over)?;
         answers.push(with_idle(measured, flows));
@@ -85,15 +86,20 @@ pub fn move_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
 /// One file; the time until it is on the disk of the other end, and compared there.
 fn moved(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64> {
     let tool = end.order.value::<String>("file.tool").filter(|name| name != OWN);
+    let is_best = end.order.value::<String>("file.flags").is_some_and(|flags| flags == "best");
     match tool {
+        // One number under two names would be two numbers.
+        None if is_best => {
+            Err(Error::unavailable(format!("better flags of {OWN} than it has"), "file.flags=shipped"))
+        }
         None => own::send(end, wire, files),
-        Some(name) => other::send(end, wire, files, &name),
+        Some(name) => other::send(end, wire, files, (&name, is_best)),
     }
 }
 
 /// Takes files until it is over.
 pub fn take_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
-    let mut answers = Vec::new();
+    let (mut answers, lowered) = (Vec::new(), thread::lower_timer_slack().is_ok());
     for seat in seats.iter_mut() {
         let (flows, host) = (seat.flows, order.other(seat.pair));
         let mut end = End::new(seat, order, "file.to")?;
@@ -104,7 +110,7 @@ pub fn take_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
             let answer = match wire.hear::<Ask>()? {
                 Ask::Over => break,
                 Ask::Own(request) => own.handle(*request, &mut end, most),
-                Ask::Expect(expect) => other.expect(expect, &mut end, most).map(|told| (0, told)),
+                Ask::Expect(expect) => other.prepare(expect, &mut end, most).map(|told| (0, told)),
                 Ask::Fetch(site) => other.fetch(&site, &end).map(|told| (0, told)),
                 Ask::Compare => other.compare(),
             };
@@ -123,19 +129,20 @@ pub fn take_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
         }
         // Files follow each other without a word: what they took is on record with the first block.
         let mut flow = Flow { bytes, ..start.until(&Start::now()) };
-        let measured = blocks.iter().map(|_| of_flow(std::mem::take(&mut flow))).collect();
+        let measured = blocks.iter().map(|_| of_flow(std::mem::take(&mut flow), lowered)).collect();
         answers.push(with_idle(measured, flows));
     }
     Ok(answers)
 }
 
-fn of_flow(flow: Flow) -> Measured {
-    Measured { flow, samples: Vec::new(), timer_slack_lowered: true, kept_awake: false }
+fn of_flow(flow: Flow, timer_slack_lowered: bool) -> Measured {
+    Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake: false }
 }
 
 /// The other connections of the session say how many streams there are, and carry nothing themselves.
 fn with_idle(measured: Vec<Measured>, flows: u32) -> Vec<Vec<Measured>> {
-    let idle = |_: u32| measured.iter().map(|_| of_flow(Flow::default())).collect();
+    let idle =
+        |_: u32| measured.iter().map(|one| of_flow(Flow::default(), one.timer_slack_lowered)).collect();
     let others: Vec<Vec<Measured>> = (1..flows).map(idle).collect();
     std::iter::once(measured).chain(others).collect()
 }

@@ -29,9 +29,13 @@ fn named(end: &End<'_>, name: &str, is_best: bool) -> Result<&'static Tool> {
 }
 
 /// Has it moved by another program.
-pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files, name: &str) -> Result<u64> {
+pub fn send(
+    end: &mut End<'_>,
+    wire: &mut Wire<'_>,
+    files: &Files,
+    (name, is_best): (&str, bool),
+) -> Result<u64> {
     wire.wait_for(files.bytes);
-    let is_best = end.order.value::<String>("file.flags").is_some_and(|flags| flags == "best");
     let tool = named(end, name, is_best)?;
     let expect = Expect {
         tool: name.to_owned(),
@@ -84,7 +88,7 @@ struct Expected {
 
 impl Sink {
     /// Prepares for a file; where the program sends it, its service is there when this returns.
-    pub fn expect(&mut self, expect: Expect, end: &mut End<'_>, most_bytes: u64) -> Result<Told> {
+    pub fn prepare(&mut self, expect: Expect, end: &mut End<'_>, most_bytes: u64) -> Result<Told> {
         let Expect { streams, bytes, digest, .. } = expect;
         if streams != end.streams || bytes > most_bytes {
             return Err(nonsense(end.order.host, "announces another file than was asked for"));

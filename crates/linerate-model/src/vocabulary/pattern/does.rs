@@ -62,6 +62,10 @@ pub enum Does {
     Stores,
     /// Has stripes of a file, and takes them.
     Keeps,
+    /// Moves a file to another host, and keeps the time until it is on the disk there.
+    Moves,
+    /// Takes a file, has it on the disk, and compares it.
+    Takes,
     /// Reads a tile of a frame that lies in stripes, and keeps the time.
     FetchesTile,
     /// Writes it, and keeps the time.
@@ -70,10 +74,6 @@ pub enum Does {
     ReadsFile,
     /// Writes it, and keeps the time.
     WritesFile,
-    /// Moves a file to another host, and keeps the time until it is on the disk there.
-    Moves,
-    /// Takes a file, has it on the disk, and compares it.
-    Takes,
 }
 
 /// What is known of what an end does.
@@ -138,9 +138,9 @@ impl Does {
             Does::Fetches => Facts { word: "fetches", ..TIMED },
             Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
             Does::Keeps => Facts { word: "keeps", ..SERVES },
-            Does::FetchesTile => Facts { word: "fetches a tile", ..TIMED },
             Does::Moves => Facts { word: "moves", receives: false, begins: true, ..TIMED },
             Does::Takes => Facts { word: "takes", ..SERVES },
+            Does::FetchesTile => Facts { word: "fetches a tile", ..TIMED },
             Does::ReadsFile => Facts { word: "reads a file", is_of_file: true, ..TIMED },
             Does::WritesFile => {
                 Facts { word: "writes a file", is_of_file: true, receives: false, begins: true, ..TIMED }
