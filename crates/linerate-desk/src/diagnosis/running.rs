@@ -149,7 +149,8 @@ fn waits(read: &RunningConnection) -> Option<Waits> {
     if !is_sender || read.duration_ns == 0 {
         return None;
     }
-    read.moved.get("busy_time")?;
+    // A kernel that has this tells the waits, too; a counter that stood still is not among what moved.
+    read.last.get("delivery_rate")?;
     let share = |counter| (1e3 * moved(read, counter) / read.duration_ns as f64).min(1.0);
     let (busy, window, buffer) = (share("busy_time"), share("rwnd_limited"), share("sndbuf_limited"));
     Some(Waits { program: 1.0 - busy, window, buffer, under_way: (busy - window - buffer).max(0.0) })

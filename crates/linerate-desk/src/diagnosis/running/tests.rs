@@ -12,7 +12,13 @@ fn level(least: f64, median: f64, most: f64) -> Level {
 /// A stream of 80 Mb/s for a second over a round trip of 10 ms, the network its only limit.
 fn sender() -> RunningConnection {
     let moved = [("bytes_acked", 10_000_000), ("busy_time", SECOND_US), ("data_segs_out", 7000)];
-    let last = [("options", 7), ("min_rtt", 10_000), ("max_pacing_rate", u64::MAX), ("snd_mss", 1448)];
+    let last = [
+        ("delivery_rate", 0),
+        ("options", 7),
+        ("min_rtt", 10_000),
+        ("max_pacing_rate", u64::MAX),
+        ("snd_mss", 1448),
+    ];
     let levels = [
         ("rtt", level(1e4, 1e4, 1.1e4)),
         ("snd_wnd", level(3e6, 3e6, 3e6)),
