@@ -80,7 +80,8 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     assert!(first["cause"] == "small-send-buffer" && first["grade"] == "proved", "{first}");
     assert!(first["gain"]["low"].as_f64() > Some(1.9) && first["explained"].as_f64().is_some(), "{first}");
     let output = diagnose(&quiet("none"), &["--against", "below", "--profile", "quick"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    // The made-up network carries less than its hosts do, by nothing that could be changed.
+    assert_eq!(output.status.code(), Some(11), "{}", text(&output));
     assert!(text(&output).contains("in-host.tcp carries "), "{}", text(&output));
     // What is missing of what is expected, and by nothing explained, is no health.
     let output = diagnose(&quiet("none"), &["--against", "400Gb/s", "--profile", "quick"]);

@@ -77,7 +77,7 @@ fn an_iperf3_that_sends_little_is_its_own_limit() {
 }
 
 #[test]
-fn a_reader_that_sleeps_is_told_from_both_ends() {
+fn a_reader_that_sleeps_is_told_by_its_window() {
     static OVER: AtomicBool = AtomicBool::new(false);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -102,7 +102,7 @@ fn a_reader_that_sleeps_is_told_from_both_ends() {
     (sending.join().unwrap(), reading.join().unwrap());
     assert_eq!((causes(&told).first(), code), (Some(&"slow-reader"), Some(11)), "{told}");
     let evidence = told["verdicts"][0]["evidence"].to_string();
-    assert!(evidence.contains("waited to be read"), "{evidence}");
+    assert!(evidence.contains("the receiver's window"), "{evidence}");
 }
 
 #[test]

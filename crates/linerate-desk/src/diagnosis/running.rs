@@ -40,8 +40,8 @@ pub struct Waits {
     pub window: f64,
     /// The send buffer was full.
     pub buffer: f64,
-    /// The rest: the network, and the congestion window, which follows it.
-    pub network: f64,
+    /// The rest: data was on its way, and neither end waited.
+    pub under_way: f64,
 }
 
 /// What is known of one connection.
@@ -149,10 +149,11 @@ fn waits(read: &RunningConnection) -> Option<Waits> {
     if !is_sender || read.duration_ns == 0 {
         return None;
     }
-    read.moved.get("busy_time")?;
+    // A kernel that has this tells the waits, too; a counter that stood still is not among what moved.
+    read.last.get("delivery_rate")?;
     let share = |counter| (1e3 * moved(read, counter) / read.duration_ns as f64).min(1.0);
     let (busy, window, buffer) = (share("busy_time"), share("rwnd_limited"), share("sndbuf_limited"));
-    Some(Waits { program: 1.0 - busy, window, buffer, network: (busy - window - buffer).max(0.0) })
+    Some(Waits { program: 1.0 - busy, window, buffer, under_way: (busy - window - buffer).max(0.0) })
 }
 
 fn moved(read: &RunningConnection, counter: &str) -> f64 {
@@ -190,11 +191,42 @@ impl Look<'_> {
             .then(|| format!("it waited for the receiver's window {} of the time", percent(waits.window)))
     }
 
-    /// What says that the network mostly holds it.
+    /// Bytes in flight, and those that the congestion window allows.
+    fn flight(&self) -> Option<(f64, f64)> {
+        let unsent = self.level("notsent_bytes")?.median;
+        let flying = (self.level("outstanding")?.median - unsent).max(0.0);
+        Some((flying, self.level("snd_cwnd")?.median * self.last("snd_mss")?))
+    }
+
+    /// What says that the network mostly holds it: data is on its way, as much as the congestion window allows.
     fn waits_for_network(&self) -> Option<String> {
         let waits = self.busy()?;
-        (waits.network >= MOSTLY).then(|| {
-            format!("data was on its way and neither end waited {} of the time", percent(waits.network))
+        let (flying, window) = self.flight()?;
+        (waits.under_way >= MOSTLY && flying >= FULL * window).then(|| {
+            format!(
+                "data was on its way and neither end waited {} of the time, {} of a congestion window of {}",
+                percent(waits.under_way),
+                told_bytes(flying),
+                told_bytes(window)
+            )
+        })
+    }
+
+    /// What says that the program gives less than the connection would take, though some of it is always on its way.
+    fn is_fed_slowly(&self) -> Option<Vec<String>> {
+        let waits = self.waits?;
+        let busy = 1.0 - waits.program;
+        let limited = self.level("delivery_rate_app_limited")?.above_nothing;
+        let (flying, window) = self.flight()?;
+        let is_it = limited >= USUALLY && flying < SELDOM * window && waits.under_way >= MOSTLY * busy;
+        is_it.then(|| {
+            vec![
+                format!(
+                    "the kernel calls its rate the application's in {} of the readings",
+                    percent(limited)
+                ),
+                format!("{} in flight, of a congestion window of {}", told_bytes(flying), told_bytes(window)),
+            ]
         })
     }
 
@@ -213,15 +245,20 @@ impl Look<'_> {
 }
 
 fn slow_source(look: &Look) -> Option<Vec<String>> {
-    let waits = look.waits.filter(|waits| 1.0 - waits.program < BUSY)?;
-    let unsent = look.level("notsent_bytes").filter(|level| level.above_nothing < SELDOM)?;
-    let mut signs = vec![
-        format!("data was outstanding in {} of the time", percent(1.0 - waits.program)),
-        format!("nothing waited to be sent in {} of the readings", percent(1.0 - unsent.above_nothing)),
-    ];
+    let mut signs = is_idle(look).or_else(|| look.is_fed_slowly())?;
     let thread = look.program.busiest_thread;
     signs.extend(thread.map(|share| format!("its busiest thread had a CPU {} of the time", percent(share))));
     Some(signs)
+}
+
+/// Often nothing is outstanding, and nothing waits to be sent either.
+fn is_idle(look: &Look) -> Option<Vec<String>> {
+    let waits = look.waits.filter(|waits| 1.0 - waits.program < BUSY)?;
+    let unsent = look.level("notsent_bytes").filter(|level| level.above_nothing < SELDOM)?;
+    Some(vec![
+        format!("data was outstanding in {} of the time", percent(1.0 - waits.program)),
+        format!("nothing waited to be sent in {} of the readings", percent(1.0 - unsent.above_nothing)),
+    ])
 }
 
 fn window_scaling_off(look: &Look) -> Option<Vec<String>> {

@@ -100,7 +100,7 @@ fn sentence(program: &RunningProgram, found: &RunningFound) -> String {
         ([], [], Some(sender)) => format!(
             "No fault is seen on the connections of {name}: data was on its way and neither end waited {} of the time, on \
              the one that sent most. What more there is only an experiment tells.",
-            percent(sender.waits.map_or(0.0, |waits| waits.network))
+            percent(sender.waits.map_or(0.0, |waits| waits.under_way))
         ),
         ([], costs, _) => format!("{name} fills {}: no fault is seen beside that.", told(costs)),
         (faults, _, _) => format!(
@@ -119,7 +119,7 @@ fn table(connections: &[ConnectionFound]) -> Vec<String> {
         "nothing to send",
         "window shut",
         "buffer full",
-        "network",
+        "on its way",
         "sent again",
     ]);
     for one in connections.iter().take(MOST_SHOWN) {
@@ -133,7 +133,7 @@ fn table(connections: &[ConnectionFound]) -> Vec<String> {
             share(waits.map(|it| it.program)),
             share(waits.map(|it| it.window)),
             share(waits.map(|it| it.buffer)),
-            share(waits.map(|it| it.network)),
+            share(waits.map(|it| it.under_way)),
             share(one.sent_again),
         ]);
     }

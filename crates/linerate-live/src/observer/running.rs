@@ -29,7 +29,7 @@ const MOST_READINGS: u32 = 600;
 const MOST_CONNECTIONS: usize = 4096;
 
 /// Values of `tcp_info` that are read each time.
-const LEVELS: &[&str] = &["notsent_bytes", "snd_wnd", "rtt", "snd_cwnd"];
+const LEVELS: &[&str] = &["notsent_bytes", "snd_wnd", "rtt", "snd_cwnd", "delivery_rate_app_limited"];
 
 /// A connection as it was read so far.
 struct Seen {

@@ -2,7 +2,7 @@
 
 use super::measured::{RoundTrips, measure, measure_round_trips, small, within};
 use crate::user::runs::{entry, run, warnings};
-use linerate::vocabulary::Pattern;
+use linerate::vocabulary::{LADDER_BYTES, Pattern};
 
 /// Bits of `tcpi_options`, as linux/uapi/tcp.h has them.
 const TIMESTAMPS: u64 = 1;
@@ -85,6 +85,21 @@ fn a_slow_reader_sets_the_rate_by_its_window() {
     within("slow-reader=200Mb/s: rate over the reader's", ratio, 0.6..1.02);
     let share = measured.moved("rwnd_limited") as f64 / measured.moved("busy_time") as f64;
     assert!(share > 0.5, "the window bound {share} of the time");
+}
+
+#[test]
+fn what_a_program_sets_or_does_holds_its_rate() {
+    let paced = measure("lab", &["pacing-cap=100Mb/s"], &[]);
+    within("pacing-cap=100Mb/s: rate over the limit", paced.rate() / 1e8, 0.5..1.05);
+    // The kernel doubles what is asked for.
+    let bound = 2.0 * 64.0 * 1024.0 * 8.0 / ROUND_TRIP_S;
+    for fault in ["pinned-send-buffer=64KiB", "pinned-receive-buffer=64KiB"] {
+        let ratio = measure(FAR, &[fault], &[]).rate() / bound;
+        within(&format!("{fault}: rate over twice the buffer / RTT"), ratio, 0.1..1.05);
+    }
+    let each = 8.0 * LADDER_BYTES as f64 / 2e-3;
+    let ratio = measure("lab", &["slow-source=2ms"], &[]).rate() / each;
+    within("slow-source=2ms: rate over that of a message each 2 ms", ratio, 0.2..1.05);
 }
 
 #[test]

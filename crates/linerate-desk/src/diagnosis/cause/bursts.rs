@@ -28,7 +28,10 @@ pub(super) fn tell_apart(
     };
     let cure = compared.candidates.iter().filter(is_paced).find_map(cured);
     let is_cured = cure.is_some();
-    let Some(told) = cure.or_else(|| shown?.losses_in_bursts()) else { return };
+    // What the rate alone says is less than a gain that was seen twice.
+    let is_proved = found.iter().any(|one| one.cause == LOSS && one.grade == Grade::Proved);
+    let by_rate = || shown.filter(|_| !is_proved)?.losses_in_bursts();
+    let Some(told) = cure.or_else(by_rate) else { return };
     let is_of_loss = |one: &&CauseVerdict| [LOSS, BURSTS].contains(&one.cause.as_str());
     // A full queue loses some, too, and pacing to what passes it gains nothing.
     let gains = |one: &CauseVerdict| one.gain.is_some_and(|gain| gain.estimate > compared.margin);
@@ -36,7 +39,6 @@ pub(super) fn tell_apart(
     for one in found.iter_mut() {
         let grade = match (one.cause.as_str(), one.grade) {
             (LOSS, Grade::Proved | Grade::CannotTell) if is_cured => Grade::RuledOut,
-            (LOSS, Grade::Proved) => Grade::CannotTell,
             (BURSTS, Grade::CannotTell | Grade::NotTested | Grade::RuledOut) if is_held => Grade::Consistent,
             (BURSTS, Grade::Proved) => Grade::Proved,
             _ => continue,

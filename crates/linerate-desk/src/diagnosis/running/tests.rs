@@ -12,12 +12,20 @@ fn level(least: f64, median: f64, most: f64) -> Level {
 /// A stream of 80 Mb/s for a second over a round trip of 10 ms, the network its only limit.
 fn sender() -> RunningConnection {
     let moved = [("bytes_acked", 10_000_000), ("busy_time", SECOND_US), ("data_segs_out", 7000)];
-    let last = [("options", 7), ("min_rtt", 10_000), ("max_pacing_rate", u64::MAX), ("snd_mss", 1448)];
+    let last = [
+        ("delivery_rate", 0),
+        ("options", 7),
+        ("min_rtt", 10_000),
+        ("max_pacing_rate", u64::MAX),
+        ("snd_mss", 1448),
+    ];
     let levels = [
         ("rtt", level(1e4, 1e4, 1.1e4)),
         ("snd_wnd", level(3e6, 3e6, 3e6)),
         ("notsent_bytes", level(0.0, 1e5, 2e5)),
         ("outstanding", level(1e5, 2e5, 3e5)),
+        ("snd_cwnd", level(60.0, 69.0, 70.0)),
+        ("delivery_rate_app_limited", level(0.0, 0.0, 0.0)),
         ("unread", level(0.0, 0.0, 0.0)),
     ];
     RunningConnection {
@@ -64,6 +72,13 @@ fn a_source_with_nothing_to_send_is_named() {
         one.levels.insert("notsent_bytes".into(), level(0.0, 0.0, 0.0));
     };
     assert_eq!(with(idle), ["slow-source"]);
+    // Nagle's algorithm keeps some of what is written small: it is always busy, and far from what it may send.
+    let fed_slowly = |one: &mut RunningConnection| {
+        one.levels.insert("outstanding".into(), level(9e4, 1.1e5, 1.2e5));
+        one.levels.insert("delivery_rate_app_limited".into(), level(1.0, 1.0, 1.0));
+        one.levels.insert("rtt".into(), level(4e4, 4e4, 4e4));
+    };
+    assert_eq!(with(fed_slowly), ["slow-source"]);
     // One that has always something in its buffer is not the source's.
     assert!(with(|one| set(&mut one.moved, "busy_time", SECOND_US / 5)).is_empty());
 }
@@ -143,7 +158,7 @@ fn time_is_shared_out_and_sums_to_all() {
     set(&mut one.moved, "rwnd_limited", 200_000);
     set(&mut one.moved, "sndbuf_limited", 100_000);
     let waits = waits(&one).unwrap();
-    let shares = [waits.program, waits.window, waits.buffer, waits.network];
+    let shares = [waits.program, waits.window, waits.buffer, waits.under_way];
     for (share, expected) in shares.iter().zip([0.1, 0.2, 0.1, 0.6]) {
         assert!((share - expected).abs() < 1e-9, "{waits:?}");
     }
