@@ -82,7 +82,9 @@ impl HostSettings {
             // What this host has not is not granted.
             let places = wanted(setting, address, &|place| self.before(place));
             let places = places.and_then(|places| self.readable(places));
-            came = came.and(places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({error})")));
+            came = came.and(
+                places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({})", with_reason(error))),
+            );
             for (place, value) in places.unwrap_or_default() {
                 if self.transient && place.is_of_machine() {
                     // It would outlive the lab, and is written down nowhere.
@@ -207,6 +209,12 @@ impl HostSettings {
             None => Ok(()),
         }
     }
+}
+
+/// An error with what is behind it: the driver's own word.
+fn with_reason(error: &Error) -> String {
+    let deepest = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last();
+    deepest.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
 fn foreign(place: &Place, found: &str) -> Error {

@@ -18,12 +18,12 @@ const fn engine(name: &'static str, settings: &'static [&'static str]) -> Engine
 /// An engine that ends unread is faster still, and no application can use it: it is raced, and is no row of the ladder.
 pub const STREAM_ENGINES: &[Engine] = &[
     engine("plain calls", &["tcp.send-engine=write", "tcp.receive-engine=read"]),
-    engine("reads of a message", &["stream.read-size=message"]),
+    engine("reads of 1 MiB", &["stream.read-size=1MiB"]),
     engine("reads of 2 MiB", &["stream.read-size=2MiB"]),
     engine("write to coalescing", &["tcp.receive-engine=coalescing"]),
     engine("write to low-water", &["tcp.send-engine=write", "tcp.receive-engine=low-water"]),
     engine("sendfile", &["tcp.send-engine=sendfile"]),
-    engine("sendfile, reads of a message", &["tcp.send-engine=sendfile", "stream.read-size=message"]),
+    engine("sendfile, reads of 1 MiB", &["tcp.send-engine=sendfile", "stream.read-size=1MiB"]),
     engine("sendfile, reads of 2 MiB", &["tcp.send-engine=sendfile", "stream.read-size=2MiB"]),
     engine("sendfile to coalescing", &["tcp.send-engine=sendfile", "tcp.receive-engine=coalescing"]),
     engine("splice", &["tcp.send-engine=splice"]),

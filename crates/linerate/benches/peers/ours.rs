@@ -49,8 +49,11 @@ const READS: &[&[&str]] = &[
 ];
 /// A timer ends the receiver's sleep in place of its sender.
 const COALESCING: &str = "tcp.receive-engine=coalescing";
-/// Beside the engines of the ladder: a thread a flow, and those that end unread, which a peer's options allow it too.
+/// Beside the engines of the ladder: reads of the message's own size, a thread a flow, and those that end unread, which a peer's
+/// options allow it too.
 const UNREAD_ENGINES: &[&[&str]] = &[
+    &["stream.read-size=message"],
+    &["tcp.send-engine=sendfile", "stream.read-size=message"],
     &["flow.threads=flow", "stream.read-size=2MiB"],
     &["tcp.send-engine=write", "tcp.receive-engine=discard"],
     &["tcp.send-engine=sendfile", "tcp.receive-engine=discard"],

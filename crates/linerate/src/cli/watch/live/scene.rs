@@ -147,8 +147,9 @@ impl Scene {
     fn arm(&self, case: &Case) -> Option<String> {
         let plan = self.plan.as_ref().filter(|plan| !plan.arms.is_empty())?;
         // A ladder's arms are engines of one of its rungs.
-        let is_ladder = matches!(plan.view, crate::plan::View::Ladder(_));
-        if case.arm == 0 { (!is_ladder).then(|| "base".into()) } else { plan.arm_name(case.arm) }
+        let mut rungs = plan.view.rungs().iter().filter_map(|id| Rung::named(id));
+        let are_engines = rungs.any(|rung| !rung.engines.is_empty());
+        if case.arm == 0 { (!are_engines).then(|| "base".into()) } else { plan.arm_name(case.arm) }
     }
 
     /// The line of a case, which is new when it is seen for the first time.
