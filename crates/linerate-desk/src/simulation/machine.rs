@@ -142,8 +142,8 @@ fn is_taken_away(cause: &str, plan: &Plan, case: &Case) -> bool {
 /// What comes through a black hole.
 const HOLE: u64 = 1024;
 
-/// How many rungs lie below.
+/// How many rungs lie below; one that is another engine of what is below it lies no deeper.
 fn depth(rung: Option<&Rung>) -> u32 {
-    let below = rung.and_then(|rung| rung.below);
-    below.map_or(0, |id| 1 + depth(Rung::named(id)))
+    let Some((rung, below)) = rung.and_then(|rung| Some((rung, rung.below?))) else { return 0 };
+    u32::from(rung.engines.is_empty()) + depth(Rung::named(below))
 }

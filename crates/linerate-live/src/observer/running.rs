@@ -6,8 +6,8 @@
 use super::tcp_info::{Field, last, moved};
 use crate::record::{Level, RunningConnection, RunningProgram};
 use crate::{Error, Result};
-use linerate_sys::namespace;
 use linerate_sys::netlink::{SocketTable, TableSocket};
+use linerate_sys::{namespace, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
@@ -149,10 +149,10 @@ fn table(suspect: Suspect) -> Result<SocketTable> {
     let file = File::open(&path).map_err(gone)?;
     // A netlink socket stays in the namespace that it was opened in; the thread that went there ends.
     std::thread::scope(|scope| {
-        let there = scope.spawn(|| {
+        let there = thread::start_within(scope, "sockets", || {
             namespace::enter(&[file.into()])?;
             SocketTable::open()
-        });
+        })?;
         there.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(Error::from)
     })
 }

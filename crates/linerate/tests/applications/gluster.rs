@@ -42,7 +42,7 @@ end-volume
 ";
 
 /// The daemon may take a while until it answers.
-const SERVER: &str = "cd FOLDER && mkdir state brick mount && glusterd -f daemon.vol -l daemon.log -p daemon.pid && \
+const SERVER: &str = "cd FOLDER && mkdir state brick mount && glusterd -f FOLDER/daemon.vol -l FOLDER/daemon.log -p FOLDER/daemon.pid && \
     for turn in $(seq 50); do gluster --mode=script volume create one 198.18.0.2:FOLDER/brick force && break; sleep 0.2; done && \
     gluster --mode=script volume start one";
 const CLIENT: &str = "cd FOLDER && mount -t glusterfs -o log-file=FOLDER/mount.log 198.18.0.2:/one FOLDER/mount && \

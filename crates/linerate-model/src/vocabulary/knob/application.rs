@@ -153,7 +153,7 @@ pub const TILED_OVERLAP: Knob = Knob {
     kind: KnobKind::Count(0, 512),
     transports: &[],
     default: "0",
-    harmless: Some(&["0"]),
+    harmless: None,
     had: Had::Always,
     about: "how many elements of 32 bytes, of the 1024 of a row, two tiles beside each other have in common",
     source: "MPI-Tile-IO, --overlap_x",

@@ -96,8 +96,8 @@ pub const FILE_READ: PatternEntry = PatternEntry {
     ends: [&[Does::ReadsFile]; 2],
     needs: &[Need::Ranks],
     alone: None,
-    // What must cross is the file system's.
-    collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: true }),
+    // What must cross is the file system's, and each rank may go on alone.
+    collective: Some(Collective { crossing: |_| 0, adds: false, synchronizes: false }),
     has_rate: false,
     messages: Some((0, MOST_REGION, "the parts of a file that all ranks have open")),
     shows: "striped-throughput",

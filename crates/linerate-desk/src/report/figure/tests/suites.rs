@@ -6,8 +6,9 @@ use super::super::stated;
 use super::*;
 use crate::plan::{HostId, Suite, SuiteCase, SuiteFigure, View};
 use crate::published::{self, Layer, Stated};
+use crate::record::RoleRecord;
 use crate::report::html;
-use crate::vocabulary::SUITES;
+use crate::vocabulary::{Does, SUITES};
 use std::sync::OnceLock;
 
 /// Every shipped suite with made-up trials of each of its cases, by its name.
@@ -37,6 +38,11 @@ fn recorded(suite: Suite) -> Recording {
             trial.block.message_bytes = size;
             let bytes = trial.block.bytes();
             trial.roles.iter_mut().flat_map(|role| &mut role.flows).for_each(|flow| flow.bytes = bytes);
+            if one.case.pattern == Pattern::File {
+                let does =
+                    |role: &RoleRecord| [Does::Takes, Does::Moves][usize::from(role.does.keeps_time())];
+                trial.roles.iter_mut().for_each(|role| role.does = does(role));
+            }
             trial
         }));
     }
