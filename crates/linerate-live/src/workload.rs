@@ -8,7 +8,7 @@
 //! | [`monitor`] | every node's state, asked by one host |
 //! | [`pipeline`] | filters that are joined by streams of buffers |
 //! | [`striped`] | a file in stripes on servers |
-//! | [`file`] | a file that is moved, as a pattern |
+//! | [`mod@file`] | a file that is moved, as a pattern |
 
 pub mod application;
 pub mod ends;

@@ -99,7 +99,8 @@ fn a_reader_that_sleeps_is_told_by_its_window() {
     // Both ends of the connection have the port, so both are seen.
     let (told, code) = told(&["--port", &port.to_string()]);
     OVER.store(true, Ordering::Relaxed);
-    (sending.join().unwrap(), reading.join().unwrap());
+    sending.join().unwrap();
+    reading.join().unwrap();
     assert_eq!((causes(&told).first(), code), (Some(&"slow-reader"), Some(11)), "{told}");
     let evidence = told["verdicts"][0]["evidence"].to_string();
     assert!(evidence.contains("the receiver's window"), "{evidence}");

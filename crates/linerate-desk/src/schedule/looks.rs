@@ -106,7 +106,7 @@ impl Looks {
             let case = self.look(*arm, SHORT_NS).case;
             let of_arm = recording.trials.iter().rev().filter(|trial| trial.case == case);
             let rates: Vec<f64> = of_arm.filter_map(throughput_bps).take(looks).collect();
-            median(rates.into_iter()).filter(|_| !recording.has_failed(&case)).map(|rate| (*arm, rate))
+            median(rates).filter(|_| !recording.has_failed(&case)).map(|rate| (*arm, rate))
         };
         let mut found: Vec<(u32, f64)> = arms.iter().filter_map(rate).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -5,7 +5,7 @@
 //! | [`monitor`] | every node is asked for its state |
 //! | [`pipeline`] | filters that are joined by streams of buffers |
 //! | [`striped`] | a file in stripes on several servers |
-//! | [`file`] | a file that is moved |
+//! | [`mod@file`] | a file that is moved |
 
 use super::application::{Answers, Order, Seat};
 use super::{file, monitor, pipeline, striped};

@@ -51,6 +51,6 @@ mod tests {
     #[test]
     fn no_engine_of_the_ladder_drops_bytes_unread() {
         let drops = |set: &&str| set.contains("discard") || set.contains("receive-engine=splice");
-        assert!(STREAM_ENGINES.iter().all(|one| !one.settings.iter().any(|set| drops(&set))));
+        assert!(STREAM_ENGINES.iter().all(|one| !one.settings.iter().any(drops)));
     }
 }
