@@ -107,7 +107,10 @@ impl Packets {
             let ns = stamp(&header).unwrap_or_else(crate::clock::realtime_ns);
             let kept = length.min(KEPT);
             // Both ends may be at this interface.
-            let outgoing = source(&room[..kept]) == Some(self.ports[0]);
+            let outgoing = match from.sll_hatype == LOOPBACK {
+                true => source(&room[..kept]) == Some(self.ports[0]),
+                false => from.sll_pkttype == OUTGOING,
+            };
             return Ok(Some(Head { ns, kept, length, outgoing }));
         }
     }

@@ -104,7 +104,7 @@ pub fn capture_text(capture: &Capture, file: &str) -> String {
 
 /// What came in less time than it takes to tell times apart has no rate.
 fn throughput_bps(capture: &Capture) -> Option<f64> {
-    (capture.elapsed_ns > 0).then(|| 8e9 * capture.bytes as f64 / capture.elapsed_ns as f64)
+    (capture.elapsed_ns > 0).then(|| 8e9 * capture.timed_bytes as f64 / capture.elapsed_ns as f64)
 }
 
 /// What is said of it.

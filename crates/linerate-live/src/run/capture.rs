@@ -52,6 +52,7 @@ impl Runner<'_> {
             target: self.plan.target.to_string(),
             bytes: received.bytes,
             knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
+            timed_bytes: received.timed_bytes,
             elapsed_ns: received.elapsed_ns,
             hosts: vec![sender, receiver],
             sides: vec![sent.side, received.side],

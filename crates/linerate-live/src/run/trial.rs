@@ -8,6 +8,7 @@ use crate::control::Call;
 use crate::plan::{HostId, Step};
 use crate::record::{Event, HostDelta};
 use crate::workload::application::Order;
+use crate::workload::tool::play::longest;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,7 +20,12 @@ impl Runner<'_> {
     pub(super) fn trial(&mut self, step: &Step) -> Result<Vec<Result<Answers>>> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
         let patience = Duration::from_nanos(step.patience_ns);
-        let limit = Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + patience;
+        let mut limit =
+            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + patience;
+        if step.case.pattern.entry().is_single {
+            // A message is a whole file, of which nothing may be known yet.
+            limit += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
+        }
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // The ends' own limits come first: they know what hangs.
         let limit = limit + 5 * PATIENCE;

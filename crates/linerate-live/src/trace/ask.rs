@@ -102,6 +102,8 @@ pub struct CaptureRequest {
 pub struct Captured {
     /// Bytes that this end received, or had the kernel take.
     pub bytes: u64,
+    /// Those of them that came in the time: of a receiver all after the first call's.
+    pub timed_bytes: u64,
     /// How long it took.
     pub elapsed_ns: u64,
     /// What passed.

@@ -56,9 +56,10 @@ pub fn capture(socket: &TcpStream, request: &CaptureRequest) -> Result<Captured>
     })?;
     let after = linerate_sys::tcp_info::tcp_info(socket)?;
     let Kept { heads, cut, dropped } = kept?;
-    let (bytes, elapsed_ns) = played.map_err(|error| hung_up(&error))?;
+    let (bytes, timed_bytes, elapsed_ns) = played.map_err(|error| hung_up(&error))?;
     Ok(Captured {
         bytes,
+        timed_bytes,
         elapsed_ns,
         side: CapturedSide {
             interface: interface.name,
@@ -121,7 +122,7 @@ fn keep(packets: &Packets, stop: &AtomicBool, most_bytes: u64) -> Result<Kept> {
 }
 
 /// Sends so many bytes, or as many as it can in the time, and waits until the other end has them. How many, and how long that took.
-fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64)> {
+fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64, u64)> {
     let buffer = vec![0x55; CALL];
     told(socket, READY)?;
     let (begun, mut left) = (clock::monotonic_ns(), request.bytes);
@@ -131,12 +132,13 @@ fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64)> 
     }
     socket.shutdown(Shutdown::Write)?;
     told(socket, ALL)?;
-    Ok((request.bytes - left, clock::monotonic_ns() - begun))
+    let bytes = request.bytes - left;
+    Ok((bytes, bytes, clock::monotonic_ns() - begun))
 }
 
-/// Receives to the end, and says so. How many bytes, and how long that took since the first.
-fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64)> {
-    let (mut buffer, mut bytes, mut begun, mut ended) = (vec![0; CALL], 0, None, 0);
+/// Receives to the end, and says so. How many bytes, how many of them after the first call's, and in what time.
+fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64, u64)> {
+    let (mut buffer, mut bytes, mut begun, mut ended) = (vec![0; CALL], 0, None::<(u64, u64)>, 0);
     while send_waiting(socket, &[READY])? == 0 {}
     loop {
         match receive_waiting(socket, &mut buffer)? {
@@ -144,13 +146,16 @@ fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64
             came => bytes += came.unwrap_or(0) as u64,
         }
         ended = clock::monotonic_ns();
-        begun.get_or_insert(ended);
+        if bytes > 0 {
+            begun.get_or_insert((ended, bytes));
+        }
         if bytes > request.bytes {
             return Err(io::ErrorKind::InvalidData.into());
         }
     }
     while send_waiting(socket, &[ALL])? == 0 {}
-    Ok((bytes, ended - begun.unwrap_or(ended)))
+    let (first, ahead) = begun.unwrap_or((ended, bytes));
+    Ok((bytes, bytes - ahead, ended - first))
 }
 
 /// Waits for this byte.

@@ -105,6 +105,8 @@ pub fn take_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
         let mut end = End::new(seat, order, "file.to")?;
         let most = blocks.iter().map(|block| block.message_bytes).max().unwrap_or(0);
         let (mut wire, start) = (Wire::new(seat, host)?, Start::now());
+        // A program at the other end may take so long until this one is asked again.
+        wire.wait_for(most);
         let (mut own, mut other, mut bytes) = (own::Sink::default(), other::Sink::default(), 0);
         loop {
             let answer = match wire.hear::<Ask>()? {

@@ -47,7 +47,9 @@ pub struct Capture {
     pub bytes: u64,
     /// The knobs that were set.
     pub knobs: Vec<String>,
-    /// How long that took, by the receiver's clock, from the first of them.
+    /// Those of them that came after the receiver's first call had returned, when its clock began.
+    pub timed_bytes: u64,
+    /// How long these took, by the receiver's clock.
     pub elapsed_ns: u64,
     /// The hosts: the one that sent, and the one that received.
     pub hosts: Vec<TraceHost>,

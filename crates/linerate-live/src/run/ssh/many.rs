@@ -62,7 +62,8 @@ fn beside_each_other(
     let work = |news: Sender<(usize, News)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some((ssh, folder)) = hosts.get(at) else { return };
+            let wanted = hosts.get(at).filter(|_| !is_over.load(Ordering::Relaxed));
+            let Some((ssh, folder)) = wanted else { return };
             let mut tell = |reaching| drop(news.send((at, News::Told(reaching))));
             let done = ssh.without_questions().provide(program, *folder, &go_on, &mut tell);
             let _ = news.send((at, News::Done(done)));

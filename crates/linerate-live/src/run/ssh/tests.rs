@@ -120,7 +120,7 @@ impl Here {
         let mut command = self.ssh.script(&copy_script(program, folder.to_str().unwrap(), false));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(b"the").unwrap();
-        while self.files(program) != [format!("part.{}", child.id())] {
+        while self.files(program) != [part(&child)] {
             std::thread::yield_now();
         }
         child
@@ -133,6 +133,12 @@ impl Here {
         files.sort();
         files
     }
+}
+
+/// How a copy under way is called: two hosts with one home have processes of the same numbers.
+fn part(child: &Child) -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    format!("part.{}.{}", host.trim(), child.id())
 }
 
 /// What each part of an error is about.
@@ -309,7 +315,7 @@ fn a_part_that_a_kill_left_goes_with_the_next_copy() {
     // One that is under way stays: it takes the killed one's part away itself.
     let mut other = here.under_way_alone(&program);
     here.provide(&program, None).unwrap();
-    assert_eq!(here.files(&program), ["linerate".to_owned(), format!("part.{}", other.id())]);
+    assert_eq!(here.files(&program), ["linerate".to_owned(), part(&other)]);
     drop(other.stdin.take());
     assert!(!other.wait().unwrap().success());
     assert_eq!(here.files(&program), ["linerate"]);

@@ -25,7 +25,12 @@ fn named(end: &End<'_>, name: &str, is_best: bool) -> Result<&'static Tool> {
         return Err(Error::unavailable(format!("no {missing} on this host"), hint));
     }
     let none = || Error::unavailable(format!("better flags of {name} than it has"), "file.flags=shipped");
-    if is_best { tool.best.ok_or_else(none) } else { Ok(tool) }
+    let tool = if is_best { tool.best.ok_or_else(none)? } else { tool };
+    if end.streams > 1 && tool.streams == [1] {
+        let what = format!("{name} by {} streams: it has one", end.streams);
+        return Err(Error::unavailable(what, "flows = [1]"));
+    }
+    Ok(tool)
 }
 
 /// Has it moved by another program.

@@ -77,7 +77,8 @@ fn spec(end: &End<'_>, passive: bool) -> Spec {
         passive,
         address: Some(end.address()),
         settings: end.order.settings.clone(),
-        patience_ms: end.order.patience_ms,
+        // A disk may stall for longer than a path that failed before is waited for.
+        patience_ms: end.order.patience_ms.max(crate::plan::PATIENCE_NS / 1_000_000),
         ..Spec::default()
     }
 }

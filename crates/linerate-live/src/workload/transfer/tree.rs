@@ -163,6 +163,7 @@ impl Catalog {
 fn is_too_large(entries: &[Entry]) -> bool {
     let written = |bytes: &[u8]| -> usize {
         let of_byte = |byte: &u8| match byte {
+            b'"' | b'\\' => 2,
             0x20..=0x7e => 1,
             0x80.. => 2,
             _ => 6,

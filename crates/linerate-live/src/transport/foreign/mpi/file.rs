@@ -44,9 +44,11 @@ impl<H: Handle> Filing for RankFile<'_, H> {
         let access = if order.independent { Access::Independent } else { Access::Collective };
         let text = CString::new(path.to_string_lossy().as_bytes()).map_err(io::Error::other)?;
         let opened = self.0.open_file(&text, access);
-        opened.map_err(|error| {
-            io::Error::other(format!("{} of {}: {}", error.call, error.object, error.source))
-        })?;
+        if let Err(error) = opened {
+            // Who opened it first has made it, though others could not.
+            let _ = std::fs::remove_file(&path);
+            return Err(io::Error::other(format!("{} of {}: {}", error.call, error.object, error.source)));
+        }
         self.0.barrier()?;
         if self.0.rank() == 0 {
             std::fs::remove_file(&path)?;
