@@ -137,7 +137,8 @@ fn number(analysis: &Analysis, curve: &Curve) -> Option<((Case, u64), Estimate)>
             (analysis.ladder_bytes, curve.at(analysis.ladder_bytes)?.estimate(|v| v.throughput_bps)?)
         }
     };
-    (estimate.median > 0.0).then(|| ((curve.case.clone(), bytes), estimate))
+    // Which engine was chosen is told beside it: it is one number all the same.
+    (estimate.median > 0.0).then(|| ((Case { arm: 0, ..curve.case.clone() }, bytes), estimate))
 }
 
 fn metric(case: &Case) -> Metric {

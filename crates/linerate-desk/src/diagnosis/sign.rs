@@ -243,6 +243,13 @@ impl<'r> Shown<'r> {
     /// What says that losses do not come each for itself: then the rate could not be so much, by M. Mathis et al., Computer
     /// Communication Review 27 (1997).
     pub fn losses_in_bursts(&self) -> Option<String> {
+        // The law is of those that give way at each loss.
+        let is_other = |one: &SocketRecord| {
+            one.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"))
+        };
+        if self.senders().any(is_other) {
+            return None;
+        }
         let share = self.moved("total_retrans") / self.moved("data_segs_out");
         let (segment, least_us) = (self.last("snd_mss")?, self.last("min_rtt")?);
         let alone = MATHIS * 8e6 * segment / (least_us * share.sqrt());

@@ -89,7 +89,8 @@ fn sentence(program: &RunningProgram, found: &RunningFound) -> String {
     let (faults, costs): (Vec<&CauseVerdict>, Vec<&CauseVerdict>) =
         found.verdicts.iter().partition(|one| one.is_fault);
     let told = |all: &[&CauseVerdict]| all.iter().map(|one| what(one)).collect::<Vec<_>>().join("; and by ");
-    let sender = found.connections.iter().find(|one| one.waits.is_some());
+    let senders = found.connections.iter().filter(|one| one.waits.is_some());
+    let sender = senders.max_by(|a, b| a.sent_bps.total_cmp(&b.sent_bps));
     match (faults.as_slice(), costs.as_slice(), sender) {
         ([], [], _) if found.connections.is_empty() => {
             format!("Nothing can be told of {name}: it had no TCP connection for more than one reading.")

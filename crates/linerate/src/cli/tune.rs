@@ -39,12 +39,13 @@ pub fn main(args: &Tune) -> Result<ExitCode> {
     let hosts = Hosts { keep, ..args.hosts.clone() };
     let (run, ended) = measure(&plan(args, rung, &tried)?, &hosts, schedule_of)?;
     let is_over = ended.is_ok();
-    // What was found is told first: files that cannot be written lose none of it.
-    let code = reported(&run, ended, args.hosts.watching.json, &args.format)?;
+    // What was found is told first: files that cannot be written lose none of it. What is kept has its files, also where nothing
+    // could be printed.
+    let code = reported(&run, ended, args.hosts.watching.json, &args.format);
     if args.apply && is_over {
         written(&run.recording, &run.path)?;
     }
-    Ok(code)
+    code
 }
 
 /// Prints the report, and answers with the verdict's code.

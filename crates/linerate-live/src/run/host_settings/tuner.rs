@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Each as its process is called, which the kernel cuts after 15 bytes.
-const TUNERS: &[&str] =
-    &["tuned", "bpftune", "irqbalance", "power-profiles-", "tlp", "auto-cpufreq", "cpupower"];
+const TUNERS: &[&str] = &["tuned", "bpftune", "power-profiles-", "tlp", "auto-cpufreq"];
 
 /// Those that are at work on this machine, each once.
 pub fn at_work() -> Vec<&'static str> {
