@@ -25,6 +25,7 @@ mod matrix;
 mod note;
 mod notice;
 mod pcapng;
+mod plain_page;
 mod published;
 pub mod reference;
 mod rows;

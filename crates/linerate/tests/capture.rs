@@ -117,8 +117,10 @@ fn who_may_not_capture_is_told_what_it_takes() {
     let text = nobody::runs_them_too(&["--exact", "--ignored", "--nocapture", name], &[]);
     assert!(!nobody::is_root() || text.contains("test result: ok. 1 passed"), "{text}");
     let folder = TempDir::new().unwrap();
-    let output = capture(folder.path(), "lab", &["--keep", "0"]);
-    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    for refused in [["--keep", "0"], ["--set", "relay.delay=1ms"]] {
+        let output = capture(folder.path(), "lab", &refused);
+        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

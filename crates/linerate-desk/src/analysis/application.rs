@@ -1,7 +1,7 @@
 //! The numbers of whole applications, of one trial.
 
 use super::trial::positive;
-use crate::record::{Flow, RoleRecord, Trial};
+use crate::record::{Flow, Trial};
 use crate::vocabulary::Does;
 
 /// The share of a monitor's polls that were not answered in time.
@@ -20,14 +20,9 @@ pub(super) fn unit_rate(trial: &Trial) -> Option<f64> {
     trial.roles.iter().flat_map(|role| &role.flows).find_map(of_flow)
 }
 
-/// Who reads and writes a file in stripes.
-const CLIENTS: [Does; 6] =
-    [Does::Fetches, Does::Stores, Does::FetchesTile, Does::StoresTile, Does::ReadsFile, Does::WritesFile];
-
-/// The clients of a striped file: each has its regions in the slices of one flow.
+/// The clients of a file that several hosts have: each has its regions in the slices of one flow.
 fn clients(trial: &Trial) -> impl Iterator<Item = &Flow> {
-    let is_client = |role: &&RoleRecord| CLIENTS.contains(&role.does);
-    let flows = trial.roles.iter().filter(is_client).flat_map(|role| &role.flows);
+    let flows = trial.roles.iter().filter(|role| role.does.is_client()).flat_map(|role| &role.flows);
     flows.filter(|flow| !flow.slices_ns.is_empty())
 }
 
@@ -45,7 +40,9 @@ pub(super) fn striped_bps(trial: &Trial) -> Option<f64> {
 
 /// What a file that is moved carries until it is on the disk, by the end that moves it.
 pub(super) fn file_bps(trial: &Trial) -> Option<f64> {
-    let moves = trial.roles.iter().find(|role| role.does == Does::Moves)?;
+    let mut movers = trial.roles.iter().filter(|role| role.does == Does::Moves);
+    // Files of several pairs share hosts: one of them is not the number of all.
+    let (Some(moves), None) = (movers.next(), movers.next()) else { return None };
     let slices = &moves.flows.first()?.slices_ns;
     let bytes = trial.block.message_bytes * trial.block.messages * slices.len() as u64;
     positive(8e9 * bytes as f64 / slices.iter().sum::<u64>() as f64)
@@ -61,7 +58,7 @@ mod tests {
     use super::*;
     use crate::analysis::measure;
     use crate::plan::{Block, Case, HostId};
-    use crate::record::{Recording, Tally, encode_histogram};
+    use crate::record::{Recording, RoleRecord, Tally, encode_histogram};
     use crate::vocabulary::Pattern;
     use std::collections::BTreeMap;
 

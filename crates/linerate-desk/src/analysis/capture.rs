@@ -76,6 +76,7 @@ pub fn analyse_capture(capture: &Capture) -> CaptureAnalysis {
     let (out_of_order, in_vain) = arrivals(&of_receiver, &sent);
     let whole = |bytes: u64| segment_bytes.map(|segment| bytes / segment * segment);
     let aligned = flight.advertised.and_then(|[least, most]| Some([whole(least)?, whole(most)?]));
+    let tcp_round_trip_ns = last("rtt").map(|us| us.saturating_mul(1000));
     CaptureAnalysis {
         packets: [of_sender.len() as u64, of_receiver.len() as u64],
         segment_bytes,
@@ -89,10 +90,10 @@ pub fn analyse_capture(capture: &Capture) -> CaptureAnalysis {
         least_round_trip_ns: trips.iter().copied().reduce(f64::min),
         round_trip_ns,
         tcp_least_round_trip_ns: last("min_rtt").map(|us| us.saturating_mul(1000)),
-        tcp_round_trip_ns: last("rtt").map(|us| us.saturating_mul(1000)),
+        tcp_round_trip_ns,
         tcp_congestion_window: last("snd_cwnd"),
         again: sent.again(),
-        again_by_timer: sent.again_by_timer(round_trip_ns),
+        again_by_timer: sent.again_by_timer(round_trip_ns.or(tcp_round_trip_ns.map(|ns| ns as f64))),
         in_vain,
         tcp_again: sender.tcp.get("total_retrans").copied().unwrap_or_default(),
         out_of_order,

@@ -23,9 +23,11 @@ pub struct CaptureReport<'c> {
     pub file: &'c str,
     /// Bytes of the stream, as its receiver counted them.
     pub bytes: u64,
-    /// How long they took, by the receiver's clock.
+    /// Those of them that came after the receiver's first call had returned, when its clock began.
+    pub timed_bytes: u64,
+    /// How long these took, by the receiver's clock.
     pub elapsed_ns: u64,
-    /// The same as a rate.
+    /// These over that time.
     pub throughput_bps: Option<f64>,
     /// The knobs that were set.
     pub knobs: &'c [String],
@@ -75,6 +77,7 @@ impl CaptureReport<'_> {
             target: &capture.target,
             file,
             bytes: capture.bytes,
+            timed_bytes: capture.timed_bytes,
             elapsed_ns: capture.elapsed_ns,
             throughput_bps: throughput_bps(capture),
             knobs: &capture.knobs,

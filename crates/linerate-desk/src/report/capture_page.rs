@@ -2,12 +2,12 @@
 //! has no script.
 
 use super::capture::{CaptureReport, lines};
+use super::plain_page::plain_page;
 use super::size;
-use super::trace_page::{POLICY, STYLE};
 use crate::analysis::FlightPoint;
 use crate::record::Capture;
 use crate::unit::Nanoseconds;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// The picture, in its own units, and the room for the numbers beside it.
 const WIDTH: f64 = 1000.0;
@@ -23,34 +23,16 @@ const ADVERTISED: &str = "hsl(30 85% 50%)";
 /// The page.
 pub fn capture_page(capture: &Capture, file: &str) -> String {
     let report = CaptureReport::new(capture, file);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "linerate: packets of a stream, " (capture.target) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                main {
-                    h1 { "Packets of a stream" }
-                    p.meta {
-                        (capture.target) " · packets in " (file)
-                        @for knob in &capture.knobs { " · " (knob) }
-                    }
-                    (picture(&report.analysis.series))
-                    dl { @for (name, said) in lines(capture, &report.analysis) { dt { (name) } dd { (said) } } }
-                    @if !report.notes.is_empty() {
-                        h2 { "What to know beside the numbers" }
-                        ul { @for note in &report.notes { li { (note) } } }
-                    }
-                }
-            }
+    let shown = html! {
+        h1 { "Packets of a stream" }
+        p.meta {
+            (capture.target) " · packets in " (file)
+            @for knob in &capture.knobs { " · " (knob) }
         }
+        (picture(&report.analysis.series))
+        dl { @for (name, said) in lines(capture, &report.analysis) { dt { (name) } dd { (said) } } }
     };
-    page.into_string()
+    plain_page(&format!("packets of a stream, {}", capture.target), &shown, &report.notes)
 }
 
 /// Both lines over time. The window may be far above what is in flight: then its line lies at the upper edge, and is named so.

@@ -58,9 +58,10 @@ impl Seen {
 pub fn pcapng(capture: &Capture, seen: Seen) -> Vec<u8> {
     let knobs = if capture.knobs.is_empty() { "none".to_owned() } else { capture.knobs.join(" ") };
     let trial = format!(
-        "{}: a stream of {} B by TCP, received in {} (a packet that both hosts saw is there once for each); knobs: {knobs}. Each interface has the clock of its own host.",
+        "{}: a stream of {} B by TCP, {} of them in {} after the receiver's first call (a packet that both hosts saw is there once for each); knobs: {knobs}. Each interface has the clock of its own host.",
         capture.target,
         capture.bytes,
+        capture.timed_bytes,
         Nanoseconds(capture.elapsed_ns as f64)
     );
     let mut file = Vec::new();

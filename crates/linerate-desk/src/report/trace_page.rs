@@ -1,12 +1,13 @@
 //! A trace as a page: a bar of each way of waiting cut into its stages, the tables, and what the slowest do differently. It
 //! needs nothing else, and has no script.
 
+use super::plain_page::plain_page;
 use super::trace::{HEADS, TraceReport, cells, lines, place, time};
 use crate::analysis::{StageTime, TraceOf};
 use crate::record::Trace;
 use crate::unit::percent;
 use crate::vocabulary::STAGES;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// The bars' width and height, and the room beside them, in the units of the picture.
 const WIDTH: f64 = 1000.0;
@@ -17,52 +18,18 @@ const TOP: f64 = 26.0;
 /// A share of the bar less than this has no room for its name.
 const NAMED: f64 = 0.075;
 
-pub(super) const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
-pub(super) const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#1c1c1c;--faint:#5c5c5c;--paper:#fff;--line:#d5d5d5}\
-@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--faint:#a8a8a8;--paper:#161616;--line:#3a3a3a}}\
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:68rem;margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .3rem}p{margin:.3rem 0}.meta{color:var(--faint)}\
-svg{width:100%;height:auto;display:block;margin:1rem 0}svg text{font:13px system-ui,sans-serif;fill:var(--ink)}\
-svg text.in{fill:#fff;font-size:12px}.scroll{overflow-x:auto}\
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}\
-th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
-th[scope=row],td.left,th.left{text-align:left;font-weight:normal}\
-dt{float:left;clear:left;width:6rem;color:var(--faint)}dd{margin-left:6rem}\
-.swatch{display:inline-block;width:.8em;height:.8em;margin-right:.5em;border-radius:2px}";
-
 /// The page.
 pub fn trace_page(trace: &Trace) -> String {
     let report = TraceReport::new(trace);
     let waits = &report.analysis.waits;
     let longest = waits.iter().map(|of| of.sum_ns).fold(0.0, f64::max);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "linerate: where a message waits, " (trace.target) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                main {
-                    h1 { "Where a message waits" }
-                    p.meta { (trace.target) " · " (trace.message_bytes) " B each way" }
-                    (bars(waits, longest))
-                    @for of in waits { (section(of)) }
-                    @if !report.notes.is_empty() {
-                        h2 { "What to know beside the numbers" }
-                        ul { @for note in &report.notes { li { (note) } } }
-                    }
-                }
-            }
-        }
+    let shown = html! {
+        h1 { "Where a message waits" }
+        p.meta { (trace.target) " · " (trace.message_bytes) " B each way" }
+        (bars(waits, longest))
+        @for of in waits { (section(of)) }
     };
-    page.into_string()
+    plain_page(&format!("where a message waits, {}", trace.target), &shown, &report.notes)
 }
 
 /// The bars beneath each other, on one scale.

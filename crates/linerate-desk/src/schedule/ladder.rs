@@ -5,7 +5,7 @@ use super::network_path::NetworkPath;
 use super::placement::share_machine;
 use super::refusal::{bucket, is_carried, only_wait};
 use super::wanted::{Wanted, are_apart};
-use crate::plan::{Case, Pairs, Plan};
+use crate::plan::{Case, Pairs, Plan, View};
 use crate::record::Recording;
 use crate::vocabulary::{LATENCY_BYTES, Pattern, Place, RUNGS, Rung, Wait};
 
@@ -123,7 +123,9 @@ fn sizes(
 ) -> Vec<u64> {
     let curve =
         case.flows == rung.flows[0] && case.pattern != Pattern::Bidirectional && case.pairs.is_forward();
-    if bucket || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
+    // A comparison has one size of its own, whatever a trial costs.
+    let is_compared = matches!(plan.view, View::Comparison { .. } | View::Tuning { .. });
+    if (bucket && !is_compared) || !curve || (!is_whole(plan, rung) && case.pattern != Pattern::PingPong) {
         return vec![rung.ladder_bytes];
     }
     if !is_whole(plan, rung) {

@@ -45,10 +45,10 @@ pub struct Capture {
     pub target: String,
     /// Bytes that the second host received of the first.
     pub bytes: u64,
-    /// The knobs that were set.
-    pub knobs: Vec<String>,
     /// Those of them that came after the receiver's first call had returned, when its clock began.
     pub timed_bytes: u64,
+    /// The knobs that were set.
+    pub knobs: Vec<String>,
     /// How long these took, by the receiver's clock.
     pub elapsed_ns: u64,
     /// The hosts: the one that sent, and the one that received.

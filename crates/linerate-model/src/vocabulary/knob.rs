@@ -12,8 +12,8 @@ pub use fault::SHIM_READ_RATE;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 
-/// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, those
-/// of what it crosses, and faults that stand between its ends.
+/// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, and
+/// those of what it crosses.
 pub const OF_CONNECTIONS: &[&str] = &[
     "socket.send-buffer",
     "socket.receive-buffer",
@@ -24,10 +24,10 @@ pub const OF_CONNECTIONS: &[&str] = &[
     "tcp.mss",
     "tcp.pacing-rate",
     "tcp.source-port",
-    "relay.delay",
-    "relay.threshold",
-    "relay.below",
 ];
+
+/// Knobs of a relay between the ends. It makes two connections of one: a trace can be of both, and packets of one stream cannot.
+pub const OF_RELAYS: &[&str] = &["relay.delay", "relay.threshold", "relay.below"];
 
 /// What a knob's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

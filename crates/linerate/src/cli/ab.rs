@@ -128,7 +128,9 @@ const TARGET: f64 = 0.05;
 /// A small message for latency, a large one for throughput, and short trials.
 pub fn profile(target: &Target, blocks: u32) -> Profile {
     let (trial_ns, warm_up_ns) = match target {
-        Target::Lab(topology) if topology.shape.rate.is_some() => (RATED_TRIAL_NS, WARM_UP_NS),
+        Target::Lab(topology) if topology.shape.rate.is_some() || !topology.ports.is_empty() => {
+            (RATED_TRIAL_NS, WARM_UP_NS)
+        }
         Target::Lab(_) | Target::Simulated(_) => (TRIAL_NS, LAB_WARM_UP_NS),
         Target::Ssh(_) | Target::Launched(_) => (TRIAL_NS, WARM_UP_NS),
     };

@@ -28,15 +28,14 @@ pub fn main(args: &Capture) -> Result<ExitCode> {
     let mut capture = captured.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
     capture.target = hosts.target.to_string();
     let file = args.file.display().to_string();
+    let text = match args.json {
+        true => capture_json(&capture, &file).map_err(|e| Error::io("write", "JSON", e.into()))? + "\n",
+        false => capture_text(&capture, &file),
+    };
+    // What was measured is told first: a file that cannot be written loses none of it, and is there also where nothing could be printed.
+    let told = print(&text);
     write(&args.file, &pcapng(&capture, args.seen()))?;
-    match args.json {
-        true => print(&format!(
-            "{}\n",
-            capture_json(&capture, &file).map_err(|e| Error::io("write", "JSON", e.into()))?
-        ))?,
-        false => print(&capture_text(&capture, &file))?,
-    }
-    // What was measured is told first: a page that cannot be written loses none of it.
+    told?;
     if let Some(path) = &args.page {
         write(path, capture_page(&capture, &file).as_bytes())?;
     }

@@ -7,7 +7,7 @@ use super::trace_args::Trace;
 use super::{farewell, print, unmeasured};
 use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
-use crate::vocabulary::SHIM_READ_RATE;
+use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
 use crate::{Error, Result};
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,8 +34,10 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     };
     let target = with_faults(&args.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
-    let (plan, stop) =
-        (unmeasured::plan_of_connection(&hosts, &args.set, &[SHIM_READ_RATE.name])?, Stop::listen()?);
+    let (plan, stop) = (
+        unmeasured::plan_of_connection(&hosts, &args.set, &[OF_RELAYS, &[SHIM_READ_RATE.name]].concat())?,
+        Stop::listen()?,
+    );
     let wanted = || stop.wanted();
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("reaching the hosts");

@@ -45,7 +45,10 @@ pub fn plan_of_connection(hosts: &Hosts, set: &[Setting], also: &[&str]) -> Resu
         None => Ok(plan),
         Some(setting) => Err(Error::usage(
             format!("{setting} does nothing to the connection of this command"),
-            "it heeds socket., tcp. and relay. knobs, without the engines, and in a lab link., filter. and host. too: linerate list knobs",
+            format!(
+                "it heeds socket. and tcp. knobs, without the engines{}, and in a lab link., filter. and host. too: linerate list knobs",
+                also.iter().map(|name| format!(", {name}")).collect::<String>()
+            ),
         )),
     }
 }

@@ -41,9 +41,9 @@ impl Sent {
         self.silences_ns.len() as u64
     }
 
-    /// Those before which nothing had come back for a round trip.
+    /// Those before which nothing had come back for a round trip; none where none is known.
     pub fn again_by_timer(&self, round_trip_ns: Option<f64>) -> u64 {
-        let trip = round_trip_ns.unwrap_or_default();
+        let Some(trip) = round_trip_ns else { return 0 };
         self.silences_ns.iter().filter(|ns| **ns as f64 > trip).count() as u64
     }
 }

@@ -189,6 +189,16 @@ fn a_guard_that_becomes_worse_stops_a_gain() {
 }
 
 #[test]
+fn a_size_of_its_own_is_compared_over_a_token_bucket() {
+    let mut plan = plan("tcp.no-delay=off", 6);
+    plan.target = "lab:wire=tbf,rate=1Gb/s".parse().unwrap();
+    plan.profile.sizes = vec![64, 256 << 10];
+    let trials = session(&plan, &quiet(), 1).trials;
+    let sizes: BTreeSet<u64> = trials.iter().map(|trial| trial.block.message_bytes).collect();
+    assert_eq!(sizes, [256 << 10].into());
+}
+
+#[test]
 fn a_refused_setting_is_never_called_the_same() {
     let mut recording = session(&plan("socket.send-buffer=64MiB", 12), &quiet(), 1);
     assert_eq!(compare_arms(&recording).unwrap().verdict, Verdict::Same);

@@ -86,6 +86,8 @@ struct Facts {
     calls: bool,
     /// Whether it works on a file that all ranks have open.
     is_of_file: bool,
+    /// Whether it reads or writes its part of a file that several hosts have.
+    is_client: bool,
     /// Whether the bytes that it counts came to it.
     receives: bool,
 }
@@ -99,8 +101,12 @@ const TIMED: Facts = Facts {
     awaits_each: false,
     calls: false,
     is_of_file: false,
+    is_client: false,
     receives: true,
 };
+
+/// An end that has its part of a file.
+const CLIENT: Facts = Facts { is_client: true, ..TIMED };
 
 /// An end whose messages are each waited for.
 const EACH: Facts = Facts { begins: true, is_sampled: true, ..TIMED };
@@ -135,17 +141,17 @@ impl Does {
             Does::Reports => Facts { word: "reports", receives: false, ..SERVES },
             Does::Stages => Facts { word: "stages", ..EACH },
             Does::Serves => Facts { word: "serves", receives: false, ..SERVES },
-            Does::Fetches => Facts { word: "fetches", ..TIMED },
-            Does::Stores => Facts { word: "stores", receives: false, begins: true, ..TIMED },
+            Does::Fetches => Facts { word: "fetches", ..CLIENT },
+            Does::Stores => Facts { word: "stores", receives: false, begins: true, ..CLIENT },
             Does::Keeps => Facts { word: "keeps", ..SERVES },
             Does::Moves => Facts { word: "moves", receives: false, begins: true, ..TIMED },
             Does::Takes => Facts { word: "takes", ..SERVES },
-            Does::FetchesTile => Facts { word: "fetches a tile", ..TIMED },
-            Does::ReadsFile => Facts { word: "reads a file", is_of_file: true, ..TIMED },
+            Does::FetchesTile => Facts { word: "fetches a tile", ..CLIENT },
+            Does::ReadsFile => Facts { word: "reads a file", is_of_file: true, ..CLIENT },
             Does::WritesFile => {
-                Facts { word: "writes a file", is_of_file: true, receives: false, begins: true, ..TIMED }
+                Facts { word: "writes a file", is_of_file: true, receives: false, begins: true, ..CLIENT }
             }
-            Does::StoresTile => Facts { word: "stores a tile", receives: false, begins: true, ..TIMED },
+            Does::StoresTile => Facts { word: "stores a tile", receives: false, begins: true, ..CLIENT },
         }
     }
 
@@ -182,6 +188,11 @@ impl Does {
     /// Whether its slices are samples of one distribution, of which a histogram is kept.
     pub fn samples(self) -> bool {
         self.facts().is_sampled
+    }
+
+    /// Whether it reads or writes its part of a file that several hosts have.
+    pub fn is_client(self) -> bool {
+        self.facts().is_client
     }
 
     /// Whether the bytes that it counts came to it, and not only left it.
