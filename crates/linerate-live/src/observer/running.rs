@@ -7,6 +7,7 @@ use super::tcp_info::{Field, last, moved};
 use crate::record::{Level, RunningConnection, RunningProgram};
 use crate::{Error, Result};
 use linerate_sys::netlink::{SocketTable, TableSocket};
+use linerate_sys::process::Process;
 use linerate_sys::{namespace, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -41,20 +42,36 @@ struct Seen {
     levels: BTreeMap<&'static str, Vec<f64>>,
 }
 
-/// Watches for so long, or until it is to stop.
+/// Watches for so long, until it is to stop, or until the process has ended.
 pub fn watch_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) -> Result<RunningProgram> {
     let mut table = table(suspect)?;
+    let process = match suspect {
+        // A thread's number is none of a process: it is watched to the end of the time.
+        Suspect::Process(pid) => Process::open(pid).ok().flatten(),
+        Suspect::Port(_) => None,
+    };
+    let name = name(suspect);
     let every = EVERY.max(time / MOST_READINGS);
     let (begun, threads) = (Instant::now(), thread_times(suspect));
     let mut seen: BTreeMap<u64, Seen> = BTreeMap::new();
-    let mut readings = 0;
+    let (mut readings, mut has_ended) = (0, false);
     loop {
-        read(&mut table, suspect, &mut seen)?;
-        readings += 1;
-        if begun.elapsed() >= time || stop() {
+        match read(&mut table, suspect, &mut seen) {
+            // As it ends, what it has open becomes root's alone to see.
+            Err(Error::Unavailable { .. }) if readings > 0 => has_ended = true,
+            came => {
+                came?;
+                readings += 1;
+            }
+        }
+        if has_ended || begun.elapsed() >= time || stop() {
             break;
         }
-        std::thread::sleep(every.min(time.saturating_sub(begun.elapsed())));
+        let left = every.min(time.saturating_sub(begun.elapsed()));
+        has_ended = has_ended_within(left, process.as_ref(), stop);
+        if has_ended {
+            break;
+        }
     }
     let elapsed = begun.elapsed();
     let mut connections: Vec<RunningConnection> =
@@ -62,12 +79,32 @@ pub fn watch_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
     let carried = |one: &RunningConnection| one.sent_bps() + one.received_bps();
     connections.sort_by(|a, b| carried(b).total_cmp(&carried(a)));
     Ok(RunningProgram {
-        name: name(suspect),
+        name,
         duration_ns: elapsed.as_nanos() as u64,
         readings,
-        busiest_thread: busiest(&threads, &thread_times(suspect), elapsed),
+        // Of one that has ended the threads are gone, with what they took.
+        busiest_thread: match has_ended {
+            true => None,
+            false => busiest(&threads, &thread_times(suspect), elapsed),
+        },
         connections,
     })
+}
+
+/// Waits until the next reading, or until it is to stop; says whether the process has ended.
+fn has_ended_within(longest: Duration, process: Option<&Process>, stop: &dyn Fn() -> bool) -> bool {
+    let until = Instant::now() + longest;
+    loop {
+        let left = EVERY.min(until.saturating_duration_since(Instant::now()));
+        if left.is_zero() || stop() {
+            return false;
+        }
+        match process {
+            Some(process) if process.wait(left).unwrap_or(true) => return true,
+            Some(_) => {}
+            None => std::thread::sleep(left),
+        }
+    }
 }
 
 /// Reads all that is the suspect's once.
@@ -215,8 +252,10 @@ fn name(suspect: Suspect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn the_own_connections_are_read_and_counted() {
@@ -241,6 +280,22 @@ mod tests {
             assert!(seen.readings > 2 && found[0].readings > 2);
         }
         drop(sent.join().unwrap());
+    }
+
+    #[test]
+    fn what_was_read_of_a_process_that_ends_is_kept() {
+        let mut shell = Command::new("sh").args(["-c", "read line"]).stdin(Stdio::piped()).spawn().unwrap();
+        let input = RefCell::new(shell.stdin.take());
+        // It ends after the first reading, and nobody has waited for it.
+        let stop = || {
+            drop(input.take());
+            false
+        };
+        let hour = Duration::from_secs(3600);
+        let seen = watch_program(Suspect::Process(shell.id()), hour, &stop).unwrap();
+        assert!(seen.readings > 0 && seen.duration_ns < hour.as_nanos() as u64, "{seen:?}");
+        assert!(seen.name.ends_with("(sh)") && seen.busiest_thread.is_none(), "{seen:?}");
+        shell.wait().unwrap();
     }
 
     #[test]

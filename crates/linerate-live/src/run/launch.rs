@@ -92,7 +92,9 @@ pub(super) fn started(
     // Those that start nothing would be waited for one after the other.
     let (mut came, waited) =
         arrivals.gather(&rendezvous, &launchers, wait, check, told).inspect_err(|_| launchers.end())?;
+    let absent: Vec<u32> = (0..launched.hosts()).filter(|place| !came.contains_key(place)).collect();
     if came.len() >= wanted {
+        launchers.end_of(&absent);
         let taken = came.into_iter().zip(&plan.hosts);
         let agent = |((place, caller), planned): (_, &PlannedHost)| {
             (planned.id, agent(planned.id, launched, place, caller, &launchers))
@@ -109,7 +111,10 @@ pub(super) fn started(
         let caller = came.remove(&place).ok_or_else(missing);
         (id, caller.and_then(|caller| agent(id, launched, place, caller, &launchers)))
     };
-    Ok((0..).zip(&plan.hosts).map(of_place).collect())
+    let all = (0..).zip(&plan.hosts).map(of_place).collect();
+    // Only now: how one ended that was told to is not why nobody called.
+    launchers.end_of(&absent);
+    Ok(all)
 }
 
 /// An agent that has called, as one that was started any other way.

@@ -57,6 +57,12 @@ pub fn capture(socket: &TcpStream, request: &CaptureRequest) -> Result<Captured>
     let after = linerate_sys::tcp_info::tcp_info(socket)?;
     let Kept { heads, cut, dropped } = kept?;
     let (bytes, timed_bytes, elapsed_ns) = played.map_err(|error| hung_up(&error))?;
+    if heads.is_empty() && !cut && dropped == 0 {
+        let what = format!("no packet of the connection was seen at {}", interface.name);
+        let hint = "packets have no Ethernet header there (tun, InfiniBand), or both ends are on this host: \
+                    name addresses of an Ethernet between two hosts, with --address";
+        return Err(Error::unavailable(what, hint));
+    }
     Ok(Captured {
         bytes,
         timed_bytes,
@@ -143,12 +149,11 @@ fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64
     loop {
         match receive_waiting(socket, &mut buffer)? {
             Some(0) => break,
-            came => bytes += came.unwrap_or(0) as u64,
+            Some(came) => bytes += came as u64,
+            None => continue,
         }
         ended = clock::monotonic_ns();
-        if bytes > 0 {
-            begun.get_or_insert((ended, bytes));
-        }
+        begun.get_or_insert((ended, bytes));
         if bytes > request.bytes {
             return Err(io::ErrorKind::InvalidData.into());
         }

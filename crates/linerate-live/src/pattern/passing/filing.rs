@@ -110,20 +110,16 @@ impl<F: Filing> Filed<F> {
 impl<F: Filing> Loops for Filed<F> {
     fn prepare(&mut self, does: Does, block: &Block) -> io::Result<()> {
         let bytes = block.message_bytes;
-        self.room = vec![0; bytes as usize];
+        let mut room = vec![0; bytes as usize];
         self.link.open(&self.order.clone(), self.view(bytes))?;
         // What is to be read is there, and every page of what is to be written.
         for region in 0..if self.order.tiles { 1 } else { REGIONS } {
             let place = self.place(region, bytes);
-            let mut room = std::mem::take(&mut self.room);
             if does == Does::ReadsFile {
                 self.truth(place, &mut room);
             }
-            let written = self.link.write(place, &room);
-            self.room = room;
-            written?;
+            self.link.write(place, &room)?;
         }
-        let mut room = std::mem::take(&mut self.room);
         self.truth(0, &mut room);
         self.room = room;
         Ok(())

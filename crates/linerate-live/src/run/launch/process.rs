@@ -82,6 +82,14 @@ impl Launchers {
         self.all.iter().for_each(|process| process.child.signal_group(Signal::Terminate));
     }
 
+    /// Has those of these places end that go on, where each place has its own: their agents are not waited for any more.
+    pub fn end_of(&self, places: &[u32]) {
+        // One that has ended may have been waited for: its number may be another's.
+        let own = places.iter().filter(|_| self.all.len() == self.names.len());
+        let going_on = own.map(|place| self.of(*place).child).filter(|child| !child.has_ended());
+        going_on.for_each(|child| child.signal_group(Signal::Terminate));
+    }
+
     /// Whether nobody is left who might start the agents of these places.
     pub fn have_ended(&self, places: &[u32]) -> bool {
         places.iter().all(|place| self.all[*place as usize % self.all.len()].child.has_ended())

@@ -20,7 +20,7 @@
 //! | `variable` | what is said by variables |
 
 pub mod boot;
-mod bounded_output;
+pub mod bounded_output;
 mod daemons;
 pub mod elsewhere;
 mod find;

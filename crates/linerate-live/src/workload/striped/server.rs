@@ -59,9 +59,15 @@ impl From<io::Error> for Failed {
     }
 }
 
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Store(error)
+    }
+}
+
 /// Answers one client; gives the bytes that it moved.
 fn answer(link: &mut impl Link, disk: bool) -> std::result::Result<u64, Failed> {
-    let (mut store, mut bytes, mut room) = (Store::new(disk).map_err(Failed::Store)?, 0, Vec::new());
+    let (mut store, mut bytes, mut room) = (Store::new(disk)?, 0, Vec::new());
     loop {
         let mut words = [0; REQUEST];
         pull_all(link, &mut words)?;
@@ -70,7 +76,7 @@ fn answer(link: &mut impl Link, disk: bool) -> std::result::Result<u64, Failed> 
         match request.what {
             MAKE | EMPTY => {
                 room = vec![0; part.bytes() as usize];
-                store.make(part, request.what == MAKE).map_err(Failed::Store)?;
+                store.make(part, request.what == MAKE)?;
                 push_all(link, &[DONE])?;
                 continue;
             }
@@ -95,7 +101,7 @@ fn give(
         return Ok(());
     }
     let room = room.get_mut(..part.bytes() as usize).ok_or_else(nonsense)?;
-    store.read(part, region, room).map_err(Failed::Store)?;
+    store.read(part, region, room)?;
     push_all(link, room)?;
     Ok(())
 }
@@ -113,7 +119,7 @@ fn take(
         let room = room.get_mut(..part.bytes() as usize).ok_or_else(nonsense)?;
         pull_all(link, room)?;
         part.begins(region, room)?;
-        store.write(part, region, room).map_err(Failed::Store)?;
+        store.write(part, region, room)?;
     }
     push_all(link, &[DONE])?;
     Ok(())

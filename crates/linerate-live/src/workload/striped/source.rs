@@ -80,7 +80,7 @@ impl<L: Link> Source<'_, L> {
     /// Says that it is over.
     pub fn over(&mut self) -> Result<()> {
         let said = push_all(self.link, &Request::over().written());
-        self.told(said.map(drop))
+        said.map(drop).map_err(|error| broken("the server", self.host, &error))
     }
 
     fn told(&self, of: io::Result<()>) -> Result<()> {

@@ -1,7 +1,8 @@
 //! How fast one core seals, by the library that OpenSSH seals with.
 
+use crate::transport::foreign::library::bounded_output;
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// How long each is tried, and by how much at once: a packet of ssh has 32 KiB at most, and OpenSSL's own table goes to 16.
 const SECONDS: &str = "1";
@@ -15,8 +16,8 @@ pub fn one_core(ciphers: impl Iterator<Item = &'static str>) -> BTreeMap<String,
 fn speed(cipher: &str) -> Option<f64> {
     let mut command = Command::new("openssl");
     command.args(["speed", "-mr", "-seconds", SECONDS, "-bytes", BYTES, "-evp", cipher]);
-    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    told(&String::from_utf8_lossy(&output.stdout))
+    let (lines, _) = bounded_output::lines(command, "openssl speed", |_| false).ok()?;
+    told(&lines.join("\n"))
 }
 
 /// The last field of the line that begins with `+F:`, as `-mr` has it.

@@ -2,10 +2,12 @@
 
 use super::program;
 use crate::record::Recognised;
+use linerate_sys::child::ChildProcess;
+use linerate_sys::spawn;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A program, and how it tells its version.
 struct Known {
@@ -22,9 +24,8 @@ const KNOWN: &[Known] = &[
     Known { name: "EScp", program: "escp", version: &["--version"] },
 ];
 
-/// How long one may take to tell, and how often is looked.
+/// How long one may take to tell.
 const TELLS: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(5);
 
 /// The most that is read of what it says, and shown.
 const MOST_READ: u64 = 4096;
@@ -42,21 +43,17 @@ pub fn recognised(path: &[PathBuf]) -> Vec<Recognised> {
 
 /// The first line that it says, wherever it says it.
 fn version(program: &Path, words: &[&str]) -> Option<String> {
+    let (output, said) = std::io::pipe().ok()?;
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().ok()?;
-    let begun = Instant::now();
-    while child.try_wait().ok()?.is_none() {
-        if begun.elapsed() > TELLS {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::sleep(LOOK);
+    command.args(words).stdin(Stdio::null()).stdout(said.try_clone().ok()?).stderr(said);
+    spawn::end_with_parent(&mut command);
+    // One that has not ended by then is killed with its handle.
+    let child = ChildProcess::start("it", Duration::ZERO, command).ok()?;
+    if !child.wait(TELLS) {
+        return None;
     }
     let mut text = Vec::new();
-    child.stdout.take()?.take(MOST_READ).read_to_end(&mut text).ok()?;
-    child.stderr.take()?.take(MOST_READ).read_to_end(&mut text).ok()?;
+    output.take(MOST_READ).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().filter(|one| !one.is_control()).take(MOST_SHOWN).collect())
