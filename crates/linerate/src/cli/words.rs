@@ -125,6 +125,7 @@ pub const WORDS: &[Words] = &[
         command: "diagnose",
         examples: &[
             ("linerate diagnose ssh://node7", "why a stream to node7 is no faster"),
+            ("linerate diagnose --port 5201", "what the connections of a program that runs wait for"),
             (
                 "linerate diagnose lab:delay=10ms --base socket.send-buffer=64KiB",
                 "a path whose fault is known: a program that pins its send buffer",

@@ -69,6 +69,7 @@ pub const RULES: &[Rule] = &[
     new("linerate run", "", How::Simulated, "", &[0]),
     new("LINERATE_CONFIG= linerate run", "", How::Simulated, "", &[0]),
     new("linerate ab", "", How::Simulated, "", VERDICT),
+    new("linerate diagnose --port", "", How::Stands, " --budget 1s", &[0, 11]),
     new("linerate diagnose", "", How::Simulated, "", VERDICT),
     new("linerate transfer ssh://", "", How::NotRun("the hosts and files of its examples are nobody's here"), "", &[]),
     new("linerate transfer lab", "--compare", How::Stands, " --sizes 1MB --rounds 1 --tools none", &[0]),
