@@ -8,7 +8,7 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c1c1c;--faint:#5c5c5c;--paper:#fff;--line:#d5d5d5}\
 @media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--faint:#a8a8a8;--paper:#161616;--line:#3a3a3a}}\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:68rem;margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .3rem}p{margin:.3rem 0}.meta{color:var(--faint)}\
+h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .3rem}p{margin:.3rem 0}.meta{color:var(--faint);overflow-wrap:anywhere}\
 svg{width:100%;height:auto;display:block;margin:1rem 0}svg text{font:13px system-ui,sans-serif;fill:var(--ink)}\
 svg text.in{fill:#fff;font-size:12px}.scroll{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}\
