@@ -17,7 +17,9 @@ pub(super) fn recognises(text: &str) -> bool {
     let is_answer = |line: &str| parted(line).is_some_and(|(_, rest)| answer(rest).is_some());
     let is_alive = |line: &str| line.contains(" is alive (") && line.trim_end().ends_with(" ms)");
     let is_each = |line: &str| {
-        parted(line).is_some_and(|(target, rest)| !target.contains(' ') && alone(rest).is_some_and(|times| times.len() > 1))
+        parted(line).is_some_and(|(target, rest)| {
+            !target.contains(' ') && alone(rest).is_some_and(|times| times.len() > 1)
+        })
     };
     text.contains(SUMMARY) || text.lines().any(|line| is_answer(line) || is_alive(line) || is_each(line))
 }
@@ -38,7 +40,9 @@ fn answer(rest: &str) -> Option<&str> {
 /// The words of a line of `-C`, times with three digits and `-` for what was lost.
 fn alone(rest: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = rest.split_whitespace().collect();
-    let is_time = |word: &&str| **word == *"-" || word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let is_time = |word: &&str| {
+        **word == *"-" || word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
     (!words.is_empty() && words.iter().all(|word| is_time(&word))).then_some(words)
 }
 

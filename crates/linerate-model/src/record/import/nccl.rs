@@ -25,6 +25,9 @@ const TIME: &str = "time";
 const CPU_TIME: &str = "cputime";
 const STAMP: &str = "timestamp";
 
+const OF_CALLS: &str =
+    "its times are of the calls on the CPU alone (-C 1), as are the rates made of them: both are left out";
+
 /// A rate below half of its last digit is printed as 0.
 const LAST_DIGIT: &str = "rates below 0.005 GB/s are printed as 0.00, and left out";
 
@@ -47,7 +50,9 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             table.heads(&line.text);
         } else if line.is_row() && !table.groups.is_empty() {
             table.row(line, &mut draft);
-        } else if let Some(rank) = line.text.strip_prefix('#').filter(|text| text.trim_start().starts_with("Rank ")) {
+        } else if let Some(rank) =
+            line.text.strip_prefix('#').filter(|text| text.trim_start().starts_with("Rank "))
+        {
             ranks += 1;
             draft.fact("device", rank.rsplit_once(']').map(|(_, name)| name.trim().to_owned()));
         } else {
@@ -133,7 +138,8 @@ impl Table {
             return line.is_unread(draft);
         };
         // Type, reduction and root, of which those that do not apply are `none` and -1.
-        let parts: Vec<&str> = words[2..at].iter().copied().filter(|word| !["none", "-1"].contains(word)).collect();
+        let parts: Vec<&str> =
+            words[2..at].iter().copied().filter(|word| !["none", "-1"].contains(word)).collect();
         let place = format!("line {}", line.number);
         let bytes = draft.keep(line.number(words[0]).and_then(|bytes| whole(bytes, &place)));
         let mut cells = words[at..].iter();
@@ -144,9 +150,16 @@ impl Table {
             for part in named.iter().filter(|part| !part.is_empty()) {
                 test = format!("{test}, {part}");
             }
-            let shared = Shared { test, message_bytes: bytes, line: Some(line.number), ..self.shared.clone() };
+            let shared =
+                Shared { test, message_bytes: bytes, line: Some(line.number), ..self.shared.clone() };
+            let is_call = group.first().is_some_and(|name| name == CPU_TIME);
             for (name, word) in group.iter().zip(&mut cells) {
-                cell(line, (name, word), &shared, draft);
+                if is_call {
+                    draft.doubt(OF_CALLS);
+                    draft.unread(format!("line {}, {name}", line.number), word);
+                } else {
+                    cell(line, (name, word), &shared, draft);
+                }
             }
         }
     }
@@ -163,11 +176,10 @@ fn cell(line: &Line, (name, word): (&str, &str), shared: &Shared, draft: &mut Dr
         "busbw" => ((Quantity::BusThroughput, Statistic::Mean), 8e9),
         "#wrong" if word == "N/A" || word == "0" => return,
         "#wrong" => {
-            return draft.doubt(format!("line {}: {word} elements were not what they should be ({})", line.number, shared.test));
-        }
-        CPU_TIME => {
-            draft.doubt("its times are of the calls on the CPU alone (-C), and left out; its rates are made of them");
-            return draft.unread(format!("line {}, {name}", line.number), word);
+            return draft.doubt(format!(
+                "line {}: {word} elements were not what they should be ({})",
+                line.number, shared.test
+            ));
         }
         _ => return draft.unread(format!("line {}, {name}", line.number), word),
     };

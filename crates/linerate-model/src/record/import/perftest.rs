@@ -37,7 +37,9 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 fn is_heads(line: &str) -> bool {
-    line.contains(SIZE) && line.contains(ITERATIONS) && ["BW average[", "t_avg[", "t_typical["].iter().any(|name| line.contains(name))
+    line.contains(SIZE)
+        && line.contains(ITERATIONS)
+        && ["BW average[", "t_avg[", "t_typical["].iter().any(|name| line.contains(name))
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
@@ -60,7 +62,8 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 /// `RDMA_Write Bidirectional BW Test`.
 fn title(text: &str) -> Option<(&str, bool)> {
     let name = text.strip_suffix(" Test")?;
-    let verb = VERBS.iter().find(|(verb, _)| name.strip_prefix(verb).is_some_and(|rest| rest.starts_with(' ')))?;
+    let verb =
+        VERBS.iter().find(|(verb, _)| name.strip_prefix(verb).is_some_and(|rest| rest.starts_with(' ')))?;
     Some((name, verb.1))
 }
 
@@ -111,8 +114,9 @@ impl Test {
     fn told(&mut self, line: &Line, draft: &mut Draft) -> bool {
         let text = line.text.as_str();
         if let Some(count) = said(text, "Number of qps") {
-            self.shared.flows =
-                draft.keep(line.number(count).and_then(|count| whole(count, "Number of qps"))).and_then(|count| u32::try_from(count).ok());
+            self.shared.flows = draft
+                .keep(line.number(count).and_then(|count| whole(count, "Number of qps")))
+                .and_then(|count| u32::try_from(count).ok());
         }
         if let Some(kind) = said(text, "Connection type") {
             self.shared.transport = Some(kind.to_lowercase());
@@ -123,7 +127,10 @@ impl Test {
             draft.fact(fact, Some((*value).to_owned()));
         }
         if text.contains("Conflicting CPU frequency") {
-            draft.doubt(format!("line {}: {text}: its clock is the CPU's, so its numbers may be wrong", line.number));
+            draft.doubt(format!(
+                "line {}: {text}: its clock is the CPU's, so its numbers may be wrong",
+                line.number
+            ));
         }
         !found.is_empty() || said(text, "Number of qps").is_some()
     }
@@ -135,7 +142,9 @@ impl Test {
             return line.is_unread(draft);
         }
         let place = format!("line {}", line.number);
-        let cell = |name: &str| self.columns.iter().zip(&words).find(|(column, _)| *column == name).map(|(_, word)| *word);
+        let cell = |name: &str| {
+            self.columns.iter().zip(&words).find(|(column, _)| *column == name).map(|(_, word)| *word)
+        };
         let count = |name: &str, draft: &mut Draft| {
             draft.keep(line.number(cell(name)?).and_then(|count| whole(count, &place)))
         };
@@ -170,7 +179,9 @@ impl Test {
         }
         match draft.keep(line.number(word)) {
             // It writes 0 for a peak that it did not look for, as in a test of a given time.
-            Some(peak) if peak == 0.0 && what.1 == Statistic::Greatest && what.0 == Quantity::Throughput => (),
+            Some(peak) if peak == 0.0 && what.1 == Statistic::Greatest && what.0 == Quantity::Throughput => {
+                ()
+            }
             Some(value) => draft.add(shared.row(what, (value, scale), (None, name))),
             None => (),
         }

@@ -37,8 +37,7 @@ pub(super) fn runs(text: &str) -> Vec<usize> {
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
-    let mut shared =
-        Shared { test: "ping".into(), pattern: Some(Pattern::PingPong), ..Shared::default() };
+    let mut shared = Shared { test: "ping".into(), pattern: Some(Pattern::PingPong), ..Shared::default() };
     let (mut answers, mut has_counts) = (Vec::new(), false);
     for line in lines(run)? {
         shared.line = Some(line.number);
@@ -69,8 +68,7 @@ fn first(line: &Line, shared: &mut Shared, draft: &mut Draft) {
     let at = SIZES.iter().find_map(|size| rest.find(size)).unwrap_or_default();
     let word = rest[..at].split_whitespace().last().unwrap_or_default();
     let bytes = line.number(word.split('(').next().unwrap_or_default());
-    shared.message_bytes =
-        draft.keep(bytes.and_then(|bytes| whole(bytes, &format!("line {}", line.number))));
+    shared.message_bytes = draft.keep(bytes.and_then(|bytes| whole(bytes, &format!("line {}", line.number))));
 }
 
 /// The time of an answer: `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.024 ms`, in busybox `seq=0`.
@@ -157,7 +155,8 @@ pub(super) fn slashed(place: &str, (names, values): (&str, &str), shared: &Share
 /// The times of single answers, in milliseconds, as one row.
 pub(super) fn each(test: &str, shared: &Shared, times: Vec<f64>, draft: &mut Draft) {
     if times.len() > MOST_VALUES {
-        return draft.doubt(format!("of {} single answers none is kept, only what holds of all", times.len()));
+        return draft
+            .doubt(format!("of {} single answers none is kept, only what holds of all", times.len()));
     }
     let times: Vec<f64> =
         times.into_iter().filter_map(|time| draft.keep(sound(time * MILLISECOND, "time"))).collect();
