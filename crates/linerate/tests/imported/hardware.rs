@@ -67,7 +67,7 @@ fn perftest_halves_round_trips_but_those_of_reads() {
     near(row(&whole, 2, "", (Quantity::RoundTrip, Statistic::Median)).values[0], 1790.0);
     assert!(whole.rows.iter().all(|row| row.quantity == Quantity::RoundTrip));
     // Without its title nobody knows which it is.
-    let lost = text("perftest-send-lat.txt").replace("Send Latency Test", "");
+    let lost = text("perftest-read-lat.txt").replace("RDMA_Read Latency Test", "");
     let refusal = told(lost.as_bytes(), None).err().unwrap();
     assert!(refusal.what.contains("whether a time is of half a round trip"), "{}", refusal.what);
     assert!(refusal.hint.contains("from the title on"), "{}", refusal.hint);

@@ -134,9 +134,9 @@ fn nuttcp_of_this_machine_is_read_in_its_forms() {
 
 #[test]
 fn ping_and_fping_of_this_machine_are_read() {
-    let is_all = ["ping", "fping"].iter().all(|program| {
-        is_here(program, "imported::made::ping_and_fping_of_this_machine_are_read")
-    });
+    let is_all = ["ping", "fping"]
+        .iter()
+        .all(|program| is_here(program, "imported::made::ping_and_fping_of_this_machine_are_read"));
     if !is_all {
         return;
     }
