@@ -179,9 +179,7 @@ impl Test {
         }
         match draft.keep(line.number(word)) {
             // It writes 0 for a peak that it did not look for, as in a test of a given time.
-            Some(peak) if peak == 0.0 && what.1 == Statistic::Greatest && what.0 == Quantity::Throughput => {
-                ()
-            }
+            Some(peak) if peak == 0.0 && what.1 == Statistic::Greatest && what.0 == Quantity::Throughput => {}
             Some(value) => draft.add(shared.row(what, (value, scale), (None, name))),
             None => (),
         }
