@@ -43,7 +43,7 @@ fn alone(rest: &str) -> Option<Vec<&str>> {
     let is_time = |word: &&str| {
         **word == *"-" || word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
     };
-    (!words.is_empty() && words.iter().all(|word| is_time(word))).then_some(words)
+    (!words.is_empty() && words.iter().all(is_time)).then_some(words)
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
