@@ -1,12 +1,14 @@
 //! Results of other tools: files of real runs are read as what they say, damaged ones are refused or give finite numbers,
 //! and what is written for other programs is read back.
 //!
-//! The files are in `files/`; their names begin with the tool. All are of real runs.
+//! The files are in `files/`; their names begin with the tool. All are of real runs, but for those of perftest, nccl-tests and
+//! busybox, which are in the form of their sources: they want hardware.
 
 mod broken;
 mod compared;
 mod exported;
 mod fuzzed;
+mod hardware;
 mod intervals;
 mod made;
 mod others;

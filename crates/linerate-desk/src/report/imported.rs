@@ -101,7 +101,7 @@ pub(super) fn cells(entry: &ImportedEntry) -> [String; 8] {
 /// A value with its unit. How sure it is is not known, so it has three digits.
 pub(super) fn written(quantity: Quantity, value: f64) -> String {
     match quantity {
-        Quantity::Throughput => BitRate(value).to_string(),
+        Quantity::Throughput | Quantity::BusThroughput => BitRate(value).to_string(),
         Quantity::HalfRoundTrip | Quantity::RoundTrip | Quantity::OperationTime | Quantity::Jitter => {
             Nanoseconds(value).to_string()
         }

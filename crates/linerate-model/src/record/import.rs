@@ -5,18 +5,23 @@
 //! good of a file is not lost for what is bad. What is not there is none.
 
 mod encoding;
+mod fping;
 mod imb;
 mod interval;
 mod iperf2;
 mod iperf3;
 mod json;
+mod launcher;
 mod lines;
+mod nccl;
 mod neper;
 mod netperf;
 mod netpipe;
 mod nuttcp;
 mod osu;
 mod own;
+mod perftest;
+mod ping;
 mod pscheduler;
 mod qperf;
 mod row;
@@ -188,14 +193,19 @@ const IMPORTERS: &[Importer] = &[
     Importer { tool: "iperf2", recognises: iperf2::recognises, runs: iperf2::runs, read: iperf2::read },
     Importer { tool: "netperf", recognises: netperf::recognises, runs: one, read: netperf::read },
     Importer { tool: "qperf", recognises: qperf::recognises, runs: one, read: qperf::read },
+    Importer { tool: "perftest", recognises: perftest::recognises, runs: one, read: perftest::read },
+    Importer { tool: "nccl", recognises: nccl::recognises, runs: one, read: nccl::read },
+    Importer { tool: "ping", recognises: ping::recognises, runs: ping::runs, read: ping::read },
+    Importer { tool: "fping", recognises: fping::recognises, runs: one, read: fping::read },
     Importer { tool: "netpipe", recognises: netpipe::recognises, runs: one, read: netpipe::read },
 ];
 
 /// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
 pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
     let decoded = encoding::decoded(bytes, &given.file)?;
-    let importer = importer(&decoded.text, given.tool.as_deref())?;
-    let runs = runs(&decoded.text, importer)?;
+    let text = launcher::blanked(&decoded.text);
+    let importer = importer(&text, given.tool.as_deref())?;
+    let runs = runs(&text, importer)?;
     let tool = TOOLS.iter().find(|tool| tool.name == importer.tool);
     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let (mut drafts, mut refusals) = (Vec::new(), Vec::new());
@@ -235,7 +245,8 @@ pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
 /// The tool whose output a file is, where one is recognised.
 pub fn tool_of(bytes: &[u8]) -> Option<&'static str> {
     let decoded = encoding::decoded(bytes, "").ok()?;
-    IMPORTERS.iter().find(|importer| (importer.recognises)(&decoded.text)).map(|importer| importer.tool)
+    let text = launcher::blanked(&decoded.text);
+    IMPORTERS.iter().find(|importer| (importer.recognises)(&text)).map(|importer| importer.tool)
 }
 
 /// The runs that a text is made of.

@@ -34,6 +34,8 @@ pub enum Quantity {
     Overlap,
     /// How wide the interval of the throughput is that the tool gives, as a share of it.
     IntervalWidth,
+    /// The throughput of a collective operation times a factor of it and of its ranks, to be held against one link.
+    BusThroughput,
 }
 
 /// A quantity, in words.
@@ -64,6 +66,7 @@ pub const QUANTITIES: &[QuantityEntry] = &[
     entry(Quantity::CpuShare, "CPU", "1", None),
     entry(Quantity::Overlap, "overlap", "1", Some(true)),
     entry(Quantity::IntervalWidth, "interval width", "1", None),
+    entry(Quantity::BusThroughput, "bus throughput", "b/s", Some(true)),
 ];
 
 const fn entry(
@@ -132,7 +135,7 @@ mod tests {
         for (place, entry) in QUANTITIES.iter().enumerate() {
             assert_eq!(entry.quantity as usize, place, "{}", entry.words);
         }
-        assert_eq!(Quantity::IntervalWidth as usize + 1, QUANTITIES.len());
+        assert_eq!(Quantity::BusThroughput as usize + 1, QUANTITIES.len());
     }
 
     #[test]

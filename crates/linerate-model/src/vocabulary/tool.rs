@@ -145,4 +145,44 @@ pub const TOOLS: &[Tool] = &[
         transport: None,
         source: "perfsonar/pscheduler, pscheduler-test-throughput/throughput/validate.py and pscheduler-tool-iperf3",
     },
+    Tool {
+        name: "perftest",
+        about: "RDMA: ib_write_bw, ib_send_lat and their like",
+        files: "what a bandwidth or latency test of perftest prints, from its title on",
+        again: "give all that ib_write_bw or its like printed, from the title on: ib_write_bw -a HOST > FILE",
+        how: "time is half of a round trip, of RDMA_Read and Atomic a whole one; the two longest are cut off first, so its t_max is \
+              none; t_stdev is of whole microseconds; with -C times are cycles under the same heads; bandwidth is a mean, both ways \
+              together where it is bidirectional, its peak of any part; MB and MiB are 2^20 bytes, Gb 10^9 bits",
+        transport: None,
+        source: "linux-rdma/perftest, src/perftest_parameters.c and perftest_parameters.h",
+    },
+    Tool {
+        name: "nccl",
+        about: "collectives of GPUs by nccl-tests and rccl-tests: all_reduce_perf and its like",
+        files: "what a program of nccl-tests prints, with any columns",
+        again: "give all that it printed, from the line of its columns on: all_reduce_perf -b 8 -e 1G -f 2 -g 2 > FILE",
+        how: "time is of one operation, a mean of all iterations; algbw is the size over it, and busbw that times a factor of the \
+              operation and the number of ranks, to be held against a link; GB are 10^9 bytes",
+        transport: Some("nccl"),
+        source: "NVIDIA/nccl-tests, src/util.cu and doc/PERFORMANCE.md",
+    },
+    Tool {
+        name: "ping",
+        about: "round trips of single ICMP messages",
+        files: "what ping of iputils, of busybox or of a BSD prints; several runs in a file",
+        again: "run ping -c 100 -i 0.2 HOST > FILE to its end, or stop it with Ctrl-C: it prints its results last",
+        how: "a time is of a whole round trip to a kernel that answers, with this end's wake-up in it; mdev and stddev are the \
+              standard deviation; a size is without the 8 bytes of ICMP",
+        transport: Some("icmp"),
+        source: "iputils, ping/ping_common.c",
+    },
+    Tool {
+        name: "fping",
+        about: "round trips of ICMP messages to many hosts",
+        files: "what fping -c, -C or -e prints on both outputs; a row a host",
+        again: "run fping -c 100 -p 200 HOST ... > FILE 2>&1: it prints its results on standard error",
+        how: "a time is of a whole round trip to a kernel that answers, with this end's wake-up in it",
+        transport: Some("icmp"),
+        source: "schweikert/fping, src/fping.c",
+    },
 ];

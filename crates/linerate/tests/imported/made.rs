@@ -131,3 +131,25 @@ fn nuttcp_of_this_machine_is_read_in_its_forms() {
         assert!(rates(&told).iter().any(|row| row.values[0] > 1e6), "{form}: {:?}", told.rows);
     }
 }
+
+#[test]
+fn ping_and_fping_of_this_machine_are_read() {
+    let is_all = ["ping", "fping"]
+        .iter()
+        .all(|program| is_here(program, "imported::made::ping_and_fping_of_this_machine_are_read"));
+    if !is_all {
+        return;
+    }
+    for (program, arguments) in [
+        ("ping", "-c 3 -i 0.2 127.0.0.1"),
+        ("fping", "-c 3 -p 20 127.0.0.1"),
+        ("fping", "-C 3 -p 20 127.0.0.1"),
+        ("fping", "-e 127.0.0.1"),
+    ] {
+        let told = read(&client(program, arguments, None), program);
+        let is_time = |row: &&Imported| row.quantity == Quantity::RoundTrip && row.values[0] > 100.0;
+        assert!(told.rows.iter().any(|row| is_time(&row)), "{program} {arguments}: {:?}", told.rows);
+    }
+    let stopped = read(&client("ping", "-i 0.2 127.0.0.1", Some("0.5")), "ping");
+    assert!(stopped.rows.iter().any(|row| row.quantity == Quantity::LostShare), "{:?}", stopped.rows);
+}

@@ -20,7 +20,7 @@ fn what_is_no_result_is_refused_with_its_reason() {
         ("", None, "it is empty"),
         ("\u{0}\u{1}", None, "the output of no tool that is read here"),
         ("what I measured\n", None, "the output of no tool that is read here"),
-        ("PING h (10.0.0.1) 56(84) bytes of data.\n", None, "what ping printed"),
+        ("PING h (10.0.0.1) 56(84) bytes of data.\n", None, "no result of ping that is read here"),
         (
             "  0:   1 bytes  397 times -->  0.21 Mbps in  35.86 usec\n",
             None,

@@ -67,8 +67,10 @@ const OWN: [Kind; 7] = [
 
 const NOT_READ: &str = "its output is not read; what is: linerate list tools";
 
+const PRINTED: &str = "import what it printed in its place: TOOL ... > FILE";
+
 /// Tools that people have beside those that are read.
-const OTHERS: [Kind; 8] = [
+const OTHERS: [Kind; 11] = [
     Kind {
         is_it: |text| text.contains(" times -->") && text.contains(" in "),
         what: "it is what NetPIPE prints, and not the file that it writes",
@@ -83,26 +85,6 @@ const OTHERS: [Kind; 8] = [
         hint: "run pscheduler task --format json throughput --dest HOST > FILE",
     },
     Kind {
-        is_it: |text| text.contains(" bytes of data.") && text.contains("PING "),
-        what: "it is what ping printed",
-        hint: NOT_READ,
-    },
-    Kind {
-        is_it: |text| text.contains("#bytes") && text.contains("BW average["),
-        what: "it is what a bandwidth test of perftest printed",
-        hint: NOT_READ,
-    },
-    Kind {
-        is_it: |text| text.contains("#bytes") && text.contains("t_typical["),
-        what: "it is what a latency test of perftest printed",
-        hint: NOT_READ,
-    },
-    Kind {
-        is_it: |text| text.contains("# nThread") && text.contains("busbw"),
-        what: "it is what nccl-tests printed",
-        hint: NOT_READ,
-    },
-    Kind {
         is_it: |text| text.contains("Txn1") && text.contains("Txn2"),
         what: "it is what uperf printed",
         hint: NOT_READ,
@@ -110,6 +92,37 @@ const OTHERS: [Kind; 8] = [
     Kind {
         is_it: |text| text.trim_start().starts_with("<ntttcp"),
         what: "it is what ntttcp wrote",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("\"BW_average\"") || text.contains("\"t_typical\""),
+        what: "it is the JSON of perftest",
+        hint: PRINTED,
+    },
+    Kind { is_it: |text| text.contains("\"bus_bw\""), what: "it is the JSON of nccl-tests", hint: PRINTED },
+    Kind {
+        is_it: |text| text.contains("Pinging ") && text.contains("Sent = "),
+        what: "it is what ping of Windows printed, in whole milliseconds",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("Loss%") && text.contains("Wrst"),
+        what: "it is what mtr printed",
+        hint: "run ping -c 100 HOST > FILE; mtr's hops are no measurement between two hosts",
+    },
+    Kind {
+        is_it: |text| text.contains("Requests/sec"),
+        what: "it is what a load generator of HTTP printed (wrk, hey, ab)",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("packets outgoing") && text.contains("bytes outgoing"),
+        what: "it is what trafgen printed",
+        hint: NOT_READ,
+    },
+    Kind {
+        is_it: |text| text.contains("Bits/s") && text.contains("Protocol") && text.contains("Interval"),
+        what: "it is what ethr printed",
         hint: NOT_READ,
     },
 ];
