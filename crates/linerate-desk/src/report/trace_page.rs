@@ -2,7 +2,7 @@
 //! needs nothing else, and has no script.
 
 use super::plain_page::plain_page;
-use super::trace::{HEADS, TraceReport, cells, lines, place, time};
+use super::trace::{HEADS, TraceReport, cells, lines, place, time, what};
 use crate::analysis::{StageTime, TraceOf};
 use crate::record::Trace;
 use crate::unit::percent;
@@ -25,7 +25,7 @@ pub fn trace_page(trace: &Trace) -> String {
     let longest = waits.iter().map(|of| of.sum_ns).fold(0.0, f64::max);
     let shown = html! {
         h1 { "Where a message waits" }
-        p.meta { (trace.target) " · " (trace.message_bytes) " B each way" }
+        p.meta { (trace.target) @for said in what(trace) { " · " (said) } }
         (bars(waits, longest))
         @for of in waits { (section(of)) }
     };

@@ -72,15 +72,6 @@ fn tracepoints_that_are_hidden_are_missing_and_no_error() {
     assert!(tracer.lacks(Point::Locked) && tracer.lacks(Point::Ready) && !tracer.lacks(Point::Queued));
 }
 
-#[test]
-fn events_of_another_form_are_none() {
-    assert_eq!((decoded(&[0; 11]), decoded(&[0xff; 16])), (None, None));
-    assert_eq!(
-        decoded(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]).map(|one| one.point),
-        Some(Point::Running)
-    );
-}
-
 /// The object that is committed is what its source makes, with the clang that made it.
 #[test]
 fn the_object_is_built_from_its_source() {

@@ -1,6 +1,6 @@
 //! `linerate trace`: where a message waits, from the arguments to the tables.
 
-use super::fault::with_faults;
+use super::fault::{as_asked, with_faults};
 use super::measure::reached;
 use super::stop::Stop;
 use super::trace_args::Trace;
@@ -32,7 +32,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         waits: args.waits(),
         writes: args.writes,
     };
-    let target = with_faults(&args.target, &args.faults)?;
+    let target = with_faults(&args.target.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let (plan, stop) = (
         unmeasured::plan_of_connection(&hosts, &args.set, &[OF_RELAYS, &[SHIM_READ_RATE.name]].concat())?,
@@ -47,7 +47,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     watcher.ended()?;
     // What a signal breaks on its way is no failure of its own.
     let mut trace = traced.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
-    trace.target = hosts.target.to_string();
+    trace.target = as_asked(&args.target, &args.faults);
     match args.json {
         true => {
             print(&format!("{}\n", trace_json(&trace).map_err(|e| Error::io("write", "JSON", e.into()))?))?

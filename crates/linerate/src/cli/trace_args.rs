@@ -3,8 +3,8 @@
 use crate::cli::fault::faults;
 use crate::cli::heading::{OUTPUT, WHAT};
 use crate::cli::reach::Reach;
-use crate::cli::value::{count, message_size, setting, target};
-use crate::plan::{Fault, Setting, Target};
+use crate::cli::value::{AskedTarget, asked_target, count, message_size, setting};
+use crate::plan::{Fault, Setting};
 use crate::vocabulary::Wait;
 use clap::ValueHint;
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Trace {
     /// `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, `ssh://[user@]HOST[:PORT]`, or two of these with a comma.
-    #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
-    pub target: Target,
+    #[arg(value_name = "TARGET", value_parser = asked_target(), hide_possible_values = true)]
+    pub target: AskedTarget,
     /// Bytes of a message and of its answer, at most 64 KiB.
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
     pub bytes: u64,
