@@ -110,7 +110,7 @@ fn may_see(level: u8) -> (Option<Tracer>, Met) {
             (Some(tracer), met)
         }
         Err(error) => {
-            let hint = "level 1 needs Linux 5.8 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
+            let hint = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
             refuse(format!("{error}: {}", error.source), hint);
             (None, met)
         }

@@ -196,7 +196,11 @@ fn a_small_send_buffer_is_in_the_send_call() {
 fn a_message_held_by_nagle_is_in_the_send_call() {
     let options = ["--writes", "2"];
     let held = [&options[..], &["--set", "tcp.no-delay=off"]].concat();
-    let longer = longer(&few("lab", "20", &options), &few("lab", "20", &held));
+    let slow = few("lab:mtu=1500", "20", &held);
+    // A report says what it is of, in the words of who asked.
+    let said = (&slow["target"], &slow["writes"], &slow["knobs"]);
+    assert_eq!(said, (&"lab:mtu=1500".into(), &2.into(), &serde_json::json!(["tcp.no-delay=off"])));
+    let longer = longer(&few("lab", "20", &options), &slow);
     // The least that Linux delays an acknowledgement (TCP_DELACK_MIN, include/net/tcp.h).
     lands_in(&longer, &["a out send-call"], 35e6);
 }
