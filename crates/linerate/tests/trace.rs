@@ -198,8 +198,8 @@ fn a_message_held_by_nagle_is_in_the_send_call() {
     let held = [&options[..], &["--set", "tcp.no-delay=off"]].concat();
     let slow = few("lab:mtu=1500", "20", &held);
     // A report says what it is of, in the words of who asked.
-    let said = (&slow["target"], &slow["writes"], &slow["knobs"]);
-    assert_eq!(said, (&"lab:mtu=1500".into(), &2.into(), &serde_json::json!(["tcp.no-delay=off"])));
+    assert_eq!((&slow["target"], &slow["writes"]), (&"lab:mtu=1500".into(), &2.into()));
+    assert!(slow["knobs"].as_array().unwrap().contains(&"tcp.no-delay=off".into()), "{}", slow["knobs"]);
     let longer = longer(&few("lab", "20", &options), &slow);
     // The least that Linux delays an acknowledgement (TCP_DELACK_MIN, include/net/tcp.h).
     lands_in(&longer, &["a out send-call"], 35e6);
