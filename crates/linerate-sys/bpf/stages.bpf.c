@@ -31,10 +31,10 @@ struct net_device { possible_net_t nd_net; } FIELDS;
 struct sock_common { u16 skc_num; u16 skc_dport; possible_net_t skc_net; } FIELDS;
 struct sock { struct sock_common __sk_common; } FIELDS;
 struct sk_buff { struct net_device *dev; u32 len; u16 network_header; u8 *head; u8 *data; } FIELDS;
-struct task_struct { int pid; } FIELDS;
+struct task_struct { int pid; int tgid; } FIELDS;
 
-// What is watched; written before a block.
-struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 on; };
+// What is watched; written before a block. Of a program that is not ours every thread of a process is, for no thread has the number 0.
+struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 on; u32 process; };
 
 // The points, as `tracer.rs` numbers them.
 enum { LOCKED, QUEUED, TRANSMITTED, ARRIVED, RECEIVED, PROBED, READY, WAKING, WOKEN, RUNNING };
@@ -152,7 +152,9 @@ INLINE int at_socket(u64 *args, u32 point)
 INLINE int of_thread(const struct task_struct *task, u32 point)
 {
 	struct watched *w = what();
-	return w && (u32)task->pid == w->thread ? stamp(point) : 0;
+	if (!w)
+		return 0;
+	return w->process ? (u32)task->tgid == w->process ? stamp(point) : 0 : (u32)task->pid == w->thread ? stamp(point) : 0;
 }
 
 SEC("tp_btf/tcp_sendmsg_locked") int locked(u64 *args) { return at_socket(args, LOCKED); }

@@ -79,6 +79,10 @@ impl Point {
 pub struct Watched {
     /// The thread that receives, by the kernel's number.
     pub thread: u32,
+    /// In its place all threads of this process; 0 is none.
+    pub process: u32,
+    /// The network namespace, by the number of its inode; without one it is the calling thread's.
+    pub network: Option<u32>,
     /// The connection's port here.
     pub local_port: u16,
     /// Its port at the other end.
@@ -140,11 +144,12 @@ impl Tracer {
         of_point.all(|(_, tracepoint, _)| self.missing.contains(tracepoint))
     }
 
-    /// Begins to watch, in the calling thread's network namespace.
+    /// Begins to watch.
     pub fn begin(&mut self, watched: Watched) -> Result<()> {
         self.cease()?;
         self.lanes.clear();
-        self.write(encoded(own_network()?, watched))?;
+        let network = watched.network.map_or_else(own_network, Ok)?;
+        self.write(encoded(network, watched))?;
         for (name, tracepoint, _) in PROGRAMS {
             if self.missing.contains(tracepoint) {
                 continue;
@@ -154,6 +159,11 @@ impl Tracer {
             self.tied.push((name, link));
         }
         Ok(())
+    }
+
+    /// Whether there is hardly any room left.
+    pub fn is_nearly_full(&self) -> bool {
+        self.lanes.is_nearly_full()
     }
 
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.
@@ -178,9 +188,9 @@ impl Tracer {
 }
 
 /// Bytes of `struct watched`.
-const WATCHED: usize = 16;
+const WATCHED: usize = 20;
 
-/// `struct watched` as the source declares it: two words, two ports, and that it is on.
+/// `struct watched` as the source declares it: two words, two ports, that it is on, and a process.
 fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
@@ -188,6 +198,7 @@ fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
     bytes[8..10].copy_from_slice(&watched.local_port.to_ne_bytes());
     bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
     bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
+    bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
     bytes
 }
 

@@ -70,7 +70,7 @@ pub fn trace_text(trace: &Trace) -> String {
         text += "\n";
         text.extend(lines(of).into_iter().map(|(name, said)| format!("{name:<10}{said}\n")));
         text += "\n";
-        text += &table(of);
+        text += &table(&of.stages);
     }
     if !report.notes.is_empty() {
         text += "\n";
@@ -129,7 +129,7 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
     lines
 }
 
-fn interval(tax: Estimate) -> String {
+pub(super) fn interval(tax: Estimate) -> String {
     match (tax.low, tax.high) {
         (Some(low), Some(high)) => format!(
             "{} [{}, {}; {}]",
@@ -195,10 +195,10 @@ pub(super) fn cells(stage: &StageTime) -> Vec<String> {
     first.into_iter().chain(times).collect()
 }
 
-fn table(of: &TraceOf) -> String {
+pub(super) fn table(stages: &[StageTime]) -> String {
     let mut table = borderless(None);
     table.set_header(HEADS);
-    for stage in &of.stages {
+    for stage in stages {
         table.add_row(cells(stage));
     }
     for (index, column) in table.column_iter_mut().enumerate() {

@@ -102,6 +102,8 @@ impl End {
         let fail = |error| Error::io("getsockname", "the connection", error);
         tracer.begin(Watched {
             thread: thread::current().number(),
+            process: 0,
+            network: None,
             local_port: port(self.socket.local_addr()).map_err(fail)?,
             remote_port: port(self.socket.peer_addr()).map_err(fail)?,
         })?;

@@ -54,6 +54,12 @@ impl Lanes {
         (0..LANES).for_each(|lane| self.lane(lane)[0].store(0, Ordering::Relaxed));
     }
 
+    /// Whether a lane has taken three quarters of what it has room for.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        const NEARLY: u64 = STAMPS as u64 / 4 * 3;
+        (0..LANES).any(|lane| self.lane(lane)[0].load(Ordering::Relaxed) > NEARLY)
+    }
+
     /// The stamps in the order of their times, and how many there was no room for.
     pub(super) fn take(&self) -> (Vec<Stamp>, u64) {
         let (mut stamps, mut lost) = (Vec::new(), 0);

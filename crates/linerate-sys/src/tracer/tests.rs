@@ -22,7 +22,7 @@ fn pair() -> (TcpStream, TcpStream) {
 fn watched_at(receiver: &TcpStream) -> Watched {
     let [local_port, remote_port] =
         [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
-    Watched { thread: thread::current().number(), local_port, remote_port }
+    Watched { thread: thread::current().number(), process: 0, network: None, local_port, remote_port }
 }
 
 #[test]
