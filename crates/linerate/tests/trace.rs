@@ -402,7 +402,7 @@ fn a_running_program_is_traced_from_outside() {
     let text = String::from_utf8_lossy(&outputs[1].stdout).into_owned();
     assert!(text.contains("(python3)") && text.contains("tax") && text.contains("beyond"), "{text}");
     for (options, said) in
-        [(&["--port", "1"][..], "no TCP connection"), (&["--pid", &pid], "no process"), (&[], "--pid")]
+        [(&["--port", "1"][..], "no TCP connection"), (&["--pid", &pid], "no process"), (&[], "needs TARGET")]
     {
         let output = asked(options);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

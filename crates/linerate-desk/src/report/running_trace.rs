@@ -6,7 +6,6 @@ use crate::record::RunningTrace;
 use crate::unit::{counted, percent};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::net::SocketAddr;
 
 /// The version of the JSON form.
 const SCHEMA: &str = "linerate.running-trace-report/1";
@@ -21,9 +20,9 @@ pub struct RunningTraceReport<'t> {
     /// The process whose threads were watched.
     pub process: Option<u32>,
     /// The watched end of the connection.
-    pub local: SocketAddr,
+    pub local: String,
     /// The other end.
-    pub remote: SocketAddr,
+    pub remote: String,
     /// The numbers; none where no message was followed by another.
     pub analysis: Option<RunningTraceAnalysis>,
     /// What cannot be seen, and why; what is doubtful.
@@ -40,8 +39,8 @@ impl RunningTraceReport<'_> {
             schema: SCHEMA,
             name,
             process: *process,
-            local: *local,
-            remote: *remote,
+            local: local.to_string(),
+            remote: remote.to_string(),
             analysis,
             notes,
         }
