@@ -60,7 +60,10 @@ pub use suite::{
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};
-pub use trace::{Clocked, StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
+pub use trace::{
+    Clocked, RunningTraceAnalysis, StageKey, StageTime, TraceAnalysis, TraceOf, analyse_running_trace,
+    analyse_trace,
+};
 pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
 
 use crate::record::Recording;

@@ -7,6 +7,7 @@
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
 //! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
+//! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
 //! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
 //! | `sleeping` | how the ends wait |
 //!
@@ -18,12 +19,15 @@ mod capture;
 mod end;
 mod exchange;
 mod probe;
+mod running;
 mod seen;
 mod sleeping;
 
 pub use ask::{
     Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
 };
+
+pub use running::trace_program;
 
 use crate::observer::refusal;
 use crate::plan::Setting;
@@ -110,7 +114,7 @@ fn may_see(level: u8) -> (Option<Tracer>, Met) {
             (Some(tracer), met)
         }
         Err(error) => {
-            let hint = "level 1 needs Linux 5.8 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
+            let hint = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
             refuse(format!("{error}: {}", error.source), hint);
             (None, met)
         }

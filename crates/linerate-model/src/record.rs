@@ -18,6 +18,7 @@ mod latency;
 mod not_measured;
 mod read;
 mod running;
+mod running_trace;
 mod tally;
 mod trace;
 mod transfer;
@@ -42,6 +43,7 @@ pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, 
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
 pub use running::{Level, RunningConnection, RunningProgram};
+pub use running_trace::{RunningRound, RunningTrace};
 pub use tally::{StageTally, SubInterval, Tally};
 pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
 pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};

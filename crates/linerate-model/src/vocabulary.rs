@@ -72,8 +72,9 @@ pub use rung::{
 };
 pub use signal::{SIGNALS, SignalEntry};
 pub use stage::{
-    APPLICATION, ARRIVED, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED, RUN_QUEUE,
-    RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN, stage_between,
+    APPLICATION, ARRIVED, BEYOND, IN, LOCKED, OUT, PROBED, Point, QUEUED, READY, RECEIVED, RETURNED,
+    RUN_QUEUE, RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN,
+    stage_between,
 };
 pub use stage_filter::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};

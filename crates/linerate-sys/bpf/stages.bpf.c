@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
 //
-// Stamps the packets of one connection, and the thread that receives them, at the kernel's tracepoints. It only reads. What it
-// sees goes into a ring that is read after the block; what the ring has no room for is counted.
+// Stamps the packets of one connection, and the thread that receives them, at the kernel's tracepoints. It only reads. A stamp is
+// one word of an array that the program maps and reads after the block, a lane for each of some CPUs: two that share one count
+// share its line of memory, which then goes to and fro in every exchange. What a lane has no room for is counted.
 //
 // Needs no header of any kernel: the few fields that are read are declared here and found by BTF when the object is loaded.
 // Built by `build.sh` beside it; the object that is committed is what clang 14 makes of this.
@@ -16,13 +17,12 @@ typedef unsigned long long u64;
 #define FIELDS __attribute__((preserve_access_index))
 
 // include/uapi/linux/bpf.h
-enum { MAP_ARRAY = 2, MAP_RINGBUF = 27, NO_WAKEUP = 1 };
+enum { MAP_ARRAY = 2, MMAPABLE = 1 << 10 };
 
 static void *(*lookup)(void *map, const void *key) = (void *)1;
 static u64 (*now)(void) = (void *)5;
+static u32 (*cpu)(void) = (void *)8;
 static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
-static void *(*reserve)(void *ring, u64 bytes, u64 flags) = (void *)131;
-static void (*submit)(void *event, u64 flags) = (void *)132;
 
 struct ns_common { u32 inum; } FIELDS;
 struct net { struct ns_common ns; } FIELDS;
@@ -31,15 +31,17 @@ struct net_device { possible_net_t nd_net; } FIELDS;
 struct sock_common { u16 skc_num; u16 skc_dport; possible_net_t skc_net; } FIELDS;
 struct sock { struct sock_common __sk_common; } FIELDS;
 struct sk_buff { struct net_device *dev; u32 len; u16 network_header; u8 *head; u8 *data; } FIELDS;
-struct task_struct { int pid; } FIELDS;
+struct task_struct { int pid; int tgid; } FIELDS;
 
-// What is watched; written before a block.
-struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 on; };
+// What is watched; written before a block. Of a program that is not ours every thread of a process is, for no thread has the number 0.
+struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 on; u32 process; };
 
 // The points, as `tracer.rs` numbers them.
 enum { LOCKED, QUEUED, TRANSMITTED, ARRIVED, RECEIVED, PROBED, READY, WAKING, WOKEN, RUNNING };
 
-struct event { u64 ns; u32 point; u32 pad; };
+// As `tracer/lanes.rs` reads them. A stamp is a time with its point in the lowest bits.
+enum { LANES = 4, STAMPS = 65536, POINT_BITS = 4 };
+struct lane { u64 count; u64 pad[7]; u64 stamps[STAMPS]; };
 
 struct {
 	int (*type)[MAP_ARRAY];
@@ -50,15 +52,11 @@ struct {
 
 struct {
 	int (*type)[MAP_ARRAY];
-	int (*max_entries)[1];
+	int (*map_flags)[MMAPABLE];
+	int (*max_entries)[LANES];
 	u32 *key;
-	u64 *value;
-} lost SEC(".maps");
-
-struct {
-	int (*type)[MAP_RINGBUF];
-	int (*max_entries)[2 << 20];
-} events SEC(".maps");
+	struct lane *value;
+} lanes SEC(".maps");
 
 INLINE struct watched *what(void)
 {
@@ -69,18 +67,15 @@ INLINE struct watched *what(void)
 
 INLINE int stamp(u32 point)
 {
-	struct event *event = reserve(&events, sizeof(*event), 0);
-	if (!event) {
-		u32 zero = 0;
-		u64 *count = lookup(&lost, &zero);
-		if (count)
-			__sync_fetch_and_add(count, 1);
+	u64 ns = now();
+	u32 own = cpu() % LANES;
+	struct lane *lane = lookup(&lanes, &own);
+	if (!lane)
 		return 0;
-	}
-	event->ns = now();
-	event->point = point;
-	event->pad = 0;
-	submit(event, NO_WAKEUP);
+	// An interrupt may take the place behind this one: the count is taken at once.
+	u64 place = __sync_fetch_and_add(&lane->count, 1);
+	if (place < STAMPS)
+		lane->stamps[place] = ns << POINT_BITS | point;
 	return 0;
 }
 
@@ -92,21 +87,25 @@ INLINE u16 number(const u8 *at)
 // Whether a packet carries data of the connection; `ip` is its IP header.
 INLINE int carries(const struct watched *w, const u8 *ip, int out)
 {
-	u8 head[40], tcp[14];
+	// As much as of IPv6 and TCP is looked at: one read for both, but where IPv4 has options.
+	u8 head[54];
+	u8 *tcp = head + 40;
 	u32 header, total;
 	if (read_kernel(head, sizeof(head), ip))
 		return 0;
 	if (head[0] >> 4 == 4 && head[9] == 6) {
 		header = (head[0] & 15) * 4;
 		total = number(head + 2);
+		if (header == 20)
+			tcp = head + 20;
+		else if (read_kernel(head + 40, 14, ip + header))
+			return 0;
 	} else if (head[0] >> 4 == 6 && head[6] == 6) {
 		header = 40;
 		total = 40 + number(head + 4);
 	} else {
 		return 0;
 	}
-	if (read_kernel(tcp, sizeof(tcp), ip + header))
-		return 0;
 	u16 from = number(tcp), to = number(tcp + 2);
 	if (out ? from != w->local || to != w->remote : from != w->remote || to != w->local)
 		return 0;
@@ -153,7 +152,9 @@ INLINE int at_socket(u64 *args, u32 point)
 INLINE int of_thread(const struct task_struct *task, u32 point)
 {
 	struct watched *w = what();
-	return w && (u32)task->pid == w->thread ? stamp(point) : 0;
+	if (!w)
+		return 0;
+	return w->process ? (u32)task->tgid == w->process ? stamp(point) : 0 : (u32)task->pid == w->thread ? stamp(point) : 0;
 }
 
 SEC("tp_btf/tcp_sendmsg_locked") int locked(u64 *args) { return at_socket(args, LOCKED); }

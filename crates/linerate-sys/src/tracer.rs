@@ -1,17 +1,20 @@
 //! Small programs at the kernel's tracepoints that stamp the packets of one connection and the thread that receives them:
 //! bpf(2), by way of BTF.
 //!
-//! The object is built from `bpf/stages.bpf.c` and committed. Nothing is pinned: programs, maps, ring and what ties them to the
+//! The object is built from `bpf/stages.bpf.c` and committed. Nothing is pinned: programs, maps and what ties them to the
 //! tracepoints are held by descriptors, and the kernel removes them with the process, however it ends.
 
 use crate::{Error, Result};
-use aya::maps::{Array, MapData, RingBuf};
+use aya::maps::{Array, Map};
 use aya::programs::BtfTracePoint;
 use aya::programs::ProgramError;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, BtfError, Ebpf, EbpfLoader, include_bytes_aligned};
+use lanes::Lanes;
 use std::io;
 use std::os::linux::fs::MetadataExt;
+
+mod lanes;
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -76,6 +79,10 @@ impl Point {
 pub struct Watched {
     /// The thread that receives, by the kernel's number.
     pub thread: u32,
+    /// In its place all threads of this process; 0 is none.
+    pub process: u32,
+    /// The network namespace, by the number of its inode; without one it is the calling thread's.
+    pub network: Option<u32>,
     /// The connection's port here.
     pub local_port: u16,
     /// Its port at the other end.
@@ -94,10 +101,9 @@ pub struct Stamp {
 /// The programs, loaded, and tied to their tracepoints while something is watched.
 pub struct Tracer {
     programs: Ebpf,
-    ring: RingBuf<MapData>,
+    lanes: Lanes,
     missing: Vec<&'static str>,
     tied: Vec<(&'static str, BtfTracePointLinkId)>,
-    lost_before: u64,
 }
 
 impl Tracer {
@@ -109,8 +115,8 @@ impl Tracer {
             .btf(Some(&btf))
             .load(OBJECT)
             .map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
-        let ring = programs.take_map("events").ok_or_else(|| absent("events"))?;
-        let ring = RingBuf::try_from(ring).map_err(|e| failed("mmap", "ring of events", &e))?;
+        let Some(Map::Array(map)) = programs.map("lanes") else { return Err(absent("lanes")) };
+        let lanes = Lanes::map(map.fd())?;
         let mut missing = Vec::new();
         let knows_threads = has_first_process_ids();
         for (name, tracepoint, point) in PROGRAMS {
@@ -124,7 +130,7 @@ impl Tracer {
                 Err(error) => return Err(failed("bpf(BPF_PROG_LOAD)", tracepoint, &error)),
             }
         }
-        Ok(Tracer { programs, ring, missing, tied: Vec::new(), lost_before: 0 })
+        Ok(Tracer { programs, lanes, missing, tied: Vec::new() })
     }
 
     /// The tracepoints without a program.
@@ -138,12 +144,12 @@ impl Tracer {
         of_point.all(|(_, tracepoint, _)| self.missing.contains(tracepoint))
     }
 
-    /// Begins to watch, in the calling thread's network namespace.
+    /// Begins to watch.
     pub fn begin(&mut self, watched: Watched) -> Result<()> {
         self.cease()?;
-        while self.ring.next().is_some() {}
-        self.lost_before = self.lost()?;
-        self.write(encoded(own_network()?, watched))?;
+        self.lanes.clear();
+        let network = watched.network.map_or_else(own_network, Ok)?;
+        self.write(encoded(network, watched))?;
         for (name, tracepoint, _) in PROGRAMS {
             if self.missing.contains(tracepoint) {
                 continue;
@@ -155,16 +161,15 @@ impl Tracer {
         Ok(())
     }
 
+    /// Whether there is hardly any room left.
+    pub fn is_nearly_full(&self) -> bool {
+        self.lanes.is_nearly_full()
+    }
+
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.
     pub fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
         self.cease()?;
-        let mut stamps = Vec::new();
-        while let Some(event) = self.ring.next() {
-            stamps.extend(decoded(&event));
-        }
-        // Two CPUs take room in the order in which they come to the ring, and the time after that.
-        stamps.sort_by_key(|stamp| (stamp.ns, stamp.point));
-        Ok((stamps, self.lost()? - self.lost_before))
+        Ok(self.lanes.take())
     }
 
     fn cease(&mut self) -> Result<()> {
@@ -180,19 +185,12 @@ impl Tracer {
             Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
         map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
     }
-
-    fn lost(&self) -> Result<u64> {
-        let map = self.programs.map("lost").ok_or_else(|| absent("lost"))?;
-        let map: Array<_, u64> =
-            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))?;
-        map.get(&0, 0).map_err(|e| failed("bpf(BPF_MAP_LOOKUP_ELEM)", "lost", &e))
-    }
 }
 
 /// Bytes of `struct watched`.
-const WATCHED: usize = 16;
+const WATCHED: usize = 20;
 
-/// `struct watched` as the source declares it: two words, two ports, and that it is on.
+/// `struct watched` as the source declares it: two words, two ports, that it is on, and a process.
 fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
@@ -200,14 +198,8 @@ fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
     bytes[8..10].copy_from_slice(&watched.local_port.to_ne_bytes());
     bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
     bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
+    bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
     bytes
-}
-
-/// `struct event`; what has another form is none.
-fn decoded(event: &[u8]) -> Option<Stamp> {
-    let ns = u64::from_ne_bytes(event.get(..8)?.try_into().ok()?);
-    let point = u32::from_ne_bytes(event.get(8..12)?.try_into().ok()?);
-    Some(Stamp { ns, point: *Point::ALL.get(point as usize)? })
 }
 
 /// Whether threads have the same numbers here as in the namespace that every other one is in, by which the programs know them:

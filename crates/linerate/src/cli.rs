@@ -40,6 +40,7 @@ mod stop;
 mod suite;
 mod trace;
 mod trace_args;
+mod trace_running;
 mod traces;
 mod transfer;
 mod transfer_args;

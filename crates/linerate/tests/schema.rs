@@ -1,7 +1,9 @@
 //! The published schemas are those of the program. `UPDATE_SCHEMA=1 cargo test --test integration schema::` writes them.
 
 use linerate::record::Event;
-use linerate::report::{CaptureReport, Notice, Report, RunningReport, RunsReport, TraceReport};
+use linerate::report::{
+    CaptureReport, Notice, Report, RunningReport, RunningTraceReport, RunsReport, TraceReport,
+};
 use schemars::{Schema, generate::SchemaSettings};
 use std::path::PathBuf;
 
@@ -49,6 +51,13 @@ fn the_schema_of_a_trace_is_current() {
 fn the_schema_of_a_running_program_is_current() {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     check("running.schema.json", settings.into_generator().into_root_schema_for::<RunningReport<'static>>());
+}
+
+#[test]
+fn the_schema_of_a_running_trace_is_current() {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let root = settings.into_generator().into_root_schema_for::<RunningTraceReport<'static>>();
+    check("running-trace.schema.json", root);
 }
 
 #[test]

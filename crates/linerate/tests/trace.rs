@@ -5,6 +5,7 @@ use crate::user::ranks::is_of;
 use linerate_sys::thread;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -196,7 +197,11 @@ fn a_small_send_buffer_is_in_the_send_call() {
 fn a_message_held_by_nagle_is_in_the_send_call() {
     let options = ["--writes", "2"];
     let held = [&options[..], &["--set", "tcp.no-delay=off"]].concat();
-    let longer = longer(&few("lab", "20", &options), &few("lab", "20", &held));
+    let slow = few("lab:mtu=1500", "20", &held);
+    // A report says what it is of, in the words of who asked.
+    assert_eq!((&slow["target"], &slow["writes"]), (&"lab:mtu=1500".into(), &2.into()));
+    assert!(slow["knobs"].as_array().unwrap().contains(&"tcp.no-delay=off".into()), "{}", slow["knobs"]);
+    let longer = longer(&few("lab", "20", &options), &slow);
     // The least that Linux delays an acknowledgement (TCP_DELACK_MIN, include/net/tcp.h).
     lands_in(&longer, &["a out send-call"], 35e6);
 }
@@ -336,4 +341,73 @@ fn killed_it_leaves_nothing_in_the_kernel() {
         wait();
     }
     assert!(!Path::new("/sys/fs/bpf/linerate").exists(), "nothing is pinned");
+}
+
+/// A server of its own and its client, which ask and answer until they are ended: a program that knows nothing of a trace.
+const ECHO: &str = "
+import socket, threading
+listener = socket.create_server(('127.0.0.1', 0))
+def serve():
+    one, _ = listener.accept()
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while True:
+        one.send(one.recv(100))
+threading.Thread(target=serve, daemon=True).start()
+client = socket.create_connection(listener.getsockname())
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+print(listener.getsockname()[1], flush=True)
+while True:
+    client.send(b'x' * 50)
+    client.recv(100)
+";
+
+#[test]
+fn a_running_program_is_traced_from_outside() {
+    const NAME: &str = "a_running_program_is_traced_from_outside";
+    if let Err(why) = linerate_sys::probe::tracing() {
+        return println!("SKIP: {NAME}: {why}");
+    }
+    let Ok(mut echo) = Command::new("python3").args(["-c", ECHO]).stdout(Stdio::piped()).spawn() else {
+        return println!("SKIP: {NAME}: python3 is not installed");
+    };
+    let mut port = String::new();
+    BufReader::new(echo.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let folder = TempDir::new().unwrap();
+    let asked = |options: &[&str]| {
+        let mut command = Command::new(program());
+        command.args(["trace", "-q", "--time", "1s"]).args(options).current_dir(folder.path());
+        command.env("LINERATE_STATE", folder.path().join("state")).env("LINERATE_CONFIG", "");
+        command.output().unwrap()
+    };
+    let pid = echo.id().to_string();
+    let outputs = [asked(&["--port", port.trim(), "--json"]), asked(&["--pid", &pid])];
+    echo.kill().unwrap();
+    echo.wait().unwrap();
+    for output in &outputs {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let told: Value = serde_json::from_slice(&outputs[0].stdout).unwrap();
+    assert_eq!(
+        (&told["process"], &told["name"]),
+        (&echo.id().into(), &format!("port {}", port.trim()).into())
+    );
+    let of = &told["analysis"];
+    assert!(number(of, "cycles") > 200.0 && number(of, "whole") >= 0.95 * number(of, "cycles"), "{of}");
+    let (sum, between) = (number(of, "sum_ns"), number(&of["between_arrivals"], "middle_ns"));
+    assert!((sum / between - 1.0).abs() < 0.02, "{sum} of {between}");
+    let stages = stages(of, "middle_ns");
+    for stage in ["- in ip-in", "- - application", "- out queue", "- - beyond"] {
+        assert!(stages[stage] > 0.0, "{stage}: {stages:?}");
+    }
+    let text = String::from_utf8_lossy(&outputs[1].stdout).into_owned();
+    assert!(text.contains("(python3)") && text.contains("tax") && text.contains("beyond"), "{text}");
+    for (options, said) in
+        [(&["--port", "1"][..], "no TCP connection"), (&["--pid", &pid], "no process"), (&[], "needs TARGET")]
+    {
+        let output = asked(options);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(said), "{text}");
+    }
+    let output = asked(&["--pid", &pid, "--bytes", "1KiB"]);
+    assert_eq!(output.status.code(), Some(2), "what is of targets is refused");
 }

@@ -4,7 +4,10 @@
 //! exchanges add up, medians do not. An exchange of which a stamp is missing or out of order is left out of the stages and
 //! counted; what was clocked is of all.
 
+mod running;
 mod way;
+
+pub use running::{RunningTraceAnalysis, analyse_running_trace};
 
 use crate::plan::HostId;
 use crate::record::{Trace, TraceBlock};
@@ -158,7 +161,7 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
     let sides = blocks.iter().flat_map(|block| [&block.asking, &block.answering]);
     let lost_events = sides.clone().map(|side| side.lost_events).sum();
     let stray_events = sides.map(|side| side.stray_events).sum();
-    let stages = stages(&way, &wholes, &clocked, band, blocks.len());
+    let stages = stages(way.keys(), &wholes, &clocked, band, blocks.len());
     Some(TraceOf {
         wait,
         exchanges: all.len(),
@@ -187,7 +190,7 @@ fn middle(round_trips: &[u64]) -> Option<f64> {
 }
 
 fn stages(
-    way: &Way,
+    keys: &[StageKey],
     wholes: &[Whole],
     clocked: &[(usize, f64)],
     band: [f64; 2],
@@ -208,7 +211,7 @@ fn stages(
         mean(wholes.iter().filter(|one| in_band(band, one.round_trip_ns)).map(|one| one.stages_ns[at]))
     };
     // Where no exchange of the middle is whole, nothing is said of stages.
-    let Some(middles) = (0..way.keys().len()).map(middle).collect::<Option<Vec<f64>>>() else {
+    let Some(middles) = (0..keys.len()).map(middle).collect::<Option<Vec<f64>>>() else {
         return Vec::new();
     };
     let whole: f64 = middles.iter().sum();
@@ -232,7 +235,7 @@ fn stages(
             slowest_ns: mean(slow.map(|one| one.stages_ns[at])),
         }
     };
-    way.keys().iter().enumerate().map(time).collect()
+    keys.iter().enumerate().map(time).collect()
 }
 
 fn summary(all: &[f64], [low, high]: [f64; 2]) -> Clocked {

@@ -29,7 +29,7 @@ pub fn capture_page(capture: &Capture, file: &str) -> String {
             (capture.target) " · packets in " (file)
             @for knob in &capture.knobs { " · " (knob) }
         }
-        (picture(&report.analysis.series))
+        div.scroll tabindex="0" role="region" aria-label="In flight and advertised" { (picture(&report.analysis.series)) }
         dl { @for (name, said) in lines(capture, &report.analysis) { dt { (name) } dd { (said) } } }
     };
     plain_page(&format!("packets of a stream, {}", capture.target), &shown, &report.notes)

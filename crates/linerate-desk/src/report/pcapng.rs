@@ -2,7 +2,7 @@
 //!
 //! The four kinds of blocks that it takes are written here: draft-ietf-opsawg-pcapng, sections 4.1 to 4.3 and 4.6.
 
-use crate::record::{Capture, CapturedSide, decode_packets};
+use crate::record::{Capture, CapturedSide, TraceHost, decode_packets};
 use crate::unit::Nanoseconds;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -75,9 +75,9 @@ pub fn pcapng(capture: &Capture, seen: Seen) -> Vec<u8> {
         &section,
         &[(APPLICATION, application.as_bytes()), (COMMENT, trial.as_bytes())],
     );
-    let sides: Vec<&CapturedSide> =
-        capture.sides.iter().enumerate().filter(|(at, _)| seen.has(*at)).map(|(_, side)| side).collect();
-    let hosts = capture.hosts.iter().enumerate().filter(|(at, _)| seen.has(*at)).map(|(_, host)| host);
+    let ends = capture.sides.iter().zip(&capture.hosts).enumerate();
+    let (sides, hosts): (Vec<&CapturedSide>, Vec<&TraceHost>) =
+        ends.filter(|(at, _)| seen.has(*at)).map(|(_, end)| end).unzip();
     for (side, host) in sides.iter().zip(hosts) {
         let of = format!("host {}: {}", host.host, side.address);
         let cut = if side.cut { "; it was cut at the limit of bytes that are kept" } else { "" };
@@ -142,7 +142,7 @@ fn block(file: &mut Vec<u8>, kind: u32, body: &[u8], options: &[(u16, &[u8])]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Packet, TraceHost, encode_packets};
+    use crate::record::{Packet, encode_packets};
 
     #[test]
     fn blocks_tell_their_length_at_both_ends() {

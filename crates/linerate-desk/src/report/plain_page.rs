@@ -10,7 +10,8 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:68rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .3rem}p{margin:.3rem 0}.meta{color:var(--faint);overflow-wrap:anywhere}\
 svg{width:100%;height:auto;display:block;margin:1rem 0}svg text{font:13px system-ui,sans-serif;fill:var(--ink)}\
-svg text.in{fill:#fff;font-size:12px}.scroll{overflow-x:auto}\
+svg.bar{height:2.75rem;margin:.2rem 0}.scroll{overflow-x:auto}.scroll svg{min-width:46rem}\
+ul.legend{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;padding:0;margin:.2rem 0 1rem;font-size:.9rem}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}\
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
 th[scope=row],td.left,th.left{text-align:left;font-weight:normal}\

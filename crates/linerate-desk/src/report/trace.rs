@@ -31,6 +31,10 @@ pub struct TraceReport<'t> {
     pub target: &'t str,
     /// Bytes of a message, each way.
     pub message_bytes: u64,
+    /// Calls in which the asking host sends a message.
+    pub writes: u32,
+    /// The knobs that were set.
+    pub knobs: &'t [String],
     /// The hosts, the asking one first.
     pub hosts: &'t [TraceHost],
     /// The numbers, for each way of waiting.
@@ -45,8 +49,9 @@ impl TraceReport<'_> {
     pub fn new(trace: &Trace) -> TraceReport<'_> {
         let analysis = analyse_trace(trace);
         let notes = notes(trace, &analysis);
-        let Trace { target, message_bytes, hosts, .. } = trace;
-        TraceReport { schema: SCHEMA, target, message_bytes: *message_bytes, hosts, analysis, notes }
+        let Trace { target, message_bytes, writes, knobs, hosts, .. } = trace;
+        let (message_bytes, writes) = (*message_bytes, *writes);
+        TraceReport { schema: SCHEMA, target, message_bytes, writes, knobs, hosts, analysis, notes }
     }
 }
 
@@ -60,18 +65,25 @@ pub fn trace_text(trace: &Trace) -> String {
     let report = TraceReport::new(trace);
     let hosts: Vec<String> =
         trace.hosts.iter().map(|host| format!("{} on CPU {}", host.host, host.cpu)).collect();
-    let mut text = format!("{}: {} B each way, {}\n", trace.target, trace.message_bytes, hosts.join(", "));
+    let mut text = format!("{}: {}, {}\n", trace.target, what(trace).join(", "), hosts.join(", "));
     for of in &report.analysis.waits {
         text += "\n";
         text.extend(lines(of).into_iter().map(|(name, said)| format!("{name:<10}{said}\n")));
         text += "\n";
-        text += &table(of);
+        text += &table(&of.stages);
     }
     if !report.notes.is_empty() {
         text += "\n";
         text.extend(report.notes.iter().map(|note| format!("note: {note}\n")));
     }
     text
+}
+
+/// What an exchange is: its bytes, in how many calls, with which knobs.
+pub(super) fn what(trace: &Trace) -> Vec<String> {
+    let calls = (trace.writes > 1).then(|| format!("sent in {} calls", trace.writes));
+    let bytes = format!("{} B each way", trace.message_bytes);
+    [Some(bytes), calls].into_iter().flatten().chain(trace.knobs.iter().cloned()).collect()
 }
 
 pub(super) fn time(ns: f64) -> String {
@@ -117,7 +129,7 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
     lines
 }
 
-fn interval(tax: Estimate) -> String {
+pub(super) fn interval(tax: Estimate) -> String {
     match (tax.low, tax.high) {
         (Some(low), Some(high)) => format!(
             "{} [{}, {}; {}]",
@@ -183,10 +195,10 @@ pub(super) fn cells(stage: &StageTime) -> Vec<String> {
     first.into_iter().chain(times).collect()
 }
 
-fn table(of: &TraceOf) -> String {
+pub(super) fn table(stages: &[StageTime]) -> String {
     let mut table = borderless(None);
     table.set_header(HEADS);
-    for stage in &of.stages {
+    for stage in stages {
         table.add_row(cells(stage));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
@@ -311,5 +323,7 @@ mod tests {
         let trace = Trace { target: "lab".into(), message_bytes: 64, ..Trace::default() };
         assert_eq!(trace_text(&trace), "lab: 64 B each way, \n");
         assert!(trace_json(&trace).is_ok_and(|json| json.contains(r#""waits":[]"#)));
+        let held = Trace { writes: 2, knobs: vec!["tcp.no-delay=off".into()], ..trace };
+        assert_eq!(trace_text(&held), "lab: 64 B each way, sent in 2 calls, tcp.no-delay=off, \n");
     }
 }

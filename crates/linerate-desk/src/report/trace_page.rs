@@ -2,21 +2,19 @@
 //! needs nothing else, and has no script.
 
 use super::plain_page::plain_page;
-use super::trace::{HEADS, TraceReport, cells, lines, place, time};
+use super::trace::{HEADS, TraceReport, cells, lines, place, time, what};
 use crate::analysis::{StageTime, TraceOf};
 use crate::record::Trace;
 use crate::unit::percent;
 use crate::vocabulary::STAGES;
 use maud::{Markup, html};
 
-/// The bars' width and height, and the room beside them, in the units of the picture.
+/// The bars' width, in the units of the picture: it is drawn as wide as the page is, and as high as its style says.
 const WIDTH: f64 = 1000.0;
-const HEIGHT: f64 = 44.0;
-const ROW: f64 = 92.0;
-const TOP: f64 = 26.0;
+const HEIGHT: f64 = 10.0;
 
-/// A share of the bar less than this has no room for its name.
-const NAMED: f64 = 0.075;
+/// A share of the bar less than this is named in the table alone.
+const NAMED: f64 = 0.04;
 
 /// The page.
 pub fn trace_page(trace: &Trace) -> String {
@@ -25,34 +23,40 @@ pub fn trace_page(trace: &Trace) -> String {
     let longest = waits.iter().map(|of| of.sum_ns).fold(0.0, f64::max);
     let shown = html! {
         h1 { "Where a message waits" }
-        p.meta { (trace.target) " · " (trace.message_bytes) " B each way" }
+        p.meta { (trace.target) @for said in what(trace) { " · " (said) } }
         (bars(waits, longest))
         @for of in waits { (section(of)) }
     };
     plain_page(&format!("where a message waits, {}", trace.target), &shown, &report.notes)
 }
 
-/// The bars beneath each other, on one scale.
+/// The bars beneath each other, on one scale. Words stand beneath and not in them: there they would shrink with the page.
 fn bars(waits: &[TraceOf], longest: f64) -> Markup {
-    let height = ROW * waits.len() as f64 + 4.0;
-    let label = "The middle round trip of each way of waiting, cut into its stages in the order of the way";
     html! {
-        svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(label) {
-            @for (row, of) in waits.iter().enumerate() {
-                @let y = ROW * row as f64 + TOP;
-                text x="0" y=(y - 8.0) {
-                    (of.wait.to_string()) ": " (time(of.sum_ns)) " from the call that asks to the return of the answer"
+        @for of in waits {
+            p { (of.wait.to_string()) ": " (time(of.sum_ns)) " from the call that asks to the return of the answer" }
+            (bar(of, longest))
+            ul.legend {
+                @for stage in of.stages.iter().filter(|stage| stage.share >= NAMED) {
+                    li {
+                        span.swatch style=(format!("background:{}", colour(stage.key.stage))) {}
+                        (stage.key.stage) " " (place(&stage.key)) " " (time(stage.middle_ns))
+                    }
                 }
-                @for (stage, x) in of.stages.iter().zip(starts(&of.stages)) {
-                    @let width = WIDTH * stage.middle_ns / longest.max(1.0);
-                    rect x=(x * WIDTH / longest.max(1.0)) y=(y) width=(width) height=(HEIGHT)
-                        fill=(colour(stage.key.stage)) stroke="var(--paper)" stroke-width="1" {
-                        title { (place(&stage.key)) " " (stage.key.stage) ": " (time(stage.middle_ns)) ", " (percent(stage.share)) }
-                    }
-                    @if width > NAMED * WIDTH {
-                        text.in x=(x * WIDTH / longest.max(1.0) + 5.0) y=(y + 18.0) { (stage.key.stage) }
-                        text.in x=(x * WIDTH / longest.max(1.0) + 5.0) y=(y + 35.0) { (place(&stage.key)) " " (time(stage.middle_ns)) }
-                    }
+            }
+        }
+    }
+}
+
+fn bar(of: &TraceOf, longest: f64) -> Markup {
+    let label = format!("The middle round trip, {}, cut into its stages in the order of the way", of.wait);
+    let scale = WIDTH / longest.max(1.0);
+    html! {
+        svg.bar viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" role="img" aria-label=(label) {
+            @for (stage, x) in of.stages.iter().zip(starts(&of.stages)) {
+                rect x=(x * scale) y="0" width=(stage.middle_ns * scale) height=(HEIGHT) fill=(colour(stage.key.stage))
+                    stroke="var(--paper)" stroke-width="1" vector-effect="non-scaling-stroke" {
+                    title { (place(&stage.key)) " " (stage.key.stage) ": " (time(stage.middle_ns)) ", " (percent(stage.share)) }
                 }
             }
         }

@@ -11,6 +11,7 @@ use linerate_sys::process::Process;
 use linerate_sys::{namespace, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::os::linux::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 /// What is watched.
@@ -89,6 +90,42 @@ pub fn watch_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         },
         connections,
     })
+}
+
+/// What it takes to trace a connection: the table in which it stands, its row there, whose it is, and where.
+pub type Busiest = (SocketTable, TableSocket, Option<u32>, u32);
+
+/// The suspect's connection on which most segments with data come in a short time; whose it is, where that can be told, and the number of
+/// its network namespace.
+pub fn busiest_connection(suspect: Suspect) -> Result<Busiest> {
+    let mut table = table(suspect)?;
+    let mut seen = BTreeMap::new();
+    read(&mut table, suspect, &mut seen)?;
+    std::thread::sleep(EVERY);
+    read(&mut table, suspect, &mut seen)?;
+    let came = |one: &Seen| {
+        Field::named("data_segs_in").and_then(|field| field.moved(&one.first.info, &one.latest.info))
+    };
+    // Of a port's two ends on one host the one that has it itself is meant.
+    let rank =
+        |one: &Seen| (came(one), matches!(suspect, Suspect::Port(port) if one.first.local.port() == port));
+    let Some(busiest) = seen.into_values().max_by_key(rank) else {
+        let what = format!("{} has no TCP connection", name(suspect));
+        return Err(Error::usage(what, "ss --tcp --processes shows whose there are"));
+    };
+    let (owner, of_network) = match suspect {
+        Suspect::Process(pid) => (Some(pid), format!("/proc/{pid}/ns/net")),
+        Suspect::Port(_) => (owner(busiest.first.inode), "/proc/thread-self/ns/net".into()),
+    };
+    let network = fs::metadata(&of_network).map_err(|error| Error::io("stat", of_network, error))?;
+    Ok((table, busiest.latest, owner, network.st_ino() as u32))
+}
+
+/// The first process that has this socket open.
+fn owner(inode: u32) -> Option<u32> {
+    let all = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.find(|pid| inodes(*pid).is_ok_and(|open| open.contains(&inode)))
 }
 
 /// Waits until the next reading, or until it is to stop; says whether the process has ended.
@@ -236,7 +273,8 @@ fn busiest(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, elapse
     Some(most as f64 / elapsed.as_nanos().max(1) as f64)
 }
 
-fn name(suspect: Suspect) -> String {
+/// What it is called.
+pub fn name(suspect: Suspect) -> String {
     match suspect {
         Suspect::Port(port) => format!("port {port}"),
         Suspect::Process(pid) => {

@@ -55,6 +55,8 @@ impl Runner<'_> {
         let mut trace = Trace {
             target: self.plan.target.to_string(),
             message_bytes: order.bytes,
+            writes: order.writes,
+            knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
             hosts: hosts.collect(),
             blocks: Vec::new(),
         };

@@ -1,7 +1,7 @@
 //! An end of the connection: the blocks that it plays, with what is stamped beside them.
 
 use super::ask::{BlockRequest, Played};
-use super::exchange::{self, answer, ask};
+use super::exchange::{self, answer, ask, cuts};
 use super::probe::{Probe, Slow, Stamped, Timed, Untraced};
 use super::seen;
 use super::sleeping::{Polling, Sleeping, Waiting};
@@ -77,8 +77,9 @@ impl End {
             false => self.play(request, exchanges, &mut Untraced::new(exchanges))?,
             true if self.tracer.is_some() => self.play_watched(request, exchanges)?,
             true => {
-                let sizes = (request.bytes, request.bytes.div_ceil(u64::from(request.writes.max(1))));
-                let mut probe = Stamped::new(&self.socket, sizes, exchanges, ready)?;
+                // Who answers sends in one call.
+                let calls = if request.asks { request.writes } else { 1 };
+                let mut probe = Stamped::new(&self.socket, cuts(request.bytes, calls), exchanges, ready)?;
                 std::thread::sleep(TURNED_ON);
                 let played = self.play(request, exchanges, &mut probe);
                 // Whatever came of it: stamps cost the whole host.
@@ -101,6 +102,8 @@ impl End {
         let fail = |error| Error::io("getsockname", "the connection", error);
         tracer.begin(Watched {
             thread: thread::current().number(),
+            process: 0,
+            network: None,
             local_port: port(self.socket.local_addr()).map_err(fail)?,
             remote_port: port(self.socket.peer_addr()).map_err(fail)?,
         })?;
@@ -153,7 +156,7 @@ impl End {
         probe: &mut P,
     ) -> Result<Played> {
         let (message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
-        let part = (request.bytes as usize).div_ceil(request.writes.max(1) as usize);
+        let cuts = cuts(request.bytes, request.writes);
         let (tcp, offset) = (connection(&self.socket), clock_offset());
         let waiting = W::new(self.patience);
         match request.asks {
@@ -166,7 +169,7 @@ impl End {
                     &Sleeping::new(self.patience),
                 )
                 .map_err(|error| self.failed(&error))?;
-                ask(&self.socket, (&message, part), &mut room, exchanges, probe, &waiting)
+                ask(&self.socket, (&message, &cuts), &mut room, exchanges, probe, &waiting)
             }
             false => exchange::send_whole(&self.socket, &[READY])
                 .and_then(|()| answer(&self.socket, &message, &mut room, exchanges, probe, &waiting)),

@@ -6,10 +6,10 @@ use linerate_sys::socket::send_waiting;
 use std::io;
 use std::net::TcpStream;
 
-/// So many exchanges, asked from here: each message goes in parts of so many bytes, a call each.
+/// So many exchanges, asked from here: each message goes in as many calls as there are parts between its cuts.
 pub fn ask<P: Probe, W: Waiting>(
     socket: &TcpStream,
-    (message, part): (&[u8], usize),
+    (message, cuts): (&[u8], &[usize]),
     room: &mut [u8],
     exchanges: usize,
     probe: &mut P,
@@ -18,8 +18,8 @@ pub fn ask<P: Probe, W: Waiting>(
     for exchange in 0..exchanges {
         probe.begin();
         let sent = probe.now();
-        for bytes in message.chunks(part) {
-            send_whole(socket, bytes)?;
+        for cut in cuts.windows(2) {
+            send_whole(socket, &message[cut[0]..cut[1]])?;
         }
         receive_whole(socket, room, probe, waiting)?;
         let returned = probe.now();
@@ -45,6 +45,12 @@ pub fn answer<P: Probe, W: Waiting>(
         probe.answered(exchange, returned, sent)?;
     }
     Ok(())
+}
+
+/// Where a message is cut that goes in so many calls: its begin, each call's end.
+pub fn cuts(bytes: u64, calls: u32) -> Vec<usize> {
+    let calls = u64::from(calls.max(1));
+    (0..=calls).map(|call| (call * bytes / calls) as usize).collect()
 }
 
 /// Sends all of it.
@@ -77,4 +83,19 @@ pub fn receive_whole<P: Probe, W: Waiting>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cuts;
+
+    #[test]
+    fn a_message_goes_in_as_many_calls_as_asked() {
+        assert_eq!((cuts(64, 1), cuts(10, 4)), (vec![0, 64], vec![0, 2, 5, 7, 10]));
+        for (bytes, calls) in [(9, 4), (16, 16), (17, 16), (65_536, 7)] {
+            let cuts = cuts(bytes, calls);
+            assert_eq!((cuts.len() as u32, cuts.last()), (calls + 1, Some(&(bytes as usize))));
+            assert!(cuts.windows(2).all(|cut| cut[0] < cut[1]), "{cuts:?}");
+        }
+    }
 }

@@ -190,9 +190,8 @@ const LAST: Duration = Duration::from_millis(100);
 /// Level 0: the program's own stamps, the kernel's of the socket (`SO_TIMESTAMPING`), and how long the thread waited for its CPU.
 pub struct Stamped<'s> {
     socket: &'s TcpStream,
-    message_bytes: u64,
-    /// Bytes of a call: a message may go in several.
-    part_bytes: u64,
+    /// Where the calls end in which a message goes; the last one is its end.
+    cuts: Vec<usize>,
     /// Bytes that are sent before the first message.
     ahead: u64,
     exchanges: usize,
@@ -207,17 +206,11 @@ pub struct Stamped<'s> {
 
 impl<'s> Stamped<'s> {
     /// Asks the kernel for stamps.
-    pub fn new(
-        socket: &'s TcpStream,
-        (message_bytes, part_bytes): (u64, u64),
-        exchanges: usize,
-        ahead: u64,
-    ) -> Result<Self> {
+    pub fn new(socket: &'s TcpStream, cuts: Vec<usize>, exchanges: usize, ahead: u64) -> Result<Self> {
         stamps::ask(socket)?;
         Ok(Stamped {
             socket,
-            message_bytes,
-            part_bytes,
+            cuts,
             ahead,
             exchanges,
             times: vec![0; POINTS.len() * exchanges],
@@ -273,10 +266,11 @@ impl<'s> Stamped<'s> {
         if behind == 0 {
             return;
         }
-        let exchange = usize::try_from(behind / self.message_bytes).unwrap_or(usize::MAX);
-        let within = behind % self.message_bytes;
+        let message_bytes = self.cuts.last().map_or(1, |end| (*end).max(1)) as u64;
+        let exchange = usize::try_from(behind / message_bytes).unwrap_or(usize::MAX);
+        let within = behind % message_bytes;
         // Of a message that goes in several calls the last one counts.
-        if within != 0 && within.is_multiple_of(self.part_bytes) && exchange < self.exchanges {
+        if within != 0 && self.cuts.contains(&(within as usize)) && exchange < self.exchanges {
             return;
         }
         if within != 0 || exchange > self.exchanges {
@@ -364,7 +358,7 @@ mod tests {
     fn ids_of_no_message_are_counted_and_put_nowhere() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let mut stamped = Stamped::new(&socket, (10, 10), 3, 1).unwrap();
+        let mut stamped = Stamped::new(&socket, vec![0, 10], 3, 1).unwrap();
         let sent = |id| Sent { passed: Passed::Queued, id, ns: 7 };
         stamped.take(sent(0));
         assert_eq!(stamped.strays, 0, "the byte ahead of them");
@@ -375,7 +369,7 @@ mod tests {
             stamped.take(sent(id));
         }
         assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
-        stamped.part_bytes = 5;
+        stamped.cuts = vec![0, 5, 10];
         stamped.take(sent(15));
         assert_eq!(stamped.strays, 4, "the first of two calls of the second message");
         stamped.take(sent(20));

@@ -5,6 +5,7 @@ use crate::vocabulary::{
     ARRIVED, LOCKED, PROBED, QUEUED, READY, RECEIVED, RETURNED, RUNNING, SEND, TRANSMITTED, WAKING, WOKEN,
 };
 use linerate_sys::tracer::{Point, Stamp};
+use std::collections::BTreeMap;
 
 /// The points of a message out and in that tracepoints stamp, in the order of the way, and what recordings call them.
 pub const OUT: &[(Point, &str)] =
@@ -68,6 +69,38 @@ pub fn put_beside(
         _ => !asks || stamp.ns >= first_sent,
     };
     (stamps.iter().filter(is_ours).count() as u64).saturating_sub(used)
+}
+
+/// Of a program that is not ours: each message that came with the one that went out after it, since the first stamp; and how many
+/// have more than one packet. It begins with an arrival; what comes after something went out is the next one's.
+pub fn cycles(stamps: &[Stamp]) -> (BTreeMap<String, Vec<Option<u64>>>, u64) {
+    let is_out = |stamp: &Stamp| OUT.iter().any(|(point, _)| *point == stamp.point);
+    let mut starts = Vec::new();
+    // Until something came nothing can be told of what goes out.
+    let mut went = true;
+    for (at, stamp) in stamps.iter().enumerate() {
+        if stamp.point == Point::Arrived && went {
+            starts.push(at);
+            went = false;
+        }
+        went |= is_out(stamp);
+    }
+    let (mut columns, mut several): (BTreeMap<String, Vec<Option<u64>>>, u64) = (BTreeMap::new(), 0);
+    let first = stamps.first().map_or(0, |stamp| stamp.ns);
+    let ends = starts.iter().skip(1).copied().chain([stamps.len()]);
+    for (from, to) in starts.iter().copied().zip(ends) {
+        let of_cycle = &stamps[from..to];
+        let out = of_cycle.iter().position(is_out).unwrap_or(of_cycle.len());
+        let (came, went) = of_cycle.split_at(out);
+        let count = |part: &[Stamp], point| part.iter().filter(|stamp| stamp.point == point).count();
+        several += u64::from(count(came, Point::Arrived) > 1 || count(went, Point::Transmitted) > 1);
+        for (part, points) in [(came, IN), (went, OUT)] {
+            for (at, (_, name)) in of_window(part, points).into_iter().zip(points) {
+                columns.entry((*name).into()).or_default().push(at.map(|ns| ns - first));
+            }
+        }
+    }
+    (columns, several)
 }
 
 /// Who asks sends first and has the answer by the time that recv() returns; who answers has the message by then, and sends after it.
@@ -143,6 +176,31 @@ mod tests {
         assert_eq!((column("waking"), column("running")), (vec![Some(30), None], vec![Some(40), None]));
         assert_eq!(column("returned"), [Some(50), Some(150)]);
         assert_eq!((strays, side.points.contains_key("probed")), (0, false));
+    }
+
+    #[test]
+    fn messages_of_a_running_program_are_told_apart() {
+        use Point::{Arrived, Queued, Ready, Running, Transmitted};
+        let seen = stamps(&[
+            (90, Queued),
+            (100, Arrived),
+            (105, Arrived),
+            (110, Ready),
+            (120, Running),
+            (130, Queued),
+            (131, Transmitted),
+            (150, Running),
+            (200, Arrived),
+            (210, Ready),
+            (230, Queued),
+        ]);
+        let (points, several) = cycles(&seen);
+        assert_eq!((&points["arrived"], several), (&vec![Some(10), Some(110)], 1));
+        assert_eq!(
+            (&points["running"], &points["queued"]),
+            (&vec![Some(30), None], &vec![Some(40), Some(140)])
+        );
+        assert_eq!((points["transmitted"].as_slice(), cycles(&[]).1), (&[Some(41), None][..], 0));
     }
 
     #[test]

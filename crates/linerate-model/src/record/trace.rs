@@ -73,8 +73,18 @@ pub struct Trace {
     pub target: String,
     /// Bytes of a message, each way.
     pub message_bytes: u64,
+    /// Calls in which the host that asks sends a message.
+    #[serde(default = "one")]
+    pub writes: u32,
+    /// The knobs that were set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub knobs: Vec<String>,
     /// The host that asks, and the one that answers.
     pub hosts: Vec<TraceHost>,
     /// The blocks, in the order in which they were made.
     pub blocks: Vec<TraceBlock>,
+}
+
+fn one() -> u32 {
+    1
 }

@@ -120,6 +120,17 @@ pub const WIRE: &Stage = &Stage {
     hint: "linerate explain coalescing; see delay and switches of the path",
 };
 
+/// What is not this host's, of a program that is traced from outside.
+pub const BEYOND: &Stage = &Stage {
+    name: "beyond",
+    about: "from the driver to the next arrival, of a running program (trace --pid): the network, the other host and its program",
+    from: Some(&TRANSMITTED),
+    to: Some(&ARRIVED),
+    formula: "",
+    level: 1,
+    hint: "trace a connection of linerate between the same hosts: it tells the wire from the other host",
+};
+
 /// The receiver could run and did not.
 pub const RUN_QUEUE: &Stage = &Stage {
     name: "run-queue",
@@ -235,6 +246,7 @@ pub const STAGES: &[&Stage] = &[
         hint: "cold caches after a sleep: compare polling",
     },
     APPLICATION,
+    BEYOND,
 ];
 
 /// The stage between two points.

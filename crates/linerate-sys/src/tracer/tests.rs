@@ -22,7 +22,7 @@ fn pair() -> (TcpStream, TcpStream) {
 fn watched_at(receiver: &TcpStream) -> Watched {
     let [local_port, remote_port] =
         [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
-    Watched { thread: thread::current().number(), local_port, remote_port }
+    Watched { thread: thread::current().number(), process: 0, network: None, local_port, remote_port }
 }
 
 #[test]
@@ -70,15 +70,6 @@ fn tracepoints_that_are_hidden_are_missing_and_no_error() {
     let tracer = Tracer::load(&hidden).unwrap();
     assert!(hidden.iter().all(|name| tracer.missing().contains(name)));
     assert!(tracer.lacks(Point::Locked) && tracer.lacks(Point::Ready) && !tracer.lacks(Point::Queued));
-}
-
-#[test]
-fn events_of_another_form_are_none() {
-    assert_eq!((decoded(&[0; 11]), decoded(&[0xff; 16])), (None, None));
-    assert_eq!(
-        decoded(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]).map(|one| one.point),
-        Some(Point::Running)
-    );
 }
 
 /// The object that is committed is what its source makes, with the clang that made it.

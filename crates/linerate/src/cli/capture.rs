@@ -1,7 +1,7 @@
 //! `linerate capture`: the packets of a stream, from the arguments to the file.
 
 use super::capture_args::Capture;
-use super::fault::with_faults;
+use super::fault::{as_asked, with_faults};
 use super::measure::reached;
 use super::stop::Stop;
 use super::trace::write;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn main(args: &Capture) -> Result<ExitCode> {
     let order =
         CaptureOrder { bytes: args.bytes, limit_ns: args.limit, back: args.back, most_bytes: args.keep };
-    let target = with_faults(&args.target, &args.faults)?;
+    let target = with_faults(&args.target.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let (plan, stop) = (unmeasured::plan_of_connection(&hosts, &args.set, &[])?, Stop::listen()?);
     let wanted = || stop.wanted();
@@ -26,7 +26,7 @@ pub fn main(args: &Capture) -> Result<ExitCode> {
     watcher.ended()?;
     // What a signal breaks on its way is no failure of its own.
     let mut capture = captured.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
-    capture.target = hosts.target.to_string();
+    capture.target = as_asked(&args.target, &args.faults);
     let file = args.file.display().to_string();
     let text = match args.json {
         true => capture_json(&capture, &file).map_err(|e| Error::io("write", "JSON", e.into()))? + "\n",

@@ -3,8 +3,8 @@
 use crate::cli::fault::faults;
 use crate::cli::heading::{OUTPUT, WHAT};
 use crate::cli::reach::Reach;
-use crate::cli::value::{message_size, setting, target, trial};
-use crate::plan::{Fault, Setting, Target};
+use crate::cli::value::{AskedTarget, asked_target, message_size, setting, trial};
+use crate::plan::{Fault, Setting};
 use crate::report::Seen;
 use clap::ValueHint;
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Capture {
     /// `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, `ssh://[user@]HOST[:PORT]`, or two of these with a comma.
-    #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
-    pub target: Target,
+    #[arg(value_name = "TARGET", value_parser = asked_target(), hide_possible_values = true)]
+    pub target: AskedTarget,
     /// The file of the packets; one that is there is replaced.
     #[arg(value_name = "FILE", default_value = "capture.pcapng", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,

@@ -1,6 +1,6 @@
 //! `--fault`: known faults that are put into a lab, and into nothing else.
 
-use super::value::{Offering, Read, Unfit};
+use super::value::{AskedTarget, Offering, Read, Unfit};
 use crate::plan::{Fault, Target};
 use crate::vocabulary::FAULTS;
 use crate::{Error, Result};
@@ -29,6 +29,11 @@ pub fn with_faults(target: &Target, faults: &[Fault]) -> Result<Target> {
     }
 }
 
+/// What was asked for, in the words of who asked.
+pub fn as_asked(target: &AskedTarget, faults: &[Fault]) -> String {
+    faults.iter().fold(target.text.clone(), |said, fault| format!("{said} --fault {fault}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +42,8 @@ mod tests {
     fn a_lab_gets_its_faults_and_nothing_else_does() {
         let faults: Vec<Fault> = ["loss=2%", "b:sack-off"].map(|text| text.parse().unwrap()).into();
         let target = with_faults(&"lab:fault=delay=1ms".parse().unwrap(), &faults).unwrap();
+        let asked = AskedTarget { target: target.clone(), text: "lab:rate=200Mb/s".into() };
+        assert_eq!(as_asked(&asked, &faults), "lab:rate=200Mb/s --fault loss=2% --fault b:sack-off");
         assert_eq!(target.to_string(), "lab:hosts=2,mtu=1500,fault=delay=1ms,fault=loss=2%,fault=b:sack-off");
         for (text, part) in [("ssh://b", "is none"), ("simulated", "is none"), ("lab:fault=loss", "the same")]
         {

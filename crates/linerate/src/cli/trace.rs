@@ -1,10 +1,10 @@
 //! `linerate trace`: where a message waits, from the arguments to the tables.
 
-use super::fault::with_faults;
+use super::fault::{as_asked, with_faults};
 use super::measure::reached;
 use super::stop::Stop;
 use super::trace_args::Trace;
-use super::{farewell, print, unmeasured};
+use super::{farewell, print, trace_running, unmeasured};
 use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
 use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
@@ -17,6 +17,10 @@ const LONGEST: u64 = 64 << 10;
 
 /// Traces, and prints what came of it.
 pub fn main(args: &Trace) -> Result<ExitCode> {
+    if let Some(of_running) = trace_running::main(args) {
+        return of_running;
+    }
+    let asked = args.target.as_ref().ok_or_else(|| Error::usage("no TARGET", "try linerate trace lab"))?;
     if args.bytes > LONGEST {
         return Err(Error::usage(
             format!("--bytes {}: at most 64KiB are traced", args.bytes),
@@ -32,7 +36,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         waits: args.waits(),
         writes: args.writes,
     };
-    let target = with_faults(&args.target, &args.faults)?;
+    let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let (plan, stop) = (
         unmeasured::plan_of_connection(&hosts, &args.set, &[OF_RELAYS, &[SHIM_READ_RATE.name]].concat())?,
@@ -47,7 +51,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     watcher.ended()?;
     // What a signal breaks on its way is no failure of its own.
     let mut trace = traced.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
-    trace.target = hosts.target.to_string();
+    trace.target = as_asked(asked, &args.faults);
     match args.json {
         true => {
             print(&format!("{}\n", trace_json(&trace).map_err(|e| Error::io("write", "JSON", e.into()))?))?

@@ -3,11 +3,15 @@
 use crate::cli::fault::faults;
 use crate::cli::heading::{OUTPUT, WHAT};
 use crate::cli::reach::Reach;
-use crate::cli::value::{count, message_size, setting, target};
-use crate::plan::{Fault, Setting, Target};
+use crate::cli::value::{AskedTarget, asked_target, count, message_size, setting, trial};
+use crate::plan::{Fault, Setting};
 use crate::vocabulary::Wait;
 use clap::ValueHint;
 use std::path::PathBuf;
+
+/// What a running program's messages have not.
+const OF_TARGETS: [&str; 10] =
+    ["target", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults", "page"];
 
 /// Sends a message to the other host and waits for its answer, again and again, and says where the time of a round trip goes on
 /// both hosts: stage by stage, summing to what the program clocked. Beside it the path of the slowest 1 %, and what the stamps
@@ -15,8 +19,20 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Trace {
     /// `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, `ssh://[user@]HOST[:PORT]`, or two of these with a comma.
-    #[arg(value_name = "TARGET", value_parser = target(), hide_possible_values = true)]
-    pub target: Target,
+    #[arg(value_name = "TARGET", value_parser = asked_target(), hide_possible_values = true)]
+    #[arg(required_unless_present_any = ["pid", "port"])]
+    pub target: Option<AskedTarget>,
+    /// In place of a target a program that runs on this host: the messages of its busiest TCP connection, from one arrival to the next.
+    /// Nothing of it is changed. It asks for what level 1 does.
+    #[arg(long, value_name = "PID", value_parser = count(1, 1 << 30), conflicts_with_all = OF_TARGETS, help_heading = WHAT)]
+    pub pid: Option<u32>,
+    /// The same of the busiest TCP connection of this host that has this port at either end.
+    #[arg(long, value_name = "PORT", value_parser = count(1, 65_535), conflicts_with_all = OF_TARGETS)]
+    #[arg(conflicts_with = "pid", help_heading = WHAT)]
+    pub port: Option<u32>,
+    /// How long a running program is traced; half of it is not, to see what tracing costs.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = trial, conflicts_with = "target", help_heading = WHAT)]
+    pub time: u64,
     /// Bytes of a message and of its answer, at most 64 KiB.
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
     pub bytes: u64,

@@ -140,6 +140,19 @@ fn one_target(text: &str) -> Read<Target> {
     read.map_err(|error: TargetError| Unfit { what: error.what, hint: error.hint })
 }
 
+/// The hosts, with the words by which they were asked for: what is printed of them is told in these.
+#[derive(Debug, Clone)]
+pub struct AskedTarget {
+    pub target: Target,
+    pub text: String,
+}
+
+/// The hosts, as they were written too.
+pub fn asked_target() -> Offering<fn(&str) -> Read<AskedTarget>> {
+    let parser = |text: &str| Ok(AskedTarget { target: one_target(text)?, text: text.into() });
+    Offering { parser, offers: target().offers }
+}
+
 /// Where agents call back.
 pub fn listen(text: &str) -> Read<SocketAddr> {
     let hint = "an address of this host and a port: 192.0.2.1:7000, [2001:db8::1]:7000, 0.0.0.0:7000";

@@ -1,0 +1,121 @@
+//! The stages of a running program's messages in words, and as JSON.
+
+use super::trace::{interval, table, time};
+use crate::analysis::{RunningTraceAnalysis, analyse_running_trace};
+use crate::record::RunningTrace;
+use crate::unit::{counted, percent};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The version of the JSON form.
+const SCHEMA: &str = "linerate.running-trace-report/1";
+
+/// A trace of a running program, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunningTraceReport<'t> {
+    /// `linerate.running-trace-report/1`.
+    pub schema: &'static str,
+    /// What was asked for.
+    pub name: &'t str,
+    /// The process whose threads were watched.
+    pub process: Option<u32>,
+    /// The watched end of the connection.
+    pub local: String,
+    /// The other end.
+    pub remote: String,
+    /// The numbers; none where no message was followed by another.
+    pub analysis: Option<RunningTraceAnalysis>,
+    /// What cannot be seen, and why; what is doubtful.
+    pub notes: Vec<String>,
+}
+
+impl RunningTraceReport<'_> {
+    /// The report of a trace.
+    pub fn new(trace: &RunningTrace) -> RunningTraceReport<'_> {
+        let analysis = analyse_running_trace(trace);
+        let notes = notes(trace, analysis.as_ref());
+        let RunningTrace { name, process, local, remote, .. } = trace;
+        RunningTraceReport {
+            schema: SCHEMA,
+            name,
+            process: *process,
+            local: local.to_string(),
+            remote: remote.to_string(),
+            analysis,
+            notes,
+        }
+    }
+
+    /// As one line for programs.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// What is printed.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}: {} from {}, changing nothing\n", self.name, self.local, self.remote);
+        if let Some(of) = &self.analysis {
+            let clocked = &of.between_arrivals;
+            text += &format!(
+                "\n{:<10}{} from one arrival to the next in the middle; p50 {}, p90 {}, p99 {}\n",
+                "messages",
+                time(clocked.middle_ns),
+                time(clocked.p50_ns),
+                time(clocked.p90_ns),
+                time(clocked.p99_ns)
+            );
+            text += &format!(
+                "{:<10}{} of {}; {} of {} whole, {}\n",
+                "sum",
+                time(of.sum_ns),
+                time(clocked.middle_ns),
+                percent(of.whole as f64 / of.cycles.max(1) as f64),
+                counted(of.cycles as u64, "message"),
+                counted(of.lost_events, "lost event")
+            );
+            if let Some(tax) = of.tax {
+                text += &format!("{:<10}untraced, messages come {} as often\n", "tax", interval(tax));
+            }
+            text += "\n";
+            text += &table(&of.stages);
+        }
+        if !self.notes.is_empty() {
+            text += "\n";
+            text.extend(self.notes.iter().map(|note| format!("note: {note}\n")));
+        }
+        text
+    }
+}
+
+fn notes(trace: &RunningTrace, analysis: Option<&RunningTraceAnalysis>) -> Vec<String> {
+    let mut notes = vec![
+        "application is from the thread's turn on its CPU to TCP's turn to send: the return of recv(), the program, and its call of send(); \
+         beyond is the network, the other host and its program."
+            .to_owned(),
+    ];
+    if trace.process.is_none() {
+        notes.push("whose connection it is cannot be told, so no thread is watched: application holds its wake-up too; try as root.".into());
+    }
+    if !trace.missing.is_empty() {
+        notes.push(format!(
+            "no tracepoint {}: this kernel has it not, or, of threads, this program is in a PID namespace of its own. The stage after it \
+             holds its time.",
+            trace.missing.join(", ")
+        ));
+    }
+    let Some(of) = analysis else {
+        notes.push(
+            "no message that came was followed by one that went out: what goes one way is not cut into stages. See linerate diagnose --pid."
+                .into(),
+        );
+        return notes;
+    };
+    if of.several > 0 {
+        let several = counted(of.several, "message");
+        notes.push(format!("{several} of more than one packet: their first one's times are told, and application holds the rest."));
+    }
+    if of.whole * 100 < of.cycles * 99 {
+        notes.push("fewer than 99 % of the messages are whole: the stages are of the others.".into());
+    }
+    notes
+}

@@ -1,0 +1,95 @@
+//! The messages of a program that is not ours, as this host's tracepoints see them: nothing of it is changed, and it does not notice
+//! but by what the stamps cost, which is told by rounds that are not traced.
+
+use super::seen::cycles;
+use crate::observer::refusal;
+use crate::observer::running::{Suspect, busiest_connection, name};
+use crate::observer::tcp_info::Field;
+use crate::record::{RunningRound, RunningTrace};
+use crate::vocabulary::Privilege;
+use crate::{Error, Result};
+use linerate_sys::netlink::{SocketTable, TableSocket};
+use linerate_sys::tracer::{Tracer, Watched};
+use std::time::{Duration, Instant};
+
+/// Rounds: from six on a median has an interval.
+const ROUNDS: u32 = 8;
+
+/// How often it is looked whether the room for stamps goes out.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Traces the busiest connection of a suspect for so long, or until it is to stop.
+pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) -> Result<RunningTrace> {
+    if let Some(refusal) = refusal(Privilege::Tracing) {
+        return Err(Error::unavailable(format!("programs at tracepoints: {}", refusal.why), refusal.hint));
+    }
+    let (mut table, socket, process, network) = busiest_connection(suspect)?;
+    let mut tracer = Tracer::load(&[])?;
+    let watched = Watched {
+        thread: 0,
+        process: process.unwrap_or_default(),
+        network: Some(network),
+        local_port: socket.local.port(),
+        remote_port: socket.remote.port(),
+    };
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        let mut told = RunningRound::default();
+        // Which comes first alternates: what drifts is in both alike.
+        for traced in [round % 2 == 1, round.is_multiple_of(2)] {
+            match traced {
+                true => watch(&mut tracer, watched, &mut table, &socket, time / (2 * ROUNDS), &mut told)?,
+                false => {
+                    let (before, begun) = (segments(&mut table, &socket)?, Instant::now());
+                    std::thread::sleep(time / (2 * ROUNDS));
+                    told.untraced_ns = begun.elapsed().as_nanos() as u64;
+                    told.untraced_segments = segments(&mut table, &socket)?.saturating_sub(before);
+                }
+            }
+        }
+        rounds.push(told);
+        if stop() {
+            break;
+        }
+    }
+    let missing = tracer.missing().iter().map(|name| (*name).to_owned()).collect();
+    Ok(RunningTrace {
+        name: name(suspect),
+        process,
+        local: socket.local,
+        remote: socket.remote,
+        missing,
+        rounds,
+    })
+}
+
+/// A time in which the tracepoints are watched; less where there is no more room.
+fn watch(
+    tracer: &mut Tracer,
+    watched: Watched,
+    table: &mut SocketTable,
+    socket: &TableSocket,
+    time: Duration,
+    told: &mut RunningRound,
+) -> Result<()> {
+    tracer.begin(watched)?;
+    let (before, begun) = (segments(table, socket), Instant::now());
+    while begun.elapsed() < time && !tracer.is_nearly_full() {
+        std::thread::sleep(LOOK);
+    }
+    told.traced_ns = begun.elapsed().as_nanos() as u64;
+    let after = segments(table, socket);
+    let (stamps, lost) = tracer.end()?;
+    told.traced_segments = after?.saturating_sub(before?);
+    told.lost_events = lost;
+    (told.points, told.several) = cycles(&stamps);
+    Ok(())
+}
+
+/// Segments with data that came on this connection.
+fn segments(table: &mut SocketTable, socket: &TableSocket) -> Result<u64> {
+    let ours = table.connections()?.into_iter().find(|one| one.cookie == socket.cookie);
+    let ended = || Error::unavailable("the connection has ended while it was traced", "try a shorter --time");
+    let came = Field::named("data_segs_in").and_then(|field| field.value(&ours?.info));
+    came.ok_or_else(ended)
+}

@@ -1,0 +1,35 @@
+//! `linerate trace --pid` and `--port`: where the messages of a running program wait on this host, from the arguments to the table.
+
+use super::stop::Stop;
+use super::trace_args::Trace;
+use super::{farewell, print, tell};
+use crate::observer::running::Suspect;
+use crate::report::RunningTraceReport;
+use crate::trace::trace_program;
+use crate::{Error, Result};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Traces, and prints what was seen; none where no program is asked for.
+pub fn main(args: &Trace) -> Option<Result<ExitCode>> {
+    // The command line takes no larger port.
+    let port = args.port.and_then(|port| u16::try_from(port).ok());
+    let suspect = args.pid.map(Suspect::Process).or(port.map(Suspect::Port))?;
+    Some(traced(args, suspect))
+}
+
+fn traced(args: &Trace, suspect: Suspect) -> Result<ExitCode> {
+    let time = Duration::from_nanos(args.time);
+    if !args.quiet && !args.json {
+        tell(&format!("tracing for {} s, changing nothing", time.as_secs_f64()));
+    }
+    let stop = Stop::listen()?;
+    let trace = trace_program(suspect, time, &|| stop.wanted())?;
+    let report = RunningTraceReport::new(&trace);
+    match args.json {
+        true => print(&format!("{}\n", report.json().map_err(|e| Error::io("write", "JSON", e.into()))?))?,
+        false => print(&report.text())?,
+    }
+    farewell();
+    if stop.wanted() { Err(Error::Interrupted) } else { Ok(ExitCode::SUCCESS) }
+}
