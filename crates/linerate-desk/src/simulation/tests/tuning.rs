@@ -148,6 +148,49 @@ fn a_search_without_time_says_what_it_did_not_try() {
     assert_eq!(names(&found), ["shim.spin=0us"], "one race is made");
 }
 
+/// Time runs out in the race, and comes back in part: the host was slow for a while.
+#[test]
+fn who_is_cut_for_time_stays_cut_and_is_told() {
+    let set = "tcp.no-delay=off,tcp.mss=1400,shim.spin=0us,shim.spin=1us,shim.spin=2us,shim.copies=0";
+    let mut plan = plan(set, "shim.spin=200us+shim.copies=1");
+    plan.seed = 1;
+    let whole_ns = searched(&plan, &quiet(), 1, |_| 1.0).0.spent_ns();
+    let mut seen = false;
+    for part in 1..10 {
+        plan.budget_ns = Some(whole_ns * part / 20);
+        let (recording, found) = searched(&plan, &quiet(), 1, |_| 1.0);
+        let comparison = &plan.tuning().unwrap().comparison;
+        for round in &found.rounds {
+            let not_kept = round.cut.iter().filter(|cut| cut.blocks > 0 && round.kept.is_none());
+            for cut in not_kept {
+                seen = true;
+                let at = round.compared.candidates.iter().position(|one| one.arm == cut.arm).unwrap();
+                assert!(
+                    matches!(round.fates[at], Fate::OutOfTime | Fate::NoGain | Fate::Beaten),
+                    "{round:?}"
+                );
+                assert!(round.compared.candidates[at].reasons.iter().any(|why| why.contains("--budget")));
+            }
+            for cut in round.cut.iter().filter(|cut| cut.blocks > 0) {
+                seen = true;
+                let upon =
+                    round.upon.iter().fold(crate::plan::Stack::default(), |stack, arm| stack.with(*arm));
+                let number = upon.with(cut.arm).number();
+                let of_race =
+                    recording.steps.iter().filter(|step| step.case.arm == number && step.why == Why::Block);
+                let in_blocks: std::collections::BTreeSet<u32> =
+                    of_race.map(|step| comparison.block_of(step.pass)).collect();
+                let (first, last) = (in_blocks.first().unwrap(), in_blocks.last().unwrap());
+                assert_eq!(last - first + 1, cut.blocks, "it was away and came back: {in_blocks:?}");
+            }
+        }
+        if found.stop == TuningStop::NothingLeft {
+            assert!(found.rounds.last().unwrap().cut.is_empty());
+        }
+    }
+    assert!(seen, "no budget cuts a race");
+}
+
 /// A search by a library whose jobs take so long to start: what was spent, and what was kept.
 fn launched(start_ns: u64, budget_ns: u64) -> (u64, Tuned) {
     let levels = "mpi.socket-buffer=256KiB,1MiB,4MiB,mpi.eager-limit=64KiB,256KiB,mpi.progress-thread=on";
