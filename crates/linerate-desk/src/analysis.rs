@@ -32,9 +32,9 @@ mod trace;
 mod trial;
 
 pub use arms::{
-    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, Fate, Guard, LeftOut, SHORT, Tuned,
-    TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps, is_all_there,
-    is_link_full, is_near, reaching, tuned,
+    ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, CutCandidate, Fate, Guard, LeftOut,
+    SHORT, Tuned, TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps,
+    is_all_there, is_link_full, is_near, reaching, tuned,
 };
 pub use capture::{CaptureAnalysis, FlightPoint, analyse_capture};
 pub use curve::{

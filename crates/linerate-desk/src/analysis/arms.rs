@@ -12,7 +12,9 @@ mod reached;
 mod tuning;
 
 pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
-pub use tuning::{Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned};
+pub use tuning::{
+    CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned,
+};
 
 use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};
 use crate::plan::{FIRST_LOOK, race_blocks};
@@ -174,7 +176,7 @@ impl Compared {
         self.candidates.iter().any(|candidate| candidate.verdict == Verdict::CannotTell)
     }
 
-    /// The shares of what is expected that the plan as it stands has, where that is clearly less than all.
+    /// The share of what is expected that the plan as it stands has, where that is clearly less than all.
     pub fn shortfall(&self) -> Option<f64> {
         let share = self.base?.median / self.expected_bps?;
         (share < SHORT).then_some(share)

@@ -32,9 +32,8 @@ const LINES: &[(&str, &str, Line)] = &[
     }),
     ("host.selective-acks", SYSCTL, |value| Some(format!("net.ipv4.tcp_sack = {}", u8::from(value == "on")))),
     ("host.busy-read", SYSCTL, |value| Some(format!("net.core.busy_read = {value}"))),
-    ("host.queueing", SYSCTL, |value| {
-        Some(format!("# Of interfaces that come up from then on.\nnet.core.default_qdisc = {value}"))
-    }),
+    ("host.queueing", NETWORK, |value| Some(format!("[{}]\nParent=root", discipline(value)?))),
+    ("host.queueing", NETWORK_MANAGER, |value| Some(format!("[tc]\nqdisc.root={value}"))),
     ("host.queueing", IFUPDOWN, |value| Some(format!("    up tc qdisc replace dev $IFACE root {value}"))),
     ("host.ring-size", LINK, |value| Some(format!("[Link]\nRxBufferSize={value}\nTxBufferSize={value}"))),
     ("host.ring-size", IFUPDOWN, |value| Some(format!("    up ethtool -G $IFACE rx {value} tx {value}"))),
@@ -87,6 +86,7 @@ const LINES: &[(&str, &str, Line)] = &[
 
 const SYSCTL: &str = "90-linerate.conf";
 const LINK: &str = "10-linerate.link";
+const NETWORK: &str = "10-linerate.network";
 const IFUPDOWN: &str = "interfaces";
 const NETWORK_MANAGER: &str = "linerate.nmconnection";
 const TMPFILES: &str = "90-linerate-tmpfiles.conf";
@@ -94,6 +94,13 @@ const MPI_ENVIRONMENT: &str = "mpi.env";
 const OPEN_MPI: &str = "openmpi-mca-params.conf";
 const PROGRAM: &str = "program.txt";
 const UNDO: &str = "undo.txt";
+
+/// A queueing discipline as systemd.network(5) calls its section.
+fn discipline(value: &str) -> Option<&'static str> {
+    const SECTIONS: &[(&str, &str)] =
+        &[("fq", "FairQueueing"), ("fq_codel", "FairQueueingControlledDelay"), ("pfifo", "PFIFO")];
+    SECTIONS.iter().find(|(name, _)| *name == value).map(|(_, section)| *section)
+}
 
 /// The library whose parameters a file has.
 const FILED: &str = "openmpi";
@@ -104,6 +111,11 @@ const FILES: &[(&str, &str)] = &[
     (
         LINK,
         "# Put it into /etc/systemd/network on both hosts, behind a [Match] of the interface:\n# [Match]\n# OriginalName=eth0\n",
+    ),
+    (
+        NETWORK,
+        "# Put the sections into the interface's file in /etc/systemd/network on both hosts. It stands at the root, as it was tried:\n\
+         # net.core.default_qdisc would put one below each queue of an adapter that has several (mq), which was not.\n",
     ),
     (IFUPDOWN, "# Put the lines into the interface's paragraph of /etc/network/interfaces on both hosts.\n"),
     (
@@ -213,6 +225,22 @@ mod tests {
                 assert!(lines.any(|(.., line)| line(&setting.value).is_some()), "{level}");
             }
         }
+    }
+
+    /// What was tried is the root's; the kernel's default is each queue's, on adapters that have several.
+    #[test]
+    fn a_queueing_discipline_is_kept_at_the_root() {
+        let kept: Vec<String> = ["fq", "fq_codel", "pfifo"]
+            .iter()
+            .flat_map(|value| {
+                LINES
+                    .iter()
+                    .filter(|(knob, ..)| *knob == "host.queueing")
+                    .map(|(.., line)| line(value).unwrap())
+            })
+            .collect();
+        assert!(kept.iter().all(|text| text.contains("root") && !text.contains("default_qdisc")), "{kept:?}");
+        assert!(kept[0].starts_with("[FairQueueing]\n"), "{kept:?}");
     }
 
     #[test]

@@ -24,6 +24,7 @@ const FATES: &[(Fate, &str)] = &[
     (Fate::Costs, "gains, and costs elsewhere"),
     (Fate::NotConfirmed, "not confirmed"),
     (Fate::NotGranted, "not granted"),
+    (Fate::OutOfTime, "no time left for it"),
     (Fate::CannotTell, "cannot tell"),
 ];
 
@@ -91,7 +92,8 @@ fn open(tuned: &Tuned) -> String {
         let here = tuned.rounds.iter().flat_map(|round| round.compared.candidates.iter().zip(&round.fates));
         here.filter(|(_, found)| **found == fate).map(|(one, _)| one.name.as_str()).collect::<Vec<_>>()
     };
-    match (doubts, of(Fate::CannotTell).as_slice(), tuned.untried.as_slice()) {
+    let open = [of(Fate::CannotTell), of(Fate::OutOfTime)].concat();
+    match (doubts, open.as_slice(), tuned.untried.as_slice()) {
         ([], [], []) => "what gained in a race did not gain again".into(),
         ([], [], untried) => format!("{} not tried", counted(untried.len(), "candidate")),
         ([], open, _) => format!("neither proved nor ruled out: {}", open.join("; ")),
@@ -179,7 +181,10 @@ pub(super) fn notes(tuned: &Tuned) -> Vec<note::Note> {
     }
     notes.extend(tuned.rounds.iter().flat_map(of_round));
     if !tuned.untried.is_empty() {
-        notes.push(note::Note::new("not tried", format!("{}.", tuned.untried.join("; ")), Weight::Unsure));
+        let why = tuned.rounds.iter().rev().flat_map(|round| &round.cut).find(|cut| cut.blocks == 0);
+        let why = why.map_or(String::new(), |cut| format!(" ({})", cut.why));
+        let names = tuned.untried.join("; ");
+        notes.push(note::Note::new("not tried", format!("{names}{why}."), Weight::Unsure));
     }
     notes.extend(tuned.rounds.last().map(|round| margin(&round.compared)));
     notes
@@ -197,7 +202,7 @@ fn of_round(round: &TuningRound) -> Vec<note::Note> {
                 Weight::Seen,
             ));
         }
-        if matches!(fate, Fate::CannotTell | Fate::NotConfirmed | Fate::NotGranted) {
+        if matches!(fate, Fate::CannotTell | Fate::NotConfirmed | Fate::NotGranted | Fate::OutOfTime) {
             let why = one.reasons.iter().chain(&one.not_granted).cloned().collect::<Vec<_>>().join("; ");
             notes.push(note::Note::new("cannot tell", format!("{}: {why}.", one.name), Weight::Changed));
         }

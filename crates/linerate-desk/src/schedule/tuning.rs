@@ -95,15 +95,25 @@ impl Search {
         (took_ns as f64 / self.arms.block_ns(&arms).max(1) as f64).max(1.0)
     }
 
-    /// Of those that may still gain, who is raced on: as many as the time that is left has room for, and at least the one that
-    /// gains most, for a race that was begun is ended.
+    /// Of those that may still gain and were in the block before, who is raced on: as many as the time that is left has room
+    /// for, and at least the one that gains most, for a race that was begun is ended. Who was left out once stays so: an interval
+    /// over blocks of which it was in some only is not that of the others.
     fn racing_on(&self, base: &Stack, round: &TuningRound, raced: u32, recording: &Recording) -> Vec<u32> {
+        let block_of = |step: &StepRecord| self.tuning.comparison.block_of(step.pass);
+        let last = recording.steps.last().map(block_of);
+        let ran: BTreeSet<u32> = recording
+            .steps
+            .iter()
+            .filter(|step| Some(block_of(step)) == last)
+            .map(|step| step.case.arm)
+            .collect();
         let metric = self.tuning.comparison.metric.number();
         let gain = |arm: &u32| {
             let found = round.compared.candidates.iter().find(|one| one.arm == *arm);
             found.and_then(|one| one.change).map_or(0.0, |change| metric.gain(change.estimate))
         };
-        let mut left = round.survivors.clone();
+        let survivors = round.survivors.iter().copied();
+        let mut left: Vec<u32> = survivors.filter(|arm| ran.contains(&base.with(*arm).number())).collect();
         left.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         let blocks = u64::from(self.tuning.comparison.blocks.saturating_sub(raced));
         let pair = BTreeSet::from([base.number(), base.with(1).number()]);

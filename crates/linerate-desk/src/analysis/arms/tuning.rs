@@ -100,6 +100,9 @@ pub struct TuningRound {
     pub fates: Vec<Fate>,
     /// Which arm was kept.
     pub kept: Option<u32>,
+    /// Candidates for which no time was left: those that were not begun, and those that were left out before the race was over.
+    #[serde(default)]
+    pub cut: Vec<CutCandidate>,
     /// Blocks that were begun.
     #[serde(skip)]
     pub begun: u32,
@@ -109,6 +112,19 @@ pub struct TuningRound {
     /// Who is to be measured again next, or is being measured.
     #[serde(skip)]
     pub to_confirm: Option<u32>,
+}
+
+/// A candidate for which a race had no time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CutCandidate {
+    /// Which of the plan's arms.
+    pub arm: u32,
+    /// Its settings.
+    pub name: String,
+    /// Blocks that it was in; 0 where it was not begun.
+    pub blocks: u32,
+    /// Why it was cut.
+    pub why: String,
 }
 
 /// What became of a candidate.
@@ -127,6 +143,8 @@ pub enum Fate {
     NotConfirmed,
     /// It was not granted as asked.
     NotGranted,
+    /// It might gain still, and no time was left to run it on.
+    OutOfTime,
     /// Neither is shown.
     CannotTell,
 }

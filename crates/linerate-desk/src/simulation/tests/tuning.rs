@@ -3,11 +3,12 @@
 use super::super::Simulation;
 use crate::analysis::{Fate, Tuned, TuningStop, Verdict, tuned};
 use crate::plan::{
-    Arm, Comparison, Metric, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Step, Tuning, View, Why, World,
-    candidates,
+    Arm, Comparison, Metric, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Stack, Step, Tuning, View, Why,
+    World, candidates,
 };
 use crate::record::{End, Event, Recording, Trial};
 use crate::schedule::schedule_of;
+use std::collections::BTreeSet;
 
 /// A search among what is typed, of streams alone, which is quicker: round trips are refused over a token bucket.
 fn plan(set: &str, base: &str) -> Plan {
@@ -148,6 +149,56 @@ fn a_search_without_time_says_what_it_did_not_try() {
     assert_eq!(names(&found), ["shim.spin=0us"], "one race is made");
 }
 
+/// A search whose host is slow for one block after the screening, and as quick as before from then on.
+fn held_up(plan: &Plan, seed: u64) -> (Recording, Tuned) {
+    let plan = Plan { seed, ..plan.clone() };
+    let mut simulation = Simulation::new(&plan, &quiet(), seed);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = schedule_of(&plan, &recording);
+    let mut waited_ns = 0;
+    while let Some(step) = schedule.next(&recording) {
+        let is_slow = plan.tuning().unwrap().comparison.block_of(step.pass) == SCREENING_BLOCKS + 1;
+        for mut event in simulation.step(&step) {
+            if let Event::Step(record) = &mut event {
+                waited_ns += if is_slow { 40 * record.duration_ns } else { 0 };
+                record.at_ns += waited_ns;
+            }
+            recording.push(event);
+        }
+    }
+    recording.push(Event::End(End { reason: "completed".into(), error: None, at_ns: 0 }));
+    let found = tuned(&recording).unwrap();
+    (recording, found)
+}
+
+#[test]
+fn who_is_cut_for_time_stays_cut_and_is_told() {
+    let set = "shim.spin=0ns,shim.spin=1ns,shim.spin=2ns,shim.spin=3ns,shim.spin=4ns,shim.spin=5ns";
+    let mut plan = plan(set, "shim.spin=200us");
+    plan.budget_ns = Some(6 * searched(&plan, &quiet(), 1, |_| 1.0).0.spent_ns());
+    let mut cuts = 0;
+    for seed in 1..=4 {
+        let (recording, found) = held_up(&plan, seed);
+        let comparison = &plan.tuning().unwrap().comparison;
+        let round = &found.rounds[0];
+        for cut in round.cut.iter().filter(|cut| cut.blocks > 0) {
+            cuts += 1;
+            let at = round.compared.candidates.iter().position(|one| one.arm == cut.arm).unwrap();
+            let (one, fate) = (&round.compared.candidates[at], round.fates[at]);
+            assert!(matches!(fate, Fate::OutOfTime | Fate::Beaten), "{one:?} {fate:?}");
+            assert!(one.reasons.iter().any(|why| why.contains("--budget")), "{one:?}");
+            let number = Stack::default().with(cut.arm).number();
+            let raced =
+                recording.steps.iter().filter(|step| step.case.arm == number && step.why == Why::Block);
+            let blocks: BTreeSet<u32> = raced.map(|step| comparison.block_of(step.pass)).collect();
+            let span = blocks.last().unwrap() - blocks.first().unwrap() + 1;
+            assert_eq!((span, blocks.len() as u32), (cut.blocks, cut.blocks), "it was away and came back");
+        }
+    }
+    assert!(cuts > 0, "no search is cut");
+}
+
 /// A search by a library whose jobs take so long to start: what was spent, and what was kept.
 fn launched(start_ns: u64, budget_ns: u64) -> (u64, Tuned) {
     let levels = "mpi.socket-buffer=256KiB,1MiB,4MiB,mpi.eager-limit=64KiB,256KiB,mpi.progress-thread=on";
@@ -160,10 +211,10 @@ fn launched(start_ns: u64, budget_ns: u64) -> (u64, Tuned) {
     let mut recording = super::headed(&plan);
     simulation.hosts().into_iter().for_each(|event| recording.push(event));
     let mut schedule = schedule_of(&plan, &recording);
-    let (mut waited_ns, mut open) = (0, (0, std::collections::BTreeSet::new()));
+    let (mut waited_ns, mut open) = (0, (0, BTreeSet::new()));
     while let Some(step) = schedule.next(&recording) {
         if open.0 != step.pass {
-            open = (step.pass, std::collections::BTreeSet::new());
+            open = (step.pass, BTreeSet::new());
         }
         waited_ns += if open.1.insert(step.case.arm) { start_ns } else { 0 };
         let gains = [2, 3].contains(&step.case.arm);

@@ -1,11 +1,13 @@
 //! The races of a recording, replayed: who was left out, who ran on, who was measured again, and what that decided.
 
+mod cut;
+
 use super::super::figures::{Blocks, share};
 use super::super::{
     ALPHA, Arm, ArmKind, CONFIDENCE, CONFIRMATION_BLOCKS, Candidate, Comparison, Effect, LEAST_MARGIN, Look,
     Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, pattern,
 };
-use super::{Compared, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop};
+use super::{Compared, CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop};
 use crate::analysis::arms::is_link_full;
 use crate::plan::{BLOCKS_OF_ROUND, Tuning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,12 @@ const MOST_CONFIRMED: usize = 3;
 struct Visited {
     confirms: bool,
     arms: BTreeSet<u32>,
+}
+
+/// Who of a race ran on after its screening, and who had no time to.
+struct Early<'r> {
+    survivors: &'r [u32],
+    cut: &'r [CutCandidate],
 }
 
 /// What the search looks at.
@@ -136,14 +144,17 @@ impl Search<'_> {
             .then(|| self.to_confirm(&compared, fresh.len()))
             .flatten();
         let kept = compared.candidates.iter().find(|one| self.is_kept(&compared, one)).map(|one| one.arm);
-        let fates =
-            compared.candidates.iter().map(|one| self.fate(&compared, one, kept, &survivors)).collect();
+        let cut = self.cut(base, blocks, &survivors);
+        cut::tell(&mut compared.candidates, &cut);
+        let early = Early { survivors: &survivors, cut: &cut };
+        let fates = compared.candidates.iter().map(|one| self.fate(&compared, one, kept, &early)).collect();
         TuningRound {
             upon: base.arms().to_vec(),
             begun: raced.len() as u32,
             compared,
             fates,
             kept,
+            cut,
             survivors,
             to_confirm,
         }
@@ -246,7 +257,7 @@ impl Search<'_> {
         open.filter(|_| !is_over).max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|one| one.arm)
     }
 
-    fn fate(&self, compared: &Compared, one: &Candidate, kept: Option<u32>, survivors: &[u32]) -> Fate {
+    fn fate(&self, compared: &Compared, one: &Candidate, kept: Option<u32>, early: &Early) -> Fate {
         let most = one.change.and_then(|change| self.gains(&change)).map(|(_, most)| most);
         let least = one.change.and_then(|change| self.least_gain(&change));
         let is_gain = least.is_some_and(|least| least > 0.0);
@@ -259,7 +270,10 @@ impl Search<'_> {
             () if most.is_some_and(|most| most <= compared.margin) => Fate::NoGain,
             () if !one.not_granted.is_empty() => Fate::NotGranted,
             () if is_gain && one.guards.iter().any(|guard| guard.is_worse) => Fate::Costs,
-            () if is_gain && kept.is_some() || is_early && !survivors.contains(&one.arm) => Fate::Beaten,
+            () if is_gain && kept.is_some() || is_early && !early.survivors.contains(&one.arm) => {
+                Fate::Beaten
+            }
+            () if early.cut.iter().any(|cut| cut.arm == one.arm) => Fate::OutOfTime,
             () => Fate::CannotTell,
         }
     }
@@ -311,8 +325,13 @@ impl Search<'_> {
         let here = rounds.iter().filter(|round| round.upon == base.arms());
         let raced: BTreeSet<u32> =
             here.flat_map(|round| round.compared.candidates.iter().map(|one| one.arm)).collect();
-        let left = self.left(base).into_iter().filter(|arm| !raced.contains(arm));
+        let left = self.left(base).into_iter().filter(|arm| !raced.contains(arm) && !self.is_refused(*arm));
         left.map(|arm| self.name(arm)).collect()
+    }
+
+    /// Whether a host has it not: no time would try it.
+    fn is_refused(&self, arm: u32) -> bool {
+        self.recording.unavailable.iter().any(|not| not.arm == Some(arm))
     }
 
     /// The candidates that say something that is not set here.
@@ -324,6 +343,11 @@ impl Search<'_> {
         let is_cut = self.recording.end.as_ref().is_none_or(|end| end.reason != "completed");
         let is_unfinished =
             rounds.last().is_some_and(|round| round.kept.is_none() && round.to_confirm.is_some());
+        let is_open = |fate: &Fate| *fate == Fate::OutOfTime;
+        let is_unfinished = is_unfinished
+            || rounds
+                .last()
+                .is_some_and(|round| round.upon == base.arms() && round.fates.iter().any(is_open));
         match () {
             () if is_cut => TuningStop::CutShort,
             () if self.is_full(rounds) => TuningStop::LinkFull,
