@@ -2,8 +2,9 @@
 //!
 //! A client asks all of its servers at once for their stripes of a region, a thread a server, and goes on to the next region
 //! when all have answered. Each connection is asked and answers in turn: a request, then the stripes, and after a write a
-//! word. What a byte of the file is follows from its place, so that a client sees whether what came is right, and a server
-//! whether what it was given is. Where a folder is named a client's threads use a file there, and no server.
+//! word. While a region is read the next one has been asked for, so that servers give without a pause. What a byte of the
+//! file is follows from its place, so that a client sees whether what came is right, and a server whether what it was given
+//! is. Where a folder is named a client's threads use a file there, and no server.
 //!
 //! | part | does |
 //! |---|---|
@@ -87,7 +88,7 @@ pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resu
         let own = file.as_ref().map(|(file, folder)| Store::shared(Arc::clone(file), folder));
         let client = &client;
         move || {
-            let mut source = Source { link: &mut part.link, own, host };
+            let mut source = Source { link: &mut part.link, own, host, ahead: None };
             client.play(&mut source, server as u32, part.cpu, blocks)
         }
     });
@@ -180,7 +181,11 @@ impl Client {
                 }
                 let begun = start.get_or_insert_with(Start::now);
                 tally.last_ns = tally.last_ns.max(begun.at_ns());
-                *ready = source.moved(part, tally.number % REGIONS, room, (self.writes, self.by_row));
+                let region = tally.number % REGIONS;
+                *ready = match self.writes || self.by_row {
+                    true => source.moved(part, region, room, (self.writes, self.by_row)),
+                    false => source.read_ahead(part, region, (region + 1) % REGIONS, room),
+                };
                 tally.bytes += room.len() as u64;
                 tally.number = tally.number.wrapping_add(1);
             }
@@ -204,7 +209,12 @@ impl Client {
         let mut other = vec![0; room.len()];
         if !self.writes {
             part.fill(region, &mut other);
-            return layout::same(&other, room, region, source.host);
+            layout::same(&other, room, region, source.host)?;
+            // One more than was timed is on its way, as there was before the first slice that counts.
+            let mut ahead = vec![0; room.len()];
+            let Some(next) = source.drain(&mut ahead)? else { return Ok(()) };
+            part.fill(next, &mut other);
+            return layout::same(&other, &ahead, next, source.host);
         }
         source.moved(part, region, &mut other, (false, false))?;
         layout::same(room, &other, region, source.host)

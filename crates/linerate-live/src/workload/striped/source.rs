@@ -20,6 +20,8 @@ pub struct Source<'s, L> {
     pub own: Option<Store>,
     /// Its host.
     pub host: HostId,
+    /// The region that was asked for ahead, and is on its way.
+    pub ahead: Option<u32>,
 }
 
 impl<L: Link> Source<'_, L> {
@@ -32,6 +34,31 @@ impl<L: Link> Source<'_, L> {
         let asked = push_all(self.link, &Request { what, part, region: 0 }.written());
         let answered = asked.and_then(|_| done(self.link));
         self.told(answered)
+    }
+
+    /// Reads a region, while the server is asked for the next one: it goes on to give without waiting for a round trip. What
+    /// was asked for last is for [`Source::drain`].
+    pub fn read_ahead(&mut self, part: Part, region: u32, next: u32, room: &mut [u8]) -> Result<()> {
+        if self.own.is_some() {
+            return self.moved(part, region, room, (false, false));
+        }
+        // A frame is one region.
+        let [region, next] = [region, next].map(|region| if part.tile.is_some() { 0 } else { region });
+        let ask =
+            |link: &mut L, region| push_all(link, &Request { what: READ, part, region }.written()).map(drop);
+        let asked = if self.ahead == Some(region) { Ok(()) } else { ask(self.link, region) };
+        let asked = asked.and_then(|()| ask(self.link, next));
+        self.ahead = Some(next);
+        let came = asked.and_then(|()| pull_all(self.link, room));
+        let begins = came.and_then(|_| part.begins(region, room));
+        self.told(begins)
+    }
+
+    /// Takes what was asked for ahead, if anything was: which region it is.
+    pub fn drain(&mut self, room: &mut [u8]) -> Result<Option<u32>> {
+        let Some(region) = self.ahead.take() else { return Ok(None) };
+        let came = pull_all(self.link, room).map(drop);
+        self.told(came).map(|()| Some(region))
     }
 
     /// Reads or writes a region, or a tile, at once or row by row.
