@@ -10,6 +10,8 @@ use std::io::ErrorKind::{
 struct Remedy {
     /// The calls; empty for all.
     calls: &'static [&'static str],
+    /// How what they were for begins; empty for all.
+    object: &'static str,
     /// How they fail.
     kinds: &'static [ErrorKind],
     /// What to try.
@@ -20,43 +22,61 @@ struct Remedy {
 const REMEDIES: &[Remedy] = &[
     Remedy {
         calls: &["start"],
+        object: "",
         kinds: &[NotFound, PermissionDenied],
-        hint: "install it, or say how to call ssh: --ssh COMMAND",
+        hint: "see whether it is there and may be run (--ssh COMMAND says how to call ssh), and whether /dev/null is there",
+    },
+    Remedy {
+        calls: &["readlink", "read"],
+        object: "/proc/self",
+        kinds: &[NotFound],
+        hint: "see whether /proc is mounted: mount -t proc proc /proc",
     },
     Remedy {
         calls: &["open", "read", "stat"],
+        object: "",
         kinds: &[NotFound],
         hint: "see whether the name is right: a run prints that of its recording in its last line",
     },
-    Remedy { calls: &["import"], kinds: &[NotFound], hint: "see whether the name is right: ls" },
+    Remedy { calls: &["import"], object: "", kinds: &[NotFound], hint: "see whether the name is right: ls" },
     Remedy {
         calls: &["mkdir", "import", "open", "read", "write", "rename", "stat"],
+        object: "",
         kinds: &[PermissionDenied, ReadOnlyFilesystem, NotFound, NotADirectory, AlreadyExists],
         hint: "see who may use it: ls -ld; or name another place, as with --output DIR",
     },
-    Remedy { calls: &[], kinds: &[IsADirectory], hint: "name a file in it" },
+    Remedy { calls: &[], object: "", kinds: &[IsADirectory], hint: "name a file in it" },
     Remedy {
         calls: &[],
+        object: "",
         kinds: &[FileTooLarge],
         hint: "raise the limit on a file's size: ulimit -f unlimited; what was written until then stays: linerate report FILE",
     },
     Remedy {
         calls: &[],
+        object: "",
         kinds: &[StorageFull, QuotaExceeded],
         hint: "make room there or name another place; what was written until then stays: linerate report FILE",
     },
-    Remedy { calls: &[], kinds: &[AddrInUse], hint: "see who has it: ss -ltunp" },
+    Remedy { calls: &[], object: "", kinds: &[AddrInUse], hint: "see who has it: ss -ltunp" },
     Remedy {
         calls: &[],
+        object: "",
         kinds: &[AddrNotAvailable],
         hint: "see whether the host has it: ip address; --address a=ADDRESS names another one",
     },
     Remedy {
         calls: &[],
+        object: "",
         kinds: &[ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut],
         hint: "see whether the hosts reach each other there: ping; --address b=ADDRESS names another one",
     },
-    Remedy { calls: &[], kinds: &[OutOfMemory], hint: "see what takes the memory: free -m, ulimit -v" },
+    Remedy {
+        calls: &[],
+        object: "",
+        kinds: &[OutOfMemory],
+        hint: "see what takes the memory: free -m, ulimit -v",
+    },
 ];
 
 /// EMFILE and ENFILE, which have no kind of their own: `include/uapi/asm-generic/errno-base.h`.
@@ -69,6 +89,7 @@ pub(super) fn for_error(error: &linerate_sys::Error) -> Option<&'static str> {
     }
     let fits = |remedy: &&Remedy| {
         (remedy.calls.is_empty() || remedy.calls.contains(&error.call))
+            && error.object.starts_with(remedy.object)
             && remedy.kinds.contains(&error.source.kind())
     };
     REMEDIES.iter().find(fits).map(|remedy| remedy.hint)
@@ -82,6 +103,7 @@ mod tests {
     fn a_common_failure_has_something_to_try() {
         let cases = [
             ("start", 2, "--ssh"),
+            ("start", 2, "/dev/null"),
             ("open", 2, "last line"),
             ("import", 2, "ls"),
             ("mkdir", 2, "--output"),
@@ -102,6 +124,13 @@ mod tests {
                 error.hint()
             );
         }
+    }
+
+    #[test]
+    fn what_is_missing_in_proc_is_told_as_that() {
+        let error = |object| Error::io("readlink", object, std::io::Error::from_raw_os_error(2));
+        assert!(error("/proc/self/exe").hint().is_some_and(|hint| hint.contains("mount -t proc")));
+        assert_eq!(error("/home/a/link").hint(), None);
     }
 
     #[test]
