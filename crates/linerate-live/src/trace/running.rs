@@ -33,21 +33,15 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         remote_port: socket.remote.port(),
     };
     let mut rounds = Vec::new();
+    let part = time / (2 * ROUNDS);
     for round in 0..ROUNDS {
-        let mut told = RunningRound::default();
         // Which comes first alternates: what drifts is in both alike.
-        for traced in [round % 2 == 1, round.is_multiple_of(2)] {
-            match traced {
-                true => watch(&mut tracer, watched, &mut table, &socket, time / (2 * ROUNDS), &mut told)?,
-                false => {
-                    let (before, begun) = (segments(&mut table, &socket)?, Instant::now());
-                    std::thread::sleep(time / (2 * ROUNDS));
-                    told.untraced_ns = begun.elapsed().as_nanos() as u64;
-                    told.untraced_segments = segments(&mut table, &socket)?.saturating_sub(before);
-                }
-            }
+        match pair(&mut tracer, watched, &mut table, &socket, part, round % 2 == 1) {
+            Ok(told) => rounds.push(told),
+            // A program that ends has rounds behind it.
+            Err(error) if rounds.is_empty() => return Err(error),
+            Err(_) => break,
         }
-        rounds.push(told);
         if stop() {
             break;
         }
@@ -61,6 +55,30 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         missing,
         rounds,
     })
+}
+
+/// A traced time and one that is not.
+fn pair(
+    tracer: &mut Tracer,
+    watched: Watched,
+    table: &mut SocketTable,
+    socket: &TableSocket,
+    part: Duration,
+    is_traced_first: bool,
+) -> Result<RunningRound> {
+    let mut told = RunningRound::default();
+    for traced in [is_traced_first, !is_traced_first] {
+        match traced {
+            true => watch(tracer, watched, table, socket, part, &mut told)?,
+            false => {
+                let (before, begun) = (segments(table, socket)?, Instant::now());
+                std::thread::sleep(part);
+                told.untraced_ns = begun.elapsed().as_nanos() as u64;
+                told.untraced_segments = segments(table, socket)?.saturating_sub(before);
+            }
+        }
+    }
+    Ok(told)
 }
 
 /// A time in which the tracepoints are watched; less where there is no more room.

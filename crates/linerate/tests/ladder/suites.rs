@@ -72,7 +72,7 @@ fn drawn(arguments: &[&str]) -> (Run, Value) {
 
 #[test]
 fn the_suite_of_sockets_is_drawn_on_five_hosts() {
-    let figures = "003-F3,003-F5,003-F8-rate,003-F11,003-F12";
+    let figures = "003-F5b,003-F8-rate,003-F12";
     let (run, report) = drawn(&["lab:hosts=5", "--suite", "sockets", "--figures", figures]);
     let hot_spot = points(&report, "003-F5b");
     let clients: Vec<&str> = hot_spot.iter().map(|(_, at, _)| at.as_str()).collect();
