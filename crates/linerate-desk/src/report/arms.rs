@@ -1,6 +1,6 @@
 //! The text form of a comparison of arms: the verdict in words, then a line an arm, then what to know.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
 use super::suite::written;
@@ -11,7 +11,6 @@ use crate::plan::{self, SLOWDOWN_PERCENT};
 use crate::statistic::{Effect, Estimate};
 use crate::unit::{Bytes, Nanoseconds, percent, signed_percent, significant};
 use crate::vocabulary::{METRICS, Metric, Weight};
-use comfy_table::CellAlignment;
 
 const INDENT: &str = "  ";
 const BOLD: &str = "\x1b[1m";
@@ -161,12 +160,7 @@ fn table(compared: &Compared) -> Vec<String> {
         ));
     }
     let last = table.column_count().saturating_sub(1);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let left = index == 0 || index == last;
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    aligned(table, |index| index == 0 || index == last)
 }
 
 fn control_holds(control: &Option<Control>) -> bool {

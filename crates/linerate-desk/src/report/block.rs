@@ -52,6 +52,16 @@ pub(super) fn borderless(width: Option<usize>) -> Table {
     table
 }
 
+/// The lines of such a table, words to the left and numbers to the right.
+pub(super) fn aligned(mut table: Table, is_word: impl Fn(usize) -> bool) -> Vec<String> {
+    let last = table.column_count().saturating_sub(1);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index == last { 0 } else { GAP as u16 }));
+        column.set_cell_alignment(if is_word(index) { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
 fn centred(text: &str, width: usize) -> String {
     format!("{text:^width$}")
 }

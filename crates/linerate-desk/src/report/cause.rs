@@ -1,7 +1,7 @@
 //! The text form of a diagnosis: the answer in words, a line a cause, then the experiments.
 
 use super::arms::{ends, measured};
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
 use super::text::{EXPLAIN, heading};
@@ -10,7 +10,6 @@ use crate::analysis::Compared;
 use crate::diagnosis::{CauseVerdict, Grade};
 use crate::unit::{percent, signed_percent};
 use crate::vocabulary::{Cause, Weight};
-use comfy_table::CellAlignment;
 
 const INDENT: &str = "  ";
 const BOLD: &str = "\x1b[1m";
@@ -146,12 +145,7 @@ fn table(causes: &[CauseVerdict]) -> Vec<String> {
         let interval = one.gain.map_or(String::new(), |gain| ends(&gain));
         table.add_row([one.cause.as_str(), grade, &one.experiment, &gain, &interval]);
     }
-    let last = table.column_count().saturating_sub(1);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if index < 3 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    aligned(table, |index| index < 3)
 }
 
 /// The remedies of what is proved, why others could not be tried, and by what margin was judged.

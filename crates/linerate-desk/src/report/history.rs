@@ -1,12 +1,11 @@
 //! The forms of a history: its levels in a table and its changes in words, JSON, or a line a run.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::suite::written;
 use crate::Result;
 use crate::analysis::{FALSE_CHANGES, FigureOverRuns, History, LEAST_OF_LEVEL, Level};
 use crate::record::SpreadOf;
 use crate::unit::{counted, percent, signed_percent};
-use comfy_table::CellAlignment;
 use serde::Serialize;
 
 /// The version of the JSON form.
@@ -106,11 +105,7 @@ fn table(history: &History) -> Vec<String> {
         ];
         table.add_row(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    aligned(table, |index| index < 2)
 }
 
 /// How far the interval reaches from the median, the longer way.

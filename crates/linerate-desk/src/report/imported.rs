@@ -1,6 +1,6 @@
 //! What another tool measured: the numbers under that tool's name, and how it came to them.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::line::{BOLD, INDENT, LEAST_WIDTH, TEXT_WIDTH, marked, wrapped};
 use super::shape::{ImportedEntry, ImportedReport};
 use super::{Page, note};
@@ -8,7 +8,6 @@ use crate::analysis::{ImportedNumber, imported};
 use crate::record::Recording;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
 use crate::vocabulary::Quantity;
-use comfy_table::CellAlignment;
 
 /// What stands over the columns.
 pub(super) const HEADS: [&str; 8] =
@@ -121,12 +120,7 @@ pub(super) fn table(report: &ImportedReport) -> Vec<String> {
     for entry in &report.rows {
         table.add_row(cells(entry));
     }
-    let last = table.column_count().saturating_sub(1);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if index == VALUE { CellAlignment::Right } else { CellAlignment::Left });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    aligned(table, |index| index != VALUE)
 }
 
 /// How the tool measures, what is not known, and where the rest is.

@@ -1,12 +1,11 @@
 //! What is known of a running program, in words and as JSON.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::line::{TEXT_WIDTH, wrapped};
 use crate::diagnosis::{CauseVerdict, ConnectionFound, RunningFound, diagnose_running};
 use crate::record::RunningProgram;
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
 use crate::vocabulary::Cause;
-use comfy_table::CellAlignment;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -138,12 +137,8 @@ fn table(connections: &[ConnectionFound]) -> Vec<String> {
             share(one.sent_again),
         ]);
     }
-    let last = table.column_count().saturating_sub(1);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let mut lines: Vec<String> = table.lines().map(|line| format!("  {}", line.trim_end())).collect();
+    let mut lines: Vec<String> =
+        aligned(table, |index| index == 0).iter().map(|line| format!("  {line}")).collect();
     if connections.len() > MOST_SHOWN {
         lines.push(format!("  and {} more, in --format json", connections.len() - MOST_SHOWN));
     }

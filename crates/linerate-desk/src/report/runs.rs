@@ -1,6 +1,6 @@
 //! The forms of a comparison of runs: the verdict in words and a line a number, or JSON.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use super::imported::written;
 use super::line::{TEXT_WIDTH, wrapped};
 use super::suite::written as in_unit;
@@ -11,7 +11,6 @@ use crate::analysis::{
 use crate::plan;
 use crate::unit::{Bytes, counted, percent, signed_percent, significant};
 use crate::vocabulary::{Pattern, Weight};
-use comfy_table::CellAlignment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,12 +133,7 @@ fn table(compared: &RunsCompared) -> Vec<String> {
         table.add_row(row);
     }
     let last = table.column_count().saturating_sub(1);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let left = index == 0 || index == last;
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    aligned(table, |index| index == 0 || index == last)
 }
 
 /// `network.tcp x 4 a>b 1 MiB`, or with the wait for a ping-pong.

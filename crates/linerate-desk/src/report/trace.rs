@@ -1,12 +1,11 @@
 //! A trace in words, and as JSON.
 
-use super::block::borderless;
+use super::block::{aligned, borderless};
 use crate::analysis::{StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace};
 use crate::record::{Trace, TraceHost};
 use crate::statistic::Estimate;
 use crate::unit::{Nanoseconds, counted, percent, signed_percent, significant};
 use crate::vocabulary::{TRACE_LEVELS, Wait};
-use comfy_table::CellAlignment;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -201,11 +200,7 @@ pub(super) fn table(stages: &[StageTime]) -> String {
     for stage in stages {
         table.add_row(cells(stage));
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    aligned(table, |index| index < 2).iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The text form of a search: what was kept and what it gains, the steps from what was there, then each candidate's fate.
 
 use super::arms::{ends, guard, margin, measured};
-use super::block::borderless;
+use super::block::{self, borderless};
 use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
 use super::suite::written;
@@ -11,7 +11,7 @@ use crate::analysis::{ArmCandidate, Fate, Tuned, TuningRound, TuningStep, Tuning
 use crate::statistic::{Effect, Estimate};
 use crate::unit::{counted, percent, signed_percent};
 use crate::vocabulary::{Tunable, Weight};
-use comfy_table::{CellAlignment, Table};
+use comfy_table::Table;
 
 const INDENT: &str = "  ";
 const BOLD: &str = "\x1b[1m";
@@ -163,11 +163,7 @@ fn change(effect: Option<Effect>) -> (String, String) {
 fn aligned(mut table: Table) -> Vec<String> {
     let last = table.column_count().saturating_sub(1);
     let is_word = |index: usize| index == 0 || index == last || last == 4 && index == 1;
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        column.set_cell_alignment(if is_word(index) { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    block::aligned(table, is_word)
 }
 
 /// How what is kept can be kept, what it may cost, what else was watched, and what is left open.

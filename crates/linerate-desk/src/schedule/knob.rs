@@ -22,7 +22,7 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
 
 /// Whether one of the plan's arms is chosen for it.
 fn has_engines(rung: &Rung) -> bool {
-    !rung.engines.is_empty()
+    rung.chooses_engine()
 }
 
 /// The experiments for a cause that a host does not allow, candidates of a search, or engines of a ladder, with their arms. What a user asks

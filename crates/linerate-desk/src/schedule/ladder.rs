@@ -110,7 +110,7 @@ fn has_timeline(plan: &Plan, rung: &Rung, case: &Case) -> bool {
 /// Whether a rung is measured at every size and in every direction.
 pub(super) fn is_whole(plan: &Plan, rung: &Rung) -> bool {
     // The engine was chosen for one size and one direction.
-    rung.engines.is_empty() && (!rung.sibling || plan.view.is_named() || plan.profile.whole_siblings)
+    !rung.chooses_engine() && (!rung.sibling || plan.view.is_named() || plan.profile.whole_siblings)
 }
 
 /// The whole ladder of sizes where a curve is drawn, else the size at which rungs are compared.

@@ -181,7 +181,7 @@ impl Passes {
         let is_once = |entry: &Entry| entry.case.timeline && policy.long_streams_once;
         let (timelines, entries): (Vec<_>, Vec<_>) = all.into_iter().partition(is_once);
         let (choosing, entries): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|entry| !entry.rung.engines.is_empty());
+            entries.into_iter().partition(|entry| entry.rung.chooses_engine());
         let refused: Vec<u32> =
             refused_experiments(whole, recording).into_iter().map(|(arm, _)| arm).collect();
         let looks = choosing.into_iter().map(|entry| Looks::new(whole, entry, &refused)).collect();

@@ -145,5 +145,5 @@ const HOLE: u64 = 1024;
 /// How many rungs lie below; one that is another engine of what is below it lies no deeper.
 fn depth(rung: Option<&Rung>) -> u32 {
     let Some((rung, below)) = rung.and_then(|rung| Some((rung, rung.below?))) else { return 0 };
-    u32::from(rung.engines.is_empty()) + depth(Rung::named(below))
+    u32::from(!rung.chooses_engine()) + depth(Rung::named(below))
 }

@@ -144,7 +144,7 @@ impl Profile {
     /// Whether it measures this rung when none is chosen by name.
     pub fn measures(&self, rung: &Rung) -> bool {
         let shipped = PROFILES.iter().find(|shipped| shipped.name == self.name);
-        let looks = !rung.engines.is_empty() && shipped.is_some_and(|shipped| shipped.engines);
+        let looks = rung.chooses_engine() && shipped.is_some_and(|shipped| shipped.engines);
         (rung.family == Family::V4 || self.ipv6) && (!rung.on_request || looks)
     }
 

@@ -90,7 +90,7 @@ impl Case {
 
     /// Whether it is the plan as it stands, which a chosen engine is for its own rung, and no arm beside that.
     pub fn is_base(&self) -> bool {
-        self.arm == 0 || Rung::named(&self.rung).is_some_and(|rung| !rung.engines.is_empty())
+        self.arm == 0 || Rung::named(&self.rung).is_some_and(|rung| rung.chooses_engine())
     }
 
     /// The case with those of its parts that are left; none where none is.

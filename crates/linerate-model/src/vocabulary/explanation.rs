@@ -137,7 +137,7 @@ fn rungs() -> Vec<Explanation> {
         ];
         let by_profile =
             "by the profiles standard and thorough, which have time to choose, or where --only names it";
-        let measured = if rung.engines.is_empty() { "where --only names it in full" } else { by_profile };
+        let measured = if rung.chooses_engine() { by_profile } else { "where --only names it in full" };
         let on_request = rung.on_request.then(|| ("measured", measured.to_owned()));
         let engines: Vec<&str> = rung.engines.iter().map(|engine| engine.name).collect();
         let engines = (!engines.is_empty()).then(|| ("chosen from", engines.join("; ")));

@@ -87,6 +87,11 @@ impl Rung {
     pub fn named(id: &str) -> Option<&'static Rung> {
         RUNGS.iter().find(|rung| rung.id == id)
     }
+
+    /// Whether its engine is found by proof on these hosts, and not what is set.
+    pub const fn chooses_engine(&self) -> bool {
+        !self.engines.is_empty()
+    }
 }
 
 /// The transport with this name; that there is one is seen when the program is compiled.

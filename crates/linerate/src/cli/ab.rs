@@ -158,7 +158,7 @@ pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'stat
     let asked = rungs(&profile(&hosts.target, blocks), only, &hosts.skip)?;
     // Which engine a rung has is what is compared, or holds for all arms.
     let able = |rung: &&Rung| {
-        asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2 && rung.engines.is_empty()
+        asked.iter().any(|id| id == rung.id) && rung.transport.ends == 2 && !rung.chooses_engine()
     };
     // A rung that stands beside the ladder is compared when it is named.
     let ladder = RUNGS.iter().rev().filter(|rung| !rung.sibling).find(able);

@@ -84,8 +84,16 @@ impl Recorder {
         // What was told of hosts before the first step is nothing; a step that failed is something.
         let is_nothing =
             trials.is_empty() && steps.is_empty() && unavailable.iter().all(|not| not.after_steps.is_none());
-        if ended.is_err() && is_nothing {
-            self.remove();
+        let is_measured = trials.iter().any(|trial| trial.pass > 0);
+        match ended {
+            Err(_) if is_nothing => self.remove(),
+            Err(Error::Interrupted) if !is_measured => {
+                super::tell(&format!(
+                    "nothing is measured yet; it goes on by: linerate resume {}",
+                    self.path.display()
+                ));
+            }
+            _ => {}
         }
         // A run that failed is told of by its own error: a full disk takes the last line no more than any.
         if ended.is_ok() { kept } else { Ok(()) }

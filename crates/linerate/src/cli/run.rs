@@ -158,7 +158,7 @@ mod tests {
         let has = |only: &[&str], id: &str| of(only).unwrap().iter().any(|rung| rung == id);
         for id in RUNGS.iter().filter(|rung| rung.on_request).map(|rung| rung.id) {
             assert!(has(&[id, "network.tcp"], id) && has(&[id], id), "{id}");
-            let is_chosen = Rung::named(id).is_some_and(|rung| !rung.engines.is_empty());
+            let is_chosen = Rung::named(id).is_some_and(|rung| rung.chooses_engine());
             assert!(has(&[], id) == is_chosen && !has(&["network", "in-host"], id), "{id}");
         }
         let quick = Profile::named("quick").unwrap();

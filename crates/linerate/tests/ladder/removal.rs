@@ -11,11 +11,17 @@ const ARGUMENTS: [&str; 7] =
 
 /// A run that has measured something that counts.
 fn in_mid_run(folder: &Path) -> Child {
+    in_pass(1, folder)
+}
+
+/// A run with a trial of a pass; those of pass 0 find out how to measure.
+fn in_pass(number: u32, folder: &Path) -> Child {
     let child = command(folder, &ARGUMENTS).spawn().unwrap();
-    await_condition("the first trial that counts", || {
+    let pass = format!(r#""pass":{number},"#);
+    await_condition("the first trial of a pass", || {
         let files = std::fs::read_dir(folder).unwrap().count();
-        // A session of the first pass is on record before its first trial is.
-        let counts = |line: &str| line.contains(r#""event":"trial""#) && line.contains(r#""pass":1,"#);
+        // A session of the pass is on record before its first trial is.
+        let counts = |line: &str| line.contains(r#""event":"trial""#) && line.contains(&pass);
         files == 1 && std::fs::read_to_string(recording(folder)).unwrap().lines().any(counts)
     });
     child
@@ -62,6 +68,18 @@ fn a_run_goes_on_without_a_killed_process() {
             assert!(of_rung.count() > 0, "{role}: {rung}");
         }
     }
+}
+
+#[test]
+fn a_run_that_measured_nothing_yet_says_how_to_go_on() {
+    let folder = TempDir::new().unwrap();
+    let mut child = in_pass(0, folder.path());
+    signal(child.id(), Signal::INT);
+    assert_eq!(code(&mut child), Some(130));
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut text).unwrap();
+    let hint = format!("linerate resume {}", recording(folder.path()).display());
+    assert!(text.contains(&hint), "{text}");
 }
 
 #[test]

@@ -217,8 +217,7 @@ fn check_case(case: &SuiteCase) -> Checked {
             return fail(format!("no rung is called `{rung}`"), &hint);
         }
     }
-    let is_chosen =
-        |known: &&Rung| !known.engines.is_empty() && case.rung.iter().any(|rung| rung == known.id);
+    let is_chosen = |known: &&Rung| known.chooses_engine() && case.rung.iter().any(|rung| rung == known.id);
     if let Some(rung) = RUNGS.iter().find(is_chosen) {
         let below = rung.below.unwrap_or_default();
         return fail(

@@ -148,7 +148,7 @@ impl Scene {
         let plan = self.plan.as_ref().filter(|plan| !plan.arms.is_empty())?;
         // A ladder's arms are engines of one of its rungs.
         let mut rungs = plan.view.rungs().iter().filter_map(|id| Rung::named(id));
-        let are_engines = rungs.any(|rung| !rung.engines.is_empty());
+        let are_engines = rungs.any(|rung| rung.chooses_engine());
         if case.arm == 0 { (!are_engines).then(|| "base".into()) } else { plan.arm_name(case.arm) }
     }
 
