@@ -203,31 +203,36 @@ pub(super) fn table(stages: &[StageTime]) -> String {
     aligned(table, |index| index < 2).iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What is to be known of hosts; what holds for both is said once.
+fn of_hosts(trace: &Trace) -> Vec<String> {
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for host in &trace.hosts {
         let level = TRACE_LEVELS.iter().find(|level| level.number == host.level);
-        if let Some(level) = level {
-            notes.push(format!(
-                "host {} at level {}: {}. Not seen: {}.",
-                host.host, level.number, level.reads, level.blind
-            ));
-        }
-        for refused in &host.refused {
-            notes.push(format!(
-                "host {}: no {}: {}; {}.",
-                host.host, refused.observer, refused.why, refused.hint
-            ));
-        }
-        if !host.missing.is_empty() {
-            let missing = host.missing.join(", ");
-            notes.push(format!(
-                "host {}: no point {missing}: this kernel has not its tracepoint, or, of threads, the program is in a PID namespace of \
-                 its own. The stage after it holds its time.",
-                host.host
-            ));
+        let level =
+            level.map(|level| format!("level {}: {}. Not seen: {}.", level.number, level.reads, level.blind));
+        let refused = host.refused.iter();
+        let refused =
+            refused.map(|refused| format!("no {}: {}; {}.", refused.observer, refused.why, refused.hint));
+        let missing = (!host.missing.is_empty()).then(|| {
+            format!(
+                "no point {}: this kernel has not its tracepoint, or, of threads, the program is in a PID namespace of its own. The \
+                 stage after it holds its time.",
+                host.missing.join(", ")
+            )
+        });
+        for text in level.into_iter().chain(refused).chain(missing) {
+            match said.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, hosts)) => hosts.push(host.host.to_string()),
+                None => said.push((text, vec![host.host.to_string()])),
+            }
         }
     }
+    let noun = |hosts: &[String]| if hosts.len() == 1 { "host" } else { "hosts" };
+    said.iter().map(|(text, hosts)| format!("{} {}, {text}", noun(hosts), hosts.join(" and "))).collect()
+}
+
+fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
+    let mut notes = of_hosts(trace);
     for wait in [Wait::Sleeping, Wait::Polling] {
         let was_traced = trace.blocks.iter().any(|block| block.wait == wait);
         if was_traced && !analysis.waits.iter().any(|of| of.wait == wait) {

@@ -41,16 +41,14 @@ pub fn transfers_text(beside: &TransfersBeside) -> String {
 
 /// The same for a program.
 pub fn transfers_json(beside: &TransfersBeside) -> Value {
+    let of = |of: Estimate| json!({ "median": of.median, "low": of.low, "high": of.high, "n": of.n });
     let rows = beside.rows.iter().map(|one| {
-        let rate = rate(one)
-            .map(|rate| json!({ "median": rate.median, "low": rate.low, "high": rate.high, "n": rate.n }));
         let costs = file_costs(one, &beside.rows).map(|costs| {
-            let of = |of: Estimate| json!({ "median": of.median, "low": of.low, "high": of.high, "n": of.n });
             json!({ "begin_ns": of(costs.begin_ns), "file_ns": of(costs.file_ns), "byte_ns": of(costs.byte_ns) })
         });
         json!({
             "transfers": one,
-            "throughput_bps": rate,
+            "throughput_bps": rate(one).map(of),
             "paper_bps": published(one),
             "bound": said(one, beside),
             "file_costs": costs,

@@ -22,7 +22,7 @@ pub struct RunningTraceAnalysis {
     pub between_arrivals: Clocked,
     /// The sum of the stages' means.
     pub sum_ns: f64,
-    /// How many fewer segments came a second while it was traced: a share, of pairs of rounds.
+    /// How many more segments came a second while it was not traced: a share, of pairs of rounds.
     pub tax: Option<Estimate>,
     /// The stages, in the order of the way.
     pub stages: Vec<StageTime>,
