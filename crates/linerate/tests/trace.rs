@@ -373,24 +373,16 @@ fn a_running_program_is_traced_from_outside() {
     let mut port = String::new();
     BufReader::new(echo.stdout.take().unwrap()).read_line(&mut port).unwrap();
     let folder = TempDir::new().unwrap();
-    let command = |options: &[&str]| {
+    let asked = |options: &[&str]| {
         let mut command = Command::new(program());
-        command.args(["trace", "-q"]).args(options).current_dir(folder.path());
+        command.args(["trace", "-q", "--time", "1s"]).args(options).current_dir(folder.path());
         command.env("LINERATE_STATE", folder.path().join("state")).env("LINERATE_CONFIG", "");
-        command
+        command.output().unwrap()
     };
-    let asked = |options: &[&str]| command(&[options, &["--time", "1s"]].concat()).output().unwrap();
     let pid = echo.id().to_string();
     let outputs = [asked(&["--port", port.trim(), "--json"]), asked(&["--pid", &pid])];
-    // A program that ends while it is traced has rounds behind it, of one second each.
-    let mut cut = command(&["--pid", &pid, "--time", "8s", "--json"]);
-    let cut = cut.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
     echo.kill().unwrap();
     echo.wait().unwrap();
-    let cut = cut.wait_with_output().unwrap();
-    let told: Value = serde_json::from_slice(&cut.stdout).unwrap();
-    assert!(cut.status.success() && number(&told["analysis"], "cycles") > 100.0, "{told}");
     for output in &outputs {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }

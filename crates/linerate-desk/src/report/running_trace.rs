@@ -74,7 +74,7 @@ impl RunningTraceReport<'_> {
                 counted(of.lost_events, "lost event")
             );
             if let Some(tax) = of.tax {
-                text += &format!("{:<10}untraced, {} messages a second\n", "tax", interval(tax));
+                text += &format!("{:<10}untraced, {} segments a second\n", "tax", interval(tax));
             }
             text += "\n";
             text += &table(&of.stages);

@@ -10,7 +10,7 @@ use crate::vocabulary::{Had, Knob, Rung};
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     let are_asked_for = plan.view.suites().is_empty() && plan.tuning().is_none();
-    let are_chosen = plan.view.rungs().iter().filter_map(|id| Rung::named(id)).any(has_engines);
+    let are_chosen = plan.view.rungs().iter().filter_map(|id| Rung::named(id)).any(Rung::chooses_engine);
     let arms = plan.arms.iter().filter(|arm| are_asked_for && !are_chosen && arm.cause.is_none());
     let asked = plan.settings.iter().chain(arms.flat_map(|arm| &arm.settings));
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
@@ -18,11 +18,6 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
         plan.view.rungs().iter().chain(of_suites).filter_map(|id| Rung::named(id)).collect();
     let is_used = |setting: &&Setting| rungs.iter().any(|rung| concerns(setting, rung));
     asked.filter(is_used).find_map(|setting| lacking(plan, setting, &recording.hosts))
-}
-
-/// Whether one of the plan's arms is chosen for it.
-fn has_engines(rung: &Rung) -> bool {
-    rung.chooses_engine()
 }
 
 /// The experiments for a cause that a host does not allow, candidates of a search, or engines of a ladder, with their arms. What a user asks

@@ -32,20 +32,9 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         local_port: socket.local.port(),
         remote_port: socket.remote.port(),
     };
-    let mut rounds = Vec::new();
     let part = time / (2 * ROUNDS);
-    for round in 0..ROUNDS {
-        // Which comes first alternates: what drifts is in both alike.
-        match pair(&mut tracer, watched, &mut table, &socket, part, round % 2 == 1) {
-            Ok(told) => rounds.push(told),
-            // A program that ends has rounds behind it.
-            Err(error) if rounds.is_empty() => return Err(error),
-            Err(_) => break,
-        }
-        if stop() {
-            break;
-        }
-    }
+    // Which comes first alternates: what drifts is in both alike.
+    let rounds = rounds(|round| pair(&mut tracer, watched, &mut table, &socket, part, round % 2 == 1), stop)?;
     let missing = tracer.missing().iter().map(|name| (*name).to_owned()).collect();
     Ok(RunningTrace {
         name: name(suspect),
@@ -55,6 +44,25 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         missing,
         rounds,
     })
+}
+
+/// All rounds, or those until it is to stop, or until the program has ended, which takes nothing from what was seen of it.
+fn rounds(
+    mut one: impl FnMut(u32) -> Result<RunningRound>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<RunningRound>> {
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        match one(round) {
+            Ok(told) => rounds.push(told),
+            Err(error) if rounds.is_empty() => return Err(error),
+            Err(_) => break,
+        }
+        if stop() {
+            break;
+        }
+    }
+    Ok(rounds)
 }
 
 /// A traced time and one that is not.
@@ -110,4 +118,22 @@ fn segments(table: &mut SocketTable, socket: &TableSocket) -> Result<u64> {
     let ended = || Error::unavailable("the connection has ended while it was traced", "try a shorter --time");
     let came = Field::named("data_segs_in").and_then(|field| field.value(&ours?.info));
     came.ok_or_else(ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_ends_keeps_its_rounds() {
+        let ends_at = |end: u32| {
+            move |round| match round == end {
+                true => Err(Error::unavailable("it has ended", "none")),
+                false => Ok(RunningRound::default()),
+            }
+        };
+        let count = |end, stops| rounds(ends_at(end), &|| stops).map(|rounds| rounds.len()).ok();
+        assert_eq!([count(0, false), count(1, false), count(3, false)], [None, Some(1), Some(3)]);
+        assert_eq!([count(ROUNDS, false), count(3, true)], [Some(ROUNDS as usize), Some(1)]);
+    }
 }
