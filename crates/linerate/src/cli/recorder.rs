@@ -88,10 +88,10 @@ impl Recorder {
         match ended {
             Err(_) if is_nothing => self.remove(),
             Err(Error::Interrupted) if !is_measured => {
-                super::tell(&format!(
-                    "nothing is measured yet; it goes on by: linerate resume {}",
-                    self.path.display()
-                ));
+                let on = format!("linerate resume {}", self.path.display());
+                super::tell(&format!("nothing is measured yet; it goes on by: {on}"));
+                // There is nothing that last words could tell of.
+                output::records_in(None);
             }
             _ => {}
         }
