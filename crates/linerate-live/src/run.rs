@@ -99,7 +99,7 @@ impl<'r> Runner<'r> {
                 let failure = StepFailure { error: death, session: false };
                 self.emit_failed(step, &failure, emit)?;
                 self.restart(failure.error).map_err(|gone| gone.during(&step.case))?;
-                self.tell_lost().into_iter().try_for_each(emit)
+                self.tell_lost(step).into_iter().try_for_each(emit)
             }
             ended => ended,
         }

@@ -55,7 +55,8 @@ pub mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, HostId, Plan};
+use std::collections::BTreeSet;
 
 /// The version of the lines; readers accept every earlier one.
 pub const SCHEMA: &str = "linerate.recording/1";
@@ -137,11 +138,22 @@ impl Recording {
     }
 
     /// Whether what failed is not tried again: another program's code at once, and what failed twice. What failed once is
-    /// tried again in a later round, for a path may have been away for a while.
+    /// tried again in a later round, for a path may have been away for a while. A host that is lost does not come back.
     pub fn is_for_good(&self, nth: usize) -> bool {
         let not = &self.unavailable[nth];
         let is_again = || self.unavailable[..nth].iter().any(|earlier| not.is_again(earlier));
-        not.after_steps.is_some() && (not.case.is_none() || is_again())
+        not.lost_host().is_some() || not.after_steps.is_some() && (not.case.is_none() || is_again())
+    }
+
+    /// Hosts that the run goes on without.
+    pub fn lost_hosts(&self) -> BTreeSet<HostId> {
+        self.unavailable.iter().filter_map(NotMeasured::lost_host).collect()
+    }
+
+    /// Those of them that were not there when it began.
+    pub fn unreached_hosts(&self) -> BTreeSet<HostId> {
+        let at_first = self.unavailable.iter().filter(|not| not.after_steps.is_none());
+        at_first.filter_map(NotMeasured::lost_host).collect()
     }
 
     /// Whether a case failed with a second size, and with none was measured before.

@@ -61,7 +61,8 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
 }
 
 fn left_out(recording: &Recording, suite: &Suite) -> Vec<NotMeasured> {
-    let is_here = |not: &&NotMeasured| suite.rungs().any(|rung| *rung == not.rung);
+    let is_here =
+        |not: &&NotMeasured| not.lost_host().is_some() || suite.rungs().any(|rung| *rung == not.rung);
     let all = not_measured(recording);
     all.iter().filter(is_here).cloned().collect()
 }

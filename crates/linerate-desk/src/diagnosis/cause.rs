@@ -17,7 +17,7 @@ use crate::analysis::{is_all_there, is_near, reaching};
 use crate::plan::{DROP_LOOK, FIRST_LOOK, HostGroup, Plan, View};
 use crate::record::Recording;
 use crate::statistic::Effect;
-use crate::unit::signed_percent;
+use crate::unit::{percent, signed_percent};
 use crate::vocabulary::{CAUSES, Cause};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -195,16 +195,36 @@ impl Look<'_> {
             (false, made)
                 if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) =>
             {
-                Grade::RuledOut
+                match self.compared.margin <= MOST_MARGIN {
+                    true => Grade::RuledOut,
+                    false => {
+                        let hidden = percent(self.compared.margin);
+                        evidence.push(format!(
+                            "what changes it by less than {hidden} is lost in this machine's noise"
+                        ));
+                        Grade::CannotTell
+                    }
+                }
             }
             (false, made) if self.was_left(made) => {
                 evidence.push(LEFT.into());
                 Grade::NotTested
             }
-            (false, _) => Grade::CannotTell,
+            (false, made) => {
+                let is_open = |one: &&ArmCandidate| {
+                    one.verdict == Verdict::Different && one.is_gain && one.confirmed.is_none()
+                };
+                evidence.extend(made.iter().copied().any(|one| is_open(&one)).then(|| UNCONFIRMED.into()));
+                Grade::CannotTell
+            }
         };
         evidence.extend(refused);
-        let gain = best.and_then(|best| best.confirmation.or(best.change));
+        // Few fresh blocks may prove that it is faster, and leave by how much to those of the race.
+        let is_apart = |effect: &Effect| effect.low.is_some_and(|low| low > 0.0);
+        let gain = best.and_then(|best| match grade {
+            Grade::Proved => best.confirmation.filter(is_apart).or(best.change),
+            _ => best.confirmation.or(best.change),
+        });
         CauseVerdict {
             cause: cause.name.into(),
             grade,
@@ -277,6 +297,9 @@ impl Look<'_> {
     }
 }
 
+/// What is the same within more than this is not ruled out: a fifth is what somebody notices.
+const MOST_MARGIN: f64 = 0.2;
+
 /// Why a cause without a sign was not tested.
 pub const NO_SIGN: &str = "no sign of it";
 
@@ -284,6 +307,7 @@ pub const NO_SIGN: &str = "no sign of it";
 const NO_TIME: &str = "no time was left for it: give more by --budget";
 const ALL_THERE: &str = "the rate is all that is expected: nothing is left to explain";
 const HALF_TOLD: &str = "all that is seen of it elsewhere is there but for a busy CPU at the ends, and nothing of the test's own can change it";
+const UNCONFIRMED: &str = "no time was left to measure it again in fresh blocks: give more by --budget";
 const LEFT: &str = "it was left: another change reaches all that is expected";
 
 impl CauseVerdict {

@@ -26,6 +26,9 @@ const UNSCALED: f64 = 65_535.0;
 /// Data is unread, or unsent, in so many of the readings where that is the rule; and unread data fills this share of the buffer.
 const USUALLY: f64 = 0.8;
 const SELDOM: f64 = 0.5;
+
+/// A share of the time that is no accident.
+const OFTEN: f64 = 0.1;
 const HELD: f64 = 0.25;
 
 /// Connections of which a verdict tells.
@@ -218,7 +221,10 @@ impl Look<'_> {
         let busy = 1.0 - waits.program;
         let limited = self.level("delivery_rate_app_limited")?.above_nothing;
         let (flying, window) = self.flight()?;
-        let is_it = limited >= USUALLY && flying < SELDOM * window && waits.under_way >= MOSTLY * busy;
+        // The kernel says the same of its rate where a full send buffer holds the application up.
+        let is_full = self.read.send_buffer.is_some_and(|room| self.holds(room));
+        let is_it =
+            !is_full && limited >= USUALLY && flying < SELDOM * window && waits.under_way >= MOSTLY * busy;
         is_it.then(|| {
             vec![
                 format!(
@@ -228,6 +234,11 @@ impl Look<'_> {
                 format!("{} in flight, of a congestion window of {}", told_bytes(flying), told_bytes(window)),
             ]
         })
+    }
+
+    /// Whether about as much is outstanding as a send buffer of this size takes.
+    fn holds(&self, buffer: u32) -> bool {
+        self.level("outstanding").is_some_and(|level| level.median >= FULL * f64::from(buffer))
     }
 
     fn losses(&self) -> Option<String> {
@@ -314,12 +325,19 @@ fn slow_reader(look: &Look) -> Option<Vec<String>> {
 }
 
 fn small_send_buffer(look: &Look) -> Option<Vec<String>> {
-    let waits = look.busy().filter(|waits| waits.buffer >= MOSTLY)?;
-    let (held, buffer) = (look.level("outstanding")?.median, f64::from(look.read.send_buffer?));
-    (held >= FULL * buffer).then(|| {
+    let (waits, buffer) = (look.busy()?, look.read.send_buffer?);
+    // On a long way it fills between two acknowledgements, for a part of the time, and the congestion window stays open.
+    let is_window_open = || look.flight().is_some_and(|(flying, window)| flying < SELDOM * window);
+    let is_it = waits.buffer >= MOSTLY || waits.buffer >= OFTEN && is_window_open();
+    let held = look.level("outstanding")?.median;
+    (is_it && look.holds(buffer)).then(|| {
         vec![
             format!("it waited for room in its send buffer {} of the time", percent(waits.buffer)),
-            format!("{} outstanding, of a send buffer of {}", told_bytes(held), told_bytes(buffer)),
+            format!(
+                "{} outstanding, of a send buffer of {}",
+                told_bytes(held),
+                told_bytes(f64::from(buffer))
+            ),
         ]
     })
 }

@@ -76,13 +76,15 @@ pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerd
             consistent.join("; ")
         );
     }
-    let ruled_out = of(Grade::RuledOut, true).len();
+    let ruled_out = [true, false].map(|is_fault| of(Grade::RuledOut, is_fault).len()).iter().sum::<usize>();
+    let untold: Vec<&str> = of(Grade::CannotTell, false).into_iter().map(what).collect();
     let (silent, left): (Vec<&CauseVerdict>, Vec<&CauseVerdict>) =
         of(Grade::NotTested, true).into_iter().partition(|one| one.is_without_sign());
     let parts = [
         (ruled_out > 0).then(|| format!("{} ruled out within {}", are(ruled_out), percent(compared.margin))),
         (!silent.is_empty()).then(|| format!("of {} nothing is to be seen", silent.len())),
         (!left.is_empty()).then(|| format!("{} could not be tried", left.len())),
+        (!untold.is_empty()).then(|| format!("what it costs cannot be told of: {}", untold.join("; "))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let link = link(report, compared).map_or(String::new(), |bound| format!(" The link binds: {bound}."));

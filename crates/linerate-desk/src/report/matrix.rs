@@ -126,8 +126,7 @@ fn hosts(recording: &Recording, matrix: &Matrix) -> Vec<MatrixHostEntry> {
 /// Why a host has no cells; none of one that has some.
 fn failed(recording: &Recording, host: HostId) -> Option<String> {
     let of_host = |case: &Case| case.pairs.has(host);
-    let is_gone = |not: &&NotMeasured| not.host == Some(host) && not.case.is_none();
-    if let Some(gone) = recording.unavailable.iter().find(is_gone) {
+    if let Some(gone) = recording.unavailable.iter().find(|not| not.lost_host() == Some(host)) {
         return Some(gone.reason.why.clone());
     }
     let is_failure =

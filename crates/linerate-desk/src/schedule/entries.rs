@@ -102,6 +102,10 @@ impl Entry {
     /// does not pass is hardly the smaller. Whether something is left.
     pub(super) fn leave_out(&mut self, not: &NotMeasured) -> bool {
         let is_concerned = |pairs: &Pairs| not.concerns(&Case { pairs: pairs.clone(), ..self.case.clone() });
+        let is_of_load = |host| self.load.as_ref().is_some_and(|load| load.has(host));
+        if not.lost_host().is_some_and(is_of_load) {
+            return false;
+        }
         if !not.message_bytes.is_empty() && is_concerned(&self.case.pairs) {
             self.sizes.retain(|size| not.message_bytes.iter().all(|failed| size < failed));
             return !self.sizes.is_empty();
@@ -137,9 +141,17 @@ pub(super) fn entries(
         View::Suites(suites) => suite::wanted(plan, suites),
     };
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
+    // Who is lost later is left out from there on: a run that is gone on with plans what it planned.
+    let lost = recording.unreached_hosts();
     for one in wanted {
         let Some(rung) = Rung::named(&one.case.rung) else { continue };
-        let refused = refusal::of_case(plan, recording, rung, &one);
+        let (one, refused) = match one.without(&lost) {
+            Ok(left) => {
+                let refused = refusal::of_case(plan, recording, rung, &left);
+                (left, refused)
+            }
+            Err((one, host)) => (one, Some(refusal::of_lost(host))),
+        };
         let left_out = refused.clone().or_else(|| refusal::of_sizes(rung, &one));
         let left_out = left_out.map(|reason| not_measured(rung, &one.case, reason));
         unavailable.extend(left_out.filter(|not| !unavailable.contains(not)));

@@ -168,9 +168,9 @@ fn size(pattern: Pattern) -> u64 {
 /// Hosts of which everything failed of late.
 fn lost(recording: &Recording) -> BTreeSet<HostId> {
     let hosts = recording.plan().map_or(Vec::new(), crate::plan::Plan::host_ids);
+    let gone = recording.lost_hosts();
     let is_lost = |host: &HostId| {
-        let is_gone = recording.unavailable.iter().any(|not| not.host == Some(*host) && not.case.is_none());
-        if is_gone || !recording.hosts.iter().any(|facts| facts.host == *host) {
+        if gone.contains(host) || !recording.hosts.iter().any(|facts| facts.host == *host) {
             return true;
         }
         let measured = recording.trials.iter().filter(|trial| trial.case.pairs.has(*host));

@@ -3,10 +3,10 @@
 use super::placement::{ends, share_machine};
 use super::wanted::Wanted;
 use super::{filter, knob};
-use crate::plan::{Carrier, Case, Plan, Target};
+use crate::plan::{Carrier, Case, HostId, Plan, Target};
 use crate::record::{HostFacts, Lack, Reason, Recording};
 use crate::unit::{BitRate, Bytes, counted};
-use crate::vocabulary::ReasonKind::{Lacking, Unable, Untrue};
+use crate::vocabulary::ReasonKind::{Failed, Lacking, Unable, Untrue};
 use crate::vocabulary::{ELEMENT_BYTES, Family, Pattern, Place, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -22,6 +22,11 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
         .or_else(|| filter::of_case(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
         .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
+}
+
+/// A host that it needs is not there; which is told of the host itself.
+pub(super) fn of_lost(host: HostId) -> Reason {
+    Reason::new(Failed, format!("host {host}, which takes part in it, is not reached"), "")
 }
 
 /// What speaks against some of its sizes: the others are measured.

@@ -1,7 +1,8 @@
 //! What a plan asks for, before the hosts have their say.
 
-use crate::plan::{Case, LoadOf};
+use crate::plan::{Case, HostId, LoadOf};
 use crate::vocabulary::{Place, Rung};
+use std::collections::BTreeSet;
 
 /// One case, with what a trial of it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,20 @@ pub(super) struct Wanted {
     pub trial_ns: u64,
     /// What runs beside it.
     pub load: Option<LoadOf>,
+}
+
+impl Wanted {
+    /// What of it is left without these hosts; where nothing is, which of them it needs.
+    pub fn without(self, lost: &BTreeSet<HostId>) -> Result<Wanted, (Wanted, HostId)> {
+        if let Some(host) = lost.iter().find(|host| self.load.as_ref().is_some_and(|load| load.has(**host))) {
+            return Err((self, *host));
+        }
+        let Some(host) = lost.iter().find(|host| self.case.pairs.has(**host)) else { return Ok(self) };
+        match self.case.without(|pairs| lost.iter().any(|host| pairs.has(*host))) {
+            Some(case) => Ok(Wanted { case, ..self }),
+            None => Err((self, *host)),
+        }
+    }
 }
 
 /// Whether a case's sizes are visited apart, in the pass's shuffled order: exchanges are. A stream's follow each other

@@ -7,7 +7,7 @@ use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, Li
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
-use crate::control::{Check, Client, gather};
+use crate::control::{Call, Check, Client};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
@@ -18,7 +18,7 @@ use linerate_sys::spawn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long an agent may take to answer `hello`: it reads all of its host's environment.
 const HELLO: Duration = Duration::from_secs(60);
@@ -140,7 +140,7 @@ impl Hosts {
                 return Err(Error::usage("a simulated machine has no hosts to reach", ""));
             }
         };
-        let mut all = greet(started, plan, &|| asked(stop))?;
+        let mut all = without_lost(plan, greet(started, plan, &|| asked(stop))?.into_iter(), &mut lost)?;
         for host in &mut all {
             host.facts.address = Some(host.address.to_string());
             host.facts.address6 = host.address6.as_ref().map(HostAddress::to_string);
@@ -160,7 +160,7 @@ impl Hosts {
 
     /// Goes on without a host, where the plan is of many and enough are left.
     pub fn go_on_without(&mut self, index: usize, plan: &Plan, why: Error) -> Result<()> {
-        if plan.screening().is_none() || self.all.len() <= LEAST_OF_MANY {
+        if !plan.may_lose_hosts() || self.all.len() <= LEAST_OF_MANY {
             return Err(why);
         }
         let host = self.all.remove(index);
@@ -359,34 +359,47 @@ fn by_ssh(
 }
 
 /// Asks all agents at once, because each takes a moment to read its host.
-fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<Host>> {
-    let mut clients: Vec<_> = started.iter_mut().map(|started| &mut started.client).collect();
-    let calls = clients.iter_mut().enumerate();
+fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<(HostId, Result<Host>)>> {
     let request = HelloRequest { settings: plan.to_try() };
-    let calls = calls.map(|(place, client)| Ok((place, client.begin("hello", &request)?)));
-    let calls = calls.collect::<Result<_>>()?;
-    let hellos: Vec<Hello> = gather(&mut clients, calls, HELLO, check)?;
-    for (started, hello) in started.iter().zip(&hellos) {
-        if hello.protocol != PROTOCOL {
-            let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
-            return Err(Error::peer(
-                format!("host {}", started.id),
-                what,
-                "remove ~/.cache/linerate there: the program is copied again",
-            ));
-        }
+    let begun: Vec<Result<Call<Hello>>> =
+        started.iter_mut().map(|started| started.client.begin("hello", &request)).collect();
+    // They think beside each other.
+    let deadline = Instant::now() + HELLO;
+    let mut hellos = Vec::new();
+    for (started, call) in started.iter_mut().zip(begun) {
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let hello = call.and_then(|call| started.client.finish(call, limit, check));
+        check()?;
+        hellos.push(hello.and_then(|hello| spoken(started.id, hello)));
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
-    let reached_from: Vec<_> = hellos.iter().map(|hello| hello.reached_from.clone()).collect();
+    let reached_from =
+        |hello: &Result<Hello>| hello.as_ref().ok().and_then(|hello| hello.reached_from.clone());
+    let reached_from: Vec<_> = hellos.iter().map(reached_from).collect();
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
-        let known = started.address.clone().or(hello.reached_at.clone()).or(from_other);
-        let address = started.planned(plan).and_then(|host| host.address.clone()).or(known);
-        let hint = format!("say it: --address {}=192.0.2.1", started.id);
-        let what = format!("no address is known for host {}", started.id);
-        Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
+        (started.id, hello.and_then(|hello| addressed(started, hello, from_other, plan)))
     });
-    hosts.collect()
+    Ok(hosts.collect())
+}
+
+/// A greeting in this program's own words.
+fn spoken(id: HostId, hello: Hello) -> Result<Hello> {
+    if hello.protocol == PROTOCOL {
+        return Ok(hello);
+    }
+    let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
+    let hint = "remove ~/.cache/linerate there: the program is copied again";
+    Err(Error::peer(format!("host {id}"), what, hint))
+}
+
+/// A host with the address that the others send to.
+fn addressed(started: Started, hello: Hello, from_other: Option<HostAddress>, plan: &Plan) -> Result<Host> {
+    let known = started.address.clone().or(hello.reached_at.clone()).or(from_other);
+    let address = started.planned(plan).and_then(|host| host.address.clone()).or(known);
+    let hint = format!("say it: --address {}=192.0.2.1", started.id);
+    let what = format!("no address is known for host {}", started.id);
+    Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
 }
 
 fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Host {

@@ -87,7 +87,7 @@ pub(super) fn started(
     let launchers = Launchers::start(launched, program, access.command.as_deref(), &rendezvous)?;
     let wait = access.wait.unwrap_or(USUAL_WAIT);
     let wanted = plan.hosts.len();
-    let least = if plan.screening().is_some() { LEAST_OF_MANY } else { wanted };
+    let least = if plan.may_lose_hosts() { LEAST_OF_MANY } else { wanted };
     let arrivals = Arrivals { launched, wanted, least, came: BTreeMap::new() };
     // Those that start nothing would be waited for one after the other.
     let (mut came, waited) =

@@ -1,7 +1,7 @@
 //! Hosts that a run goes on without: of many, one that is not reached is a line and not the end.
 
 use super::Runner;
-use crate::plan::{HostId, Plan};
+use crate::plan::{HostId, Plan, Step};
 use crate::record::{Event, NotMeasured, Reason};
 use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) fn without_lost<Started>(
         match one {
             Ok(one) => started.push(one),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) if plan.screening().is_some() => lost.push((id, error)),
+            Err(error) if plan.may_lose_hosts() => lost.push((id, error)),
             Err(error) => return Err(error),
         }
     }
@@ -36,24 +36,26 @@ pub(super) fn without_lost<Started>(
 impl Runner<'_> {
     /// What is known of the hosts.
     pub fn hosts(&self) -> Vec<Event> {
-        let lost = self.unreached.iter().map(|(id, error)| self.lost(*id, error));
+        let lost = self.unreached.iter().map(|(id, error)| self.lost(*id, error, None));
         self.hosts.all.iter().map(|host| Event::Host(host.facts.clone())).chain(lost).collect()
     }
 
-    /// Hosts that the run goes on without, each told once.
-    pub(super) fn tell_lost(&mut self) -> Vec<Event> {
+    /// Hosts that the run goes on without from this step on, each told once.
+    pub(super) fn tell_lost(&mut self, step: &Step) -> Vec<Event> {
         let lost = std::mem::take(&mut self.hosts.lost);
-        lost.iter().map(|(id, error)| self.lost(*id, error)).collect()
+        lost.iter().map(|(id, error)| self.lost(*id, error, Some(step.number))).collect()
     }
 
-    /// No failure of a step: it is not tried again.
-    fn lost(&self, id: HostId, error: &Error) -> Event {
+    /// No failure of a case: it is not tried again.
+    fn lost(&self, id: HostId, error: &Error, after_steps: Option<u32>) -> Event {
         let why = format!("host {id} is not reached: {}", error.cause());
         Event::NotMeasured(NotMeasured {
             rung: self.plan.view.rungs().first().cloned().unwrap_or_default(),
             host: Some(id),
             reason: Reason::new(ReasonKind::Failed, why, error.hint().unwrap_or_default()),
             at_ns: Some(self.elapsed_ns()),
+            after_steps,
+            lost: true,
             ..NotMeasured::default()
         })
     }

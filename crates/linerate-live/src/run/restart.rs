@@ -59,7 +59,7 @@ impl Runner<'_> {
     /// Starts an agent there as soon as that can be done.
     fn await_return(&mut self, index: usize, death: &Error) -> Result<()> {
         // The others wait meanwhile.
-        let limit = if self.plan.screening().is_some() { RETURN_OF_MANY } else { RETURN };
+        let limit = if self.plan.may_lose_hosts() { RETURN_OF_MANY } else { RETURN };
         let deadline = Instant::now() + limit;
         loop {
             match self.hosts.restart(index, self.plan, self.stop) {

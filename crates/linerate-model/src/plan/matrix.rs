@@ -74,6 +74,16 @@ impl Plan {
             View::Ladder(_) | View::Suites(_) | View::Comparison { .. } | View::Tuning { .. } => None,
         }
     }
+
+    /// Whether one host that is not reached, or gone for good, is a line and not the end: where it is measured between
+    /// more than two, and not each of them is needed for all.
+    pub fn may_lose_hosts(&self) -> bool {
+        match &self.view {
+            View::Matrix { .. } => true,
+            View::Suites(_) => self.hosts.len() > 2,
+            View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -276,7 +276,9 @@ fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
     let mut draft = (importer.read)(run)?;
     complaints(&mut draft);
     if draft.rows.is_empty() {
-        let why = draft.doubts.first().map_or(String::new(), |doubt| format!(": {doubt}"));
+        // What the tool itself says went wrong is the reason, where it says something.
+        let own = draft.doubts.iter().find(|doubt| doubt.contains(SAYS)).or(draft.doubts.first());
+        let why = own.map_or(String::new(), |doubt| format!(": {doubt}"));
         let hint = TOOLS.iter().find(|tool| tool.name == importer.tool).map_or("", |tool| tool.again);
         return refuse(format!("it holds no result of {} that is read here{why}", importer.tool), hint);
     }
@@ -289,6 +291,12 @@ fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
     }
     Ok(draft)
 }
+
+/// Between a line's place and its words.
+const SAYS: &str = " says: ";
+
+/// How a tool's timer ends its run, and how a server bids farewell: nothing went wrong.
+const USUAL_ENDS: [&str; 2] = ["interrupted by timer", "interrupt again to force quit"];
 
 /// What a tool says that went wrong stands in lines that no row is made of.
 fn complaints(draft: &mut Draft) {
@@ -308,13 +316,14 @@ fn complaints(draft: &mut Draft) {
     ];
     let is_one = |(place, text): &(&String, &String)| {
         let text = text.to_lowercase();
-        place.starts_with("line ") && WORDS.iter().any(|word| text.contains(word))
+        let is_usual = USUAL_ENDS.iter().any(|end| text.contains(end));
+        place.starts_with("line ") && !is_usual && WORDS.iter().any(|word| text.contains(word))
     };
     let said: Vec<String> =
-        draft.unread.iter().filter(is_one).map(|(place, text)| format!("{place} says: {text}")).collect();
+        draft.unread.iter().filter(is_one).map(|(place, text)| format!("{place}{SAYS}{text}")).collect();
     let told = |draft: &Draft, place: &str| draft.doubts.iter().any(|doubt| doubt.starts_with(place));
     for line in said {
-        let place = line.split(" says").next().unwrap_or_default();
+        let place = line.split(SAYS).next().unwrap_or_default();
         if !told(draft, &format!("{place} ")) {
             draft.doubt(line);
         }

@@ -41,7 +41,13 @@ pub struct NotMeasured {
     /// When it failed, since the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<u64>,
+    /// Whether it is the host itself that is not reached, or gone for good: nothing is measured with it from then on.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub lost: bool,
 }
+
+/// What is said before the name of a host that is lost.
+const OF_HOST: &str = "host ";
 
 fn is_not(flag: &bool) -> bool {
     !flag
@@ -102,6 +108,9 @@ impl NotMeasured {
     /// What of a run, for a reader: `network.tcp ping-pong polling`, `network.tcp stream x 4 a>b from 2 KiB on`.
     pub fn what(&self) -> String {
         match &self.case {
+            _ if self.lost_host().is_some() => {
+                self.host.map_or(String::new(), |host| format!("{OF_HOST}{host}"))
+            }
             Some(case) => format!("{case}{}", self.sizes()),
             None if self.session => match &self.between {
                 Some([from, to]) => format!("{} {from}>{to}", self.rung),
@@ -109,6 +118,11 @@ impl NotMeasured {
             },
             None => format!("{}{}", self.rung, self.part()),
         }
+    }
+
+    /// The host that `what` says is lost.
+    pub fn host_in(what: &str) -> Option<HostId> {
+        what.strip_prefix(OF_HOST)?.parse().ok()
     }
 
     fn sizes(&self) -> String {
@@ -138,8 +152,17 @@ impl NotMeasured {
         told(self) == told(other)
     }
 
+    /// The host that the run goes on without. Before it was marked, a failure of a host that was of no step was one.
+    pub fn lost_host(&self) -> Option<HostId> {
+        let is_of_step = self.after_steps.is_some() || self.case.is_some();
+        self.host.filter(|_| self.lost || (self.reason.kind == ReasonKind::Failed && !is_of_step))
+    }
+
     /// Whether this case failed on the way, or messages of some sizes of it.
     pub fn concerns(&self, case: &Case) -> bool {
+        if let Some(host) = self.lost_host() {
+            return case.pairs.has(host);
+        }
         if let Some(failed) = self.case.as_ref().filter(|_| !self.session) {
             return **failed == *case;
         }

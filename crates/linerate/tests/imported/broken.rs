@@ -246,3 +246,56 @@ fn a_file_of_ours_says_what_to_do_with_it() {
         );
     }
 }
+
+/// A receiver whose word did not come back; its error stands beside the document, or nowhere.
+#[test]
+fn a_receiver_of_nothing_has_no_rate() {
+    let mut run = run();
+    run["end"]["sum_received"]["bytes"] = json!(0);
+    run["end"]["sum_received"]["bits_per_second"] = json!(0);
+    run["end"]["cpu_utilization_percent"]["remote_total"] = json!(0);
+    let told = told(run.to_string().as_bytes(), None).unwrap();
+    let of_receiver = told.rows.iter().filter(|row| row.end == RECEIVES && row.values == [0.0]);
+    assert_eq!(of_receiver.count(), 0, "{:?}", told.rows);
+    assert!(told.source.doubts.iter().any(|doubt| doubt.contains("end.sum_received is 0")));
+}
+
+/// Lines of a server of iperf 2.1 whose client was started with --trip-times, and of a client with --bounceback.
+const WITH_LATENCIES: &str = "\
+------------------------------------------------------------
+Server listening on TCP port 5001 with pid 4242
+------------------------------------------------------------
+[  1] local 10.0.0.2%eth0 port 5001 connected with 10.0.0.1 port 40210 (trip-times) (sock=4) (peer 2.1.8)
+[ ID] Interval        Transfer    Bandwidth    Burst Latency avg/min/max/stdev (cnt/size) inP NetPwr  Reads=Dist
+[  1] 0.00-1.00 sec   873 MBytes  7.33 Gbits/sec  0.118/0.036/0.923/0.041 ms (6989/131012)  108 KByte 7763847  6989=0:0
+";
+
+#[test]
+fn latencies_of_a_stream_make_it_no_datagrams() {
+    let told = told(WITH_LATENCIES.as_bytes(), None).unwrap();
+    assert!(told.rows.iter().all(|row| row.transport.as_deref() == Some("tcp")), "{:?}", told.rows);
+    assert_eq!(rate(&told), 7.33e9);
+    assert!(!told.source.doubts.iter().any(|doubt| doubt.contains("datagrams")), "{:?}", told.source.doubts);
+}
+
+#[test]
+fn how_a_timer_ends_a_run_is_no_doubt() {
+    let text = String::from_utf8(file("sockperf-ping-pong.txt")).unwrap();
+    let ended = format!("{text}sockperf: Test end (interrupted by timer)\n");
+    let told = told(ended.as_bytes(), None).unwrap();
+    assert!(
+        !told.source.doubts.iter().any(|doubt| doubt.contains("interrupted")),
+        "{:?}",
+        told.source.doubts
+    );
+}
+
+#[test]
+fn a_refusal_gives_the_tool_s_own_reason() {
+    let refused = told(
+        b"nuttcp-8.2.2: Error: connect: Connection refused\nnuttcp-t: v8.2.2: Error: stopped\n",
+        Some("nuttcp"),
+    );
+    let why = refused.err().map(|refusal| refusal.what).unwrap_or_default();
+    assert!(why.contains("says: nuttcp-8.2.2: Error: connect: Connection refused"), "{why}");
+}

@@ -205,6 +205,49 @@ fn all_of_three_hosts_send_to_one() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("3 hosts are given"));
 }
 
+/// One case of a pair, and one of all hosts.
+const SOME_OF_ALL: &str = r#"
+name = "mine"
+[[case]]
+id = "pair"
+rung = "network.tcp"
+sizes = "64KiB"
+[[case]]
+id = "all"
+rung = "network.tcp"
+sizes = "64KiB"
+roles = "fan-in"
+[[figure]]
+id = "both"
+title = "both"
+cases = ["pair", "all"]
+x = "case"
+y = "throughput"
+"#;
+
+#[test]
+fn a_suite_goes_on_without_a_host_that_is_not_reached() {
+    let fixture = Fixture::new(2);
+    let plan = fixture.folder.path().join("mine.toml");
+    std::fs::write(&plan, SOME_OF_ALL).unwrap();
+    let nobody = fixture.target(1).replace(&format!(":{PORT}"), ":1");
+    let target = format!("{},{},{nobody}", fixture.target(0), fixture.target(1));
+    let output = fixture.run(&target, &["--plan", plan.to_str().unwrap()]);
+    // It could have been measured.
+    assert_eq!(output.status.code(), Some(12), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = report(&recording(&fixture.folder.path().join("out")));
+    let points = report["suites"][0]["figures"][0]["series"][0]["points"].as_array().unwrap().clone();
+    assert_eq!((points.len(), &points[0]["hosts"]), (1, &"a>b".into()), "{points:?}");
+    let left_out: Vec<&str> = report["suites"][0]["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|not| not["why"].as_str().unwrap())
+        .collect();
+    let is_told = |part: &str| left_out.iter().any(|why| why.contains(part));
+    assert!(is_told("host c is not reached: ") && is_told("host c, which takes part in it"), "{left_out:?}");
+}
+
 /// What a process started, and what that did.
 fn descendants(pid: u32) -> Vec<u32> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();

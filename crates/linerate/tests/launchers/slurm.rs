@@ -76,10 +76,10 @@ fn slurm_starts_agents_and_its_end_is_a_line() {
         let output = slurm.measuring(words, out, &["--plan", plan, "--passes", "1"]).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         let text = std::fs::read_to_string(recording(Path::new(out))).unwrap();
-        for node in 1..=2 {
-            let reached = format!(r#""reached":"slurm://n{node}","address":"10.99.0.{node}""#);
-            assert!(text.contains(&reached), "{reached}");
-        }
+        // A node whose last job has not quite ended is passed over.
+        let has =
+            |node: &u32| text.contains(&format!(r#""reached":"slurm://n{node}","address":"10.99.0.{node}""#));
+        assert_eq!((1..=4).filter(has).count(), 2, "{text}");
         std::fs::remove_dir_all(out).unwrap();
     }
     cancelled(&slurm, out);

@@ -1,7 +1,7 @@
 //! The verdicts, from the blocks.
 
 use super::*;
-use crate::unit::percent;
+use crate::unit::{counted, percent};
 
 /// Why nothing is told where the positive control fails.
 const MISSED: &str = "the positive control, which is the base slowed by a known share, was not found slower";
@@ -27,7 +27,8 @@ impl Look<'_> {
     pub(super) fn control(&self, kind: ArmKind, holds: impl Fn(&Effect, f64) -> bool) -> Option<Control> {
         let (arm, _) = self.arms(kind).next()?;
         let ratios = self.blocks.ratios(arm, self.metric);
-        let change = share(&ratios, 1.0 - self.alpha)?;
+        // One block says nothing of how blocks scatter.
+        let change = share(&ratios, 1.0 - self.alpha).filter(|_| ratios.len() > 1)?;
         Some(Control {
             arm,
             value: self.blocks.estimate(arm, self.metric),
@@ -40,11 +41,13 @@ impl Look<'_> {
     /// What makes every verdict *cannot tell*.
     pub(super) fn doubts(&self, same: Option<&Control>, slowed: Option<&Control>) -> Vec<String> {
         let (blocks, planned) = (self.blocks.count(), self.planned());
+        // Of a run that was stopped too early a control says nothing yet.
+        let failed = |control: Option<&Control>| control.map_or(blocks >= planned, |control| !control.holds);
         let differs = "the A/A control, which is the base once more, came out different";
         [
-            (blocks < planned).then(|| format!("stopped after {blocks} of {planned} blocks")),
-            same.is_none_or(|control| !control.holds).then(|| differs.to_owned()),
-            slowed.is_none_or(|control| !control.holds).then(|| MISSED.to_owned()),
+            (blocks < planned).then(|| format!("stopped after {blocks} of {}", counted(planned, "block"))),
+            failed(same).then(|| differs.to_owned()),
+            failed(slowed).then(|| MISSED.to_owned()),
         ]
         .into_iter()
         .flatten()
@@ -188,7 +191,7 @@ impl Look<'_> {
 fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
     (variance / n).sqrt()
 }
 

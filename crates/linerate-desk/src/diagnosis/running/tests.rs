@@ -119,6 +119,15 @@ fn a_full_send_buffer_is_named_with_what_is_in_it() {
         one.send_buffer = Some(250_000);
     };
     assert_eq!(with(full), ["small-send-buffer"]);
+    // Half a path's worth: it fills between two acknowledgements, and the kernel calls the rate the application's.
+    let held_up = |one: &mut RunningConnection| {
+        set(&mut one.moved, "sndbuf_limited", SECOND_US * 3 / 10);
+        one.levels.insert("delivery_rate_app_limited".into(), level(1.0, 1.0, 1.0));
+        one.levels.insert("outstanding".into(), level(3.9e6, 4e6, 4.1e6));
+        one.levels.insert("notsent_bytes".into(), level(0.0, 1e5, 2e5));
+        one.levels.insert("snd_cwnd".into(), level(6e3, 6e3, 6e3));
+    };
+    assert_eq!(with(held_up), ["small-send-buffer"]);
     // The kernel's own sizing has room left: it is no small one.
     assert!(with(|one| set(&mut one.moved, "sndbuf_limited", SECOND_US * 8 / 10)).is_empty());
 }

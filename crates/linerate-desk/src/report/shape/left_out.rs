@@ -99,8 +99,11 @@ pub(super) mod of_suite {
 
     impl From<OfSuite> for NotMeasured {
         fn from(written: OfSuite) -> NotMeasured {
-            let mut words = written.what.split(' ');
+            let host = NotMeasured::host_in(&written.what);
+            let mut words = written.what.split(' ').filter(|_| host.is_none());
             NotMeasured {
+                host,
+                lost: host.is_some(),
                 rung: words.next().unwrap_or_default().into(),
                 pattern: words.clone().find_map(known),
                 wait: words.clone().find_map(known),

@@ -84,3 +84,36 @@ fn a_failed_pair_is_left_out() {
         assert_eq!(recording.unavailable.len(), 1);
     }
 }
+
+#[test]
+fn a_host_that_is_lost_is_left_out_with_its_pair() {
+    for after_steps in [None, Some(3)] {
+        let (plan, mut recording) = begun(|plan| {
+            plan.view = View::Suites(vec![Suite::read(MULTI_PAIR).unwrap()]);
+            plan.hosts = PlannedHost::first(4);
+            plan.profile.passes = 4;
+        });
+        let known = recording.hosts[1].clone();
+        recording.hosts =
+            plan.hosts.iter().map(|host| HostFacts { host: host.id, ..known.clone() }).collect();
+        let host = Some(HostId(3));
+        let lost =
+            || Event::NotMeasured(NotMeasured { host, after_steps, lost: true, ..NotMeasured::default() });
+        if after_steps.is_none() {
+            recording.push(lost());
+        }
+        let mut schedule = Passes::new(&plan, &recording);
+        while let Some(step) = schedule.next(&recording) {
+            let is_left = step.number >= after_steps.map_or(0, |after| after + 1);
+            assert_eq!(step.case.pairs.to_string(), if is_left { "a>b" } else { "a>b, c>d" });
+            answer(&step).into_iter().for_each(|event| recording.push(event));
+            if Some(step.number) == after_steps {
+                recording.push(lost());
+            }
+        }
+        assert!(recording.steps.len() > 4, "{}", recording.steps.len());
+        // One that is gone on with plans what it planned.
+        let mut again = Passes::new(&plan, &recording.until(0));
+        assert!(again.next(&recording).is_none(), "{after_steps:?}");
+    }
+}

@@ -27,6 +27,13 @@ pub struct LoadOf {
     pub message_bytes: u64,
 }
 
+impl LoadOf {
+    /// Whether a host takes part in it.
+    pub fn has(&self, host: HostId) -> bool {
+        self.cases.iter().any(|case| case.pairs.has(host))
+    }
+}
+
 impl Suite {
     /// Every case on hosts of these names.
     pub fn expand(&self, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {

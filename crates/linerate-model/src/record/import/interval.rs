@@ -77,9 +77,19 @@ impl Interval {
         self.id.trim_start_matches('*') == "SUM"
     }
 
+    /// Whether it begins with a delay's variation, as a receiver of datagrams says it: `0.002 ms  0/382`. A stream's latencies
+    /// in iperf 2 stand as `1.2/0.9/3.1/0.2 ms`, its round trips as `31=0.1/0.2 ms`.
+    pub fn is_of_datagrams(&self) -> bool {
+        let mut words = self.rest.split_whitespace();
+        let is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+        is_number && words.next() == Some("ms") && self.rest.contains('/')
+    }
+
     /// What a receiver of datagrams says: `0.002 ms  0/382 (0%)`, in iperf 2 also `0/  382`.
     pub fn datagrams(&self, shared: &Shared, draft: &mut Draft) {
-        let Some((jitter, lost)) = self.rest.split_once(" ms") else { return };
+        let Some((jitter, lost)) = self.rest.split_once(" ms").filter(|_| self.is_of_datagrams()) else {
+            return;
+        };
         let place = format!("line {}", self.line);
         let shared = Shared { line: Some(self.line), ..shared.clone() };
         let receives = Some(Does::Receives);

@@ -87,7 +87,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 
 impl Told {
     fn take(&mut self, interval: Interval) {
-        if interval.rest.contains(" ms") && interval.rest.contains('/') {
+        if interval.is_of_datagrams() {
             self.shared.transport = Some("UDP".to_lowercase());
         }
         if self.in_report { self.reported.push(interval) } else { self.own.push(interval) }

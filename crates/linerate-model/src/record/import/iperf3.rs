@@ -72,18 +72,25 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let error = root.text("error");
     let shared = told(&root, &mut draft);
     if let Some(end) = root.at("end") {
+        let has_sent = || end.at("sum_sent").is_some_and(|sent| sent.number("bytes") > Some(0.0));
+        let is_of_datagrams =
+            SUMS.iter().any(|(key, ..)| end.at(key).is_some_and(|sum| sum.number("lost_packets").is_some()));
+        let is_missing = error.is_some() || !is_of_datagrams && has_sent();
+        let has_no_end = is_missing
+            && SUMS.iter().any(|(key, ..)| end.at(key).is_some_and(|sum| sum.number("bytes") == Some(0.0)));
         // Of datagrams some versions say it twice: the sum is the sender's bytes with the receiver's losses.
         let is_told = end.at("sum_received").is_some();
         for sum in SUMS.into_iter().filter(|(key, ..)| !(is_told && *key == "sum")) {
-            // The end that was not asked any more has counts of 0.
-            let is_blank = |sum: &Node| error.is_some() && sum.number("bytes") == Some(0.0);
+            // The end that was not asked any more has counts of 0; so has a receiver whose word did not come back, of which the
+            // error may stand beside the document. Of datagrams all may be lost.
+            let is_blank = |sum: &Node| is_missing && sum.number("bytes") == Some(0.0);
             if end.at(sum.0).is_some_and(|sum| is_blank(&sum)) {
                 draft.doubt(format!("the other end's count is missing: end.{} is 0", sum.0));
                 continue;
             }
             of_sum(&end, sum, &shared, &mut draft);
         }
-        cpu(&root, &end, &shared, error.is_some(), &mut draft);
+        cpu(&root, &end, &shared, has_no_end || error.is_some(), &mut draft);
     }
     let has_sums = !draft.rows.is_empty();
     draft.rows.extend(slices(&root, &shared, "sum", false));

@@ -9,7 +9,8 @@ use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 const MBIT: f64 = 1_048_576.0;
 
 pub(super) fn recognises(text: &str) -> bool {
-    text.contains("sockperf: ") && (text.contains("Summary: ") || text.contains("avg-lat"))
+    let signs = ["Summary: ", "avg-lat", "== version #"];
+    text.contains("sockperf: ") && signs.iter().any(|sign| text.contains(sign))
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
@@ -19,11 +20,13 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let is_whole = lines
         .iter()
         .any(|line| line.text.contains("avg-rtt=") || line.text.contains("Summary: Round trip is"));
+    let sent = lines.iter().find_map(|line| line.find("SentMessages=", &mut draft));
     let time = if is_whole { Quantity::RoundTrip } else { Quantity::HalfRoundTrip };
     for line in &lines {
         let shared = Shared { line: Some(line.number), ..shared.clone() };
         let before = draft.rows.len();
         times(line, time, &shared, &mut draft);
+        lost(line, sent, &shared, &mut draft);
         rates(line, &shared, &mut draft);
         if draft.rows.len() == before && !line.text.contains("Server No") {
             line.is_unread(&mut draft);
@@ -90,10 +93,15 @@ fn times(line: &Line, time: Quantity, shared: &Shared, draft: &mut Draft) {
         let field = format!("percentile {percent}");
         draft.add(shared.row((time, Statistic::Percentile(percent)), (value, 1e3), (pings, &field)));
     }
-    if let Some(value) = line.find("# dropped messages =", draft) {
-        let what = (Quantity::Lost, Statistic::Total);
-        draft.add(shared.row(what, (value, 1.0), (pings, "dropped messages")));
-    }
+}
+
+/// What got lost of those that were sent; that times are of those that came back does not count here.
+fn lost(line: &Line, sent: Option<f64>, shared: &Shared, draft: &mut Draft) {
+    let Some(value) = line.find("# dropped messages =", draft) else { return };
+    let samples = sent.and_then(|sent| draft.keep(whole(sent, "SentMessages")));
+    let shared = Shared { samples, ..shared.clone() };
+    let what = (Quantity::Lost, Statistic::Total);
+    draft.add(shared.row(what, (value, 1.0), (Some(Does::Pings), "dropped messages")));
 }
 
 /// Of the throughput test: what the sender sent.

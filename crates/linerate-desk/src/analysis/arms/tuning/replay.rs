@@ -264,11 +264,11 @@ impl Search<'_> {
         let is_early = one.change.is_some_and(|change| change.n < self.tuning.comparison.blocks);
         match () {
             () if kept == Some(one.arm) => Fate::Kept,
+            () if !one.not_granted.is_empty() => Fate::NotGranted,
             () if !compared.doubts.is_empty() => Fate::CannotTell,
             () if Self::is_decided(one) => Fate::NotConfirmed,
             () if one.confirmation.is_some() => Fate::CannotTell,
             () if most.is_some_and(|most| most <= compared.margin) => Fate::NoGain,
-            () if !one.not_granted.is_empty() => Fate::NotGranted,
             () if is_gain && one.guards.iter().any(|guard| guard.is_worse) => Fate::Costs,
             () if is_gain && kept.is_some() || is_early && !early.survivors.contains(&one.arm) => {
                 Fate::Beaten
