@@ -190,6 +190,14 @@ fn enough_runs_are_told_apart() {
     let report: Value = serde_json::from_slice(&json.stdout).unwrap();
     let change = report["numbers"][0]["change"].as_f64().unwrap();
     assert!(report["verdict"] == "different" && change.abs() > 0.03 && change.abs() < 0.07, "{change}");
+    // As --onto and resume make it.
+    let copies = TempDir::new().unwrap();
+    std::fs::copy(&one, copies.path().join("copy.jsonl")).unwrap();
+    std::fs::copy(&one, copies.path().join("again.jsonl")).unwrap();
+    let copied = linerate(&["compare", &path(&copies), &slower_path]);
+    assert!(text(&copied).contains("2 recordings are of 1 run"), "{}", text(&copied));
+    let copied = linerate(&["compare", &path(&copies), &base_path]);
+    assert!(copied.status.code() == Some(2) && text(&copied).contains("are of one run"), "{}", text(&copied));
     let both = linerate(&["compare", &base_path, &one]);
     assert!(both.status.code() == Some(2) && text(&both).contains("both sides"), "{}", text(&both));
 }

@@ -67,13 +67,15 @@ fn to(folder: &TempDir) -> PathBuf {
 fn every_byte_comes_and_nothing_else() {
     let folder = TempDir::new().unwrap();
     let to = to(&folder);
-    let content = file(&folder.path().join("file"), 21_000_007);
-    std::fs::set_permissions(folder.path().join("file"), PermissionsExt::from_mode(0o640)).unwrap();
-    let output = command(folder.path(), "lab").args(["file", "to", "--json"]).output().unwrap();
+    // What stands beside it while it comes has a name, too.
+    let name = "file".repeat(62);
+    let content = file(&folder.path().join(&name), 21_000_007);
+    std::fs::set_permissions(folder.path().join(&name), PermissionsExt::from_mode(0o640)).unwrap();
+    let output = command(folder.path(), "lab").args([&name, "to", "--json"]).output().unwrap();
     let told = told(&output);
-    assert_eq!(std::fs::read(to.join("file")).unwrap(), content);
-    assert_eq!(names(&to), ["file"], "no part and no journal is left");
-    let mode = std::fs::metadata(to.join("file")).unwrap().permissions().mode();
+    assert_eq!(std::fs::read(to.join(&name)).unwrap(), content);
+    assert_eq!(names(&to), [name.clone()], "no part and no journal is left");
+    let mode = std::fs::metadata(to.join(&name)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     let transfer = &told["transfer"];
     let digest = transfer["receiver"]["digest"].as_str().unwrap();

@@ -18,7 +18,7 @@ const LIMITED: f64 = 0.5;
 const LOSES: f64 = 0.001;
 
 /// What helps where an end's threads wait for a CPU for longer than they have one.
-const SHARED: &str = "see what else has its CPUs (top); the hosts of a lab share this machine's, and more --streams do not help";
+const SHARED: &str = "see what else has its CPUs (top): hosts on one machine, as a lab's are, share them, and more --streams do not help";
 
 /// What may bind.
 struct Bound {
@@ -132,13 +132,21 @@ fn window(transfer: &Transfer) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// A share; of one that nobody would notice only that.
+fn told(share: f64) -> String {
+    if share < 0.001 { "next to nothing".into() } else { percent(share) }
+}
+
 /// What the streams' own time says, in numbers.
 fn evidence(bound: &str, transfer: &Transfer) -> String {
     let (sender, receiver) = (&transfer.sender, &transfer.receiver);
-    let part = |end: &TransferEnd, of: fn(&TransferStream) -> u64| percent(share(end, |s| of(s) as f64));
+    let sent = |of: fn(&TransferStream) -> u64| told(share(sender, |s| of(s) as f64));
+    // Of the whole time, as the share that it is evidence of.
+    let received =
+        |of: fn(&TransferStream) -> u64| told(streaming(receiver) * share(receiver, |s| of(s) as f64));
     match bound {
         "destination-disk" => {
-            let writes = percent(share(receiver, |stream| waited(stream, stream.file.waited_ns())));
+            let writes = told(share(receiver, |stream| waited(stream, stream.file.waited_ns())));
             let synced =
                 receiver.sync_ns.map(|ns| format!(", {} until all was on the disk", Nanoseconds(ns as f64)));
             format!("its streams waited for writes {writes} of theirs{}", synced.unwrap_or_default())
@@ -146,20 +154,20 @@ fn evidence(bound: &str, transfer: &Transfer) -> String {
         "source-disk" => {
             let cached =
                 transfer.cached_share.map(|share| format!("; {} of the file was in memory", percent(share)));
-            let reads = percent(share(sender, |stream| waited(stream, stream.file.waited_ns())));
+            let reads = told(share(sender, |stream| waited(stream, stream.file.waited_ns())));
             format!("its streams waited for reads {reads} of theirs{}", cached.unwrap_or_default())
         }
         "receiver-cpu" => format!(
             "copying and writing {}, digests {}, waiting for a CPU {}",
-            part(receiver, |s| s.file.cpu_ns + s.network.cpu_ns),
-            part(receiver, |s| s.digest.cpu_ns),
-            part(receiver, |s| s.run_delay_ns.unwrap_or(0)),
+            received(|s| s.file.cpu_ns + s.network.cpu_ns),
+            received(|s| s.digest.cpu_ns),
+            received(|s| s.run_delay_ns.unwrap_or(0)),
         ),
         "sender-cpu" => format!(
             "reading and sending {}, digests {}, waiting for a CPU {}",
-            part(sender, |s| s.file.cpu_ns + s.network.cpu_ns),
-            part(sender, |s| s.digest.cpu_ns),
-            part(sender, |s| s.run_delay_ns.unwrap_or(0)),
+            sent(|s| s.file.cpu_ns + s.network.cpu_ns),
+            sent(|s| s.digest.cpu_ns),
+            sent(|s| s.run_delay_ns.unwrap_or(0)),
         ),
         _ => path_evidence(transfer),
     }

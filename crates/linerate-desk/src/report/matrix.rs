@@ -157,8 +157,14 @@ fn set_apart(one: &DifferenceEntry) -> String {
 
 /// The answer in words.
 pub(super) fn sentence(matrix: &MatrixReport) -> String {
-    let (hosts, rounds) = (counted(matrix.hosts.len(), "host"), counted(matrix.rounds, "round"));
-    match (matrix.verdict, &matrix.doubt) {
+    let (met, gone): (Vec<_>, Vec<_>) = matrix.hosts.iter().partition(|host| host.failed.is_none());
+    let (hosts, rounds) = (counted(met.len(), "host"), counted(matrix.rounds, "round"));
+    let gone: Vec<&str> = gone.into_iter().map(|host| host.name.as_str()).collect();
+    let gone = match gone.as_slice() {
+        [] => String::new(),
+        gone => format!(" Not measured: {}.", gone.join(", ")),
+    };
+    let told = match (matrix.verdict, &matrix.doubt) {
         (Verdict::Different, _) => matrix.named.iter().map(said).collect::<Vec<_>>().join(" "),
         (Verdict::CannotTell, Some(doubt)) => {
             format!("Whether one of {hosts} is slow cannot be told: {}.", doubt.why)
@@ -169,7 +175,8 @@ pub(super) fn sentence(matrix: &MatrixReport) -> String {
             });
             format!("Nobody is slow among {hosts} in {rounds}{seen}.")
         }
-    }
+    };
+    told + &gone
 }
 
 /// What each kind does, and what confirmed it, in words.

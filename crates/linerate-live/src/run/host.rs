@@ -123,7 +123,8 @@ impl Hosts {
             Target::Ssh(hosts) if plan.target.hosts() as usize > plan.hosts.len() => {
                 let (given, wanted) = (hosts.len(), plan.hosts.len());
                 let what = format!("{given} hosts are given, and this is measured between {wanted}");
-                let hint = "name two; of any number of hosts are --suite and --plan";
+                let hint =
+                    "name two; of any number of hosts are `linerate matrix`, and run with --suite or --plan";
                 return Err(Error::usage(what, hint));
             }
             Target::Ssh(hosts) => {

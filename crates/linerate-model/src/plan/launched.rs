@@ -32,7 +32,6 @@ pub const LAUNCHERS: &[Launcher] = &[
         // The number of tasks is said too: an allocation of more tasks than nodes starts all of them otherwise. Other steps
         // of the job may hold its CPUs, and a node that dies is no end of the others.
         adds: &[
-            "-Q",
             "--overlap",
             "--no-kill",
             "--cpu-bind=none",
@@ -153,6 +152,9 @@ fn counted(by: &'static Launcher, text: &str) -> Result<Launched, TargetError> {
         if word.contains(char::is_control) {
             return Err(TargetError::new(format!("{}: an option with control characters", by.name), hint()));
         }
+        if words.is_empty() && !word.starts_with('-') && hosts.is_none() {
+            return Err(TargetError::new(format!("{}: `{word}` is no option", by.name), hint()));
+        }
         let Some(value) = count_in(by, word) else {
             words.push(word.to_owned());
             continue;
@@ -252,7 +254,7 @@ mod tests {
             assert_eq!(read(shown), Ok(launched));
         }
         let options = read("slurm:-p fast -N4").unwrap().options();
-        assert_eq!(options[..3], ["-p", "fast", "-Q"]);
+        assert_eq!(options[..3], ["-p", "fast", "--overlap"]);
         assert!(options.contains(&"--ntasks=4".to_owned()) && options.contains(&"--nodes=4".to_owned()));
         assert_eq!(read("launch:n1,n2").unwrap().options(), Vec::<String>::new());
         assert_eq!(read("launch:n1,n2").unwrap().name_of(1), "n2");

@@ -100,6 +100,10 @@ fn not_a_target(text: &str) -> TargetError {
     if kind == "ssh" {
         return TargetError::new(what, format!("did you mean `ssh://{host}`?"));
     }
+    // As scp has it: the file first.
+    if text.contains('/') {
+        return TargetError::new(what, "the hosts come first, and a file behind them: ssh://HOST FILE");
+    }
     let by_ssh = format!("a host is reached by ssh: try ssh://{text}");
     let kinds = ["lab", "simulated"].into_iter().chain(LAUNCHERS.iter().map(|launcher| launcher.name));
     TargetError::new(what, did_you_mean(kinds, kind, &by_ssh))

@@ -8,6 +8,7 @@ use super::{print, verdict_code};
 use crate::analysis::{RunNumbers, compare_runs};
 use crate::report::{runs_json, runs_text};
 use crate::state::Entry;
+use crate::unit::counted;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,9 +23,14 @@ pub fn main(args: &Compare) -> Result<ExitCode> {
         let what = format!("{} is on both sides", both.display());
         return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
     }
-    let side =
-        |files: &[PathBuf]| files.iter().map(|file| numbers(file)).collect::<Result<Vec<RunNumbers>>>();
-    let compared = compare_runs(&side(&a)?, &side(&b)?, args.margin);
+    let (a, b) = (runs(&a)?, runs(&b)?);
+    let is_of = |one: &Run| b.iter().find(|other| one.key.is_some() && one.key == other.key);
+    if let Some((one, other)) = a.iter().find_map(|one| Some((one, is_of(one)?))) {
+        let what = format!("{} and {} are of one run", one.file.display(), other.file.display());
+        return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
+    }
+    let numbers = |runs: Vec<Run>| runs.into_iter().map(|run| run.numbers).collect::<Vec<RunNumbers>>();
+    let compared = compare_runs(&numbers(a), &numbers(b), args.margin);
     let text = if args.format == "json" { runs_json(&compared) } else { runs_text(&compared, columns()) };
     print(&text)?;
     Ok(verdict_code(compared.verdict))
@@ -82,8 +88,38 @@ fn there(runs: &[Entry], whose: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn numbers(file: &Path) -> Result<RunNumbers> {
-    Ok(RunNumbers::from_recording(&read_recording(file)?))
+/// A run with its numbers.
+struct Run {
+    file: PathBuf,
+    /// When it began, with what; none of another tool's.
+    key: Option<(String, String, u64)>,
+    steps: usize,
+    numbers: RunNumbers,
+}
+
+/// The runs of these recordings. What was gone on with is the run that it goes on with, and the longest of them counts.
+fn runs(files: &[PathBuf]) -> Result<Vec<Run>> {
+    let mut found: Vec<Run> = Vec::new();
+    for file in files {
+        let recording = read_recording(file)?;
+        let key = recording.header.as_ref();
+        let run = Run {
+            file: file.clone(),
+            key: key.map(|header| (header.utc.clone(), header.plan_hash.clone(), header.plan.seed)),
+            steps: recording.steps.len(),
+            numbers: RunNumbers::from_recording(&recording),
+        };
+        match found.iter_mut().find(|known| known.key.is_some() && known.key == run.key) {
+            Some(known) if known.steps < run.steps => *known = run,
+            Some(_) => {}
+            None => found.push(run),
+        }
+    }
+    if found.len() < files.len() {
+        let (of, runs) = (counted(files.len(), "recording"), counted(found.len(), "run"));
+        warn(&format!("{of} are of {runs}: of each the longest counts"));
+    }
+    Ok(found)
 }
 
 /// The recordings that an argument names, each once.

@@ -17,7 +17,7 @@ pub fn main(args: &ShowHistory) -> Result<ExitCode> {
     let state = state(&args.state)?;
     let wanted: Vec<Entry> = state.entries()?.into_iter().filter(|entry| is_wanted(entry, args)).collect();
     let found = told(&wanted);
-    if found.is_empty() && (args.target.is_some() || args.keep.is_some()) {
+    if found.is_empty() && (args.target.is_some() || args.plan.is_some() || args.keep.is_some()) {
         let of = args.target.as_ref().map_or(String::new(), |target| format!(" of {target}"));
         let what = format!("the history has no completed run{of}");
         return Err(Error::usage(

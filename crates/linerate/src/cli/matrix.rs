@@ -9,7 +9,7 @@ use super::planned_hosts::first_hosts;
 use super::recorder::Recorder;
 use super::report::write_page;
 use super::watch::lines;
-use super::{print, settle, verdict_code};
+use super::{SOME_FAILED, print, settle, verdict_code};
 use crate::analysis::Verdict;
 use crate::analysis::matrix::matrix;
 use crate::plan::{Plan, Profile, Rungs, Screening, Target, View};
@@ -46,6 +46,10 @@ pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str, pag
     let verdict = matrix(&run.recording).map_or(Verdict::CannotTell, |matrix| matrix.told.verdict);
     // A host that fails is a line of the report, and the others are told of.
     match run.unless_stopped(ended) {
+        // A batch prologue is not to take a host that was not measured for a healthy one.
+        Ok(()) if verdict == Verdict::Same && !run.recording.lost_hosts().is_empty() => {
+            Ok(ExitCode::from(SOME_FAILED))
+        }
         Ok(()) => Ok(verdict_code(verdict)),
         ended => settle(&run.recording, ended),
     }

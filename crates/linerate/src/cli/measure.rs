@@ -89,9 +89,7 @@ fn perform(
             state::recall(plan, args, run)?;
         }
     }
-    if let Some((what, hint)) = unusable_knob(plan, &run.recording) {
-        return Err(Error::usage(what, hint));
-    }
+    are_usable(plan, &run.recording)?;
     let mut schedule = choose(plan, &run.recording);
     if run.recording.steps.is_empty() {
         let unavailable = schedule.unavailable().to_vec();
@@ -142,11 +140,20 @@ pub fn reached<'r>(
     let folders = args.reach.remote_dirs.clone();
     let ssh = args.reach.ssh.clone();
     let means = HostAccess { program: this_program()?, ssh, folders, launch: args.reach.launch() };
-    Runner::start(plan, &means, stop, &mut |reaching| match reaching {
+    let runner = Runner::start(plan, &means, stop, &mut |reaching| match reaching {
         Reaching::Copying { host, gone, of, time } => watcher.moved(&copying(&host, gone, of, time)),
         Reaching::Elsewhere(told) | Reaching::Missing(told) => watcher.warned(&told),
         Reaching::Awaiting(hosts) => watcher.moved(&awaiting(&hosts)),
-    })
+    })?;
+    let mut known = Recording::default();
+    runner.hosts().into_iter().for_each(|event| known.push(event));
+    are_usable(plan, &known)?;
+    Ok(runner)
+}
+
+/// Whether every host has what is asked for by hand.
+fn are_usable(plan: &Plan, recording: &Recording) -> Result<()> {
+    unusable_knob(plan, recording).map_or(Ok(()), |(what, hint)| Err(Error::usage(what, hint)))
 }
 
 /// Names that are shown of hosts that have not called back.

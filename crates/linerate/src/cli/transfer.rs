@@ -7,7 +7,7 @@ use super::measure::reached;
 use super::stop::Stop;
 use super::transfer_args::Transfer;
 use super::watch::progress::about;
-use super::{farewell, print, unmeasured};
+use super::{farewell, print, tell, unmeasured};
 use crate::plan::Plan;
 use crate::report::{size, transfer_json, transfer_text};
 use crate::run::{Moving, Order};
@@ -24,6 +24,11 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
 }
 
 fn moved(args: &Transfer) -> Result<ExitCode> {
+    for (name, given) in [("SOURCE", &args.source), ("DESTINATION", &args.destination)] {
+        if given.as_ref().is_some_and(|given| given.is_empty()) {
+            return Err(Error::usage(format!("{name} is empty"), "is a variable of the shell unset?"));
+        }
+    }
     let order = Order {
         source: args.source().map_err(|unfit| Error::usage(unfit.what, unfit.hint))?,
         destination: args.destination(),
@@ -43,7 +48,13 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
         .and_then(|mut runner| runner.transfer(&order, &mut |moving| watcher.moved(&progress(moving))));
     watcher.ended()?;
     // What a signal breaks on its way is no failure of its own.
-    let transfer = moved.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
+    let transfer = moved.map_err(|error| match stop.wanted() {
+        true => {
+            tell("what came is kept beside the destination: the same command goes on");
+            Error::Interrupted
+        }
+        false => error,
+    })?;
     match args.json {
         true => print(&format!("{}\n", transfer_json(&transfer)))?,
         false => print(&transfer_text(&transfer))?,
@@ -55,7 +66,7 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
 /// The hosts, and what they are told that are reached: nothing of it is measured.
 fn hosts_and_plan(args: &Transfer) -> Result<(Hosts, Plan)> {
     let hosts = unmeasured::hosts(args.target.clone(), &args.reach, args.quiet || args.json);
-    let plan = unmeasured::plan(&hosts, &args.set)?;
+    let plan = unmeasured::plan_of_connection(&hosts, &args.set, &[])?;
     Ok((hosts, plan))
 }
 

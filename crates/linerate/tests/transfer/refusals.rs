@@ -37,7 +37,7 @@ fn what_cannot_be_moved_is_told_once() {
     )
     .unwrap();
     let before = names(folder.path());
-    let cases: [(&[&str], i32, &[&str]); 11] = [
+    let cases: [(&[&str], i32, &[&str]); 12] = [
         (&["none", "to"], 3, &["host a", "none", "No such file", "ls -l"]),
         (&["link", "to"], 3, &["host a", "it is a link", "readlink"]),
         (&["/dev/zero", "to"], 3, &["not a regular file"]),
@@ -49,6 +49,7 @@ fn what_cannot_be_moved_is_told_once() {
         (&["file", "none/to"], 3, &["No such file"]),
         (&["file", "to/"], 3, &["is no folder", "mkdir"]),
         (&["memory:1MB", "folder"], 2, &["memory has no name"]),
+        (&["file", "to", "--set", "tcp.congestion-control=nosuch"], 2, &["no such congestion control"]),
     ];
     for (words, code, parts) in cases {
         refused(folder.path(), words, code, parts);
@@ -65,6 +66,8 @@ fn words_that_make_no_sense_are_refused() {
     for (words, parts) in [
         (&["memory:0", "memory"][..], &["memory:", "try memory:1GiB"][..]),
         (&["file"], &["needs", "DESTINATION"]),
+        (&["file", ""], &["DESTINATION is empty", "unset"]),
+        (&["file", "to", "--set", "mpi.implementation=mpich"], &["does nothing to the connection"]),
         (&["--compare", "file", "to"], &["exclude", "--compare"]),
         (&["file", "to", "--streams", "0"], &["from 1 to 64"]),
         (&["--compare", "--tools", "kermit"], &["kermit"]),

@@ -4,11 +4,11 @@ use super::shot::{Shot, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
 use crate::analysis::{Verdict, half_round_trip_ns, throughput_bps};
-use crate::plan::{HostId, HostPair, Screening};
+use crate::plan::{HostId, HostPair, Plan, Screening, Target};
 use crate::record::Recording;
 use crate::statistic::median;
 use crate::vocabulary::Pattern;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of one direction between two hosts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,10 +40,28 @@ pub struct Matrix {
     pub told: Told,
 }
 
+/// What is asked, with the names that hosts have where a launcher chose them: as they were reached.
+fn named(plan: &Plan, recording: &Recording) -> Option<Screening> {
+    let mut screening = plan.screening()?.clone();
+    if screening.names.is_empty() && matches!(plan.target, Target::Launched(_)) {
+        let reached = |host: &HostId| {
+            let facts = recording.hosts.iter().find(|facts| facts.host == *host)?;
+            Some(facts.reached.split_once("://")?.1.to_owned())
+        };
+        let names: Vec<String> =
+            plan.host_ids().iter().map(|host| reached(host).unwrap_or(host.to_string())).collect();
+        // Agents that share a host are told apart by their letters alone.
+        if names.iter().collect::<BTreeSet<_>>().len() == names.len() {
+            screening.names = names;
+        }
+    }
+    Some(screening)
+}
+
 /// The matrix of a recording; none of one that screens nobody.
 pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let plan = recording.plan()?;
-    let screening = plan.screening()?;
+    let screening = &named(plan, recording)?;
     let hosts = plan.hosts.len();
     let rates = rates(recording);
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();

@@ -107,6 +107,9 @@ impl Launchers {
 
     /// What may help where nobody calls.
     pub fn hint(&self, addresses: &str) -> String {
+        if let Some(usual) = self.by.usual.filter(|_| self.all.iter().all(|one| one.child.has_ended())) {
+            return format!("call it by hand with the same options and `hostname`: what does {usual} say?");
+        }
         format!(
             "see whether {} starts a program there, and whether it reaches this host at {addresses}; --listen says another \
              address, --launch-wait a longer time",
@@ -206,7 +209,9 @@ impl Process {
     fn last_line(&self) -> Option<String> {
         let said = lines(&self.said);
         let known = said.iter().rev().find(|line| is_telling(line));
-        known.or(said.back()).cloned()
+        // A message in a box begins and ends with a row of dashes.
+        let worded = || said.iter().rev().find(|line| line.contains(char::is_alphanumeric));
+        known.or_else(worded).cloned()
     }
 
     /// How it ended.
@@ -228,12 +233,28 @@ impl Process {
 }
 
 /// Words by which a line that tells why is told from what surrounds it.
-const TELLING: &[&str] =
-    &["error", "cannot", "not found", "denied", "refused", "no such", "fail", "invalid", "cancelled"];
+const TELLING: &[&str] = &[
+    "error",
+    "cannot",
+    "not found",
+    "denied",
+    "refused",
+    "no such",
+    "fail",
+    "invalid",
+    "cancelled",
+    "queued",
+    "not available",
+    "revoked",
+    "as root",
+];
+
+/// What is no reason, though it may be said last: of `--cpu-bind=none`, which is asked here.
+const IDLE_TALK: &str = "lacks support for cpu binding";
 
 fn is_telling(line: &str) -> bool {
     let line = line.to_lowercase();
-    TELLING.iter().any(|word| line.contains(word))
+    !line.contains(IDLE_TALK) && TELLING.iter().any(|word| line.contains(word))
 }
 
 fn missing(error: linerate_sys::Error, name: &str, by: &Launcher) -> Error {
@@ -297,7 +318,7 @@ mod tests {
     fn one_call_is_for_all_hosts() {
         let launched: Launched = "slurm:-N3 -p fast".parse().unwrap();
         let made = one_for_all(&launched, Path::new("/x/linerate"), None, &["agent".into()]).unwrap();
-        assert!(text(&made).starts_with("srun -p fast -Q "), "{made:?}");
+        assert!(text(&made).starts_with("srun -p fast "), "{made:?}");
         assert!(text(&made).ends_with("--nodes=3 --ntasks=3 /x/linerate agent"), "{made:?}");
         assert!(one_for_all(&launched, Path::new("x"), Some(" "), &[]).is_err());
     }

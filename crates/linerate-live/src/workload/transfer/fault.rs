@@ -14,7 +14,7 @@ struct Remedy {
 const REMEDIES: &[Remedy] = &[
     Remedy {
         kinds: &[ErrorKind::StorageFull],
-        hint: "make room there: `df -h` shows where; what came is kept, and the same command goes on",
+        hint: "make room there: `df -h` shows where, and `df -i` where there are no files left; what came is kept, and the same command goes on",
     },
     Remedy {
         kinds: &[ErrorKind::QuotaExceeded],
@@ -26,15 +26,20 @@ const REMEDIES: &[Remedy] = &[
     },
     Remedy {
         kinds: &[ErrorKind::InvalidInput, ErrorKind::IsADirectory],
-        hint: "a regular file or a folder is moved: read a device into a file first",
+        hint: "a regular file or a folder is moved; memory:1GiB as the source sends bytes of no file",
     },
     Remedy {
         kinds: &[ErrorKind::NotFound, ErrorKind::NotADirectory],
         hint: "see whether it is there on that host: ls -l",
     },
+    Remedy { kinds: &[ErrorKind::PermissionDenied], hint: "see who may use it there: ls -ld" },
     Remedy {
-        kinds: &[ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem],
-        hint: "see who may use it there: ls -ld",
+        kinds: &[ErrorKind::ReadOnlyFilesystem],
+        hint: "it is mounted read-only, as findmnt -T shows: name another destination",
+    },
+    Remedy {
+        kinds: &[ErrorKind::InvalidFilename],
+        hint: "a name has 255 bytes at most, and a path 4095: give it a shorter one",
     },
 ];
 

@@ -117,13 +117,16 @@ impl Sink {
                 _ => fault::of_file(error),
             }
         })?;
-        if request.sync {
-            let folder = folder(&place.whole);
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|e| fault::on("fsync", &folder.display().to_string(), e))?;
-        }
         // The file is whole whatever becomes of it.
         let _ = std::fs::remove_file(&place.journal_path);
+        if request.sync {
+            let folder = folder(&place.whole);
+            match File::open(folder).and_then(|folder| folder.sync_all()) {
+                // A folder that may be written and not read cannot be opened; the file's own data is on the disk.
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+                synced => synced.map_err(|e| fault::on("fsync", &folder.display().to_string(), e))?,
+            }
+        }
         Ok(())
     }
 }
@@ -163,7 +166,7 @@ fn may_be_made(whole: &Path, overwrite: bool, is_tree: bool) -> Result<()> {
     }
     if !found.is_file() {
         let what = format!("{} is there and no regular file", whole.display());
-        return Err(Error::unavailable(what, "name another destination"));
+        return Err(Error::unavailable(what, "name another destination, or `memory` for nowhere"));
     }
     if overwrite { Ok(()) } else { Err(exists(whole, HINT_REPLACES)) }
 }
@@ -174,10 +177,23 @@ fn exists(whole: &Path, hint: &str) -> Error {
     Error::unavailable(format!("{} exists", whole.display()), hint)
 }
 
+/// The longest name of a file (NAME_MAX, limits.h of Linux).
+const LONGEST_NAME: usize = 255;
+
+/// What stands of a longer one before its digest.
+const BEGINNING: usize = 200;
+
+/// A name beside the file's; where that would be too long, one that begins like it.
 fn beside(whole: &Path, ending: &str) -> PathBuf {
-    let mut name = whole.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
+    let name = whole.file_name().unwrap_or_default().as_bytes();
+    let beside = match name.len() + ending.len() <= LONGEST_NAME {
+        true => [name, ending.as_bytes()].concat(),
+        false => {
+            let digest = blake3::hash(name).to_hex();
+            [&name[..BEGINNING], b".", &digest.as_bytes()[..16], ending.as_bytes()].concat()
+        }
+    };
+    whole.with_file_name(OsStr::from_bytes(&beside))
 }
 
 fn folder(whole: &Path) -> &Path {

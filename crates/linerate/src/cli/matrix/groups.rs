@@ -16,6 +16,9 @@ const LEAST_HOSTS: usize = 3;
 pub fn names(target: &Target) -> Vec<String> {
     match target {
         Target::Ssh(hosts) if hosts.len() > 1 => hosts.iter().map(|host| bare(host)).collect(),
+        Target::Launched(launched) if !launched.names().is_empty() => {
+            launched.names().iter().map(|host| bare(host)).collect()
+        }
         _ => (0..target.hosts()).map(host_name).collect(),
     }
 }
