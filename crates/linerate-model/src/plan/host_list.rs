@@ -3,7 +3,7 @@
 use super::TargetError;
 use super::pair::MOST_HOSTS;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest name of a host.
 const LONGEST: usize = 255;
@@ -34,39 +34,64 @@ pub(super) fn of_file(name: &str, text: &str) -> Result<Vec<String>, TargetError
     let mut hosts = Vec::new();
     let mut is_of_hosts = true;
     for (number, line) in (1..).zip(lines()) {
-        let words: Vec<&str> = match (is_openssh, host_words(line)) {
+        let words: Vec<(String, String)> = match (is_openssh, host_words(line)) {
             // Patterns name no host.
             (true, Some(words)) => {
-                words.split_whitespace().filter(|word| !word.contains(['*', '?', '!'])).collect()
+                let names = words.split_whitespace().filter(|word| !word.contains(['*', '?', '!']));
+                names.map(|name| (name.to_owned(), name.to_owned())).collect()
             }
             (true, None) => continue,
-            (false, _) => line.split_whitespace().take(1).collect(),
+            (false, _) => with_variables(line).into_iter().collect(),
         };
         if !is_openssh && line.starts_with('[') && line.ends_with(']') && !line.contains("::") {
             // `[web:vars]` and `[all:children]` have settings and names of groups.
             is_of_hosts = !line.contains(':');
             continue;
         }
-        for word in words.into_iter().filter(|_| is_of_hosts) {
-            let of_word = expanded(&word.replace(':', colon(word)), MOST_HOSTS as usize)?;
+        for (alias, word) in words.into_iter().filter(|_| is_of_hosts) {
+            let of_word = expanded(&word.replace(':', colon(&word)), MOST_HOSTS as usize)?;
             if let Some(bad) = of_word.iter().find(|host| !is_host(host)) {
                 let shown: String = bad.chars().take(LONGEST_SHOWN).collect();
                 let what = format!("{name}: line {number}: `{shown}` is no host");
                 return Err(TargetError::new(what, "a line has one host, [user@]name[:port]"));
             }
-            hosts.extend(of_word);
+            let alias_of =
+                |host: String| if alias == word { (host.clone(), host) } else { (alias.clone(), host) };
+            hosts.extend(of_word.into_iter().map(alias_of));
         }
     }
     if hosts.is_empty() {
         return Err(TargetError::new(format!("{name} names no host"), "write one name a line"));
     }
-    // Groups of an inventory share hosts.
+    // Groups of an inventory share hosts, whose variables stand with one of them.
     let mut seen = BTreeSet::new();
     let is_inventory = text.lines().any(|line| line.trim_start().starts_with('['));
     if is_inventory {
-        hosts.retain(|host| seen.insert(host.clone()));
+        let told: BTreeMap<String, String> =
+            hosts.iter().filter(|(alias, host)| alias != host).cloned().collect();
+        hosts.retain(|(alias, _)| seen.insert(alias.clone()));
+        for (alias, host) in &mut hosts {
+            *host = told.get(alias).cloned().unwrap_or_else(|| host.clone());
+        }
     }
-    checked(hosts).map_err(|error| TargetError::new(format!("{name}: {}", error.what), error.hint))
+    checked(hosts.into_iter().map(|(_, host)| host).collect())
+        .map_err(|error| TargetError::new(format!("{name}: {}", error.what), error.hint))
+}
+
+/// A host of an inventory, where and as whom its variables say that it is reached.
+fn with_variables(line: &str) -> Option<(String, String)> {
+    let mut words = line.split_whitespace();
+    let alias = words.next()?;
+    let variables: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
+    // The second is the older name of the first.
+    let said = |name: &str| {
+        let is_it =
+            |key: &str| [format!("ansible_{name}"), format!("ansible_ssh_{name}")].iter().any(|it| it == key);
+        variables.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value.trim_matches(['"', '\'']))
+    };
+    let user = said("user").map_or(String::new(), |user| format!("{user}@"));
+    let port = said("port").map_or(String::new(), |port| format!(":{port}"));
+    Some((alias.to_owned(), format!("{user}{}{port}", said("host").unwrap_or(alias))))
 }
 
 /// So much of a wrong name is repeated.
@@ -244,12 +269,11 @@ mod tests {
         let plain = "# the first rack\nnode1\nroot@node2:2222  # by root\n\nnode[3-4] slots=8\n";
         let openssh =
             "Host *\n  User me\nHost node1 node2 !node3\n  HostName 192.0.2.1\nHost gate-*\nHost=node4\n";
-        let ansible =
-            "node1 ansible_user=me\n[web]\nnode[2:3]\n[web:vars]\nx=1\n[db]\nnode2\n[all:children]\nweb\n";
+        let ansible = "node1 ansible_user=me\n[web]\nnode[2:3]\nnode4\n[web:vars]\nx=1\n[db]\nnode2\nnode4 ansible_host=192.0.2.7 ansible_port=2222\n[all:children]\nweb\n";
         for (text, expected) in [
             (plain, "node1 root@node2:2222 node3 node4"),
             (openssh, "node1 node2 node4"),
-            (ansible, "node1 node2 node3"),
+            (ansible, "me@node1 node2 node3 192.0.2.7:2222"),
         ] {
             assert_eq!(of_file("hosts", text).unwrap().join(" "), expected);
         }

@@ -194,6 +194,9 @@ fn no_going_on(said: &str, header: &Header, why: NoGoingOn) -> Error {
             refused(said, &what, "another build of linerate made it, or it was changed: begin anew")
         }
         NoGoingOn::NoStep => refused(said, "nothing was measured yet", &begin()),
+        NoGoingOn::Complete if header.plan.screening().is_some() => {
+            refused(said, "it is whole: nothing is left to measure", &begin())
+        }
         NoGoingOn::Complete => refused(
             said,
             "it is whole: nothing is left to measure",

@@ -216,7 +216,12 @@ pub const WORDS: &[Words] = &[
             ("linerate matrix ssh://node[01-16] --full", "each host with every other one: single links too"),
             ("linerate matrix ssh://a,b,c,d,e --format json", "named[] for a script, as before a batch job"),
         ],
-        exits: &[(0, "nobody is slow"), (10, "somebody is named"), (11, "cannot tell")],
+        exits: &[
+            (0, "nobody is slow"),
+            (10, "somebody is named"),
+            (11, "cannot tell"),
+            (12, "a host was not measured"),
+        ],
         note: "A host takes four partners at least. A single link is looked for among those that were measured:\n\
                --full measures all of them. A host that fails is a line of the report, and the others are told of.",
     },

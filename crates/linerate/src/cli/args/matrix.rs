@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Names the host, link or group of hosts that is slow, or says that nobody is. Every host meets several others in rounds of
 /// disjoint pairs; who stands apart is measured anew, while nobody else sends and while all do, against others at random. It
-/// ends with 0 where nobody is slow, 10 where somebody is named, 11 where that cannot be told.
+/// ends with 0 where nobody is slow, 10 where somebody is named, 11 where that cannot be told, 12 where a host was not measured.
 #[derive(Debug, clap::Args)]
 pub struct Matrix {
     /// How many partners each host sends to, and how many it receives from: a round each.
