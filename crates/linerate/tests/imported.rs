@@ -14,6 +14,7 @@ mod made;
 mod others;
 mod read;
 mod refused;
+mod unread;
 
 use linerate::record::import::{Given, Refusal, import};
 use linerate::record::{Event, Imported, Source};

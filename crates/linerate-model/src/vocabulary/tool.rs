@@ -149,9 +149,9 @@ pub const TOOLS: &[Tool] = &[
         name: "perftest",
         about: "RDMA: ib_write_bw, ib_send_lat and their like",
         files: "what a bandwidth or latency test of perftest prints, from its title on",
-        again: "give all that ib_write_bw or its like printed, from the title on: ib_write_bw -a HOST > FILE",
+        again: "give all that ib_write_bw or its like printed, from the title on and without -C: ib_write_bw -a HOST > FILE",
         how: "time is half of a round trip, of RDMA_Read and Atomic a whole one; the two longest are cut off first, so its t_max is \
-              none; t_stdev is of whole microseconds; with -C times are cycles under the same heads; bandwidth is a mean, both ways \
+              none; t_stdev is of whole microseconds; with -C times are cycles under the same heads, and left out; bandwidth is a mean, both ways \
               together where it is bidirectional, its peak of any part; MB and MiB are 2^20 bytes, Gb 10^9 bits",
         transport: None,
         source: "linux-rdma/perftest, src/perftest_parameters.c and perftest_parameters.h",
@@ -179,7 +179,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "fping",
         about: "round trips of ICMP messages to many hosts",
-        files: "what fping -c, -C or -e prints on both outputs; a row a host",
+        files: "what fping -c, -C or -e prints on both outputs; a row a host, its answers once",
         again: "run fping -c 100 -p 200 HOST ... > FILE 2>&1: it prints its results on standard error",
         how: "a time is of a whole round trip to a kernel that answers, with this end's wake-up in it",
         transport: Some("icmp"),

@@ -67,7 +67,12 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             line.is_unread(&mut draft);
         }
     }
+    // What -C prints at its end are the same answers again.
+    let is_told = |target: &str, draft: &Draft| draft.rows.iter().any(|row| row.test == answers_of(target));
     for (target, times) in answers {
+        if is_told(&target, &draft) {
+            continue;
+        }
         each(&format!("{target}, each answer"), &shared(&target, None), times, &mut draft);
     }
     draft.doubt("the file does not say the size of a message without the header of its packets");
@@ -99,8 +104,12 @@ fn single(line: &Line, target: &str, rest: &str, draft: &mut Draft) -> bool {
         words.iter().filter(|word| **word != "-").filter_map(|word| draft.keep(line.number(word))).collect();
     let mut shared = shared(target, Some(line.number));
     lost(Some(words.len() as f64), Some(times.len() as f64), &mut shared, "-C", draft);
-    each(&format!("{target}, answers of -C"), &shared, times, draft);
+    each(&answers_of(target), &shared, times, draft);
     true
+}
+
+fn answers_of(target: &str) -> String {
+    super::short(&format!("{target}, answers of -C"))
 }
 
 /// `192.0.2.1 is alive (0.149 ms)`.

@@ -65,12 +65,12 @@ const OWN: [Kind; 7] = [
     },
 ];
 
-const NOT_READ: &str = "its output is not read; what is: linerate list tools";
-
-const PRINTED: &str = "import what it printed in its place: TOOL ... > FILE";
+/// What is read of the same path.
+const STREAM: &str = "for its path run iperf3 -c HOST -J > FILE, and import that";
+const ROUND_TRIPS: &str = "run ping -c 100 -i 0.2 HOST > FILE on Linux, and import that";
 
 /// Tools that people have beside those that are read.
-const OTHERS: [Kind; 11] = [
+const OTHERS: [Kind; 14] = [
     Kind {
         is_it: |text| text.contains(" times -->") && text.contains(" in "),
         what: "it is what NetPIPE prints, and not the file that it writes",
@@ -87,45 +87,79 @@ const OTHERS: [Kind; 11] = [
     Kind {
         is_it: |text| text.contains("Txn1") && text.contains("Txn2"),
         what: "it is what uperf printed",
-        hint: NOT_READ,
+        hint: STREAM,
     },
     Kind {
         is_it: |text| text.trim_start().starts_with("<ntttcp"),
         what: "it is what ntttcp wrote",
-        hint: NOT_READ,
+        hint: STREAM,
     },
     Kind {
-        is_it: |text| text.contains("\"BW_average\"") || text.contains("\"t_typical\""),
-        what: "it is the JSON of perftest",
-        hint: PRINTED,
+        is_it: |text| {
+            has_key(text, &["BW_average", "t_typical", "bw_avg", "msgRate_avg", "avg_lat", "tps_average"])
+        },
+        what: "it is the JSON of perftest (--out_json), which does not say its units",
+        hint: "import what the same run printed, from its title on: ib_write_bw -a HOST > FILE",
     },
-    Kind { is_it: |text| text.contains("\"bus_bw\""), what: "it is the JSON of nccl-tests", hint: PRINTED },
     Kind {
-        is_it: |text| text.contains("Pinging ") && text.contains("Sent = "),
+        is_it: |text| has_key(text, &["bus_bw"]),
+        what: "it is the JSON of nccl-tests (-J)",
+        hint: "import what the same run printed, which has the same numbers: all_reduce_perf -b 8 -e 1G -f 2 -g 2 > FILE",
+    },
+    Kind {
+        // In any language it writes TTL in capitals, where others do not.
+        is_it: |text| text.contains(" TTL=") || text.contains("Pinging ") && text.contains("Sent = "),
         what: "it is what ping of Windows printed, in whole milliseconds",
-        hint: NOT_READ,
+        hint: ROUND_TRIPS,
     },
     Kind {
-        is_it: |text| text.contains("Loss%") && text.contains("Wrst"),
-        what: "it is what mtr printed",
-        hint: "run ping -c 100 HOST > FILE; mtr's hops are no measurement between two hosts",
+        is_it: |text| (text.contains("Loss%") || text.contains("<Loss>")) && text.contains("Wrst"),
+        what: "it is what mtr printed, whose hops are no measurement between two hosts",
+        hint: ROUND_TRIPS,
     },
     Kind {
-        is_it: |text| text.contains("Requests/sec"),
-        what: "it is what a load generator of HTTP printed (wrk, hey, ab)",
-        hint: NOT_READ,
+        is_it: |text| text.trim_start().starts_with("x 0 ") && text.contains("\np "),
+        what: "it is the raw output of mtr, whose hops are no measurement between two hosts",
+        hint: ROUND_TRIPS,
+    },
+    Kind {
+        is_it: |text| text.contains("Requests/sec:") || text.contains("Requests per second:"),
+        what: "it is what a load generator of HTTP printed (wrk, hey, ab): a server's work is in it",
+        hint: STREAM,
     },
     Kind {
         is_it: |text| text.contains("packets outgoing") && text.contains("bytes outgoing"),
-        what: "it is what trafgen printed",
-        hint: NOT_READ,
+        what: "it is what trafgen printed, which does not know what arrived",
+        hint: STREAM,
     },
     Kind {
-        is_it: |text| text.contains("Bits/s") && text.contains("Protocol") && text.contains("Interval"),
+        is_it: |text| {
+            let has = |name: &str| text.contains(name);
+            has("Protocol    Interval") && ["Bits/s", "Conn/s", "Pkts/s"].iter().any(|name| has(name))
+                || has("ServerAddress") && has("Bits/s")
+        },
         what: "it is what ethr printed",
-        hint: NOT_READ,
+        hint: STREAM,
+    },
+    Kind {
+        is_it: |text| text.contains("99.9%") && text.contains("99.99%") && text.contains("Avg      Min"),
+        what: "it is what ethr printed of latencies",
+        hint: "run sockperf ping-pong -i HOST --tcp > FILE, and import that",
+    },
+    Kind {
+        is_it: |text| text.contains("\"Type\":\"TestResult\"") || text.contains("\"Type\":\"LatencyResult\""),
+        what: "it is the log of ethr",
+        hint: STREAM,
     },
 ];
+
+/// Whether a JSON has one of these keys, with any blanks before its colon.
+fn has_key(text: &str, keys: &[&str]) -> bool {
+    keys.iter().any(|key| {
+        let quoted = format!("\"{key}\"");
+        text.split(&quoted).skip(1).any(|rest| rest.trim_start().starts_with(':'))
+    })
+}
 
 /// The first line.
 fn first(text: &str) -> &str {

@@ -29,6 +29,12 @@ const SIZE: &str = "#bytes";
 const ITERATIONS: &str = "#iterations";
 const LEVEL: &str = "#sl";
 
+/// What no look at the processor's clock changes: each is a difference of two counts of cycles, or half of one.
+const OF_ONE_EXCHANGE: [&str; 5] = ["t_min", "t_max", "t_typical", "99% percentile", "99.9% percentile"];
+/// Of how many times the digits must agree before they prove something: by chance 1 of 50 does.
+const PROOF: usize = 3;
+const OF_CYCLES: &str = "its times are whole or half numbers, as cycles are (-C), though its heads call them usec: they are left out";
+
 /// How far a rate may be from its size times its messages, of which both are rounded.
 const NEAR: f64 = 0.02;
 
@@ -50,6 +56,12 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             test.columns = columns(&line.text);
         } else if let Some((name, half)) = title(&line.text) {
             test = Test::titled(name, half);
+        } else if let Some(unit) = line.text.strip_prefix("#, ") {
+            test.in_cycles = unit == "cycles";
+        } else if line.is_row() && line.text.split_whitespace().next().is_some_and(|word| word.ends_with(','))
+        {
+            // One exchange of -U or -H, of which the table has what holds of all.
+            line.is_unread(&mut draft);
         } else if line.is_row() && !test.columns.is_empty() {
             test.row(&line, &mut draft);
         } else if !test.told(&line, &mut draft) && !line.text.starts_with("---") {
@@ -96,6 +108,8 @@ struct Test {
     columns: Vec<String>,
     /// Whether a time is half of a round trip; none where no title tells the verb.
     half: Option<bool>,
+    /// Whether it says that its times are cycles; most often it does not say.
+    in_cycles: bool,
 }
 
 impl Test {
@@ -107,7 +121,7 @@ impl Test {
             _ => None,
         };
         let shared = Shared { test: name.into(), pattern, ..Shared::default() };
-        Test { shared, columns: Vec::new(), half: Some(half) }
+        Test { shared, half: Some(half), ..Test::default() }
     }
 
     /// Whether a line tells of the test.
@@ -161,10 +175,29 @@ impl Test {
             shared.test = format!("{}, service level {level}", shared.test);
         }
         let before = draft.rows.len();
+        let in_cycles = self.in_cycles || self.has_cycles(&words);
         for (name, word) in self.columns.iter().zip(&words) {
+            if in_cycles && name.starts_with("t_") || in_cycles && name.contains("percentile") {
+                draft.doubt(OF_CYCLES);
+                draft.unread(format!("{place}, {name}"), word);
+                continue;
+            }
             self.cell(line, (name, word), &shared, draft);
         }
         agree(&place, before, draft);
+    }
+
+    /// Whether the times of a row can only be counts of cycles. Times in microseconds have two digits that mean something.
+    fn has_cycles(&self, words: &[&str]) -> bool {
+        let is_one = |name: &String| {
+            let name = name.split('[').next().unwrap_or_default().trim();
+            OF_ONE_EXCHANGE.contains(&name)
+        };
+        let cells = self.columns.iter().zip(words).filter(|(name, _)| is_one(name));
+        let is_count = |word: &str| word.ends_with(".00") || word.ends_with(".50");
+        let (counts, others): (Vec<&str>, Vec<&str>) =
+            cells.map(|(_, word)| *word).partition(|word| is_count(word));
+        counts.len() >= PROOF && others.is_empty()
     }
 
     fn cell(&self, line: &Line, (name, word): (&str, &str), shared: &Shared, draft: &mut Draft) {
