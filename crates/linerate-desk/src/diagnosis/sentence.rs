@@ -11,8 +11,11 @@ use crate::vocabulary::{Knob, KnobKind, Place, RUNGS};
 
 /// The finding that may explain a rate which no bound explains.
 const DISTURBANCE: &str = "foreign-cpu";
-/// The finding that explains more than any bound.
-const THROTTLED: &str = "throttled";
+/// The findings that explain more than any bound, and what each says of these hosts.
+const FIRST: [(&str, &str); 2] = [
+    ("throttled", "A quota of CPU time holds these hosts back"),
+    ("large-vanish", "Large messages vanish between these hosts"),
+];
 
 /// How much more several flows must carry before it is worth a word.
 const WORTH_SAYING: f64 = 1.1;
@@ -24,8 +27,13 @@ pub(super) fn sentence(
     bounds: &[Vec<Bound>],
     findings: &[Finding],
 ) -> String {
+    let first = FIRST.iter().filter_map(|(code, says)| {
+        let finding = findings.iter().find(|finding| finding.code == *code)?;
+        Some(format!("{says}: {}.", finding.detail))
+    });
+    let first: Vec<String> = first.collect();
     let Some(top) = topmost(&analysis.layers) else {
-        return nothing(recording);
+        return [first, vec![nothing(recording, analysis)]].concat().join(" ");
     };
     let layer = &analysis.layers[top];
     let told = match binding(&bounds[top]) {
@@ -39,14 +47,8 @@ pub(super) fn sentence(
     let faults = all_faults(recording.plan(), &layer.rung);
     let told = if faults.is_empty() { told } else { format!("With {faults} put in by hand: {told}") };
     let hint = binding(&bounds[top]).and_then(|bound| hint(recording.plan(), layer, bound));
-    let throttled = findings.iter().find(|one| one.code == THROTTLED);
-    let throttled =
-        throttled.map(|finding| format!("A quota of CPU time holds these hosts back: {}.", finding.detail));
-    [throttled, Some(told), next_told(layer, &bounds[top]), hint]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let told = [Some(told), next_told(layer, &bounds[top]), hint];
+    first.into_iter().chain(told.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
 
 /// The highest layer with a throughput, of the chain if any of it was measured; one flow and one way
@@ -60,11 +62,13 @@ fn topmost(layers: &[Layer]) -> Option<usize> {
     layers.iter().position(plain)
 }
 
-fn nothing(recording: &Recording) -> String {
+fn nothing(recording: &Recording, analysis: &Analysis) -> String {
     let error = recording.end.as_ref().and_then(|end| end.error.as_deref());
+    let is_exchanged = |layer: &Layer| layer.polling_ns.or(layer.sleeping_ns).is_some();
+    let what = if analysis.layers.iter().any(is_exchanged) { "No throughput" } else { "Nothing" };
     match error {
-        Some(error) => format!("Nothing was measured: {error}."),
-        None => "Nothing was measured.".into(),
+        Some(error) => format!("{what} was measured: {error}."),
+        None => format!("{what} was measured."),
     }
 }
 

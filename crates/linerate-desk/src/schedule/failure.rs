@@ -4,7 +4,7 @@ use super::entries::Entry;
 use crate::analysis::half_round_trip_ns;
 use crate::plan::{Case, HostId, PATIENCE_NS};
 use crate::record::{NotMeasured, Recording};
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Pattern, Rung};
 use std::collections::BTreeSet;
 
 /// Where something failed before, nothing may move for so long, or for so many round trips: a case that works is not
@@ -43,8 +43,20 @@ fn hosts(case: &Case) -> BTreeSet<HostId> {
 
 /// Whether failures have taken so much time that no more is tried.
 pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
+    recording.unavailable.iter().any(|not| is_late(not, recording, predicted_ns))
+}
+
+/// Whether something failed so late that nothing is tried again that may fail likewise.
+pub(super) fn is_late(not: &NotMeasured, recording: &Recording, predicted_ns: u64) -> bool {
     // Of a run that goes on with an earlier one its own failures count.
     let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
-    let failed_at = recording.unavailable.iter().filter_map(|not| not.at_ns?.checked_sub(begun_ns)).max();
-    failed_at.is_some_and(|after_ns| after_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
+    let after_ns = not.at_ns.and_then(|at_ns| at_ns.checked_sub(begun_ns));
+    after_ns.is_some_and(|after_ns| after_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
+}
+
+/// Whether a case may fail as that one did: over the same network, or within the same host.
+pub(super) fn may_fail_likewise(case: &Case, not: &NotMeasured) -> bool {
+    let place = |case: &Case| Rung::named(&case.rung).map(|rung| rung.place);
+    let is_likewise = |failed: &Case| place(failed) == place(case) && hosts(failed) == hosts(case);
+    not.case.as_deref().is_some_and(is_likewise)
 }

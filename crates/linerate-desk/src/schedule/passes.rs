@@ -250,6 +250,16 @@ impl Passes {
         self.entries.iter().map(Entry::probe_ns).sum::<u64>() + looks + launching_ns(&self.entries)
     }
 
+    /// Leaves out what may fail as something did long after the run should have ended: all else is still measured.
+    fn give_up(&mut self, recording: &Recording) {
+        let late = |not: &&NotMeasured| failure::is_late(not, recording, self.budget_ns);
+        let late: Vec<&NotMeasured> = recording.unavailable.iter().filter(late).collect();
+        let goes_on = |entry: &Entry| !late.iter().any(|not| failure::may_fail_likewise(&entry.case, not));
+        self.entries.retain(goes_on);
+        self.timelines.retain(goes_on);
+        self.looks.retain(|looks| goes_on(looks.entry()));
+    }
+
     /// A size between the largest message that passes and the smallest that does not, of each exchange that has both:
     /// before the passes, because from there on nothing is tried again.
     fn swallowed(&self, recording: &Recording) -> Vec<Visit> {
@@ -358,11 +368,16 @@ impl Planner for Passes {
         &mut self.visits
     }
 
+    fn gives_up_ns(&self) -> Option<u64> {
+        Some(self.budget_ns)
+    }
+
     fn further(&mut self, recording: &Recording) -> Vec<Visit> {
         for not in recording.failed_for_good() {
             self.entries.retain_mut(|entry| entry.leave_out(not));
             self.timelines.retain_mut(|entry| entry.leave_out(not));
         }
+        self.give_up(recording);
         if self.entries.is_empty() && self.timelines.is_empty() && self.looks.is_empty() {
             return Vec::new();
         }
@@ -404,9 +419,6 @@ impl Planner for Passes {
 
 impl Schedule for Passes {
     fn next(&mut self, recording: &Recording) -> Option<Step> {
-        if failure::are_too_many(recording, self.predicted_ns()) {
-            return None;
-        }
         visit::next(self, recording)
     }
 

@@ -335,6 +335,48 @@ fn where_everything_fails_the_run_ends() {
     assert_eq!((steps.len(), ended.unavailable.is_empty()), (0, false));
 }
 
+#[test]
+fn late_failures_leave_out_what_may_fail_likewise() {
+    let (plan, begun) = begun(|plan| {
+        plan.profile.passes = 1;
+        plan.view = View::Ladder(Rungs::unnamed(["in-host.tcp", "network.tcp", "network.udp"]));
+    });
+    let (whole, _) = run(&plan, begun.clone(), usize::MAX);
+    let of = |steps: &[Step], place: &str| {
+        steps.iter().filter(|step| step.pass == 1 && step.case.rung.starts_with(place)).count()
+    };
+    // Every exchange over the network moves nothing, and takes so much time as no run has.
+    let run_late = |mut recording: Recording, most: usize| {
+        let mut schedule = Passes::new(&plan, &recording);
+        let mut steps = Vec::new();
+        while let Some(step) = schedule.next(&recording).filter(|_| steps.len() < most) {
+            if step.case.rung.starts_with("network.") {
+                recording.push(Event::NotMeasured(NotMeasured {
+                    rung: step.case.rung.clone(),
+                    reason: Reason::new(ReasonKind::Failed, "failed", ""),
+                    arm: Some(step.case.arm),
+                    after_steps: Some(step.number),
+                    case: Some(Box::new(step.case.clone())),
+                    at_ns: Some(3_600_000_000_000),
+                    ..NotMeasured::default()
+                }));
+                continue;
+            }
+            answer(&step).into_iter().for_each(|event| recording.push(event));
+            steps.push(step);
+        }
+        (steps, recording)
+    };
+    let (steps, ended) = run_late(begun.clone(), usize::MAX);
+    assert_eq!(ended.unavailable.len(), 1, "the second is not tried");
+    assert!(of(&whole, "in-host") > 0 && of(&steps, "in-host") == of(&whole, "in-host"));
+    for cut in [1, steps.len() / 2] {
+        let (first, cut_off) = run_late(begun.clone(), cut);
+        let (rest, _) = run_late(cut_off, usize::MAX);
+        assert_eq!(steps, first.into_iter().chain(rest).collect::<Vec<_>>(), "cut at {cut}");
+    }
+}
+
 /// Plans batches that are given.
 struct Batches(Visits, Vec<Vec<Visit>>);
 

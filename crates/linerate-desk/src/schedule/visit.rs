@@ -1,6 +1,7 @@
 //! Visits that are planned as the recording grows.
 
 use super::entries::Entry;
+use super::failure;
 use crate::plan::{Step, Why};
 use crate::record::{NotMeasured, Recording};
 use std::borrow::Cow;
@@ -39,7 +40,7 @@ impl Visits {
 
     /// Takes in the failures up to the last visit that is planned, each once and in their order. What failed is left out
     /// of the round that it fell into, and what failed for good of all that follows.
-    fn take_in(&mut self, recording: &Recording) {
+    fn take_in(&mut self, recording: &Recording, gives_up_ns: Option<u64>) {
         while let Some(failed) = recording.unavailable.get(self.failures) {
             let after = failed.after_steps.map(|after| after as usize);
             if after >= Some(self.all.len()) {
@@ -51,6 +52,13 @@ impl Visits {
                     failed.to_mut().message_bytes = self.above_smallest(after, &failed);
                 }
                 self.leave_out(after, recording.is_for_good(self.failures), &failed);
+                if gives_up_ns.is_some_and(|most_ns| failure::is_late(&failed, recording, most_ns)) {
+                    let mut planned = 0..;
+                    self.all.retain(|visit| {
+                        planned.next() < Some(after)
+                            || !failure::may_fail_likewise(&visit.entry.case, &failed)
+                    });
+                }
             }
             self.failures += 1;
         }
@@ -88,6 +96,10 @@ impl Visits {
 pub(super) trait Planner {
     /// Every visit so far.
     fn visits(&mut self) -> &mut Visits;
+    /// What is predicted of the run, where failures that come long after it have what may fail likewise left out.
+    fn gives_up_ns(&self) -> Option<u64> {
+        None
+    }
     /// Those that follow, with all of them on record; none when the run is complete.
     fn further(&mut self, recording: &Recording) -> Vec<Visit>;
     /// The step of a visit.
@@ -99,7 +111,8 @@ pub(super) trait Planner {
 pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<Step> {
     let number = recording.steps.len();
     for _ in 0..MOST_PLANS {
-        planner.visits().take_in(recording);
+        let gives_up_ns = planner.gives_up_ns();
+        planner.visits().take_in(recording, gives_up_ns);
         if let Some(visit) = planner.visits().all.get(number).cloned() {
             return Some(planner.step(number, &visit, recording));
         }

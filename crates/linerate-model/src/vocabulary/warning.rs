@@ -406,7 +406,7 @@ pub const WARNINGS: &[Warning] = &[
         meaning: "the path takes smaller packets than the hosts' interfaces send",
         rule: "the path MTU of a connection is below the least MTU of the interfaces",
         source: "tcp_info, pmtu; RFC 1191",
-        weight: Weight::Seen,
+        weight: Weight::Changed,
         hint: "find the link with the smaller MTU: tracepath HOST",
     },
     Warning {
