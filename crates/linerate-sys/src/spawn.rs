@@ -2,7 +2,8 @@
 
 use crate::namespace::{Renamed, move_into};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, write};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -31,7 +32,26 @@ pub fn call_otherwise(command: &mut Command, user: u32) {
 /// the terminal reaches the parent alone.
 pub fn tie_to_parent(command: &mut Command) {
     command.process_group(0);
+    end_first_for_memory(command);
     end_with_parent(command);
+}
+
+/// By how many thousandths of the memory that there is a child is taken for larger than it is.
+const SHARE: &[u8] = b"500";
+
+/// Where the kernel ends processes because memory, or that of their control group, is used up, it ends the child before
+/// its parent, which can say why (`oom_score_adj` in proc_pid_oom_score_adj(5)). To ask for that takes no privilege.
+fn end_first_for_memory(command: &mut Command) {
+    let ask = || -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        // Without /proc it is as it was.
+        if let Ok(file) = open(c"/proc/self/oom_score_adj", flags, Mode::empty()) {
+            let _ = write(&file, SHARE);
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(ask) };
 }
 
 /// The child is killed when the *thread* that started it ends, for whatever reason (`PR_SET_PDEATHSIG` in prctl(2)).
@@ -70,6 +90,17 @@ pub fn leave_session(command: &mut Command) {
 mod tests {
     use super::*;
     use crate::process::effective_user;
+
+    #[test]
+    fn a_tied_child_ends_first_for_memory() {
+        let mut command = Command::new("sleep");
+        tie_to_parent(command.arg("60"));
+        let mut child = command.spawn().unwrap();
+        let asked = std::fs::read_to_string(format!("/proc/{}/oom_score_adj", child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(asked.unwrap().trim(), "500");
+    }
 
     #[test]
     fn a_child_believes_itself_another_user() {

@@ -141,6 +141,24 @@ fn a_limit_of_a_control_group_is_told() {
     assert!(met[..6].iter().all(|met| *met), "{met:?}");
 }
 
+#[test]
+fn a_limit_of_memory_is_told_by_who_is_left() {
+    let set = |group: &Group, bytes: &str| {
+        group.set("memory.max", bytes) || group.set("memory.limit_in_bytes", bytes)
+    };
+    let Some(group) = Group::new("memory").filter(|group| set(group, "96M")) else {
+        return println!(
+            "SKIP: limits::a_limit_of_memory_is_told_by_who_is_left: no control group can be made here"
+        );
+    };
+    // A shared room beyond the limit: the kernel ends who fills it, and not who tells.
+    let run =
+        "run lab --only in-host.shared-memory --sizes 512MiB --profile quick --passes 1 --quiet --no-page";
+    let (output, _folder) = run_after(&group.enter(), run);
+    let parts = ["bytes of memory", "it was exceeded", &group.name()];
+    assert!(is_met("memory.max 96M", &output, &parts), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 fn set_quota(group: &Group) -> bool {
     group.set("cpu.max", "30000 100000")
         || (group.set("cpu.cfs_period_us", "100000") && group.set("cpu.cfs_quota_us", "30000"))
