@@ -21,11 +21,14 @@ pub fn not_measured(recording: &Recording) -> Vec<NotMeasured> {
             let whole = NotMeasured { case: None, pattern: None, wait: None, ..not.clone() };
             let is_measured =
                 recording.trials.iter().any(|trial| trial.pass > 0 && not.concerns(&trial.case));
+            let is_same = |other: &NotMeasured| {
+                other.session && other.rung == whole.rung && other.between == whole.between
+            };
             if !is_measured {
-                all.retain(|other| {
-                    !(other.session && other.rung == whole.rung && other.between == whole.between)
-                });
-                all.push(whole);
+                let reason = all.iter().find(|other| is_same(other)).map(|first| first.reason.clone());
+                all.retain(|other| !is_same(other));
+                // The first was given more time, so that its word is the surer.
+                all.push(NotMeasured { reason: reason.unwrap_or(not.reason.clone()), ..whole });
             }
             continue;
         }
@@ -131,7 +134,8 @@ fn together(earlier: &NotMeasured, later: &NotMeasured) -> NotMeasured {
     let mut sizes = [&earlier.message_bytes[..], &later.message_bytes].concat();
     sizes.sort_unstable();
     sizes.dedup();
-    NotMeasured { message_bytes: sizes, ..later.clone() }
+    // The first was given more time, so that its word is the surer.
+    NotMeasured { message_bytes: sizes, reason: earlier.reason.clone(), ..later.clone() }
 }
 
 /// Whether something was not measured that could have been.

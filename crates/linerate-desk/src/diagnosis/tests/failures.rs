@@ -46,6 +46,49 @@ fn a_smaller_mtu_on_the_path_is_told() {
 }
 
 #[test]
+fn the_first_of_two_failures_says_why() {
+    let mut recording = quiet();
+    let is_it = |case: &Case| case.rung == "network.tcp" && case.pattern == Pattern::Stream;
+    fail(&mut recording, is_it);
+    let mut again = recording.unavailable.clone();
+    for not in &mut again {
+        not.reason.why = "failed: no time to wait".into();
+    }
+    recording.unavailable.extend(again);
+    for session in [false, true] {
+        recording.unavailable.iter_mut().for_each(|not| not.session = session);
+        let told = crate::analysis::not_measured(&recording);
+        let of_rung = told.iter().filter(|not| not.rung == "network.tcp");
+        let why: Vec<&str> = of_rung.map(|not| not.reason.why.as_str()).collect();
+        assert!(!why.is_empty() && why.iter().all(|why| *why == "failed: nothing came"), "{why:?}");
+    }
+}
+
+#[test]
+fn large_messages_that_vanish_lead_the_sentence() {
+    let mut recording = quiet();
+    let is_it = |case: &Case| case.rung == "network.tcp" && case.pattern == Pattern::PingPong;
+    let large = |bytes: u64| bytes > 1448;
+    let case = recording.trials.iter().find(|trial| is_it(&trial.case)).unwrap().case.clone();
+    recording.trials.retain(|trial| !is_it(&trial.case) || !large(trial.block.message_bytes));
+    let step = Step { case: case.clone(), number: 3, ..step_of_nothing() };
+    for _ in 0..2 {
+        let reason = Reason::new(ReasonKind::Failed, "failed: nothing came", "");
+        let failed = NotMeasured::failed(&step, &case.pairs, reason);
+        recording.push(Event::NotMeasured(NotMeasured { message_bytes: vec![2048], ..failed }));
+    }
+    let sentence = of(&recording).1.sentence;
+    assert!(
+        sentence.starts_with("Large messages vanish between these hosts: 1 KiB pass, 2 KiB do not."),
+        "{sentence}"
+    );
+    // Without any rate the exchanges were measured nevertheless.
+    recording.trials.retain(|trial| trial.case.pattern == Pattern::PingPong);
+    let sentence = of(&recording).1.sentence;
+    assert!(sentence.ends_with("do not. No throughput was measured."), "{sentence}");
+}
+
+#[test]
 fn a_direction_that_fails_alone_is_told() {
     let back = |case: &Case| {
         case.rung == "network.tcp" && case.pattern == Pattern::Stream && case.pairs.first().from == "b"
