@@ -194,26 +194,45 @@ fn processes(host: &Host<'_>) -> Option<Reached> {
         let found = own(host, Resource::Nproc, "processes and threads of a user", 'u', 1, "1000")?;
         (!host.is_root).then_some(found)
     };
-    let of_space = || {
-        let most = (host.limit)(Resource::As)?;
-        let near = used_bytes(host).is_none_or(|used| used + THREAD_BYTES >= most);
-        near.then(|| memory_of_process(host)).flatten()
+    let of_space = |space: &Space| {
+        let most = (host.limit)(space.resource)?;
+        let near = used_bytes(host, space.place).is_none_or(|used| used + THREAD_BYTES >= most);
+        near.then(|| space.told(host)).flatten()
     };
     group
-        .or_else(of_space)
+        .or_else(|| SPACES.iter().find_map(of_space))
         .or_else(of_user)
         .or_else(|| of_machine(host, "kernel/threads-max", "processes and threads of all users"))
 }
 
-/// The address space that the process has.
-fn used_bytes(host: &Host<'_>) -> Option<u64> {
+/// A limit of a process's memory, and where in /proc/self/statm stands what it has of it.
+struct Space {
+    resource: Resource,
+    place: usize,
+    what: &'static str,
+    flag: char,
+}
+
+const SPACES: [Space; 2] = [
+    Space { resource: Resource::As, place: 0, what: "of address space a process", flag: 'v' },
+    Space { resource: Resource::Data, place: 5, what: "of data a process", flag: 'd' },
+];
+
+impl Space {
+    fn told(&self, host: &Host<'_>) -> Option<Reached> {
+        own(host, self.resource, self.what, self.flag, 1024, "unlimited")
+    }
+}
+
+/// What the process has of a kind of memory.
+fn used_bytes(host: &Host<'_>, place: usize) -> Option<u64> {
     let text = fs::read_to_string(host.root.join("proc/self/statm")).ok()?;
-    text.split(' ').next()?.parse::<u64>().ok()?.checked_mul(rustix::param::page_size() as u64)
+    let pages = text.split_whitespace().nth(place)?.parse::<u64>().ok()?;
+    pages.checked_mul(rustix::param::page_size() as u64)
 }
 
 fn memory_of_process(host: &Host<'_>) -> Option<Reached> {
-    own(host, Resource::As, "of address space a process", 'v', 1024, "unlimited")
-        .or_else(|| own(host, Resource::Data, "of data a process", 'd', 1024, "unlimited"))
+    SPACES.iter().find_map(|space| space.told(host))
 }
 
 fn memory(host: &Host<'_>) -> Option<Reached> {

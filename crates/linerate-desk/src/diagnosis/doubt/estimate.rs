@@ -8,7 +8,7 @@ use crate::record::NotMeasured;
 use crate::record::StepRecord;
 use crate::statistic::{CONFIDENCE, Estimate, interval_ranks};
 use crate::unit::{BitRate, Bytes, counted, significant};
-use crate::vocabulary::{Pattern, Wait};
+use crate::vocabulary::{Pattern, ReasonKind, Wait};
 use serde_json::json;
 
 /// Below this share of segments sent again a link of a host or a room is as good as without loss.
@@ -140,7 +140,10 @@ fn shim(context: &Context, layer: &Layer) -> Option<Found> {
 fn polling_refused(layer: &Layer) -> Option<Found> {
     let left_out = |wait| move |not: &&NotMeasured| not.wait == Some(wait);
     let all = || layer.not_measured.iter().chain(&layer.unavailable);
-    let refused = all().find(left_out(Wait::Polling))?;
+    // What failed on the way was not refused.
+    let is_refused =
+        |not: &&NotMeasured| left_out(Wait::Polling)(not) && not.reason.kind != ReasonKind::Failed;
+    let refused = all().find(is_refused)?;
     let sleeping_too = all().filter(left_out(Wait::Sleeping)).any(|not| not.pattern == refused.pattern);
     (!sleeping_too)
         .then(|| ("polling-refused", refused.reason.why.clone(), json!({ "why": refused.reason.why })))

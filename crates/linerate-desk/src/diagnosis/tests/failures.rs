@@ -3,7 +3,7 @@
 use super::{added, is_plain, network_only, of, quiet};
 use crate::plan::{Case, Pairs, Step};
 use crate::record::{Event, NotMeasured, Reason, Recording};
-use crate::vocabulary::{Pattern, ReasonKind};
+use crate::vocabulary::{Pattern, ReasonKind, Wait};
 use serde_json::json;
 
 /// Takes a case's trials away, and has it fail.
@@ -43,6 +43,15 @@ fn a_smaller_mtu_on_the_path_is_told() {
     let (_, diagnosis) = of(&recording);
     let found = diagnosis.findings.iter().find(|finding| finding.code == "path-mtu").unwrap();
     assert_eq!(found.detail, "1400 on the path, 1500 at the interfaces");
+}
+
+#[test]
+fn an_exchange_that_failed_was_not_refused() {
+    let polls = |case: &Case| {
+        case.rung == "network.tcp" && case.pattern == Pattern::PingPong && case.wait == Wait::Polling
+    };
+    let found = added(|recording| fail(recording, polls));
+    assert!(!found.iter().any(|(code, _)| *code == "polling-refused"), "{found:?}");
 }
 
 #[test]

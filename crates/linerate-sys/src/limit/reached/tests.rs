@@ -41,6 +41,7 @@ fn a_limit_is_told_with_its_value_and_who_set_it() {
     let cases = [
         ("pthread_create", libc::EAGAIN, Resource::Nproc, "2048 processes and threads of a user"),
         ("pthread_create", libc::EAGAIN, Resource::As, "2 KiB of address space"),
+        ("pthread_create", libc::EAGAIN, Resource::Data, "2 KiB of data"),
         ("socket", libc::EMFILE, Resource::Nofile, "2048 open files"),
         ("write", libc::EFBIG, Resource::Fsize, "2 KiB a file"),
         ("io_uring_setup", libc::ENOMEM, Resource::Memlock, "2 KiB of locked memory"),
