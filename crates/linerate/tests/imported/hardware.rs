@@ -167,11 +167,26 @@ fn fping_tells_each_host() {
     near(alive.value(Quantity::RoundTrip, MEAN, PINGS), 149_000.0);
 }
 
+/// What launchers and keepers of logs put before lines.
+const MARKS: [&str; 10] = [
+    "[1,0]<stdout>:",
+    "[1,0]<stdout>: ",
+    "[prterun-host-4711@1,0]<stdout>: ",
+    "[0] ",
+    "0: ",
+    " 0: ",
+    "client-1  | ",
+    "[pod/iperf-7/client] ",
+    "2026-11-27T09:00:00.123456789Z ",
+    "Nov 27 09:00:00 host iperf3[4711]: ",
+];
+
 #[test]
 fn what_a_launcher_puts_before_lines_is_no_part_of_them() {
-    for name in ["osu-latency.txt", "imb-mpi1.txt", "nccl-all-reduce.txt", "netpipe-loopback.out"] {
+    let names = ["osu-latency.txt", "imb-mpi1.txt", "nccl-all-reduce.txt", "netpipe-loopback.out"];
+    for name in names.into_iter().chain(["iperf3-text.txt", "iperf3-tcp.json", "ping-busybox.txt"]) {
         let plain = Told::of(name);
-        for mark in ["[1,0]<stdout>:", "[1,0]<stdout>: ", "[0] ", "0: ", " 0: "] {
+        for mark in MARKS {
             let marked: String = text(name).lines().map(|line| format!("{mark}{line}\n")).collect();
             let found =
                 told(marked.as_bytes(), None).unwrap_or_else(|refusal| panic!("{name} {mark}: {refusal}"));
