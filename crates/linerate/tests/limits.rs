@@ -156,7 +156,7 @@ fn a_limit_of_memory_is_told_by_who_is_left() {
     let run =
         "run lab --only in-host.shared-memory --sizes 512MiB --profile quick --passes 1 --quiet --no-page";
     let (output, _folder) = run_after(&group.enter(), run);
-    let parts = ["bytes of memory", "it was exceeded", &group.name()];
+    let parts = ["the limit is 96 MiB of memory", "it was exceeded", &group.name()];
     assert!(is_met("memory.max 96M", &output, &parts), "{}", String::from_utf8_lossy(&output.stdout));
 }
 

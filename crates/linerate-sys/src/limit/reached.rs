@@ -107,7 +107,7 @@ fn killed_for_memory(host: &Host<'_>) -> Option<Reached> {
         let counts = [("memory.events", "oom_kill"), ("memory.oom_control", "oom_kill")];
         let killed = counts.into_iter().find_map(|(file, word)| group.counter(file, word))?;
         let (file, most) = memory_of_group(&group)?;
-        let found = of_group(&group, file, &most.to_string(), "bytes of memory");
+        let found = of_group(&group, file, &binary(most), "of memory");
         (killed > 0).then(|| Reached { what: format!("{}; it was exceeded", found.what), ..found })
     })
 }
@@ -239,10 +239,20 @@ fn memory(host: &Host<'_>) -> Option<Reached> {
     let of_group = || {
         groups(host.root, "memory").into_iter().find_map(|group| {
             let (file, most) = memory_of_group(&group)?;
-            Some(of_group(&group, file, &most.to_string(), "bytes of memory"))
+            Some(of_group(&group, file, &binary(most), "of memory"))
         })
     };
     memory_of_process(host).or_else(of_group)
+}
+
+/// A size in the largest unit of which it is a whole number.
+fn binary(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let is_whole = |(shift, _): &(u32, &str)| bytes > 0 && bytes.trailing_zeros() >= *shift;
+    units
+        .into_iter()
+        .find(is_whole)
+        .map_or(format!("{bytes} B"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
 }
 
 fn of_group(group: &Group, file: &str, value: &str, what: &str) -> Reached {
