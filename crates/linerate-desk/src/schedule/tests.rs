@@ -343,7 +343,7 @@ fn late_failures_leave_out_what_may_fail_likewise() {
     });
     let (whole, _) = run(&plan, begun.clone(), usize::MAX);
     let of = |steps: &[Step], place: &str| {
-        steps.iter().filter(|step| step.pass == 1 && step.case.rung.starts_with(place)).count()
+        steps.iter().filter(|step| step.why == Why::Pass && step.case.rung.starts_with(place)).count()
     };
     // Every exchange over the network moves nothing, and takes so much time as no run has.
     let run_late = |mut recording: Recording, most: usize| {
