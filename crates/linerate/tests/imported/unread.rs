@@ -80,6 +80,9 @@ fn what_is_not_read_is_named_with_what_is() {
 #[test]
 fn cycles_of_perftest_are_no_microseconds() {
     let real = String::from_utf8(file("perftest-send-lat.txt")).unwrap();
+    // What it says of the clock is another doubt.
+    let real: String =
+        real.lines().filter(|line| !line.contains("Conflicting")).map(|line| format!("{line}\n")).collect();
     // The same exchanges at 2.4 GHz: a time is half of the cycles between two of them.
     let cycles = real
         .replace(
