@@ -3,14 +3,15 @@
 mod application;
 mod fault;
 mod filter;
-mod host;
 mod link;
 mod message;
 
 pub use application::TRANSPORT_OF;
 pub use fault::SHIM_READ_RATE;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
+pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};
+
+use super::{HostKnob, joined};
 
 /// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, and
 /// those of what it crosses.
@@ -93,7 +94,7 @@ impl Had {
 }
 
 /// One setting.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Knob {
     /// The dotted name in flags, plans and records.
     pub name: &'static str,
@@ -201,7 +202,14 @@ const RECEIVE_ENGINES: &[&str] = &[
 const UDP_ENGINES: &[&str] = &["plain", "coalescing", "batch", "segments"];
 
 /// Every knob.
-pub const KNOBS: &[Knob] = &[
+pub const KNOBS: &[Knob] = &joined::<_, { BEFORE_HOSTS.len() + HostKnob::KNOBS.len() + BEHIND_HOSTS.len() }>(&[
+    BEFORE_HOSTS,
+    &HostKnob::KNOBS,
+    BEHIND_HOSTS,
+]);
+
+/// What stands before the hosts' own: of sockets, of libraries, of links.
+const BEFORE_HOSTS: &[Knob] = &[
     Knob {
         name: "socket.send-buffer",
         kind: BUFFER,
@@ -451,29 +459,17 @@ pub const KNOBS: &[Knob] = &[
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
-    LINK_MTU,
-    LINK_OFFLOAD,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
+];
+
+/// What stands behind them: of a lab, and of applications.
+const BEHIND_HOSTS: &[Knob] = &[
     FILTER_RULES,
     FILTER_KIND,
     FILTER_MATCH,
     FILTER_STATE,
     FILTER_AT,
-    host::RECEIVE_BUFFER,
-    host::SEND_BUFFER,
-    host::RECEIVE_LIMIT,
-    host::SEND_LIMIT,
-    host::SLOW_START_AFTER_IDLE,
-    host::MTU_PROBING,
-    host::METRICS_SAVE,
-    host::WINDOW_SCALING,
-    host::SELECTIVE_ACKS,
-    host::QUEUEING,
-    host::RING_SIZE,
-    host::INTERRUPT_DELAY,
-    host::GOVERNOR,
-    host::BUSY_READ,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,
