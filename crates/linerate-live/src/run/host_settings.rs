@@ -3,9 +3,11 @@
 //! What was there is on disk before anything is changed, so that the next start puts it back where this process was killed.
 //! A setting that reads otherwise than what was set is somebody else's by then: it is told of, and left.
 
+mod access;
 mod journal;
 mod place;
 mod tuner;
+mod wanted;
 
 pub use journal::{Became, PutBack, undo};
 
@@ -14,10 +16,11 @@ use crate::record::Granted;
 use crate::vocabulary::{Had, Knob};
 use crate::{Error, Result};
 use journal::{Journal, Line};
-use place::{Place, wanted};
+use place::Place;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use wanted::wanted;
 
 /// Without a word from the controller for so long what was set is put back: a path may be gone with it.
 pub const LEASE: Duration = Duration::from_secs(30);

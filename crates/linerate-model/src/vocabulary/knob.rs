@@ -202,11 +202,12 @@ const RECEIVE_ENGINES: &[&str] = &[
 const UDP_ENGINES: &[&str] = &["plain", "coalescing", "batch", "segments"];
 
 /// Every knob.
-pub const KNOBS: &[Knob] = &joined::<_, { BEFORE_HOSTS.len() + HostKnob::KNOBS.len() + BEHIND_HOSTS.len() }>(&[
-    BEFORE_HOSTS,
-    &HostKnob::KNOBS,
-    BEHIND_HOSTS,
-]);
+pub const KNOBS: &[Knob] =
+    &joined::<_, { BEFORE_HOSTS.len() + HostKnob::KNOBS.len() + BEHIND_HOSTS.len() }>(&[
+        BEFORE_HOSTS,
+        &HostKnob::KNOBS,
+        BEHIND_HOSTS,
+    ]);
 
 /// What stands before the hosts' own: of sockets, of libraries, of links.
 const BEFORE_HOSTS: &[Knob] = &[

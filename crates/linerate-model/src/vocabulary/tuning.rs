@@ -56,7 +56,8 @@ const USUAL: &str = "half round trip, 99th percentile, CPU time a byte, segments
 const BASE: Tunable = Tunable::BASE;
 
 /// Every entry.
-pub const TUNABLES: &[Tunable] = &joined::<_, { WITHIN.len() + HostKnob::TRIED.len() }>(&[WITHIN, &HostKnob::TRIED]);
+pub const TUNABLES: &[Tunable] =
+    &joined::<_, { WITHIN.len() + HostKnob::TRIED.len() }>(&[WITHIN, &HostKnob::TRIED]);
 
 /// What is tried within our own sockets, threads and jobs.
 const WITHIN: &[Tunable] = &[

@@ -1,6 +1,6 @@
 //! `host.busy-read`: receivers that ask again and again.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.busy-read`.

@@ -1,6 +1,6 @@
 //! `host.governor`: what chooses the CPUs' clock.
 
-use super::{CpuPlace, HostKnob, HostPlace, KeptIn, KeptLine, BASE, TRIED};
+use super::{BASE, CpuPlace, HostKnob, HostPlace, KeptIn, KeptLine, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.governor`.
@@ -21,10 +21,8 @@ pub const GOVERNOR: HostKnob = HostKnob {
         ..TRIED
     }),
     place: HostPlace::EachCpu(CpuPlace { name: "governor", file: "cpufreq/scaling_governor" }),
-    kept: &[
-        KeptLine::new(
-            KeptIn::Tmpfiles,
-            "w /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - {}",
-        ),
-    ],
+    kept: &[KeptLine::new(
+        KeptIn::Tmpfiles,
+        "w /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - {}",
+    )],
 };

@@ -1,6 +1,6 @@
 //! `host.interrupt-delay`: how long an interrupt waits.
 
-use super::{AdapterNumbers, AdapterPlace, HostKnob, HostPlace, KeptIn, KeptLine, BASE, TRIED};
+use super::{AdapterNumbers, AdapterPlace, BASE, HostKnob, HostPlace, KeptIn, KeptLine, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.interrupt-delay`.

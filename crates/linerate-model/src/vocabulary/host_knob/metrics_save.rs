@@ -1,6 +1,6 @@
 //! `host.metrics-save`: what a connection knows of the last one.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, Tunable};
 
 /// `host.metrics-save`.

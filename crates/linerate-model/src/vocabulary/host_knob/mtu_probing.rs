@@ -1,6 +1,6 @@
 //! `host.mtu-probing`: whether the largest segment that passes is looked for.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.mtu-probing`.

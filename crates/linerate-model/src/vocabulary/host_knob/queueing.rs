@@ -1,6 +1,6 @@
 //! `host.queueing`: the queueing discipline.
 
-use super::{HostKnob, HostPlace, KeptIn, KeptLine, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, KeptIn, KeptLine, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.queueing`.
@@ -26,11 +26,7 @@ pub const QUEUEING: HostKnob = HostKnob {
         KeptLine {
             file: KeptIn::Network,
             text: "[{}]\nParent=root",
-            words: &[
-                ("fq", "FairQueueing"),
-                ("fq_codel", "FairQueueingControlledDelay"),
-                ("pfifo", "PFIFO"),
-            ],
+            words: &[("fq", "FairQueueing"), ("fq_codel", "FairQueueingControlledDelay"), ("pfifo", "PFIFO")],
         },
         KeptLine::new(KeptIn::NetworkManager, "[tc]\nqdisc.root={}"),
         KeptLine::new(KeptIn::Ifupdown, "    up tc qdisc replace dev $IFACE root {}"),

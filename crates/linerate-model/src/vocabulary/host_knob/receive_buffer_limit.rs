@@ -1,6 +1,6 @@
 //! `host.receive-buffer-limit`: the largest receive buffer that is asked for.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, BUFFER};
+use super::{BASE, BUFFER, HostKnob, HostPlace, SysctlValue};
 use crate::vocabulary::Knob;
 
 /// `host.receive-buffer-limit`.

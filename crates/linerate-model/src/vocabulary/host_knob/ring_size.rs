@@ -1,6 +1,6 @@
 //! `host.ring-size`: descriptors of the adapter's queues.
 
-use super::{AdapterNumbers, AdapterPlace, HostKnob, HostPlace, KeptIn, KeptLine, BASE, TRIED};
+use super::{AdapterNumbers, AdapterPlace, BASE, HostKnob, HostPlace, KeptIn, KeptLine, TRIED};
 use crate::vocabulary::{Knob, KnobKind, Tunable};
 
 /// `host.ring-size`.

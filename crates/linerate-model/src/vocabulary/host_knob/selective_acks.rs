@@ -1,6 +1,6 @@
 //! `host.selective-acks`: acknowledgements of single segments.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, Tunable};
 
 /// `host.selective-acks`.

@@ -1,6 +1,6 @@
 //! `host.send-buffer-limit`: the largest send buffer that is asked for.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, BUFFER};
+use super::{BASE, BUFFER, HostKnob, HostPlace, SysctlValue};
 use crate::vocabulary::Knob;
 
 /// `host.send-buffer-limit`.

@@ -1,6 +1,6 @@
 //! `host.slow-start-after-idle`: how a connection begins after a rest.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, Tunable};
 
 /// `host.slow-start-after-idle`.

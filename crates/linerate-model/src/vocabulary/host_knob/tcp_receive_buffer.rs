@@ -1,6 +1,6 @@
 //! `host.tcp-receive-buffer`: how far a receive buffer grows.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, BUFFER, TRIED};
+use super::{BASE, BUFFER, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, Tunable};
 
 /// `host.tcp-receive-buffer`.

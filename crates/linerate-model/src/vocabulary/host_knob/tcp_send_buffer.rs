@@ -1,6 +1,6 @@
 //! `host.tcp-send-buffer`: how far a send buffer grows.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, BUFFER};
+use super::{BASE, BUFFER, HostKnob, HostPlace, SysctlValue};
 use crate::vocabulary::Knob;
 
 /// `host.tcp-send-buffer`.

@@ -1,6 +1,6 @@
 //! `host.window-scaling`: windows beyond 64 KiB.
 
-use super::{HostKnob, HostPlace, SysctlValue, BASE, TRIED};
+use super::{BASE, HostKnob, HostPlace, SysctlValue, TRIED};
 use crate::vocabulary::{Knob, Tunable};
 
 /// `host.window-scaling`.
