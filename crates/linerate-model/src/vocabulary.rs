@@ -48,8 +48,8 @@ pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
 pub use host_knob::{
-    AdapterNumbers, AdapterPlace, CpuPlace, HOST_KNOBS, HostKnob, HostPlace, KeptIn, KeptLine, LINK_MTU,
-    LINK_OFFLOAD, SysctlValue,
+    AdapterField, AdapterNumbers, AdapterPlace, CpuPlace, HOST_KNOBS, HostKnob, HostPlace, KeptIn, KeptLine,
+    LINK_MTU, LINK_OFFLOAD, SysctlValue,
 };
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES, TRANSPORT_OF};

@@ -50,6 +50,8 @@ pub enum HostPlace {
     Adapter(AdapterPlace),
     /// A file of each CPU.
     EachCpu(CpuPlace),
+    /// A file of each of the interface's receive queues, below the queue's folder in sysfs: a mask of CPUs. On is all of them.
+    EachReceiveQueue(&'static str),
 }
 
 /// What is written for a value.
@@ -74,9 +76,12 @@ pub struct AdapterPlace {
     pub name: &'static str,
     /// Of which of the driver's groups they are.
     pub numbers: AdapterNumbers,
-    /// Each with its value; none is the one that is asked for.
-    pub fields: &'static [(&'static str, Option<u32>)],
+    /// The ways in which adapters have them; the first that an adapter has is its own.
+    pub ways: &'static [&'static [AdapterField]],
 }
+
+/// A number of an adapter, and its value; none is the one that is asked for.
+pub type AdapterField = (&'static str, Option<u32>);
 
 /// A group of numbers that ethtool(8) sets together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +90,8 @@ pub enum AdapterNumbers {
     Rings,
     /// How long a packet may wait for its interrupt.
     Coalescing,
+    /// Queues in use.
+    Channels,
 }
 
 /// A file that each CPU has.

@@ -1,9 +1,10 @@
 //! What a place of a host holds, read and written by the kernel's facility that it is of.
 
 use super::place::{Place, adapter_place, cpu_place, offload};
-use crate::vocabulary::{AdapterNumbers, AdapterPlace};
+use super::queue;
+use crate::vocabulary::{AdapterField, AdapterNumbers, AdapterPlace};
 use crate::{Error, Result};
-use linerate_sys::ethtool::{COALESCING, Ethtool, Group, RINGS};
+use linerate_sys::ethtool::{CHANNELS, COALESCING, Ethtool, Group, RINGS};
 use linerate_sys::netlink::{Netlink, Root};
 use std::fs;
 use std::path::Path;
@@ -33,7 +34,16 @@ fn group(place: AdapterPlace) -> &'static Group {
     match place.numbers {
         AdapterNumbers::Rings => &RINGS,
         AdapterNumbers::Coalescing => &COALESCING,
+        AdapterNumbers::Channels => &CHANNELS,
     }
+}
+
+/// The numbers that an adapter has of these: where the driver tells how many there may be, none of what it has none of.
+fn fields(place: AdapterPlace, found: &[(&str, u32)]) -> &'static [AdapterField] {
+    let most = |name: &str| found.iter().find(|(known, _)| known.strip_suffix("_max") == Some(name));
+    let has = |(name, _): &AdapterField| most(name).is_none_or(|(_, most)| *most > 0);
+    let own = place.ways.iter().find(|fields| fields.iter().all(has));
+    own.or(place.ways.last()).copied().unwrap_or_default()
 }
 
 fn unknown(what: &str) -> Error {
@@ -65,8 +75,8 @@ impl Place {
             Place::Numbers(name, interface) => {
                 let place = adapter_place(name).ok_or_else(|| unknown(name))?;
                 let found = Ethtool::open()?.numbers(interface, group(place))?;
-                let shown =
-                    found.iter().filter(|(name, _)| place.fields.iter().any(|field| field.0 == *name));
+                let fields = fields(place, &found);
+                let shown = found.iter().filter(|(name, _)| fields.iter().any(|field| field.0 == *name));
                 Ok(shown.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
             }
             Place::Queueing(interface) => {
@@ -83,6 +93,7 @@ impl Place {
                 let offload = offload(name).ok_or_else(|| unknown(name))?;
                 Ok(if Ethtool::open()?.offload(interface, offload)? { "on" } else { "off" }.into())
             }
+            Place::OfQueue(file, queue, interface) => queue::read(file, *queue, interface),
             Place::Sysctl(name) | Place::OfCpu(name, _) => {
                 read_file(self.file().ok_or_else(|| unknown(name))?)
             }
@@ -120,9 +131,29 @@ impl Place {
                 let offload = offload(name).ok_or_else(|| unknown(name))?;
                 Ok(Ethtool::open()?.set_offload(interface, offload, value == "on")?)
             }
+            Place::OfQueue(file, queue, interface) => queue::write(file, *queue, interface, value),
             Place::Sysctl(name) | Place::OfCpu(name, _) => {
                 write_file(self.file().ok_or_else(|| unknown(name))?, value)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_has_its_queues_in_one_of_two_ways() {
+        const BOTH: &[AdapterField] = &[("combined", None)];
+        const APART: &[AdapterField] = &[("rx", None), ("tx", None)];
+        let ways: &'static [&'static [AdapterField]] = &[BOTH, APART];
+        let place = AdapterPlace { name: "queues", numbers: AdapterNumbers::Channels, ways };
+        let of = |rx, tx, combined| {
+            fields(place, &[("rx_max", rx), ("tx_max", tx), ("combined_max", combined), ("rx", 1)])
+        };
+        assert_eq!((of(0, 0, 8), of(4, 4, 0), of(37, 37, 74)), (BOTH, APART, BOTH));
+        // What has no maxima, as the delay of interrupts, has them all.
+        assert_eq!(fields(place, &[("combined", 1)]), BOTH);
     }
 }

@@ -20,6 +20,8 @@ pub enum Place {
     Queueing(String),
     /// A file of a CPU: which, and of which one.
     OfCpu(&'static str, u32),
+    /// A file of a receive queue: which, of which one, and its interface.
+    OfQueue(&'static str, u32, String),
 }
 
 /// What the table has of a file of each CPU.
@@ -34,6 +36,14 @@ pub fn cpu_place(name: &str) -> Option<CpuPlace> {
 pub fn adapter_place(name: &str) -> Option<AdapterPlace> {
     HOST_KNOBS.iter().find_map(|one| match one.place {
         HostPlace::Adapter(place) => Some(place).filter(|place| place.name == name),
+        _ => None,
+    })
+}
+
+/// A file of each receive queue, as the table has it.
+fn queue_file(name: &str) -> Option<&'static str> {
+    HOST_KNOBS.iter().find_map(|one| match one.place {
+        HostPlace::EachReceiveQueue(file) => Some(file).filter(|file| *file == name),
         _ => None,
     })
 }
@@ -59,9 +69,8 @@ impl Place {
 
     /// The place of this name on an interface.
     fn on_interface(what: &str, interface: &str) -> Option<Place> {
-        let is_name = !interface.is_empty() && interface.len() < 16 && !interface.contains(['/', ' ']);
         match what {
-            _ if !is_name => None,
+            _ if !is_name(interface) => None,
             "mtu" => Some(Place::Mtu(interface.into())),
             "queueing" => Some(Place::Queueing(interface.into())),
             _ => {
@@ -70,6 +79,14 @@ impl Place {
             }
         }
     }
+}
+
+/// Whether an interface can be called so: what is read here becomes part of a path.
+fn is_name(interface: &str) -> bool {
+    !interface.is_empty()
+        && interface.len() < 16
+        && !interface.contains(['/', ' '])
+        && ![".", ".."].contains(&interface)
 }
 
 impl fmt::Display for Place {
@@ -82,6 +99,7 @@ impl fmt::Display for Place {
             }
             Place::Queueing(interface) => write!(f, "queueing of {interface}"),
             Place::OfCpu(name, cpu) => write!(f, "{name} of cpu{cpu}"),
+            Place::OfQueue(file, queue, interface) => write!(f, "{file} of rx-{queue} of {interface}"),
         }
     }
 }
@@ -95,9 +113,15 @@ impl FromStr for Place {
             let cpu = owner.strip_prefix("cpu")?.parse().ok()?;
             Some(Place::OfCpu(cpu_place(what)?.name, cpu))
         };
+        let of_queue = |what: &str, owner: &str| {
+            let (queue, interface) = owner.strip_prefix("rx-")?.split_once(" of ")?;
+            let queue = queue.parse().ok().filter(|_| is_name(interface))?;
+            Some(Place::OfQueue(queue_file(what)?, queue, interface.into()))
+        };
         let named = || {
             let (what, owner) = text.split_once(" of ")?;
-            of_cpu(what, owner).or_else(|| Place::on_interface(what, owner))
+            let of_part = of_cpu(what, owner).or_else(|| of_queue(what, owner));
+            of_part.or_else(|| Place::on_interface(what, owner))
         };
         let place = sysctl(text).map(Place::Sysctl).or_else(named);
         place.ok_or_else(|| format!("`{text}` is no setting that this program changes"))
@@ -119,6 +143,7 @@ mod tests {
                 HostPlace::Queueing => Place::Queueing(interface()),
                 HostPlace::Adapter(place) => Place::Numbers(place.name, interface()),
                 HostPlace::EachCpu(place) => Place::OfCpu(place.name, 7),
+                HostPlace::EachReceiveQueue(file) => Place::OfQueue(file, 3, interface()),
             };
             assert_eq!(place.to_string().parse(), Ok(place));
         }
@@ -152,6 +177,10 @@ mod tests {
             "governor of cpu../x",
             "queueing of a/b",
             "net.ipv4.tcp_rmem/x",
+            "mtu of ..",
+            "rps_cpus of rx-0 of ../../eth0",
+            "rps_cpus of rx-0/.. of eth0",
+            "rps_cpus of eth0",
             "",
         ] {
             assert!(text.parse::<Place>().is_err(), "{text}");

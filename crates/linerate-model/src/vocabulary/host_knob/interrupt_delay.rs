@@ -23,7 +23,7 @@ pub const INTERRUPT_DELAY: HostKnob = HostKnob {
     place: HostPlace::Adapter(AdapterPlace {
         name: "interrupt-delay",
         numbers: AdapterNumbers::Coalescing,
-        fields: &[("rx_usecs", None), ("adaptive_rx", Some(0))],
+        ways: &[&[("rx_usecs", None), ("adaptive_rx", Some(0))]],
     }),
     kept: &[
         KeptLine::new(KeptIn::Link, "[Link]\nRxCoalesceSec={}us\nUseAdaptiveRxCoalesce=no"),

@@ -23,7 +23,7 @@ pub const RING_SIZE: HostKnob = HostKnob {
     place: HostPlace::Adapter(AdapterPlace {
         name: "rings",
         numbers: AdapterNumbers::Rings,
-        fields: &[("rx", None), ("tx", None)],
+        ways: &[&[("rx", None), ("tx", None)]],
     }),
     kept: &[
         KeptLine::new(KeptIn::Link, "[Link]\nRxBufferSize={}\nTxBufferSize={}"),
