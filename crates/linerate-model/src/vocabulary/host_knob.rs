@@ -11,6 +11,7 @@ mod mtu;
 mod mtu_probing;
 mod offload;
 mod queueing;
+mod queues;
 mod receive_buffer_limit;
 mod ring_size;
 mod selective_acks;
@@ -145,6 +146,7 @@ pub const HOST_KNOBS: &[HostKnob] = &[
     metrics_save::METRICS_SAVE,
     mtu_probing::MTU_PROBING,
     queueing::QUEUEING,
+    queues::QUEUES,
     ring_size::RING_SIZE,
     interrupt_delay::INTERRUPT_DELAY,
     governor::GOVERNOR,
