@@ -13,6 +13,7 @@ mod offload;
 mod queueing;
 mod queues;
 mod receive_buffer_limit;
+mod receive_packet_steering;
 mod ring_size;
 mod selective_acks;
 mod send_buffer_limit;
@@ -147,6 +148,7 @@ pub const HOST_KNOBS: &[HostKnob] = &[
     mtu_probing::MTU_PROBING,
     queueing::QUEUEING,
     queues::QUEUES,
+    receive_packet_steering::RECEIVE_PACKET_STEERING,
     ring_size::RING_SIZE,
     interrupt_delay::INTERRUPT_DELAY,
     governor::GOVERNOR,
