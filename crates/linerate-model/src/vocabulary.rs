@@ -84,7 +84,7 @@ pub use stage::{
 pub use stage_filter::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
-pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
+pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, Takes, TransportEntry};
 pub use trial::{Cache, Content, Sample, Wait};
 pub use tuning::{Scope, TUNABLES, Tunable};
 pub use warning::{Placements, WARNINGS, Warning, Weight};

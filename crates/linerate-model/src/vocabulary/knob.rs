@@ -11,7 +11,7 @@ pub use fault::SHIM_READ_RATE;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};
 
-use super::{HostKnob, joined};
+use super::{HostKnob, Takes, TransportEntry, joined};
 
 /// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, and
 /// those of what it crosses.
@@ -136,53 +136,29 @@ fn is_no_time(text: &str) -> bool {
     behind.len() < text.len() && !behind.starts_with(|c: char| c.is_ascii_digit())
 }
 
-const TCP: &[&str] = &["tcp", "tls", "lite"];
-const UDP: &[&str] = &["udp"];
+/// The transports that take settings of a kind, as their own table says.
+macro_rules! taking {
+    ($($name:ident = $takes:ident),*) => {
+        $(const $name: &[&str] = &TransportEntry::taking::<{ TransportEntry::takers(Takes::$takes) }>(Takes::$takes);)*
+    };
+}
+
+taking!(
+    TCP = Connection,
+    BOUND = Interface,
+    PATHS = Path,
+    INTERNET = Internet,
+    SOCKETS = Buffers,
+    SEALED = Cipher,
+    SHIMMED = Shim,
+    STREAMED = Reads,
+    MULTIPLEXING = Multiplexing,
+    CARRIED = Source
+);
+
 /// Engines are of plain sockets.
 const PLAIN_TCP: &[&str] = &["tcp"];
-/// What can be bound to an interface.
-const BOUND: &[&str] = &["tcp", "udp", "lite"];
-const PATHS: &[&str] = &["tcp", "tls", "mptcp", "lite"];
-const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp", "lite"];
-const SOCKETS: &[&str] =
-    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc", "lite"];
-/// What has a cipher.
-const SEALED: &[&str] = &["tls", "quic"];
-/// Where a shim can stand between a pattern and a link.
-const SHIMMED: &[&str] = &[
-    "tcp",
-    "unix",
-    "unix-datagram",
-    "pipe",
-    "shared-memory",
-    "tls",
-    "quic",
-    "mptcp",
-    "vsock",
-    "sctp",
-    "smc",
-];
-/// Whose streams are bytes that a receiver takes as many of as it asks for.
-const STREAMED: &[&str] =
-    &["tcp", "unix", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
-/// What one thread can serve many flows of.
-const MULTIPLEXING: &[&str] = &["tcp", "unix", "mptcp", "vsock", "sctp", "smc"];
-/// What sends a user's own bytes.
-const CARRIED: &[&str] = &[
-    "tcp",
-    "udp",
-    "unix",
-    "unix-datagram",
-    "pipe",
-    "shared-memory",
-    "tls",
-    "quic",
-    "mptcp",
-    "vsock",
-    "sctp",
-    "smc",
-    "lite",
-];
+const UDP: &[&str] = &["udp"];
 
 const SEND_ENGINES: &[&str] =
     &["write", "epoll", "io-uring", "io-uring-zero-copy", "sendfile", "splice", "zero-copy"];
