@@ -122,6 +122,11 @@ impl Knob {
         KNOBS.iter().find(|knob| knob.name == name)
     }
 
+    /// Whether it acts on a transport.
+    pub fn acts_on(&self, transport: &str) -> bool {
+        self.transports.is_empty() || self.transports.contains(&transport)
+    }
+
     /// Whether it plants a fault with this value.
     pub fn plants_fault(&self, value: &str) -> bool {
         // Nothing is nothing in every unit.
