@@ -29,6 +29,7 @@ pub mod sizes;
 mod step;
 mod suite;
 mod switching;
+mod sysctl;
 mod target;
 mod topology;
 mod tuning;
@@ -68,6 +69,7 @@ pub use suite::{
     SuiteFigure, SuiteTable, TableColumn, TableRow,
 };
 pub use switching::{CUT_THROUGH_BYTES, Switching};
+pub use sysctl::sysctl_value;
 pub use target::{Target, TargetError};
 pub use topology::{Carrier, Topology, WireKind};
 pub use tuning::{BLOCKS_OF_ROUND, RACE_BLOCKS, SCREENING_BLOCKS, Stack, Tuning};

@@ -11,6 +11,7 @@ mod engine;
 mod explanation;
 mod fault;
 mod filter;
+mod host_knob;
 mod knob;
 mod lab_key;
 mod library;
@@ -46,9 +47,13 @@ pub use engine::{Engine, STREAM_ENGINES};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
+pub use host_knob::{
+    AdapterField, AdapterNumbers, AdapterPlace, CpuPlace, HOST_KNOBS, HostKnob, HostPlace, KeptIn, KeptLine,
+    LINK_MTU, LINK_OFFLOAD, SysctlValue,
+};
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, RATES, TRANSPORT_OF};
-pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
+pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES};
 pub use knob::{OF_CONNECTIONS, OF_RELAYS, SHIM_READ_RATE};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{
@@ -79,7 +84,7 @@ pub use stage::{
 pub use stage_filter::{STAGE_FILTERS, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
-pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, TransportEntry};
+pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, Takes, TransportEntry};
 pub use trial::{Cache, Content, Sample, Wait};
 pub use tuning::{Scope, TUNABLES, Tunable};
 pub use warning::{Placements, WARNINGS, Warning, Weight};
@@ -94,6 +99,22 @@ const fn is_same(one: &str, other: &str) -> bool {
         at += 1;
     }
     at == one.len() && at == other.len()
+}
+
+/// The parts of a table one behind the other, before the program runs; `N` is what they have together.
+const fn joined<T: Copy, const N: usize>(parts: &[&[T]]) -> [T; N] {
+    let mut all = [parts[0][0]; N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            all[next] = parts[part][at];
+            (at, next) = (at + 1, next + 1);
+        }
+        part += 1;
+    }
+    assert!(next == N, "the parts of a table are not what it is said to have");
+    all
 }
 
 /// A question for what was probably meant by a name that is not known; `otherwise` where none is near.

@@ -36,6 +36,7 @@ mod onto;
 mod openssh;
 mod page;
 mod pvm;
+mod queues;
 mod races;
 mod reference;
 mod resume;

@@ -23,7 +23,8 @@ const SEED: &str = "LINERATE_KILLS_SEED";
 /// What a search of hosts may change, as a shell prints it.
 const SETTINGS: &str = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem \
      /proc/sys/net/ipv4/tcp_slow_start_after_idle /proc/sys/net/ipv4/tcp_no_metrics_save \
-     /proc/sys/net/ipv4/tcp_mtu_probing; ip -o link show wire0 | grep -o \"mtu [0-9]*\"";
+     /proc/sys/net/ipv4/tcp_mtu_probing /sys/class/net/wire0/queues/rx-*/rps_cpus; ls /sys/class/net/wire0/queues; \
+     ip -o link show wire0 | grep -o \"mtu [0-9]*\"";
 
 fn linerate(arguments: &[&str]) -> Output {
     Command::new(PROGRAM).args(arguments).output().unwrap()
@@ -278,7 +279,7 @@ fn search(fixture: &Fixture) -> Child {
         "--allow",
         "host",
         "--knob",
-        "host-buffers,mtu,host-mtu-probing",
+        "host-buffers,mtu,host-mtu-probing,host-queues,host-receive-packet-steering",
     ]);
     command.args(["--quiet", "--ssh", &fixture.ssh, "--output"]).arg(fixture.folder.path().join("out"));
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()

@@ -26,7 +26,7 @@ pub(super) fn all_faults(plan: Option<&Plan>, rung: &str) -> String {
 pub(super) fn faults(plan: Option<&Plan>, rung: &str) -> String {
     let transport = Rung::named(rung).map_or("", |rung| rung.transport.name);
     let plants = |setting: &&Setting| {
-        let concerns = |knob: &&Knob| knob.transports.is_empty() || knob.transports.contains(&transport);
+        let concerns = |knob: &&Knob| knob.acts_on(transport);
         Knob::named(&setting.knob).filter(concerns).is_some_and(|knob| knob.plants_fault(&setting.value))
     };
     let Some(plan) = plan else { return String::new() };

@@ -2,75 +2,17 @@
 
 use super::arms::ends;
 use crate::analysis::{Tuned, TuningStep, tuned};
-use crate::plan::{Plan, Setting};
+use crate::plan::{Plan, Setting, sysctl_value};
 use crate::record::Recording;
 use crate::unit::{Bytes, signed_percent};
-use crate::vocabulary::{LINK_MTU, LINK_OFFLOAD, MPI_VARIABLES, MpiVariable, Tunable};
+use crate::vocabulary::{HostKnob, HostPlace, KeptIn, MPI_VARIABLES, MpiVariable, SysctlValue, Tunable};
 
 /// A line of a file, of the value that is kept.
 type Line = fn(&str) -> Option<String>;
 
-/// Lines that keep a knob: of which file, and what is written there.
+/// Lines that keep a knob that is no host's own: of which file, and what is written there.
 const LINES: &[(&str, &str, Line)] = &[
-    ("host.tcp-receive-buffer", SYSCTL, |value| {
-        Some(format!("net.ipv4.tcp_rmem = 4096 131072 {}", bytes(value)?))
-    }),
-    ("host.tcp-send-buffer", SYSCTL, |value| {
-        Some(format!("net.ipv4.tcp_wmem = 4096 16384 {}", bytes(value)?))
-    }),
-    ("host.receive-buffer-limit", SYSCTL, |value| Some(format!("net.core.rmem_max = {}", bytes(value)?))),
-    ("host.send-buffer-limit", SYSCTL, |value| Some(format!("net.core.wmem_max = {}", bytes(value)?))),
-    ("host.slow-start-after-idle", SYSCTL, |value| {
-        Some(format!("net.ipv4.tcp_slow_start_after_idle = {}", u8::from(value == "on")))
-    }),
-    ("host.mtu-probing", SYSCTL, |value| Some(format!("net.ipv4.tcp_mtu_probing = {value}"))),
-    ("host.metrics-save", SYSCTL, |value| {
-        Some(format!("net.ipv4.tcp_no_metrics_save = {}", u8::from(value != "on")))
-    }),
-    ("host.window-scaling", SYSCTL, |value| {
-        Some(format!("net.ipv4.tcp_window_scaling = {}", u8::from(value == "on")))
-    }),
-    ("host.selective-acks", SYSCTL, |value| Some(format!("net.ipv4.tcp_sack = {}", u8::from(value == "on")))),
-    ("host.busy-read", SYSCTL, |value| Some(format!("net.core.busy_read = {value}"))),
-    ("host.queueing", NETWORK, |value| Some(format!("[{}]\nParent=root", discipline(value)?))),
-    ("host.queueing", NETWORK_MANAGER, |value| Some(format!("[tc]\nqdisc.root={value}"))),
-    ("host.queueing", IFUPDOWN, |value| Some(format!("    up tc qdisc replace dev $IFACE root {value}"))),
-    ("host.ring-size", LINK, |value| Some(format!("[Link]\nRxBufferSize={value}\nTxBufferSize={value}"))),
-    ("host.ring-size", IFUPDOWN, |value| Some(format!("    up ethtool -G $IFACE rx {value} tx {value}"))),
-    ("host.ring-size", NETWORK_MANAGER, |value| Some(format!("[ethtool]\nring-rx={value}\nring-tx={value}"))),
-    ("host.interrupt-delay", LINK, |value| {
-        Some(format!("[Link]\nRxCoalesceSec={value}us\nUseAdaptiveRxCoalesce=no"))
-    }),
-    ("host.interrupt-delay", IFUPDOWN, |value| {
-        Some(format!("    up ethtool -C $IFACE adaptive-rx off rx-usecs {value}"))
-    }),
-    ("host.interrupt-delay", NETWORK_MANAGER, |value| {
-        Some(format!("[ethtool]\ncoalesce-adaptive-rx=0\ncoalesce-rx-usecs={value}"))
-    }),
-    ("host.governor", TMPFILES, |value| {
-        Some(format!("w /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - {value}"))
-    }),
-    (LINK_MTU.name, NETWORK_MANAGER, |value| Some(format!("[ethernet]\nmtu={value}"))),
-    (LINK_OFFLOAD.name, NETWORK_MANAGER, |value| {
-        let is_on = value == "on";
-        Some(format!("[ethtool]\nfeature-tso={is_on}\nfeature-gso={is_on}\nfeature-gro={is_on}"))
-    }),
     ("tcp.congestion-control", SYSCTL, |value| Some(format!("net.ipv4.tcp_congestion_control = {value}"))),
-    (LINK_MTU.name, LINK, |value| Some(format!("[Link]\nMTUBytes={value}"))),
-    (LINK_MTU.name, IFUPDOWN, |value| Some(format!("    mtu {value}"))),
-    (LINK_OFFLOAD.name, LINK, |value| {
-        let is_on = value == "on";
-        let name = |key: &str| format!("{key}={is_on}\n");
-        Some(format!(
-            "[Link]\n{}",
-            ["TCPSegmentationOffload", "GenericSegmentationOffload", "GenericReceiveOffload"]
-                .map(name)
-                .concat()
-        ))
-    }),
-    (LINK_OFFLOAD.name, IFUPDOWN, |value| {
-        Some(format!("    up ethtool -K $IFACE tso {value} gso {value} gro {value}"))
-    }),
     ("mpi.eager-limit", OPEN_MPI, |value| {
         let size = bytes(value)?;
         Some(format!("btl_tcp_eager_limit = {size}\nbtl_tcp_rndv_eager_limit = {size}"))
@@ -84,23 +26,11 @@ const LINES: &[(&str, &str, Line)] = &[
     }),
 ];
 
-const SYSCTL: &str = "90-linerate.conf";
-const LINK: &str = "10-linerate.link";
-const NETWORK: &str = "10-linerate.network";
-const IFUPDOWN: &str = "interfaces";
-const NETWORK_MANAGER: &str = "linerate.nmconnection";
-const TMPFILES: &str = "90-linerate-tmpfiles.conf";
+const SYSCTL: &str = KeptIn::Sysctl.file();
 const MPI_ENVIRONMENT: &str = "mpi.env";
 const OPEN_MPI: &str = "openmpi-mca-params.conf";
 const PROGRAM: &str = "program.txt";
 const UNDO: &str = "undo.txt";
-
-/// A queueing discipline as systemd.network(5) calls its section.
-fn discipline(value: &str) -> Option<&'static str> {
-    const SECTIONS: &[(&str, &str)] =
-        &[("fq", "FairQueueing"), ("fq_codel", "FairQueueingControlledDelay"), ("pfifo", "PFIFO")];
-    SECTIONS.iter().find(|(name, _)| *name == value).map(|(_, section)| *section)
-}
 
 /// The library whose parameters a file has.
 const FILED: &str = "openmpi";
@@ -109,21 +39,27 @@ const FILED: &str = "openmpi";
 const FILES: &[(&str, &str)] = &[
     (SYSCTL, "# Put it into /etc/sysctl.d on both hosts; sysctl --system reads it.\n"),
     (
-        LINK,
+        KeptIn::Link.file(),
         "# Put it into /etc/systemd/network on both hosts, behind a [Match] of the interface:\n# [Match]\n# OriginalName=eth0\n",
     ),
     (
-        NETWORK,
+        KeptIn::Network.file(),
         "# Put the sections into the interface's file in /etc/systemd/network on both hosts. It stands at the root, as it was tried:\n\
          # net.core.default_qdisc would put one below each queue of an adapter that has several (mq), which was not.\n",
     ),
-    (IFUPDOWN, "# Put the lines into the interface's paragraph of /etc/network/interfaces on both hosts.\n"),
     (
-        NETWORK_MANAGER,
+        KeptIn::Ifupdown.file(),
+        "# Put the lines into the interface's paragraph of /etc/network/interfaces on both hosts.\n",
+    ),
+    (
+        KeptIn::NetworkManager.file(),
         "# Put the lines into the connection's file in /etc/NetworkManager/system-connections on both hosts, below the\n\
          # sections of the same names; nmcli connection reload reads it.\n",
     ),
-    (TMPFILES, "# Put it into /etc/tmpfiles.d on both hosts; systemd-tmpfiles --create reads it.\n"),
+    (
+        KeptIn::Tmpfiles.file(),
+        "# Put it into /etc/tmpfiles.d on both hosts; systemd-tmpfiles --create reads it.\n",
+    ),
     (OPEN_MPI, "# Put it into ~/.openmpi/mca-params.conf on both hosts.\n"),
     (
         MPI_ENVIRONMENT,
@@ -153,11 +89,8 @@ pub fn files(recording: &Recording) -> Vec<(&'static str, String)> {
 /// What a step has to say in a file, behind its proof.
 fn part(file: &str, plan: &Plan, found: &Tuned, step: &TuningStep) -> Option<String> {
     let arm = plan.arms.get((step.arm as usize).checked_sub(1)?)?;
-    let lines = |setting: &Setting| {
-        let of_file = LINES.iter().filter(|(knob, name, _)| *knob == setting.knob && *name == file);
-        of_file.filter_map(|(.., line)| line(&setting.value)).collect::<Vec<_>>()
-    };
-    let mut said: Vec<String> = arm.settings.iter().flat_map(lines).collect();
+    let of_file = |(name, line): (&str, String)| (name == file).then_some(line);
+    let mut said: Vec<String> = arm.settings.iter().flat_map(lines).filter_map(of_file).collect();
     if file == MPI_ENVIRONMENT {
         said.extend(arm.settings.iter().flat_map(variables));
     }
@@ -166,6 +99,24 @@ fn part(file: &str, plan: &Plan, found: &Tuned, step: &TuningStep) -> Option<Str
         said.push(format!("{}: {how}", step.name));
     }
     (!said.is_empty()).then(|| format!("\n# {}\n{}\n", proof(found, step), said.join("\n")))
+}
+
+/// What keeps a setting: of which file, and what is written there.
+fn lines(setting: &Setting) -> Vec<(&'static str, String)> {
+    let value = setting.value.as_str();
+    let Some(host) = HostKnob::named(&setting.knob) else {
+        let of_knob = LINES.iter().filter(|(knob, ..)| *knob == setting.knob);
+        return of_knob.filter_map(|(_, file, line)| Some((*file, line(value)?))).collect();
+    };
+    let lines = host.kept.iter().filter_map(|line| Some((line.file.file(), line.of_value(value)?)));
+    lines.chain(sysctl(host, value).map(|line| (SYSCTL, line))).collect()
+}
+
+/// A file below `/proc/sys` as `sysctl.d` has it.
+fn sysctl(host: &HostKnob, value: &str) -> Option<String> {
+    let HostPlace::Sysctl(file, how) = host.place else { return None };
+    let usual = if let SysctlValue::ThirdOf(usual) = how { usual } else { "" };
+    Some(format!("{} = {}", file.replace('/', "."), sysctl_value(how, usual, value)?))
 }
 
 /// A setting as the variables of each library that is not told by a file.
@@ -221,8 +172,7 @@ mod tests {
         for entry in TUNABLES.iter().filter(|entry| entry.scope == Scope::Host) {
             for level in entry.levels.iter().flat_map(|level| level.split('+')) {
                 let setting: Setting = level.parse().unwrap();
-                let mut lines = LINES.iter().filter(|(knob, ..)| *knob == setting.knob);
-                assert!(lines.any(|(.., line)| line(&setting.value).is_some()), "{level}");
+                assert!(!lines(&setting).is_empty(), "{level}");
             }
         }
     }
@@ -230,15 +180,10 @@ mod tests {
     /// What was tried is the root's; the kernel's default is each queue's, on adapters that have several.
     #[test]
     fn a_queueing_discipline_is_kept_at_the_root() {
-        let kept: Vec<String> = ["fq", "fq_codel", "pfifo"]
-            .iter()
-            .flat_map(|value| {
-                LINES
-                    .iter()
-                    .filter(|(knob, ..)| *knob == "host.queueing")
-                    .map(|(.., line)| line(value).unwrap())
-            })
-            .collect();
+        let texts = ["fq", "fq_codel", "pfifo"].map(|value| format!("host.queueing={value}"));
+        let lines = texts.iter().flat_map(|text| lines(&text.parse().unwrap()));
+        let kept: Vec<String> = lines.map(|(_, line)| line).collect();
+        assert_eq!(kept.len(), 9);
         assert!(kept.iter().all(|text| text.contains("root") && !text.contains("default_qdisc")), "{kept:?}");
         assert!(kept[0].starts_with("[FairQueueing]\n"), "{kept:?}");
     }

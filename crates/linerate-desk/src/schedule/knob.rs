@@ -16,7 +16,7 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
     let rungs: Vec<&Rung> =
         plan.view.rungs().iter().chain(of_suites).filter_map(|id| Rung::named(id)).collect();
-    let is_used = |setting: &&Setting| rungs.iter().any(|rung| concerns(setting, rung));
+    let is_used = |setting: &&Setting| rungs.iter().any(|rung| setting.acts_on(rung));
     asked.filter(is_used).find_map(|setting| lacking(plan, setting, &recording.hosts))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32)
     }
     let arm = plan.arms.get((arm as usize).checked_sub(1)?)?;
     let is_left_out = |setting: &&Setting| {
-        concerns(setting, rung) && Knob::named(&setting.knob).is_some_and(|knob| knob.had != Had::Clipped)
+        setting.acts_on(rung) && Knob::named(&setting.knob).is_some_and(|knob| knob.had != Had::Clipped)
     };
     let (why, hint) = arm
         .settings
@@ -47,12 +47,6 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32)
         .filter(is_left_out)
         .find_map(|setting| lacking(plan, setting, &recording.hosts))?;
     Some(Reason::new(Lacking, why, hint))
-}
-
-/// Whether a setting does something to a rung.
-fn concerns(setting: &Setting, rung: &Rung) -> bool {
-    let serves = |knob: &Knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name);
-    setting.applies_to(rung.id) && Knob::named(&setting.knob).is_some_and(serves)
 }
 
 /// The first host that has not what is asked for.

@@ -3,21 +3,26 @@
 //! What was there is on disk before anything is changed, so that the next start puts it back where this process was killed.
 //! A setting that reads otherwise than what was set is somebody else's by then: it is told of, and left.
 
+mod access;
 mod journal;
 mod place;
+mod queue;
 mod tuner;
+mod wanted;
 
 pub use journal::{Became, PutBack, undo};
 
 use crate::plan::{HostAddress, Setting};
 use crate::record::Granted;
-use crate::vocabulary::{Had, Knob};
+use crate::vocabulary::{Had, HostKnob, HostPlace, Knob};
 use crate::{Error, Result};
 use journal::{Journal, Line};
-use place::{Place, wanted};
+use place::Place;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use wanted::wanted;
 
 /// Without a word from the controller for so long what was set is put back: a path may be gone with it.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -28,9 +33,19 @@ pub fn is_of_host(setting: &Setting, is_lab: bool) -> bool {
     had == Some(Had::Host) || had == Some(Had::Links) && !is_lab
 }
 
+/// Whether it is set on parts of an interface, which other settings make: it is set behind these.
+fn is_of_parts(setting: &Setting) -> bool {
+    let host = HostKnob::named(&setting.knob);
+    host.is_some_and(|host| matches!(host.place, HostPlace::EachReceiveQueue(_)))
+}
+
 /// What was there, and what was set in its place.
 #[derive(Debug, Clone)]
 struct Change {
+    /// The knob that asked for it.
+    knob: String,
+    /// How many changes were made before.
+    at: usize,
     before: String,
     set: String,
 }
@@ -44,6 +59,8 @@ pub struct HostSettings {
     transient: bool,
     journal: Option<Journal>,
     changed: BTreeMap<Place, Change>,
+    /// Changes that were made.
+    changes: usize,
     /// What somebody else changed while it was tried, which is told in the end.
     left: Vec<PutBack>,
     /// When the controller last asked for something.
@@ -58,6 +75,7 @@ impl HostSettings {
             transient: false,
             journal: None,
             changed: BTreeMap::new(),
+            changes: 0,
             left: Vec::new(),
             heard: Instant::now(),
         }
@@ -75,37 +93,45 @@ impl HostSettings {
 
     /// Makes the host what is asked for, and what it was where nothing is; tells what of it was read back.
     pub fn set(&mut self, asked: &[Setting], address: Option<&HostAddress>) -> Result<Vec<Granted>> {
-        let mut granted = Vec::new();
+        // What is not asked for any more may have made what another one is set on.
+        self.put_back_where(|_, change| asked.iter().all(|setting| setting.knob != change.knob))?;
+        let mut granted: Vec<Option<Granted>> = vec![None; asked.len()];
         let mut kept: Vec<Place> = Vec::new();
-        for setting in asked {
-            let mut came: std::result::Result<(), String> = Ok(());
-            // What this host has not is not granted.
-            let places = wanted(setting, address, &|place| self.before(place));
-            let places = places.and_then(|places| self.readable(places));
-            came = came.and(
-                places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({})", with_reason(error))),
-            );
-            for (place, value) in places.unwrap_or_default() {
-                if self.transient && place.is_of_machine() {
-                    // It would outlive the lab, and is written down nowhere.
-                    came = came.and(Err("nothing (it is this machine's, and no lab host's own)".into()));
-                    continue;
-                }
-                kept.push(place.clone());
-                came = came.and(self.change(&place, &value)?);
+        let mut order: Vec<usize> = (0..asked.len()).collect();
+        order.sort_by_key(|at| is_of_parts(&asked[*at]));
+        for at in order {
+            granted[at] = Some(self.set_one(&asked[at], address, &mut kept)?);
+        }
+        self.put_back_where(|place, _| !kept.contains(place))?;
+        Ok(granted.into_iter().flatten().collect())
+    }
+
+    /// Makes the host what one setting asks for, and notes the places that it does.
+    fn set_one(
+        &mut self,
+        setting: &Setting,
+        address: Option<&HostAddress>,
+        kept: &mut Vec<Place>,
+    ) -> Result<Granted> {
+        // What this host has not is not granted.
+        let places = wanted(setting, address, &|place| self.before(place));
+        let places = places.and_then(|places| self.readable(places));
+        let mut came =
+            places.as_ref().map(|_| ()).map_err(|error| format!("nothing ({})", with_reason(error)));
+        for (place, value) in places.unwrap_or_default() {
+            if self.transient && place.is_of_machine() {
+                // It would outlive the lab, and is written down nowhere.
+                came = came.and(Err("nothing (it is this machine's, and no lab host's own)".into()));
+                continue;
             }
-            granted.push(Granted {
-                knob: setting.knob.clone(),
-                asked: Some(setting.value.clone()),
-                granted: Some(came.map_or_else(|found| found, |()| setting.value.clone())),
-            });
+            kept.push(place.clone());
+            came = came.and(self.change(&setting.knob, &place, &value)?);
         }
-        let rest: Vec<Place> = self.changed.keys().filter(|place| !kept.contains(place)).cloned().collect();
-        for place in rest {
-            let back = self.put_back_one(&place)?;
-            self.left.extend(back.filter(|back| back.became == Became::Left));
-        }
-        Ok(granted)
+        Ok(Granted {
+            knob: setting.knob.clone(),
+            asked: Some(setting.value.clone()),
+            granted: Some(came.map_or_else(|found| found, |()| setting.value.clone())),
+        })
     }
 
     /// These places, where each can be read: a driver that tells nothing of its rings has none to be set.
@@ -120,7 +146,7 @@ impl HostSettings {
     }
 
     /// Sets one place; the inner error is what it reads where it does not take the value.
-    fn change(&mut self, place: &Place, value: &str) -> Result<std::result::Result<(), String>> {
+    fn change(&mut self, knob: &str, place: &Place, value: &str) -> Result<std::result::Result<(), String>> {
         let found = place.read()?;
         let known = self.changed.get(place);
         if known.is_some_and(|change| change.set != found && change.before != found) {
@@ -131,20 +157,45 @@ impl HostSettings {
         }
         let before = known.map_or(&found, |change| &change.before).clone();
         self.write_down(place, &before, value)?;
-        self.changed.insert(place.clone(), Change { before, set: value.into() });
+        self.note(knob, place, before, value);
         let written = place.write(value);
         let reads = place.read()?;
         if reads != value {
             // What a driver makes of a value is what must be there when it is put back.
             let before = self.before(place)?;
             self.write_down(place, &before, &reads)?;
-            self.changed.insert(place.clone(), Change { before, set: reads.clone() });
+            self.note(knob, place, before, &reads);
         }
         Ok(match written {
             Ok(()) if reads == value => Ok(()),
             Ok(()) => Err(reads),
             Err(error) => Err(format!("{reads} ({error})")),
         })
+    }
+
+    /// The last change of a place is the one behind which it is put back.
+    fn note(&mut self, knob: &str, place: &Place, before: String, set: &str) {
+        self.changes += 1;
+        let change = Change { knob: knob.into(), at: self.changes, before, set: set.into() };
+        self.changed.insert(place.clone(), change);
+    }
+
+    /// The places that were changed, the last one first: what was made last stands on what was made before.
+    fn places(&self) -> Vec<Place> {
+        let mut places: Vec<(&Place, &Change)> = self.changed.iter().collect();
+        places.sort_by_key(|(_, change)| Reverse(change.at));
+        places.into_iter().map(|(place, _)| place.clone()).collect()
+    }
+
+    /// Puts back what was changed of which this holds.
+    fn put_back_where(&mut self, holds: impl Fn(&Place, &Change) -> bool) -> Result<()> {
+        for place in self.places() {
+            if self.changed.get(&place).is_some_and(|change| holds(&place, change)) {
+                let back = self.put_back_one(&place)?;
+                self.left.extend(back.filter(|back| back.became == Became::Left));
+            }
+        }
+        Ok(())
     }
 
     /// On disk, before it is done.
@@ -172,7 +223,7 @@ impl HostSettings {
 
     /// Puts all back, and says what became of each. One that fails keeps none of the others, and the journal.
     pub fn put_back(&mut self) -> Result<Vec<PutBack>> {
-        let places: Vec<Place> = self.changed.keys().cloned().collect();
+        let places = self.places();
         let mut told = std::mem::take(&mut self.left);
         let mut failed = Ok(());
         for place in places {

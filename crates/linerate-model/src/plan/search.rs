@@ -1,7 +1,7 @@
 //! What a search for causes tries on a rung: an arm for each experiment that changes something there.
 
 use super::{Arm, Setting, SettingError};
-use crate::vocabulary::{CAUSES, Cause, Knob, Place, Rung};
+use crate::vocabulary::{CAUSES, Cause, Place, Rung};
 
 /// The experiments of every cause, in the order of the causes; those on the hosts' settings where that is allowed.
 pub fn experiments(rung: &Rung, settings: &[Setting], with_hosts: bool) -> Result<Vec<Arm>, SettingError> {
@@ -28,17 +28,11 @@ fn of_cause(
     let changes = |arm: &Arm| {
         let is_there = |setting: &Setting| held(setting).is_some_and(|held| held.value == setting.value);
         let is_set = |setting: &Setting| held(setting).is_some();
-        arm.settings.iter().all(|setting| serves(setting, rung))
+        arm.settings.iter().all(|setting| setting.acts_on(rung))
             && !arm.settings.iter().all(is_there)
             && (!cause.undoes || arm.settings.iter().any(is_set))
     };
     Ok(arms.into_iter().filter(changes).collect())
-}
-
-/// Whether a setting does something to a rung.
-fn serves(setting: &Setting, rung: &Rung) -> bool {
-    let serves = |knob: &Knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name);
-    setting.applies_to(rung.id) && Knob::named(&setting.knob).is_some_and(serves)
 }
 
 #[cfg(test)]

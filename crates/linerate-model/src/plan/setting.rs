@@ -2,7 +2,7 @@
 
 use super::{Plan, Target};
 use crate::unit::{BitRate, Bytes, Nanoseconds, count, within};
-use crate::vocabulary::{KNOBS, Knob, KnobKind, LONGEST_NS, RATES, RUNGS, did_you_mean};
+use crate::vocabulary::{KNOBS, Knob, KnobKind, LONGEST_NS, RATES, RUNGS, Rung, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -46,6 +46,12 @@ impl Setting {
     /// Whether the setting is meant for this rung.
     pub fn applies_to(&self, rung: &str) -> bool {
         self.rung.as_deref().is_none_or(|prefix| is_prefix(prefix, rung))
+    }
+
+    /// Whether the setting does something to a rung.
+    pub fn acts_on(&self, rung: &Rung) -> bool {
+        let acts = |knob: &Knob| knob.acts_on(rung.transport.name);
+        self.applies_to(rung.id) && Knob::named(&self.knob).is_some_and(acts)
     }
 }
 

@@ -41,7 +41,7 @@ mod tests {
             for one in rung.engines {
                 for (name, _) in one.settings.iter().map(|set| set.split_once('=').unwrap()) {
                     let knob = Knob::named(name).unwrap_or_else(|| panic!("{name}"));
-                    let serves = knob.transports.is_empty() || knob.transports.contains(&rung.transport.name);
+                    let serves = knob.acts_on(rung.transport.name);
                     assert!(serves && knob.harmless.is_none(), "{}: {name}", one.name);
                 }
             }

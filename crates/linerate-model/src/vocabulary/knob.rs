@@ -3,14 +3,15 @@
 mod application;
 mod fault;
 mod filter;
-mod host;
 mod link;
 mod message;
 
 pub use application::TRANSPORT_OF;
 pub use fault::SHIM_READ_RATE;
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
+pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};
+
+use super::{HostKnob, Takes, TransportEntry, joined};
 
 /// Knobs that act on a connection of `linerate trace` and `linerate capture`, which no rung's loops run on: the connection's own, and
 /// those of what it crosses.
@@ -93,7 +94,7 @@ impl Had {
 }
 
 /// One setting.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Knob {
     /// The dotted name in flags, plans and records.
     pub name: &'static str,
@@ -121,6 +122,11 @@ impl Knob {
         KNOBS.iter().find(|knob| knob.name == name)
     }
 
+    /// Whether it acts on a transport.
+    pub fn acts_on(&self, transport: &str) -> bool {
+        self.transports.is_empty() || self.transports.contains(&transport)
+    }
+
     /// Whether it plants a fault with this value.
     pub fn plants_fault(&self, value: &str) -> bool {
         // Nothing is nothing in every unit.
@@ -135,53 +141,29 @@ fn is_no_time(text: &str) -> bool {
     behind.len() < text.len() && !behind.starts_with(|c: char| c.is_ascii_digit())
 }
 
-const TCP: &[&str] = &["tcp", "tls", "lite"];
-const UDP: &[&str] = &["udp"];
+/// The transports that take settings of a kind, as their own table says.
+macro_rules! taking {
+    ($($name:ident = $takes:ident),*) => {
+        $(const $name: &[&str] = &TransportEntry::taking::<{ TransportEntry::takers(Takes::$takes) }>(Takes::$takes);)*
+    };
+}
+
+taking!(
+    TCP = Connection,
+    BOUND = Interface,
+    PATHS = Path,
+    INTERNET = Internet,
+    SOCKETS = Buffers,
+    SEALED = Cipher,
+    SHIMMED = Shim,
+    STREAMED = Reads,
+    MULTIPLEXING = Multiplexing,
+    CARRIED = Source
+);
+
 /// Engines are of plain sockets.
 const PLAIN_TCP: &[&str] = &["tcp"];
-/// What can be bound to an interface.
-const BOUND: &[&str] = &["tcp", "udp", "lite"];
-const PATHS: &[&str] = &["tcp", "tls", "mptcp", "lite"];
-const INTERNET: &[&str] = &["tcp", "udp", "tls", "mptcp", "lite"];
-const SOCKETS: &[&str] =
-    &["tcp", "udp", "unix", "unix-datagram", "tls", "quic", "mptcp", "vsock", "sctp", "smc", "lite"];
-/// What has a cipher.
-const SEALED: &[&str] = &["tls", "quic"];
-/// Where a shim can stand between a pattern and a link.
-const SHIMMED: &[&str] = &[
-    "tcp",
-    "unix",
-    "unix-datagram",
-    "pipe",
-    "shared-memory",
-    "tls",
-    "quic",
-    "mptcp",
-    "vsock",
-    "sctp",
-    "smc",
-];
-/// Whose streams are bytes that a receiver takes as many of as it asks for.
-const STREAMED: &[&str] =
-    &["tcp", "unix", "pipe", "shared-memory", "tls", "quic", "mptcp", "vsock", "sctp", "smc"];
-/// What one thread can serve many flows of.
-const MULTIPLEXING: &[&str] = &["tcp", "unix", "mptcp", "vsock", "sctp", "smc"];
-/// What sends a user's own bytes.
-const CARRIED: &[&str] = &[
-    "tcp",
-    "udp",
-    "unix",
-    "unix-datagram",
-    "pipe",
-    "shared-memory",
-    "tls",
-    "quic",
-    "mptcp",
-    "vsock",
-    "sctp",
-    "smc",
-    "lite",
-];
+const UDP: &[&str] = &["udp"];
 
 const SEND_ENGINES: &[&str] =
     &["write", "epoll", "io-uring", "io-uring-zero-copy", "sendfile", "splice", "zero-copy"];
@@ -201,7 +183,15 @@ const RECEIVE_ENGINES: &[&str] = &[
 const UDP_ENGINES: &[&str] = &["plain", "coalescing", "batch", "segments"];
 
 /// Every knob.
-pub const KNOBS: &[Knob] = &[
+pub const KNOBS: &[Knob] =
+    &joined::<_, { BEFORE_HOSTS.len() + HostKnob::KNOBS.len() + BEHIND_HOSTS.len() }>(&[
+        BEFORE_HOSTS,
+        &HostKnob::KNOBS,
+        BEHIND_HOSTS,
+    ]);
+
+/// What stands before the hosts' own: of sockets, of libraries, of links.
+const BEFORE_HOSTS: &[Knob] = &[
     Knob {
         name: "socket.send-buffer",
         kind: BUFFER,
@@ -451,29 +441,17 @@ pub const KNOBS: &[Knob] = &[
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
-    LINK_MTU,
-    LINK_OFFLOAD,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
+];
+
+/// What stands behind them: of a lab, and of applications.
+const BEHIND_HOSTS: &[Knob] = &[
     FILTER_RULES,
     FILTER_KIND,
     FILTER_MATCH,
     FILTER_STATE,
     FILTER_AT,
-    host::RECEIVE_BUFFER,
-    host::SEND_BUFFER,
-    host::RECEIVE_LIMIT,
-    host::SEND_LIMIT,
-    host::SLOW_START_AFTER_IDLE,
-    host::MTU_PROBING,
-    host::METRICS_SAVE,
-    host::WINDOW_SCALING,
-    host::SELECTIVE_ACKS,
-    host::QUEUEING,
-    host::RING_SIZE,
-    host::INTERRUPT_DELAY,
-    host::GOVERNOR,
-    host::BUSY_READ,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_STALL,

@@ -14,33 +14,6 @@ const RUNGS: &[(&str, &str)] = &[
     ("network.udp6", "UDP over IPv6"),
 ];
 
-const TRANSPORTS: &[(&str, &str)] = &[
-    ("memory-copy", "memory copy"),
-    ("memory-triad", "memory triad"),
-    ("shared-memory", "shared memory"),
-    ("pipe", "pipe"),
-    ("unix", "Unix socket"),
-    ("unix-datagram", "Unix datagrams"),
-    ("tcp", "TCP"),
-    ("udp", "UDP"),
-    ("tls", "TLS"),
-    ("quic", "QUIC"),
-    ("openssh", "OpenSSH"),
-    ("mptcp", "multipath TCP"),
-    ("vsock", "vsock"),
-    ("sctp", "SCTP"),
-    ("smc", "SMC"),
-    ("rdma", "RDMA"),
-    ("raw", "raw frames"),
-    ("lite", "lite"),
-    ("mpi", "MPI"),
-    ("pvm", "PVM"),
-    ("shmem", "OpenSHMEM"),
-    ("tcgmsg", "TCGMSG"),
-    ("ucx", "UCX"),
-    ("libfabric", "libfabric"),
-];
-
 /// How a setting is said, where it is not its name and its value: `{}` is the value.
 const SETTINGS: &[(&str, &str)] = &[
     ("mpi.implementation", "{}"),
@@ -94,10 +67,7 @@ const VALUES: &[(&str, &str, &str)] = &[
 
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.
 pub fn readable_rung(id: &str) -> String {
-    let of_transport = || {
-        let name = Rung::named(id)?.transport.name;
-        TRANSPORTS.iter().find(|(known, _)| *known == name).map(|(_, said)| *said)
-    };
+    let of_transport = || Rung::named(id).map(|rung| rung.transport.readable);
     let own = RUNGS.iter().find(|(known, _)| *known == id).map(|(_, said)| *said);
     own.or_else(of_transport).unwrap_or(id).into()
 }
@@ -144,9 +114,6 @@ mod tests {
         for rung in ALL {
             let said = readable_rung(rung.id);
             assert!(said != rung.id && !said.contains('.') && !said.contains('='), "{}: {said}", rung.id);
-        }
-        for (name, _) in TRANSPORTS {
-            assert!(ALL.iter().any(|rung| rung.transport.name == *name), "{name} is no transport");
         }
     }
 

@@ -3,11 +3,17 @@
 mod carries;
 mod local;
 mod message;
+mod takes;
 mod waits;
 
 use super::{Need, Pattern};
 use carries::{BOTH_WAYS, BOTH_WAYS_AT_ONCE, CONNECTIONS, IN_TURN, LOSSY};
+use takes::STREAM_SOCKET;
+use takes::Takes::{
+    Buffers, Cipher, Connection, Interface, Internet, Multiplexing, Path, Reads, Shim, Source,
+};
 
+pub use takes::Takes;
 pub use waits::{OTHER_WAITS, OtherWait};
 
 /// A transport in the listing.
@@ -15,6 +21,10 @@ pub use waits::{OTHER_WAITS, OtherWait};
 pub struct TransportEntry {
     /// Its name in plans and records.
     pub name: &'static str,
+    /// What a reader who knows networks calls it.
+    pub readable: &'static str,
+    /// Settings that act on it as on others.
+    pub takes: &'static [Takes],
     /// Whether one process does all the work (memory), or two ends meet.
     pub ends: u32,
     /// Whether the two ends may be on different hosts.
@@ -67,6 +77,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     local::UNIX_DATAGRAM,
     TransportEntry {
         name: "tcp",
+        readable: "TCP",
+        takes: &[Buffers, Connection, Interface, Path, Internet, Shim, Reads, Multiplexing, Source],
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -90,6 +102,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "udp",
+        readable: "UDP",
+        takes: &[Buffers, Interface, Internet, Source],
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -113,6 +127,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "tls",
+        readable: "TLS",
+        takes: &[Buffers, Connection, Path, Internet, Cipher, Shim, Reads, Source],
         ends: 2,
         crosses_hosts: true,
         // Into the record and out of it, besides the kernel's.
@@ -137,6 +153,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "quic",
+        readable: "QUIC",
+        takes: &[Buffers, Cipher, Shim, Reads, Source],
         ends: 2,
         crosses_hosts: true,
         // Into the packet and out of it, besides the kernel's.
@@ -161,6 +179,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "openssh",
+        readable: "OpenSSH",
+        takes: &[],
         ends: 2,
         crosses_hosts: true,
         // Into the program beside it, into the packet, and the same at the other end, besides the kernel's.
@@ -185,6 +205,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "mptcp",
+        readable: "multipath TCP",
+        takes: &[Buffers, Path, Internet, Shim, Reads, Multiplexing, Source],
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -208,6 +230,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "vsock",
+        readable: "vsock",
+        takes: STREAM_SOCKET,
         ends: 2,
         crosses_hosts: false,
         copies: 1,
@@ -230,6 +254,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "sctp",
+        readable: "SCTP",
+        takes: STREAM_SOCKET,
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -252,6 +278,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "smc",
+        readable: "SMC",
+        takes: STREAM_SOCKET,
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -274,6 +302,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "rdma",
+        readable: "RDMA",
+        takes: &[],
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -296,6 +326,8 @@ pub const TRANSPORTS: &[TransportEntry] = &[
     },
     TransportEntry {
         name: "raw",
+        readable: "raw frames",
+        takes: &[],
         ends: 2,
         crosses_hosts: true,
         copies: 1,
@@ -327,6 +359,30 @@ pub const TRANSPORTS: &[TransportEntry] = &[
 ];
 
 impl TransportEntry {
+    /// The names of those that take settings of a kind, in the order of the table; `N` is how many they are.
+    pub(super) const fn taking<const N: usize>(takes: Takes) -> [&'static str; N] {
+        let mut names = [""; N];
+        let (mut at, mut next) = (0, 0);
+        while at < TRANSPORTS.len() {
+            if takes.is_of(TRANSPORTS[at].takes) {
+                names[next] = TRANSPORTS[at].name;
+                next += 1;
+            }
+            at += 1;
+        }
+        names
+    }
+
+    /// How many take settings of a kind.
+    pub(super) const fn takers(takes: Takes) -> usize {
+        let (mut at, mut count) = (0, 0);
+        while at < TRANSPORTS.len() {
+            count += takes.is_of(TRANSPORTS[at].takes) as usize;
+            at += 1;
+        }
+        count
+    }
+
     /// Whether another program's library chooses the ports, and which end connects.
     pub fn chooses_ports(&self) -> bool {
         self.foreign && self.passes_messages

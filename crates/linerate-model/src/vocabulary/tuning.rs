@@ -2,6 +2,8 @@
 //!
 //! The gain that is stated orders the search and nothing else: what is kept is what gains here.
 
+use super::{HostKnob, joined};
+
 /// On what a setting acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -16,7 +18,7 @@ pub enum Scope {
 }
 
 /// One entry of the catalogue.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tunable {
     /// Its name.
     pub name: &'static str,
@@ -51,19 +53,14 @@ impl Scope {
 /// What every entry is held against.
 const USUAL: &str = "half round trip, 99th percentile, CPU time a byte, segments sent again";
 
-const BASE: Tunable = Tunable {
-    name: "",
-    scope: Scope::Socket,
-    levels: &[],
-    gain: 0.0,
-    guard: USUAL,
-    risk: "",
-    keep: "",
-    source: "",
-};
+const BASE: Tunable = Tunable::BASE;
 
 /// Every entry.
-pub const TUNABLES: &[Tunable] = &[
+pub const TUNABLES: &[Tunable] =
+    &joined::<_, { WITHIN.len() + HostKnob::TRIED.len() }>(&[WITHIN, &HostKnob::TRIED]);
+
+/// What is tried within our own sockets, threads and jobs.
+const WITHIN: &[Tunable] = &[
     Tunable {
         name: "buffers",
         levels: &[
@@ -252,129 +249,21 @@ pub const TUNABLES: &[Tunable] = &[
         source: "fi_rxm(7)",
         ..BASE
     },
-    Tunable {
-        name: "mtu",
-        scope: Scope::Host,
-        levels: &["link.mtu=9000"],
-        gain: 0.67,
-        risk: "every device of the path must carry it: else packets vanish",
-        source: "Hurwitz and Feng 2005, section 4.1: 3.6 to 6.0 Gb/s; Feng et al. 2003, section 5.1: +50 %",
-        ..BASE
-    },
-    Tunable {
-        name: "offload",
-        scope: Scope::Host,
-        levels: &["link.offload=on"],
-        gain: 0.6,
-        risk: "a host that forwards packets must not merge them for others (LRO)",
-        source: "ethtool(8); Documentation/networking/segmentation-offloads.rst",
-        ..BASE
-    },
-    Tunable {
-        name: "host-buffers",
-        scope: Scope::Host,
-        levels: &[
-            "host.tcp-receive-buffer=16MiB+host.tcp-send-buffer=16MiB",
-            "host.tcp-receive-buffer=64MiB+host.tcp-send-buffer=64MiB",
-        ],
-        gain: 0.5,
-        risk: "memory of each connection; what lies beyond the last cache costs more to copy",
-        source: "tcp(7), tcp_rmem and tcp_wmem; Turner and Chen 2002, section 4",
-        ..BASE
-    },
-    Tunable {
-        name: "host-window-scaling",
-        scope: Scope::Host,
-        levels: &["host.window-scaling=on"],
-        gain: 0.3,
-        risk: "none that is known today",
-        source: "RFC 7323 section 2; tcp(7), tcp_window_scaling",
-        ..BASE
-    },
-    Tunable {
-        name: "host-selective-acks",
-        scope: Scope::Host,
-        levels: &["host.selective-acks=on"],
-        gain: 0.1,
-        risk: "work of the sender at many losses at once",
-        source: "RFC 2018; tcp(7), tcp_sack",
-        ..BASE
-    },
-    Tunable {
-        name: "host-slow-start-after-idle",
-        scope: Scope::Host,
-        levels: &["host.slow-start-after-idle=off"],
-        gain: 0.03,
-        risk: "a burst after each rest",
-        source: "RFC 5681, section 4.1; ip-sysctl.rst",
-        ..BASE
-    },
-    Tunable {
-        name: "host-metrics-save",
-        scope: Scope::Host,
-        levels: &["host.metrics-save=off"],
-        gain: 0.02,
-        risk: "each connection finds its rate anew",
-        source: "tcp(7), tcp_no_metrics_save",
-        ..BASE
-    },
-    Tunable {
-        name: "host-mtu-probing",
-        scope: Scope::Host,
-        levels: &["host.mtu-probing=1"],
-        gain: 0.02,
-        risk: "smaller segments after losses of another kind",
-        source: "RFC 4821; ip-sysctl.rst",
-        ..BASE
-    },
-    Tunable {
-        name: "host-queueing",
-        scope: Scope::Host,
-        levels: &["host.queueing=fq", "host.queueing=fq_codel", "host.queueing=pfifo"],
-        gain: 0.05,
-        risk: "all that the host sends passes it; of an adapter with several queues one is left",
-        source: "tc-fq(8); RFC 8290",
-        ..BASE
-    },
-    Tunable {
-        name: "host-ring-size",
-        scope: Scope::Host,
-        levels: &["host.ring-size=1024", "host.ring-size=4096"],
-        gain: 0.1,
-        risk: "memory of each queue, and what does not fit into the cache; some adapters are down for a moment",
-        source: "ethtool(8), --set-ring",
-        ..BASE
-    },
-    Tunable {
-        name: "host-interrupt-delay",
-        scope: Scope::Host,
-        levels: &["host.interrupt-delay=10", "host.interrupt-delay=50", "host.interrupt-delay=0"],
-        gain: 0.15,
-        risk: "each message comes so much later; 0 is an interrupt a packet",
-        source: "Hurwitz and Feng 2005, section 3.1: the delay is some 5 us of the latency",
-        ..BASE
-    },
-    Tunable {
-        name: "host-governor",
-        scope: Scope::Host,
-        levels: &["host.governor=performance"],
-        gain: 0.1,
-        risk: "power and heat",
-        source: "Documentation/admin-guide/pm/cpufreq.rst",
-        ..BASE
-    },
-    Tunable {
-        name: "host-busy-read",
-        scope: Scope::Host,
-        levels: &["host.busy-read=50"],
-        gain: 0.05,
-        risk: "a CPU that finds nothing is at work; adapters without it have no gain",
-        source: "Documentation/admin-guide/sysctl/net.rst, busy_read",
-        ..BASE
-    },
 ];
 
 impl Tunable {
+    /// What the others have in common.
+    pub(super) const BASE: Tunable = Tunable {
+        name: "",
+        scope: Scope::Socket,
+        levels: &[],
+        gain: 0.0,
+        guard: USUAL,
+        risk: "",
+        keep: "",
+        source: "",
+    };
+
     /// The entry with this level; none where no entry has it.
     pub fn with_level(level: &str) -> Option<&'static Tunable> {
         let plain = |text: &str| text.replace(' ', "");

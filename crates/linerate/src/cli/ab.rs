@@ -174,8 +174,7 @@ pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'stat
 /// A candidate that cannot touch the rung would be found the same, which is true and useless.
 pub fn applies(setting: &Setting, rung: &Rung) -> Result<()> {
     let knob = Knob::named(&setting.knob);
-    let serves =
-        knob.is_none_or(|knob| knob.transports.is_empty() || knob.transports.contains(&rung.transport.name));
+    let serves = knob.is_none_or(|knob| knob.acts_on(rung.transport.name));
     if serves && setting.applies_to(rung.id) {
         return Ok(());
     }

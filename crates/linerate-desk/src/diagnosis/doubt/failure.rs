@@ -36,7 +36,7 @@ fn vanish(context: &Context, layer: usize) -> Option<Finding> {
         false => headers(context.recording, case, rung),
     };
     let packet = passes + headers;
-    let is_tcp = Knob::named(SEGMENT).is_some_and(|knob| knob.transports.contains(&rung.transport.name));
+    let is_tcp = Knob::named(SEGMENT).is_some_and(|knob| knob.acts_on(rung.transport.name));
     let detail = match ((is_tcp || is_datagram) && exact, exact) {
         (true, _) => format!("{passes} B pass, {fails} B do not: packets above {packet} B vanish"),
         (_, true) => format!("{passes} B pass, {fails} B do not"),

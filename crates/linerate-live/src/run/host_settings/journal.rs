@@ -5,6 +5,7 @@
 //! put back only where it still reads what was set, and only in the network namespace in which it was set.
 
 use super::place::Place;
+use super::queue::ABSENT;
 use crate::lab::own_folder::{lock, path_text};
 use crate::lab::process_journal::{self, ProcessJournal, named, start_of};
 use crate::{Error, Result};
@@ -65,6 +66,7 @@ impl fmt::Display for PutBack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PutBack { place, before, now, .. } = self;
         match self.became {
+            Became::PutBack if now == ABSENT => write!(f, "{place} went with its queue"),
             Became::PutBack => write!(f, "{place} is {now} again"),
             Became::Left => {
                 write!(
@@ -134,7 +136,8 @@ pub fn put_back(place: &Place, before: &str, set: &[String]) -> Result<PutBack> 
     }
     let now = place.read()?;
     let became = match () {
-        () if now == before => Became::PutBack,
+        // With its queue went what was set on it.
+        () if now == before || now == ABSENT => Became::PutBack,
         () if is_ours => Became::Failed,
         () => Became::Left,
     };

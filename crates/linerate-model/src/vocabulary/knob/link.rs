@@ -2,35 +2,6 @@
 
 use super::{Had, Knob, KnobKind};
 
-/// IPv6 does not run over links with a smaller one (RFC 8200, section 5), and would be gone from the host.
-const MTUS: KnobKind = KnobKind::Count(1280, 65_535);
-
-/// `link.mtu`.
-pub const LINK_MTU: Knob = Knob {
-    name: "link.mtu",
-    kind: MTUS,
-    transports: &[],
-    default: "the lab's, or what the hosts have",
-    harmless: None,
-    had: Had::Links,
-    about: "the largest packet of the lab's links while a case is measured; the MTU of real hosts is not touched",
-    source: "RFC 894; rtnetlink(7), IFLA_MTU",
-    hint: "1500 and 9000: what a packet costs; smaller segments on real hosts are tcp.mss",
-};
-
-/// `link.offload`.
-pub const LINK_OFFLOAD: Knob = Knob {
-    name: "link.offload",
-    kind: KnobKind::Switch,
-    transports: &[],
-    default: "on, as the kernel's virtual cables have it",
-    harmless: None,
-    had: Had::Links,
-    about: "whether the lab's interfaces make super-packets of packets, and take them: TSO, GSO and GRO",
-    source: "ethtool(8), --features; Documentation/networking/segmentation-offloads.rst",
-    hint: "off: what each packet costs where none is spared the stack",
-};
-
 /// `link.coalesce`.
 pub const LINK_COALESCE: Knob = Knob {
     name: "link.coalesce",

@@ -1,11 +1,15 @@
 //! Between two ends on one host, and in memory alone.
 
+use super::Takes::{Buffers, Shim, Source};
 use super::TransportEntry;
 use super::carries::{ALONE, BOTH_WAYS, BOTH_WAYS_AT_ONCE, CONNECTIONS, IN_TURN};
+use super::takes::{BYTES, STREAM_SOCKET};
 
 /// `memory-copy`.
 pub const MEMORY_COPY: TransportEntry = TransportEntry {
     name: "memory-copy",
+    readable: "memory copy",
+    takes: &[],
     ends: 1,
     crosses_hosts: false,
     copies: 1,
@@ -30,6 +34,7 @@ pub const MEMORY_COPY: TransportEntry = TransportEntry {
 /// `memory-triad`.
 pub const MEMORY_TRIAD: TransportEntry = TransportEntry {
     name: "memory-triad",
+    readable: "memory triad",
     copies: 0,
     traffic: 0,
     least_bytes: 1 << 10,
@@ -41,6 +46,8 @@ pub const MEMORY_TRIAD: TransportEntry = TransportEntry {
 /// `shared-memory`.
 pub const SHARED_MEMORY: TransportEntry = TransportEntry {
     name: "shared-memory",
+    readable: "shared memory",
+    takes: BYTES,
     ends: 2,
     crosses_hosts: false,
     copies: 1,
@@ -65,6 +72,7 @@ pub const SHARED_MEMORY: TransportEntry = TransportEntry {
 /// `pipe`.
 pub const PIPE: TransportEntry = TransportEntry {
     name: "pipe",
+    readable: "pipe",
     offers: BOTH_WAYS,
     loads: true,
     about: "two pipes, one each way: one write a message, reads of at least 64 KiB",
@@ -75,6 +83,8 @@ pub const PIPE: TransportEntry = TransportEntry {
 /// `unix`.
 pub const UNIX: TransportEntry = TransportEntry {
     name: "unix",
+    readable: "Unix socket",
+    takes: STREAM_SOCKET,
     offers: CONNECTIONS,
     most_flows: None,
     about: "Unix stream sockets, one write a message, reads of at least 64 KiB",
@@ -85,6 +95,8 @@ pub const UNIX: TransportEntry = TransportEntry {
 /// `unix-datagram`.
 pub const UNIX_DATAGRAM: TransportEntry = TransportEntry {
     name: "unix-datagram",
+    readable: "Unix datagrams",
+    takes: &[Buffers, Shim, Source],
     // What the kernel's default send buffer of 208 KiB holds, in powers of two.
     most_bytes: Some(128 << 10),
     offers: BOTH_WAYS_AT_ONCE,

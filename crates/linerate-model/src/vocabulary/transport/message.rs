@@ -1,11 +1,14 @@
 //! Whole messages between two ranks.
 
+use super::Takes::{Buffers, Connection, Interface, Internet, Path, Source};
 use super::TransportEntry;
 use super::carries::{GATHERED, PASSED, PASSED_OVER};
 
 /// `mpi`.
 pub const MPI: TransportEntry = TransportEntry {
     name: "mpi",
+    readable: "MPI",
+    takes: &[],
     ends: 2,
     crosses_hosts: true,
     copies: 1,
@@ -32,6 +35,8 @@ pub const MPI: TransportEntry = TransportEntry {
 /// `pvm`.
 pub const PVM: TransportEntry = TransportEntry {
     name: "pvm",
+    readable: "PVM",
+    takes: &[],
     ends: 2,
     crosses_hosts: true,
     // Into its buffer and out of it, besides the kernel's.
@@ -58,6 +63,8 @@ pub const PVM: TransportEntry = TransportEntry {
 /// `shmem`.
 pub const SHMEM: TransportEntry = TransportEntry {
     name: "shmem",
+    readable: "OpenSHMEM",
+    takes: &[],
     ends: 2,
     crosses_hosts: true,
     copies: 1,
@@ -83,6 +90,7 @@ pub const SHMEM: TransportEntry = TransportEntry {
 /// `tcgmsg`.
 pub const TCGMSG: TransportEntry = TransportEntry {
     name: "tcgmsg",
+    readable: "TCGMSG",
     about: "two nodes of TCGMSG over an MPI of this host, loaded at run time and started by that MPI's launcher",
     source: "R. J. Harrison: Portable tools and applications for parallel computers, 1991; tcgmsg.h of Global Arrays 5.8",
     ..UCX
@@ -91,6 +99,8 @@ pub const TCGMSG: TransportEntry = TransportEntry {
 /// `ucx`.
 pub const UCX: TransportEntry = TransportEntry {
     name: "ucx",
+    readable: "UCX",
+    takes: &[],
     ends: 2,
     crosses_hosts: true,
     copies: 1,
@@ -115,6 +125,7 @@ pub const UCX: TransportEntry = TransportEntry {
 /// `libfabric`.
 pub const LIBFABRIC: TransportEntry = TransportEntry {
     name: "libfabric",
+    readable: "libfabric",
     about: "tagged messages of libfabric, loaded at run time: what Intel MPI and others carry theirs by, without the MPI",
     source: "fabric(7), fi_tagged(3); rdma/fi_tagged.h of libfabric 1.17",
     ..UCX
@@ -123,6 +134,8 @@ pub const LIBFABRIC: TransportEntry = TransportEntry {
 /// `lite`.
 pub const LITE: TransportEntry = TransportEntry {
     name: "lite",
+    readable: "lite",
+    takes: &[Buffers, Connection, Interface, Path, Internet, Source],
     ends: 2,
     crosses_hosts: true,
     copies: 1,
