@@ -1,5 +1,6 @@
 //! Why a rate is lost: causes, each with the signs that raise it and the experiment that decides.
 
+mod paces;
 mod table;
 
 pub use table::CAUSES;

@@ -19,6 +19,9 @@ const UNDONE: &[(&str, &str)] = &[
     ("slow-reader", "shim.read-rate=300Gb/s"),
     ("slow-source", "shim.spin=1ns"),
     ("extra-copies", "shim.copies=1"),
+    ("small-writes", "shim.write-size=1KiB"),
+    ("nagle-delayed-ack", "tcp.no-delay=off"),
+    ("shared-cpu", "cpu.placement=0/0"),
 ];
 
 /// Causes whose experiments the made-up machine does not feel: a rung that it is not measured on, or a pace that it has not.
