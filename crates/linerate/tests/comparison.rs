@@ -68,6 +68,7 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let healthy = report(&output);
     assert!(healthy["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{healthy}");
+    assert!(healthy["sentence"].as_str().unwrap().contains("slowed by 10 % was seen as -"), "{healthy}");
     let verdicts = healthy["verdicts"].as_array().unwrap();
     let tried = linerate::vocabulary::CAUSES.iter().filter(|cause| !cause.undoes).count();
     // Ciphers and libraries are on other rungs.

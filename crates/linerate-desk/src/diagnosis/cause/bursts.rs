@@ -2,17 +2,12 @@
 //! congestion control that gains proves no loss of the path's own then.
 
 use super::{CauseVerdict, Grade, Shown};
-use crate::analysis::{ArmCandidate, Compared};
-use crate::plan::{LEAST_BLOCKS, Plan};
+use crate::analysis::{ArmCandidate, Compared, losses_gone};
+use crate::plan::Plan;
 use crate::unit::percent;
-use crate::vocabulary::metric::RETRANSMIT_SHARE;
 
 const BURSTS: &str = "burst-drops";
 const LOSS: &str = "packet-loss";
-
-/// Pacing has taken the losses away where so small a share of them is left, of at least so many.
-const LEFT: f64 = 0.1;
-const LOST: f64 = 1e-4;
 
 /// Tells the one from the other. A limit of the path stays however its bursts are paced, so it need not gain: it is told where
 /// another change shows that there is more to have, or where what is expected is not there.
@@ -50,9 +45,7 @@ pub(super) fn tell_apart(
 
 /// What says that an experiment took the losses away.
 fn cured(one: &ArmCandidate) -> Option<String> {
-    let guard = one.guards.iter().find(|guard| guard.name == RETRANSMIT_SHARE.key)?;
-    let is_cured = guard.base >= LOST && guard.value <= LEFT * guard.base && guard.change.n >= LEAST_BLOCKS;
-    is_cured.then(|| {
+    losses_gone(one).map(|guard| {
         format!(
             "with {} {} of the segments are sent again, and without it {}",
             one.name,

@@ -40,7 +40,9 @@ impl Shown<'_> {
         let told = |us: f64| Nanoseconds(1e3 * us);
         is_it.then(|| {
             let (taken, least) = (told(taken), told(least));
-            format!("an acknowledgement takes {taken} with less than two segments in flight, and {least} at least")
+            format!(
+                "an acknowledgement takes {taken} with less than two segments in flight, and {least} at least"
+            )
         })
     }
 

@@ -141,6 +141,25 @@ fn a_path_that_drops_bursts_is_told_by_pacing() {
 }
 
 #[test]
+fn a_policer_between_two_paces_is_proved_all_the_same() {
+    // What passes is 1.3 times the rate: the pace below it gains nothing, and the next one above loses.
+    let base_of = |strength: f64| {
+        let world = world(&[("burst-drops", strength)]);
+        let recording = searched(&plan(&world, &[], 90), &world, 1);
+        (crate::analysis::compare_arms(&recording).and_then(|it| it.base).unwrap().median, recording)
+    };
+    let strength = 20.0 * base_of(20.0).0 / 515e6;
+    let (base, recording) = base_of(strength);
+    assert!((505e6..525e6).contains(&base), "{base}");
+    let found = causes(&recording);
+    assert_eq!(faults(&found, Grade::Proved), ["burst-drops"], "{found:#?}");
+    let it = &found[0];
+    assert!(it.gain.and_then(|gain| gain.low) > Some(0.1), "{it:?}");
+    assert_eq!(it.experiment, "tcp.pacing-rate=640Mb/s");
+    assert!(it.evidence.iter().any(|told| told.contains("sent again, and without it")), "{it:?}");
+}
+
+#[test]
 fn what_shows_no_sign_is_not_tried() {
     let world = world(&[("packet-loss", 2.0)]);
     let plan = plan(&world, &[], 90);

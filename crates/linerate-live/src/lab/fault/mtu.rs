@@ -6,7 +6,8 @@ use linerate_sys::netlink::Netlink;
 
 /// Sets it, and reads it back.
 pub(super) fn set(fault: &Fault, interface: &str) -> Result<String> {
-    let refused = |why: String| Error::unavailable(format!("the MTU of {interface}: {why}"), "try another one");
+    let refused =
+        |why: String| Error::unavailable(format!("the MTU of {interface}: {why}"), "try another one");
     let mtu = fault.value.parse().map_err(|_| refused(format!("{} is none", fault.value)))?;
     let mut netlink = Netlink::open()?;
     let link = netlink.link(interface)?;

@@ -134,12 +134,7 @@ impl Faults {
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
-    fn wrap<'s>(
-        self,
-        link: Driven<'s>,
-        (does, is_duplex): (Does, bool),
-        blocks: &[Block],
-    ) -> Shim<'s> {
+    fn wrap<'s>(self, link: Driven<'s>, (does, is_duplex): (Does, bool), blocks: &[Block]) -> Shim<'s> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::new(self.slowdown_percent, does, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];

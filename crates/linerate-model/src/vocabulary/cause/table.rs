@@ -1,8 +1,8 @@
 //! Every cause.
 
 use super::Cause;
-use super::paces::PACES;
 use super::Sign::{Bound, Signal, Warning};
+use super::paces::{FINER_PACES, PACES};
 
 /// What an entry does not say.
 const FAULT: Cause = Cause {
@@ -11,6 +11,7 @@ const FAULT: Cause = Cause {
     signs: &[],
     against: &[],
     experiments: &[],
+    between: &[],
     on_hosts: &[],
     undoes: false,
     is_fault: true,
@@ -99,6 +100,7 @@ pub const CAUSES: &[Cause] = &[
         what: "a policer or a short queue of the path, which drops what comes in bursts",
         signs: &[Signal("segments-lost")],
         experiments: PACES,
+        between: FINER_PACES,
         fix: "pace to what the path carries: tc qdisc replace dev IFACE root fq maxrate RATE, or SO_MAX_PACING_RATE; ask for a shaper with a queue",
         source: "Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016; RFC 2475 section 2.3.3.4",
         ..FAULT
