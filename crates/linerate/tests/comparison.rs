@@ -111,6 +111,22 @@ fn a_pinned_send_buffer_is_proved_on_a_lab() {
     assert!(first["grade"] == "proved" && first["gain"]["low"].as_f64() > Some(1.0), "{first}");
 }
 
+/// Two writes and a read: what the kernel does with them is proved by its own switch.
+#[test]
+#[ignore = "takes minutes: ./test --long"]
+fn a_delayed_acknowledgement_is_proved_on_a_lab() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target = ["lab", "--fault", "write-write-read"];
+    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
+    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &report["verdicts"][0];
+    let found = [&first["cause"], &first["grade"], &first["experiment"]];
+    assert_eq!(found, ["nagle-delayed-ack", "proved", "tcp.no-delay=on"], "{first}");
+}
+
 /// What a lab's own fault does, and what is named for it.
 #[test]
 #[ignore = "waits for what does not come: ./test --long"]
