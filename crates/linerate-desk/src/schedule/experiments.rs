@@ -12,6 +12,7 @@ mod rescue;
 mod timing;
 
 use super::arms::{concerns, decides, is_compared, size};
+use super::blocks::is_answered;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
@@ -129,7 +130,8 @@ impl Experiments {
         let blocks = u64::from(FIRST_LOOK + race_blocks(USUAL as usize, ALPHA));
         let round_ns = blocks * (USUAL + self.standing().len() as u64) * nominal_ns;
         let fitting = (RACE_SHARE * self.budget_ns() as f64 / round_ns as f64) as u64;
-        if fitting < 2 { 1 } else { fitting.min(MOST_VISITS) / 2 * 2 }
+        let is_slow = self.entry.as_ref().is_some_and(|entry| is_answered(&self.plan, &entry.case));
+        if fitting < 2 || is_slow { 1 } else { fitting.min(MOST_VISITS) / 2 * 2 }
     }
 
     /// The plan as it stands, and its controls.

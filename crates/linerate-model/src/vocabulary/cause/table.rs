@@ -208,7 +208,7 @@ pub const CAUSES: &[Cause] = &[
         name: "unfit-congestion-control",
         what: "a congestion control that does not suit the path",
         signs: &[Bound("congestion-window")],
-        against: &[Signal("segments-lost")],
+        against: &[Signal("segments-lost"), Signal("acks-lost")],
         experiments: &[
             "tcp.congestion-control=cubic",
             "tcp.congestion-control=bbr",
