@@ -5,6 +5,7 @@ use super::{CauseVerdict, Grade, Shown};
 use crate::analysis::{ArmCandidate, Compared, losses_gone};
 use crate::plan::Plan;
 use crate::unit::percent;
+use crate::vocabulary::{Cause, Sign};
 
 const BURSTS: &str = "burst-drops";
 const LOSS: &str = "packet-loss";
@@ -23,9 +24,10 @@ pub(super) fn tell_apart(
     };
     let cure = compared.candidates.iter().filter(is_paced).find_map(cured);
     let is_cured = cure.is_some();
-    // What the rate alone says is less than a gain that was seen twice.
+    // What the rate alone says is less than a gain that was seen twice, and than a cause that all of its own signs speak of.
     let is_proved = found.iter().any(|one| one.cause == LOSS && one.grade == Grade::Proved);
-    let by_rate = || shown.filter(|_| !is_proved)?.losses_in_bursts();
+    let is_known = is_proved || found.iter().any(tells_losses);
+    let by_rate = || shown.filter(|_| !is_known)?.losses_in_bursts();
     let Some(told) = cure.or_else(by_rate) else { return };
     let is_of_loss = |one: &&CauseVerdict| [LOSS, BURSTS].contains(&one.cause.as_str());
     // A full queue loses some, too, and pacing to what passes it gains nothing.
@@ -41,6 +43,13 @@ pub(super) fn tell_apart(
         one.grade = grade;
         one.evidence.push(told.clone());
     }
+}
+
+/// Whether it is another cause of losses that is there, as packets which a host drops.
+fn tells_losses(one: &CauseVerdict) -> bool {
+    let is_other = ![LOSS, BURSTS].contains(&one.cause.as_str());
+    let is_of_losses = |cause: &Cause| cause.is_fault && cause.signs.contains(&Sign::Signal("segments-lost"));
+    is_other && one.grade <= Grade::Consistent && Cause::named(&one.cause).is_some_and(is_of_losses)
 }
 
 /// What says that an experiment took the losses away.

@@ -160,6 +160,18 @@ fn a_policer_between_two_paces_is_proved_all_the_same() {
 }
 
 #[test]
+fn losses_that_another_cause_tells_are_no_bursts() {
+    for cause in ["sack-off", "receive-drops"] {
+        for seed in 0..4 {
+            let world = World { noise: 0.03, between: 0.015, ..world(&[(cause, 1.5)]) };
+            let found = causes(&searched(&plan(&world, &[], 90), &world, seed));
+            let told = faults(&found, Grade::Consistent);
+            assert!(told.contains(&cause) && !told.contains(&"burst-drops"), "{cause} {seed}: {told:?}");
+        }
+    }
+}
+
+#[test]
 fn what_shows_no_sign_is_not_tried() {
     let world = world(&[("packet-loss", 2.0)]);
     let plan = plan(&world, &[], 90);
