@@ -107,8 +107,8 @@ fn what_a_program_sets_or_does_holds_its_rate() {
 #[test]
 fn small_writes_cost_the_sender_their_calls() {
     let rate = |fault: &str| measure("lab", &[fault], &[]).rate();
-    let ratio = rate("small-writes=256") / rate("small-writes=64");
-    within("small-writes: rate of four times the size over that of one", ratio, 1.5..6.0);
+    let ratio = rate("small-writes=4KiB") / rate("small-writes=64");
+    within("small-writes: rate of 64 times the size over that of one", ratio, 4.0..200.0);
 }
 
 /// The median time of a request of 1 KiB.
