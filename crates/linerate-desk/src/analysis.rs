@@ -34,7 +34,7 @@ mod trial;
 pub use arms::{
     ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, CutCandidate, Fate, Guard, LeftOut,
     SHORT, Tuned, TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps,
-    is_all_there, is_link_full, is_near, reaching, tuned,
+    finer, is_all_there, is_between, is_link_full, is_near, losses_gone, reaching, tuned,
 };
 pub use capture::{CaptureAnalysis, FlightPoint, analyse_capture};
 pub use curve::{

@@ -41,7 +41,11 @@ const ONE_HEALTHY_IN: usize = 4;
 const ONE_PAIR_IN: usize = 4;
 
 /// Causes that the made-up machine does not feel: it has no cipher or library on this rung, and is faster than any pace that is tried.
-const NOT_FELT: &[&str] = &["slow-cipher", "burst-drops", "eager-limit", "library-buffers", "daemon-route"];
+const NOT_FELT: &[&str] = &["slow-cipher", "eager-limit", "library-buffers", "daemon-route"];
+
+/// Causes that show where paths are slow alone, and how many times more the made-up machine is slowed then: no pace is tried
+/// near its own rate.
+const SLOW_PATHS: &[(&str, f64)] = &[("burst-drops", 8.0)];
 
 /// How much a made-up cause slows, from and to.
 const STRENGTHS: [f64; 2] = [1.1, 5.0];
@@ -183,6 +187,27 @@ const FAULTS: &[Planted] = &[
         fault: "small-reads",
         options: |s| fault(format!("small-reads={:.0}", between(64.0, 2048.0, s))),
         causes: &["small-reads"],
+    },
+    Planted {
+        fault: "small-writes",
+        options: |s| fault(format!("small-writes={:.0}", between(64.0, 2048.0, s))),
+        causes: &["small-writes"],
+    },
+    Planted {
+        fault: "write-write-read",
+        options: |_| fault("write-write-read".into()),
+        causes: &["nagle-delayed-ack"],
+    },
+    Planted { fault: "shared-cpu", options: |_| fault("shared-cpu".into()), causes: &["shared-cpu"] },
+    Planted {
+        fault: "small-mtu",
+        options: |s| fault(format!("b:small-mtu={:.0}", between(600.0, 1300.0, s))),
+        causes: &["mtus-differ", HEALTHY],
+    },
+    Planted {
+        fault: "loss on the way back",
+        options: |s| fault(format!("b-a:loss={:.1}%", between(5.0, 40.0, s))),
+        causes: &["reverse-loss", HEALTHY],
     },
     Planted {
         fault: "extra-copies",
@@ -328,9 +353,10 @@ fn simulated(number: usize, random: &mut ChaCha8Rng) -> Draw {
     };
     let mut names: Vec<&str> = (0..count).map(|_| able[random.random_range(0..able.len())]).collect();
     names.dedup();
-    let planted = names
-        .iter()
-        .map(|name| format!("{name}/{:.2}", between(STRENGTHS[0], STRENGTHS[1], random.random::<f64>())));
+    let planted = names.iter().map(|name| {
+        let more = SLOW_PATHS.iter().find(|(slow, _)| slow == name).map_or(1.0, |(_, more)| *more);
+        format!("{name}/{:.2}", more * between(STRENGTHS[0], STRENGTHS[1], random.random::<f64>()))
+    });
     let planted: Vec<String> = planted.collect();
     let cause = if planted.is_empty() { "none".into() } else { planted.join("+") };
     let noise = between(0.5, 4.0, random.random::<f64>());

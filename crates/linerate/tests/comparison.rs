@@ -68,6 +68,7 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let healthy = report(&output);
     assert!(healthy["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{healthy}");
+    assert!(healthy["sentence"].as_str().unwrap().contains("slowed by 10 % was seen as -"), "{healthy}");
     let verdicts = healthy["verdicts"].as_array().unwrap();
     let tried = linerate::vocabulary::CAUSES.iter().filter(|cause| !cause.undoes).count();
     // Ciphers and libraries are on other rungs.
@@ -108,6 +109,22 @@ fn a_pinned_send_buffer_is_proved_on_a_lab() {
     let causes = ["small-send-buffer", "small-buffers"];
     assert!(causes.iter().any(|cause| first["cause"] == *cause), "{first}");
     assert!(first["grade"] == "proved" && first["gain"]["low"].as_f64() > Some(1.0), "{first}");
+}
+
+/// Two writes and a read: what the kernel does with them is proved by its own switch.
+#[test]
+#[ignore = "takes minutes: ./test --long"]
+fn a_delayed_acknowledgement_is_proved_on_a_lab() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let target = ["lab", "--fault", "write-write-read"];
+    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
+    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &report["verdicts"][0];
+    let found = [&first["cause"], &first["grade"], &first["experiment"]];
+    assert_eq!(found, ["nagle-delayed-ack", "proved", "tcp.no-delay=on"], "{first}");
 }
 
 /// What a lab's own fault does, and what is named for it.

@@ -7,10 +7,12 @@
 //! of a difference.
 
 mod figures;
+mod finer;
 mod judgement;
 mod reached;
 mod tuning;
 
+pub use finer::{finer, is_between, losses_gone};
 pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
 pub use tuning::{
     CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned,

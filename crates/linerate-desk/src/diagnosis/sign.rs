@@ -1,5 +1,7 @@
 //! What a path shows that speaks of a cause: bounds near the rate, signals of its connections and hosts, warnings.
 
+mod ends;
+
 use super::bound::{Bound, NEAR, senders, stream_steps};
 use super::doubt::Finding;
 use super::facts::{busiest_interface, interface_fact};
@@ -65,10 +67,12 @@ pub(super) const NO_LIMIT: f64 = 1e18;
 
 /// How each signal is read; one for each entry of the vocabulary's table, in its order.
 const READ: &[(&str, Reading)] = &[
+    ("acks-lost", |path| path.lost_acks()),
     ("cpu-busy", |path| {
         let busy = path.bounds.iter().filter(|bound| ["sender-cpu", "receiver-cpu"].contains(&bound.name));
         busy.filter(|bound| path.is_near(bound)).map(|bound| bound.evidence.clone()).next()
     }),
+    ("ends-share-cpu", |path| path.shared_cpu()),
     ("filter-rules", |path| {
         let (host, rules) = path.filter_rules().find(|(_, rules)| *rules >= MANY_RULES)?;
         Some(format!("{rules} packet filter rules on {host}"))
@@ -82,11 +86,13 @@ const READ: &[(&str, Reading)] = &[
         let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
         (share < BUSY).then(|| format!("data was outstanding in {} of the time", percent(share)))
     }),
+    ("late-acks", |path| path.late_acks()),
     ("less-than-expected", |path| {
         let expected = path.expected?;
         let is_less = path.measured < SHORT * expected;
         is_less.then(|| format!("{} where {} is expected", BitRate(path.measured), BitRate(expected)))
     }),
+    ("mtus-differ", |path| path.unequal_mtus()),
     ("no-selective-acks", |path| path.lacks(SACK, "no selective acknowledgements were agreed on")),
     ("no-window-scaling", |path| path.lacks(WINDOW_SCALING, "no window scaling was agreed on")),
     (NOTHING_PASSES, |path| path.failure()),

@@ -304,6 +304,7 @@ fn every_knob_that_plants_a_fault_is_named() {
         let value = match knob.kind {
             KnobKind::Duration => "5us",
             KnobKind::Rate => "100Mb/s",
+            KnobKind::Switch => "on",
             _ => "3",
         };
         let shim = added(|recording| {

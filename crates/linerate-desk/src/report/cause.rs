@@ -8,6 +8,7 @@ use super::text::{EXPLAIN, heading};
 use super::{Page, note};
 use crate::analysis::Compared;
 use crate::diagnosis::{CauseVerdict, Grade};
+use crate::plan::SLOWDOWN_PERCENT;
 use crate::unit::{percent, signed_percent};
 use crate::vocabulary::{Cause, Weight};
 
@@ -88,7 +89,24 @@ pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerd
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let link = link(report, compared).map_or(String::new(), |bound| format!(" The link binds: {bound}."));
-    format!("{path} is healthy as far as was tried: {}.{link}{costs}", parts.join("; "))
+    let sure = how_sure(compared, causes);
+    format!("{path} is healthy as far as was tried: {}.{sure}{link}{costs}", parts.join("; "))
+}
+
+/// How much would have been found: no change of what was ruled out gains more than this, and the controls show what is seen.
+fn how_sure(compared: &Compared, causes: &[CauseVerdict]) -> String {
+    let ruled_out = causes.iter().filter(|one| one.is_fault && one.grade == Grade::RuledOut);
+    let gains = ruled_out.filter_map(|one| one.gain?.high).filter(|high| high.is_finite());
+    let most = gains.fold(None, |most: Option<f64>, high| Some(most.map_or(high, |most| most.max(high))));
+    let gains = most.map(|high| format!("no change of theirs gains more than {}", percent(high.max(0.0))));
+    let seen = compared.slowed.as_ref().map(|slowed| {
+        format!(
+            "a sender slowed by {SLOWDOWN_PERCENT} % was seen as {}",
+            signed_percent(slowed.change.estimate)
+        )
+    });
+    let told: Vec<String> = [gains, seen].into_iter().flatten().collect();
+    if told.is_empty() { String::new() } else { format!(" How sure: {}.", told.join("; ")) }
 }
 
 /// `one cause is`, `seven causes are`.

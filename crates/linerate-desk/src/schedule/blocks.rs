@@ -7,7 +7,7 @@ use super::visit::Visit;
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{Recording, Trial};
-use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, Search};
+use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, SHIM_ANSWERED, Search};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -15,6 +15,8 @@ use rand_chacha::ChaCha8Rng;
 /// What a stream sends to find its rate where nothing is known, and at most.
 const PROBE_BYTES: u64 = 4 << 20;
 const MOST_PROBES: u64 = 2000;
+/// Where each message is answered it may take a delayed acknowledgement's 40 ms.
+const MOST_ANSWERED: u64 = 20;
 
 /// How long a flow runs before its probing blocks: they only find the rate.
 const PROBE_WARM_UP_NS: u64 = 100_000_000;
@@ -80,7 +82,11 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
     let cold_from = cold_from(&recording.hosts);
     let is_long = network_path::is_long(round_trip_ns) || entry.bounded && entry.path.is_known();
     let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long };
-    let block = |size| Shape { entry, size, buffers: Buffers::for_size(plan, entry, size, cold_from), scale };
+    let most_probes = if is_answered(plan, &entry.case) { MOST_ANSWERED } else { MOST_PROBES };
+    let block = |size| {
+        let buffers = Buffers::for_size(plan, entry, size, cold_from);
+        Shape { entry, size, buffers, scale, most_probes }
+    };
     let mut blocks = Vec::with_capacity(sizes.len() + 1);
     if entry.warm_up_ns > 0 && !first_probe {
         // At a size whose rate is known, or the warm-up would last as long as the guess is wrong.
@@ -98,6 +104,12 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
         _ => block(size).probing(),
     }));
     blocks
+}
+
+/// Whether each message of a stream is answered, so that it takes as long as an exchange.
+pub(super) fn is_answered(plan: &Plan, case: &Case) -> bool {
+    let value = plan.value_for(&case.rung, case.arm, SHIM_ANSWERED.name);
+    value.is_some_and(|value| SHIM_ANSWERED.plants_fault(value))
 }
 
 /// How long a block is to last.
@@ -148,6 +160,8 @@ struct Shape<'e> {
     size: u64,
     buffers: Buffers,
     scale: Scale,
+    /// The most messages of a stream whose rate is not known.
+    most_probes: u64,
 }
 
 impl Shape<'_> {
@@ -192,7 +206,7 @@ impl Shape<'_> {
 
     /// Messages of a stream that find its rate.
     fn probing_messages(&self) -> u64 {
-        let usual = (PROBE_BYTES / self.size).clamp(1, MOST_PROBES);
+        let usual = (PROBE_BYTES / self.size).clamp(1, self.most_probes);
         let path = &self.entry.path;
         match path.is_long() {
             true => path.probing_messages(self.size),

@@ -7,17 +7,19 @@
 //! like a gain; and after each block one whether an experiment reaches all that is expected, which leaves nothing for the
 //! others to explain. What won is measured once more in fresh blocks. When that is done, or the budget spent, the search ends.
 
+mod between;
 mod rescue;
 mod timing;
 
 use super::arms::{concerns, decides, is_compared, size};
+use super::blocks::is_answered;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, blocks, failure, step};
 use crate::analysis::{
-    ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_near, reaching,
+    ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_between, is_near, reaching,
 };
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
@@ -68,6 +70,8 @@ pub struct Experiments {
     begun: Option<BTreeSet<u32>>,
     /// What was dropped at the look before the end.
     dropped: BTreeSet<u32>,
+    /// The block after which the race began: after the first look, or once more with what lies between experiments.
+    raced_from: u32,
     /// Whether an experiment reaches all that is expected.
     is_explained: bool,
     /// What is confirmed.
@@ -104,6 +108,7 @@ impl Experiments {
             visits: Visits::default(),
             begun: None,
             dropped: BTreeSet::new(),
+            raced_from: FIRST_LOOK,
             is_explained: false,
             chosen: BTreeSet::new(),
         };
@@ -125,7 +130,8 @@ impl Experiments {
         let blocks = u64::from(FIRST_LOOK + race_blocks(USUAL as usize, ALPHA));
         let round_ns = blocks * (USUAL + self.standing().len() as u64) * nominal_ns;
         let fitting = (RACE_SHARE * self.budget_ns() as f64 / round_ns as f64) as u64;
-        if fitting < 2 { 1 } else { fitting.min(MOST_VISITS) / 2 * 2 }
+        let is_slow = self.entry.as_ref().is_some_and(|entry| is_answered(&self.plan, &entry.case));
+        if fitting < 2 || is_slow { 1 } else { fitting.min(MOST_VISITS) / 2 * 2 }
     }
 
     /// The plan as it stands, and its controls.
@@ -156,6 +162,11 @@ impl Experiments {
         (last.at_ns + last.duration_ns).saturating_sub(first.at_ns) as f64 / count as f64
     }
 
+    /// The last block of a race of so many experiments.
+    fn last_of_race(&self, begun: usize) -> u32 {
+        self.raced_from + race_blocks(begun, ALPHA)
+    }
+
     fn block_ns(&self, arms: usize, recording: &Recording) -> f64 {
         (arms as u64 * self.visits_each) as f64 * self.visit_ns(recording)
     }
@@ -170,7 +181,7 @@ impl Experiments {
         let base = compared.and_then(|compared| compared.base).map(|base| base.median);
         let is_asked = |arm: &Arm| {
             let is_suspect = arm.cause.as_ref().is_some_and(|cause| suspects.contains(cause));
-            is_suspect && base.is_none_or(|base| is_near(arm, base))
+            is_suspect && !is_between(arm) && base.is_none_or(|base| is_near(arm, base))
         };
         let asked = (1..).zip(&self.plan.arms).filter(|(number, _)| !self.refused.contains(number));
         let asked: Vec<(u32, &Arm)> = asked.filter(|(_, arm)| is_asked(arm)).collect();
@@ -246,7 +257,11 @@ impl Experiments {
         let last = self.last_block();
         if last == FIRST_LOOK + DROP_LOOK && self.confirmed() == 0 && self.dropped.is_empty() {
             let compared = compare_arms(recording);
-            self.dropped = compared.map_or_else(BTreeSet::new, |compared| self.beaten(&compared));
+            self.dropped = compared.as_ref().map_or_else(BTreeSet::new, |compared| self.beaten(compared));
+            let between = compared.map_or_else(Vec::new, |compared| self.go_between(&compared, recording));
+            if !between.is_empty() {
+                return between;
+            }
         }
         if self.confirmed() == 0 && last > FIRST_LOOK && !self.is_explained {
             let compared = compare_arms(recording);
@@ -254,7 +269,7 @@ impl Experiments {
             self.is_explained = !reaching.is_empty();
             self.dropped.extend(begun.difference(&reaching).filter(|_| self.is_explained));
         }
-        if self.confirmed() == 0 && last < FIRST_LOOK + race_blocks(begun.len(), ALPHA) {
+        if self.confirmed() == 0 && last < self.last_of_race(begun.len()) {
             let racing = self.standing().into_iter().chain(begun.difference(&self.dropped).copied());
             return self.block(last + 1, Why::Block, &racing.collect());
         }
@@ -335,8 +350,7 @@ impl Schedule for Experiments {
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
-        let whole =
-            FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len), ALPHA);
+        let whole = self.last_of_race(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len));
         let racing =
             self.begun.as_ref().map_or(USUAL as usize, |begun| begun.difference(&self.dropped).count());
         let race = f64::from(whole.saturating_sub(self.last_block())) * self.block_ns(3 + racing, recording);
@@ -356,7 +370,7 @@ impl Schedule for Experiments {
     }
 
     fn stage(&self, step: &Step) -> String {
-        let of = FIRST_LOOK + race_blocks(self.begun.as_ref().map_or(1, BTreeSet::len), ALPHA);
+        let of = self.last_of_race(self.begun.as_ref().map_or(1, BTreeSet::len));
         match (step.why, self.comparison.block_of(step.pass)) {
             (Why::Probe, _) => "warm-up".to_owned(),
             (Why::Confirm, _) => format!("confirming {} of {CONFIRMATION_BLOCKS}", self.confirmed()),

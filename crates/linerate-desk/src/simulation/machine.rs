@@ -16,6 +16,9 @@ const KNEE: f64 = 0.5;
 /// What a byte costs a copy.
 const COPY_NS_PER_BYTE: f64 = 0.05;
 
+/// A policer lets so many times the rate pass that it leaves TCP.
+const POLICED: f64 = 1.3;
+
 /// Parallel flows together carry the rate of one, times their number to this power.
 const FLOWS: f64 = 0.3;
 
@@ -106,9 +109,22 @@ impl Machine {
         held.max(paced_ns - whole_ns) * (1.0 + slowdown / 100.0)
     }
 
+    /// Whether a pace takes a cause away of which a pace between others does: a policer's, which lets more pass than TCP has of it.
+    fn is_below_policer(&self, one: &PlantedCause, plan: &Plan, case: &Case) -> bool {
+        let pace = plan.value_for(&case.rung, case.arm, PACING).and_then(|text| text.parse::<BitRate>().ok());
+        let bytes = plan.profile.sizes.iter().copied().max().unwrap_or(1);
+        let held_bps = 8e9 * bytes as f64 / (self.message_ns(case, bytes) * one.strength);
+        pace.is_some_and(|pace| pace.0 <= POLICED * held_bps)
+    }
+
     /// The causes that hold a case back.
     pub fn holding<'m>(&'m self, plan: &'m Plan, case: &'m Case) -> impl Iterator<Item = &'m PlantedCause> {
-        self.world.causes.iter().filter(move |one| !is_taken_away(&one.cause, plan, case))
+        let is_policer =
+            |one: &PlantedCause| Cause::named(&one.cause).is_some_and(|cause| !cause.between.is_empty());
+        self.world.causes.iter().filter(move |one| match is_policer(one) {
+            true => !self.is_below_policer(one, plan, case),
+            false => !is_taken_away(&one.cause, plan, case),
+        })
     }
 
     /// Whether connections are watched.

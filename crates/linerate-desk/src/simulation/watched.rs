@@ -24,6 +24,12 @@ const AMPLE: u64 = 5;
 const WAITED: u64 = 80;
 const ONE_IN: u64 = 100;
 
+/// Acknowledgements of a step.
+const ACKS: u64 = 1000;
+
+/// The MTU of the receiver, where it is another one.
+const OTHER_MTU: u64 = 1000;
+
 /// What a queue adds to a round trip at least.
 const QUEUE_US: u64 = 6000;
 
@@ -78,6 +84,16 @@ const SIGNS: &[(&str, Put)] = &[
         seen.last("max_pacing_rate", rate);
     }),
     ("small-segments", |seen| seen.last("snd_mss", 500)),
+    ("acks-lost", |seen| {
+        seen.sender.moved.insert("segs_in".into(), ACKS / 2);
+        seen.receiver.moved.insert("segs_out".into(), ACKS);
+    }),
+    ("late-acks", |seen| {
+        let late = 4 * seen.sender.last["rtt"] + QUEUE_US;
+        // So fast a machine has little in flight only of huge segments.
+        seen.last("snd_mss", seen.window * late / seen.sender.last["rtt"].max(1));
+        seen.last("rtt", late);
+    }),
     ("idle-sender", |seen| {
         let busy = seen.sender.moved["busy_time"] / 10;
         seen.sender.moved.insert("busy_time".into(), busy);
@@ -197,7 +213,9 @@ pub fn wire(host: &mut HostFacts, machine: &Machine, plan: &Plan) {
     let (sends, receives) = (shows("segmentation-off"), shows("receive-offload-off"));
     let offloads =
         json!({ "tso": !is_bare && !sends, "gso": !is_bare && !sends, "gro": !is_bare && !receives });
-    let facts = [("mtu", json!(MTU)), ("offloads", offloads)];
+    let is_other = shows("mtus-differ") && plan.hosts.first().is_some_and(|first| first.id != host.host);
+    let mtu = if is_other { OTHER_MTU } else { MTU };
+    let facts = [("mtu", json!(mtu)), ("offloads", offloads)];
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     host.environment.interfaces.insert(INTERFACE.into(), facts);
     let most = if shows("send-buffer-full") { 4096_u64 } else { 1 << 40 };

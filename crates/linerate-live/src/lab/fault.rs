@@ -6,6 +6,7 @@
 pub mod disk;
 mod firewall;
 pub mod hog;
+mod mtu;
 pub(super) mod offload;
 pub(super) mod sysctl;
 
@@ -29,6 +30,7 @@ const ON_HOSTS: &[(&str, PutIn)] = &[
     ("sack-off", |_, _| sysctl::set("net/ipv4/tcp_sack", "0")),
     ("timestamps-off", |_, _| sysctl::set("net/ipv4/tcp_timestamps", "0")),
     ("offload-off", |_, site| offload::switch_off(&site.interface)),
+    ("small-mtu", |fault, site| mtu::set(fault, &site.interface)),
     ("firewall-rules", |fault, _| firewall::rules(fault)),
     ("conntrack", |_, _| firewall::tracking()),
 ];

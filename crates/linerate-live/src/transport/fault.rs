@@ -6,3 +6,4 @@ pub mod shim;
 mod slow_reader;
 mod slowdown;
 mod stall;
+mod writer;

@@ -21,7 +21,8 @@ fn of_cause(
         Ok(Arm { cause: Some(cause.name.into()), ..Arm::candidate(changed) })
     };
     let on_hosts = cause.on_hosts.iter().filter(|_| with_hosts && rung.place == Place::Network);
-    let arms = cause.experiments.iter().chain(on_hosts).map(arm).collect::<Result<Vec<Arm>, _>>()?;
+    let own = cause.experiments.iter().chain(cause.between);
+    let arms = own.chain(on_hosts).map(arm).collect::<Result<Vec<Arm>, _>>()?;
     let held = |setting: &Setting| {
         settings.iter().rfind(|held| held.knob == setting.knob && held.applies_to(rung.id))
     };

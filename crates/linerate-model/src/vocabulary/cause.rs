@@ -1,5 +1,6 @@
 //! Why a rate is lost: causes, each with the signs that raise it and the experiment that decides.
 
+mod paces;
 mod table;
 
 pub use table::CAUSES;
@@ -30,6 +31,9 @@ pub struct Cause {
     /// What is changed, each by itself; `+` joins what is changed together. One of them must move the rate. Empty where
     /// nothing of the test's own could change it.
     pub experiments: &'static [&'static str],
+    /// Experiments between those: where one of them takes losses away, and gains nothing, what lies between it and the next
+    /// one is tried.
+    pub between: &'static [&'static str],
     /// The same on the hosts' own settings: only where that is allowed.
     pub on_hosts: &'static [&'static str],
     /// Whether its experiments take back what the plan itself sets: without that they change nothing.
@@ -86,7 +90,8 @@ mod tests {
             for sign in cause.signs.iter().chain(cause.against) {
                 assert!(is_known(*sign), "{}: {sign:?}", cause.name);
             }
-            for setting in cause.experiments.iter().chain(cause.on_hosts).flat_map(|one| one.split('+')) {
+            let all = cause.experiments.iter().chain(cause.between).chain(cause.on_hosts);
+            for setting in all.flat_map(|one| one.split('+')) {
                 let knob = setting.split('=').next();
                 assert!(KNOBS.iter().any(|entry| Some(entry.name) == knob), "{}: {setting}", cause.name);
             }

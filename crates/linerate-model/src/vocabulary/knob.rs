@@ -7,7 +7,7 @@ mod link;
 mod message;
 
 pub use application::TRANSPORT_OF;
-pub use fault::SHIM_READ_RATE;
+pub use fault::{SHIM_ANSWERED, SHIM_READ_RATE};
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};
 
@@ -454,6 +454,8 @@ const BEHIND_HOSTS: &[Knob] = &[
     FILTER_AT,
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
+    fault::SHIM_WRITE_SIZE,
+    fault::SHIM_ANSWERED,
     fault::SHIM_STALL,
     fault::SHIM_STALL_EVERY,
     fault::SHIM_READ_RATE,

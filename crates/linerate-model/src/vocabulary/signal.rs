@@ -16,10 +16,22 @@ pub struct SignalEntry {
 /// Every signal, by name.
 pub const SIGNALS: &[SignalEntry] = &[
     SignalEntry {
+        name: "acks-lost",
+        what: "acknowledgements that did not come back",
+        rule: "at least one of 50 segments that the receiving connection sent did not come in at the sending one, and no fewer than 50",
+        source: "tcpi_segs_out of the receiver, tcpi_segs_in of the sender, include/uapi/linux/tcp.h",
+    },
+    SignalEntry {
         name: "cpu-busy",
         what: "a measuring thread that spends much of its time on the work",
         rule: "the rate is at least 30 % of what the CPU of one end could carry",
         source: "the bounds sender-cpu and receiver-cpu",
+    },
+    SignalEntry {
+        name: "ends-share-cpu",
+        what: "two ends that were put on one CPU",
+        rule: "sender and receiver are of one machine, and each was pinned to the same CPU",
+        source: "cpu.placement",
     },
     SignalEntry {
         name: "filter-rules",
@@ -40,10 +52,22 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "tcpi_busy_time, include/uapi/linux/tcp.h",
     },
     SignalEntry {
+        name: "late-acks",
+        what: "acknowledgements that come late, with next to nothing on its way",
+        rule: "the round trip is at least three times the least one and 5 ms longer, with less than two segments in flight: that is no queue",
+        source: "tcpi_rtt, tcpi_min_rtt, tcpi_snd_mss, include/uapi/linux/tcp.h; TCP_DELACK_MIN, include/net/tcp.h",
+    },
+    SignalEntry {
         name: "less-than-expected",
         what: "a rate below what is expected",
         rule: "the rate is less than 85 % of what --against states, or of the rung below",
         source: "--against",
+    },
+    SignalEntry {
+        name: "mtus-differ",
+        what: "an MTU that is another one at each end",
+        rule: "of the interfaces that carried most one has an MTU less than 95 % of the other's",
+        source: "ip link",
     },
     SignalEntry {
         name: "no-selective-acks",

@@ -14,11 +14,11 @@ use super::watch::lines;
 use super::{settle, tell, verdict_code};
 use crate::analysis::{Layer, Verdict, analyse, compare_arms, has_failed};
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
-use crate::plan::{Carrier, Comparison, Metric, Plan, Profile, Rungs, Target, View, experiments};
+use crate::plan::{Carrier, Comparison, Metric, Plan, Profile, Rungs, Setting, Target, View, experiments};
 use crate::record::Recording;
 use crate::schedule::{schedule_of, search_of};
 use crate::unit::BitRate;
-use crate::vocabulary::{LATENCY_BYTES, Place, Rung};
+use crate::vocabulary::{LATENCY_BYTES, Place, Rung, SHIM_ANSWERED};
 use crate::{Error, Result};
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,6 +32,9 @@ const BUDGETS_S: &[(&str, u64)] = &[("quick", 90), ("standard", 240), ("thorough
 
 /// The messages of a path that may be slow: at 10 Mb/s one takes a tenth of a second.
 const SLOW_BYTES: u64 = 128 << 10;
+
+/// A request that is answered: less than a segment.
+const REQUEST_BYTES: u64 = 1 << 10;
 
 /// Passes of the rung below, which take this part of the time at most.
 const PASSES_BELOW: u32 = 5;
@@ -132,7 +135,7 @@ fn plan(args: &Diagnose) -> Result<Plan> {
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: visits(target),
+        profile: with_requests(visits(target), &settings, rung),
         view: View::Comparison { rungs: Rungs::named([rung.id]), design },
         settings,
         arms,
@@ -161,6 +164,15 @@ fn visits(target: &Target) -> Profile {
         Target::Ssh(_) | Target::Launched(_) => Profile { warm_up_ns: WARM_UP_NS, sizes: small, ..profile },
         Target::Lab(lab) if lab.carrier() != Carrier::Cable => Profile { sizes: small, ..profile },
         Target::Lab(_) | Target::Simulated(_) => profile,
+    }
+}
+
+/// Where each message is answered, it is as small as such requests are.
+fn with_requests(profile: Profile, settings: &[Setting], rung: &Rung) -> Profile {
+    let mut set = settings.iter().filter(|it| it.knob == SHIM_ANSWERED.name && it.applies_to(rung.id));
+    match set.next_back().is_some_and(|setting| SHIM_ANSWERED.plants_fault(&setting.value)) {
+        true => Profile { sizes: vec![LATENCY_BYTES, REQUEST_BYTES], ..profile },
+        false => profile,
     }
 }
 

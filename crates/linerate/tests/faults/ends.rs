@@ -1,7 +1,9 @@
 //! Faults of hosts, of CPUs and of the ends move the measurement as their models say.
 
-use super::measured::{RoundTrips, measure, measure_round_trips, small, within};
+use super::measured::{RoundTrips, measure, measure_round_trips, one_step, small, within};
 use crate::user::runs::{entry, run, warnings};
+use linerate::plan::{Block, Step};
+use linerate::statistic::median;
 use linerate::vocabulary::{LADDER_BYTES, Pattern};
 
 /// Bits of `tcpi_options`, as linux/uapi/tcp.h has them.
@@ -100,6 +102,40 @@ fn what_a_program_sets_or_does_holds_its_rate() {
     let each = 8.0 * LADDER_BYTES as f64 / 2e-3;
     let ratio = measure("lab", &["slow-source=2ms"], &[]).rate() / each;
     within("slow-source=2ms: rate over that of a message each 2 ms", ratio, 0.2..1.05);
+}
+
+#[test]
+fn small_writes_cost_the_sender_their_calls() {
+    let rate = |fault: &str| measure("lab", &[fault], &[]).rate();
+    let ratio = rate("small-writes=4KiB") / rate("small-writes=64");
+    within("small-writes: rate of 64 times the size over that of one", ratio, 4.0..200.0);
+}
+
+/// The median time of a request of 1 KiB.
+fn request_ns(faults: &[&str], settings: &[&str]) -> f64 {
+    let of_requests = |step: Step| {
+        let block = Block { message_bytes: 1 << 10, messages: 1, slices: 24, lead: 8, ..step.blocks[0] };
+        Step { blocks: vec![block], ..step }
+    };
+    let recording = one_step("lab", (faults, settings), ("network.tcp", Pattern::Stream), of_requests);
+    let flows = recording.trials.iter().filter(|trial| trial.pass > 0).flat_map(|trial| &trial.roles);
+    let slices = flows.flat_map(|role| &role.flows).flat_map(|flow| &flow.slices_ns);
+    median(slices.map(|ns| *ns as f64)).unwrap()
+}
+
+#[test]
+fn two_writes_and_a_read_wait_for_a_late_answer() {
+    let waited = request_ns(&["write-write-read"], &[]);
+    within("write-write-read: a request, ns", waited, 30e6..80e6);
+    let at_once = request_ns(&[], &["shim.answered=on"]);
+    within("shim.answered: a request with TCP_NODELAY, ns", at_once, 0.0..20e6);
+}
+
+#[test]
+fn an_mtu_on_one_side_holds_both_ways() {
+    let measured = measure("lab", &["b:small-mtu=1000"], &[]);
+    // What the receiver says that it takes, less the timestamps.
+    assert!(measured.last("snd_mss").contains(&(1000 - 52)), "{:?}", measured.last("snd_mss"));
 }
 
 #[test]

@@ -65,7 +65,11 @@ pub fn reaching(plan: &Plan, compared: &Compared) -> BTreeSet<u32> {
 /// Whether an experiment that paces does so near the rate; all others do.
 pub fn is_near(arm: &Arm, bps: f64) -> bool {
     let undoes = arm.cause.as_deref().and_then(Cause::named).is_some_and(|cause| cause.undoes);
-    let paces = arm.settings.iter().filter(|setting| setting.knob == PACING && !undoes);
-    let mut rates = paces.filter_map(|setting| setting.value.parse::<BitRate>().ok());
-    rates.all(|rate| (PACED[0]..=PACED[1]).contains(&(rate.0 / bps)))
+    undoes || paced_bps(arm).is_none_or(|rate| (PACED[0]..=PACED[1]).contains(&(rate / bps)))
+}
+
+/// The rate that an experiment paces at; none where it does not.
+pub(super) fn paced_bps(arm: &Arm) -> Option<f64> {
+    let setting = arm.settings.iter().find(|setting| setting.knob == PACING)?;
+    setting.value.parse::<BitRate>().ok().map(|rate| rate.0)
 }

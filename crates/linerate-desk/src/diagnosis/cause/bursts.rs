@@ -2,17 +2,13 @@
 //! congestion control that gains proves no loss of the path's own then.
 
 use super::{CauseVerdict, Grade, Shown};
-use crate::analysis::{ArmCandidate, Compared};
-use crate::plan::{LEAST_BLOCKS, Plan};
+use crate::analysis::{ArmCandidate, Compared, losses_gone};
+use crate::plan::Plan;
 use crate::unit::percent;
-use crate::vocabulary::metric::RETRANSMIT_SHARE;
+use crate::vocabulary::{Cause, Sign};
 
 const BURSTS: &str = "burst-drops";
 const LOSS: &str = "packet-loss";
-
-/// Pacing has taken the losses away where so small a share of them is left, of at least so many.
-const LEFT: f64 = 0.1;
-const LOST: f64 = 1e-4;
 
 /// Tells the one from the other. A limit of the path stays however its bursts are paced, so it need not gain: it is told where
 /// another change shows that there is more to have, or where what is expected is not there.
@@ -28,9 +24,10 @@ pub(super) fn tell_apart(
     };
     let cure = compared.candidates.iter().filter(is_paced).find_map(cured);
     let is_cured = cure.is_some();
-    // What the rate alone says is less than a gain that was seen twice.
+    // What the rate alone says is less than a gain that was seen twice, and than a cause that all of its own signs speak of.
     let is_proved = found.iter().any(|one| one.cause == LOSS && one.grade == Grade::Proved);
-    let by_rate = || shown.filter(|_| !is_proved)?.losses_in_bursts();
+    let is_known = is_proved || found.iter().any(tells_losses);
+    let by_rate = || shown.filter(|_| !is_known)?.losses_in_bursts();
     let Some(told) = cure.or_else(by_rate) else { return };
     let is_of_loss = |one: &&CauseVerdict| [LOSS, BURSTS].contains(&one.cause.as_str());
     // A full queue loses some, too, and pacing to what passes it gains nothing.
@@ -48,11 +45,16 @@ pub(super) fn tell_apart(
     }
 }
 
+/// Whether it is another cause of losses that is there, as packets which a host drops.
+fn tells_losses(one: &CauseVerdict) -> bool {
+    let is_other = ![LOSS, BURSTS].contains(&one.cause.as_str());
+    let is_of_losses = |cause: &Cause| cause.is_fault && cause.signs.contains(&Sign::Signal("segments-lost"));
+    is_other && one.grade <= Grade::Consistent && Cause::named(&one.cause).is_some_and(is_of_losses)
+}
+
 /// What says that an experiment took the losses away.
 fn cured(one: &ArmCandidate) -> Option<String> {
-    let guard = one.guards.iter().find(|guard| guard.name == RETRANSMIT_SHARE.key)?;
-    let is_cured = guard.base >= LOST && guard.value <= LEFT * guard.base && guard.change.n >= LEAST_BLOCKS;
-    is_cured.then(|| {
+    losses_gone(one).map(|guard| {
         format!(
             "with {} {} of the segments are sent again, and without it {}",
             one.name,

@@ -19,6 +19,9 @@ const UNDONE: &[(&str, &str)] = &[
     ("slow-reader", "shim.read-rate=300Gb/s"),
     ("slow-source", "shim.spin=1ns"),
     ("extra-copies", "shim.copies=1"),
+    ("small-writes", "shim.write-size=1KiB"),
+    ("nagle-delayed-ack", "tcp.no-delay=off"),
+    ("shared-cpu", "cpu.placement=0/0"),
 ];
 
 /// Causes whose experiments the made-up machine does not feel: a rung that it is not measured on, or a pace that it has not.
@@ -133,8 +136,39 @@ fn a_path_that_drops_bursts_is_told_by_pacing() {
         .filter(|arm| arm.cause.as_deref() == Some("burst-drops"))
         .map(|arm| arm.settings[0].value.as_str())
         .collect();
-    assert!((1..=4).contains(&paced.len()), "{paced:?} near {base}");
+    assert!((1..=7).contains(&paced.len()), "{paced:?} near {base}");
     assert_eq!(faults(&causes(&recording), Grade::Proved), ["burst-drops"]);
+}
+
+#[test]
+fn a_policer_between_two_paces_is_proved_all_the_same() {
+    // What passes is 1.3 times the rate: the pace below it gains nothing, and the next one above loses.
+    let base_of = |strength: f64| {
+        let world = world(&[("burst-drops", strength)]);
+        let recording = searched(&plan(&world, &[], 90), &world, 1);
+        (crate::analysis::compare_arms(&recording).and_then(|it| it.base).unwrap().median, recording)
+    };
+    let strength = 20.0 * base_of(20.0).0 / 515e6;
+    let (base, recording) = base_of(strength);
+    assert!((505e6..525e6).contains(&base), "{base}");
+    let found = causes(&recording);
+    assert_eq!(faults(&found, Grade::Proved), ["burst-drops"], "{found:#?}");
+    let it = &found[0];
+    assert!(it.gain.and_then(|gain| gain.low) > Some(0.1), "{it:?}");
+    assert_eq!(it.experiment, "tcp.pacing-rate=640Mb/s");
+    assert!(it.evidence.iter().any(|told| told.contains("sent again, and without it")), "{it:?}");
+}
+
+#[test]
+fn losses_that_another_cause_tells_are_no_bursts() {
+    for cause in ["sack-off", "receive-drops"] {
+        for seed in 0..4 {
+            let world = World { noise: 0.03, between: 0.015, ..world(&[(cause, 1.5)]) };
+            let found = causes(&searched(&plan(&world, &[], 90), &world, seed));
+            let told = faults(&found, Grade::Consistent);
+            assert!(told.contains(&cause) && !told.contains(&"burst-drops"), "{cause} {seed}: {told:?}");
+        }
+    }
 }
 
 #[test]

@@ -3,13 +3,15 @@
 use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
 use super::stall::Stall;
+use super::writer::{Writer, Writes};
 use crate::Result;
 use crate::pattern::{Drive, Driven, Kernel, Link, Loops, Measured, Part, play};
 use crate::plan::Block;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};
-use crate::unit::{BitRate, Nanoseconds};
+use crate::unit::{BitRate, Bytes, Nanoseconds};
 use crate::vocabulary::{Does, Wait};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::io;
 
@@ -22,6 +24,7 @@ pub struct Faults {
     overclaim: u64,
     read_rate: Option<BitRate>,
     stall: Option<Stall>,
+    writes: Writes,
 }
 
 /// A link with faults before each push, and behind each pull of a receiver.
@@ -31,6 +34,7 @@ struct Shim<'s> {
     slowdown: Slowdown,
     reader: Reader,
     stall: Option<Stall>,
+    writer: Writer,
     scratch: Vec<u8>,
 }
 
@@ -44,6 +48,10 @@ impl Faults {
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
             read_rate: spec.parsed("shim.read-rate"),
             stall: Stall::from_settings(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
+            writes: Writes {
+                most: spec.parsed::<Bytes>("shim.write-size").map(|size| size.0 as usize),
+                are_answered: spec.value("shim.answered") == Some("on"),
+            },
         }
     }
 
@@ -56,6 +64,8 @@ impl Faults {
             ("shim.overclaim", self.overclaim.to_string()),
             ("shim.stall", format!("{}ns", self.stall.map_or(0, |stall| stall.for_ns))),
             ("shim.stall-every", format!("{}ns", self.stall.map_or(0, |stall| stall.every_ns))),
+            ("shim.write-size", self.writes.most.map_or_else(|| "none".into(), |most| most.to_string())),
+            ("shim.answered", if self.writes.are_answered { "on" } else { "off" }.into()),
             ("shim.read-rate", self.read_rate.map_or_else(|| "none".into(), |rate| format!("{}b/s", rate.0))),
         ];
         let asked = faults.into_iter().filter(|(knob, _)| spec.value(knob).is_some());
@@ -90,8 +100,9 @@ impl Faults {
         if !self.change_messages() {
             return self.overclaimed(parts, wait, blocks);
         }
+        let is_duplex = parts.iter().map(|part| part.does).collect::<BTreeSet<_>>().len() > 1;
         let wrap = |part: Part<Box<dyn Drive + 's>>| {
-            let link = self.wrap(Driven(part.link), part.does, blocks);
+            let link = self.wrap(Driven(part.link), (part.does, is_duplex), blocks);
             Part { link, does: part.does, cpu: part.cpu }
         };
         self.overclaimed(parts.into_iter().map(wrap).collect(), wait, blocks)
@@ -118,22 +129,25 @@ impl Faults {
     }
 
     fn change_messages(self) -> bool {
-        let waits = self.read_rate.is_some() || self.stall.is_some();
+        let waits = self.read_rate.is_some() || self.stall.is_some() || !self.writes.are_usual();
         waits || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
-    fn wrap<'s>(self, link: Driven<'s>, does: Does, blocks: &[Block]) -> Shim<'s> {
+    fn wrap<'s>(self, link: Driven<'s>, (does, is_duplex): (Does, bool), blocks: &[Block]) -> Shim<'s> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::new(self.slowdown_percent, does, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
         let stall = self.stall.filter(|_| does == Does::Echoes);
-        Shim { link, faults: self, slowdown, reader: Reader::new(self.read_rate, does), stall, scratch }
+        let writer = self.writes.end(does, is_duplex);
+        let reader = Reader::new(self.read_rate, does);
+        Shim { link, faults: self, slowdown, reader, stall, writer, scratch }
     }
 }
 
 impl Link for Shim<'_> {
     fn begin(&mut self, block: &Block) -> io::Result<()> {
+        self.writer.begins(block);
         self.link.begin(block)
     }
 
@@ -154,10 +168,7 @@ impl Link for Shim<'_> {
             black_box(&mut self.scratch);
         }
         while linerate_sys::clock::monotonic_ns() < until {}
-        let mut moved = 0;
-        while moved < bytes.len() {
-            moved += self.link.push(&bytes[moved..])?;
-        }
+        let moved = self.writer.write(&mut self.link, bytes)?;
         self.slowdown.count_message(bytes.len());
         // All that a receiver says is the word to begin the next block.
         self.reader.begins();
@@ -169,6 +180,7 @@ impl Link for Shim<'_> {
         self.slowdown.begins();
         let came = self.link.pull(bytes)?;
         self.reader.received(came);
+        self.writer.received(&mut self.link, came)?;
         if let Some(stall) = self.stall {
             stall.hold();
         }

@@ -2,6 +2,7 @@
 
 use super::Cause;
 use super::Sign::{Bound, Signal, Warning};
+use super::paces::{FINER_PACES, PACES};
 
 /// What an entry does not say.
 const FAULT: Cause = Cause {
@@ -10,38 +11,13 @@ const FAULT: Cause = Cause {
     signs: &[],
     against: &[],
     experiments: &[],
+    between: &[],
     on_hosts: &[],
     undoes: false,
     is_fault: true,
     fix: "",
     source: "",
 };
-
-/// Rates to pace at, half as much again from one to the next: those near the rate of the path are tried.
-const PACES: &[&str] = &[
-    "tcp.pacing-rate=2Mb/s",
-    "tcp.pacing-rate=3Mb/s",
-    "tcp.pacing-rate=5Mb/s",
-    "tcp.pacing-rate=7Mb/s",
-    "tcp.pacing-rate=10Mb/s",
-    "tcp.pacing-rate=15Mb/s",
-    "tcp.pacing-rate=20Mb/s",
-    "tcp.pacing-rate=30Mb/s",
-    "tcp.pacing-rate=50Mb/s",
-    "tcp.pacing-rate=70Mb/s",
-    "tcp.pacing-rate=100Mb/s",
-    "tcp.pacing-rate=150Mb/s",
-    "tcp.pacing-rate=200Mb/s",
-    "tcp.pacing-rate=300Mb/s",
-    "tcp.pacing-rate=500Mb/s",
-    "tcp.pacing-rate=700Mb/s",
-    "tcp.pacing-rate=1Gb/s",
-    "tcp.pacing-rate=1.5Gb/s",
-    "tcp.pacing-rate=2Gb/s",
-    "tcp.pacing-rate=3Gb/s",
-    "tcp.pacing-rate=5Gb/s",
-    "tcp.pacing-rate=7Gb/s",
-];
 
 /// Every cause, in the order of the ladder: what is below explains what is above.
 pub const CAUSES: &[Cause] = &[
@@ -101,6 +77,15 @@ pub const CAUSES: &[Cause] = &[
         ..FAULT
     },
     Cause {
+        name: "mtus-differ",
+        what: "an MTU that is smaller at one end, so that segments are as small both ways",
+        signs: &[Signal("mtus-differ"), Signal("small-packets"), Signal("cpu-busy")],
+        on_hosts: &["link.mtu=9000"],
+        fix: "the same MTU at both ends: ip link set dev IFACE mtu MTU; what is longer than the smaller one and no TCP vanishes there",
+        source: "RFC 9293 section 3.7.1; RFC 4821",
+        ..FAULT
+    },
+    Cause {
         name: "small-segments",
         what: "segments smaller than the path takes",
         signs: &[Signal("small-segments")],
@@ -115,6 +100,7 @@ pub const CAUSES: &[Cause] = &[
         what: "a policer or a short queue of the path, which drops what comes in bursts",
         signs: &[Signal("segments-lost")],
         experiments: PACES,
+        between: FINER_PACES,
         fix: "pace to what the path carries: tc qdisc replace dev IFACE root fq maxrate RATE, or SO_MAX_PACING_RATE; ask for a shaper with a queue",
         source: "Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016; RFC 2475 section 2.3.3.4",
         ..FAULT
@@ -126,6 +112,15 @@ pub const CAUSES: &[Cause] = &[
         experiments: &["tcp.congestion-control=bbr"],
         fix: "find the loss: ethtool -S IFACE, cables, optics, queues on the way; until then sysctl -w net.ipv4.tcp_congestion_control=bbr with the fq queue",
         source: "Mathis et al., CCR 27(3), 1997; Cardwell et al., BBR, ACM Queue 14(5), 2016",
+        ..FAULT
+    },
+    Cause {
+        name: "reverse-loss",
+        what: "acknowledgements that the way back loses",
+        signs: &[Signal("acks-lost"), Bound("congestion-window")],
+        against: &[Signal("segments-lost")],
+        fix: "find the loss on the way back: the other direction's cables, queues and rate; an access line that sends slowly wants an ack filter (cake)",
+        source: "RFC 3449 section 2; tc-cake(8), ack-filter",
         ..FAULT
     },
     Cause {
@@ -213,7 +208,7 @@ pub const CAUSES: &[Cause] = &[
         name: "unfit-congestion-control",
         what: "a congestion control that does not suit the path",
         signs: &[Bound("congestion-window")],
-        against: &[Signal("segments-lost")],
+        against: &[Signal("segments-lost"), Signal("acks-lost")],
         experiments: &[
             "tcp.congestion-control=cubic",
             "tcp.congestion-control=bbr",
@@ -235,9 +230,40 @@ pub const CAUSES: &[Cause] = &[
         name: "foreign-work",
         what: "other work on the CPUs of the ends",
         signs: &[Warning("foreign-cpu"), Warning("preempted")],
+        against: &[Signal("ends-share-cpu")],
         experiments: &["cpu.placement=none", "cpu.placement=1/0", "cpu.placement=2/3"],
         fix: "give the ends CPUs of their own: taskset, cpuset, isolcpus; move interrupts and other processes away",
         source: "Documentation/scheduler/sched-eevdf.rst; cpuset(7)",
+        ..FAULT
+    },
+    Cause {
+        name: "shared-cpu",
+        what: "both ends on one CPU, where they run in turns",
+        signs: &[Signal("ends-share-cpu")],
+        experiments: &["cpu.placement=0/1"],
+        undoes: true,
+        fix: "a CPU for each: taskset, cpuset, or no placement at all",
+        source: "sched_setaffinity(2); Documentation/scheduler/sched-eevdf.rst",
+        ..FAULT
+    },
+    Cause {
+        name: "small-writes",
+        what: "a sender that hands over little with each send(2)",
+        signs: &[Bound("sender-cpu"), Signal("idle-sender")],
+        experiments: &["shim.write-size=1MiB"],
+        undoes: true,
+        fix: "gather before sending: writev(2), sendmsg(2), a buffer of 64 KiB and more a call, TCP_CORK where it comes in pieces",
+        source: "send(2); writev(2); tcp(7), TCP_CORK",
+        ..FAULT
+    },
+    Cause {
+        name: "nagle-delayed-ack",
+        what: "a message in several small writes, the next of which waits until the peer acknowledges the first, which the peer delays",
+        signs: &[Signal("late-acks")],
+        experiments: &["tcp.no-delay=on"],
+        undoes: true,
+        fix: "send a message with one call (writev, sendmsg), or set TCP_NODELAY",
+        source: "RFC 896; RFC 1122 section 4.2.3.2; J. Mogul and G. Minshall, Rethinking the TCP Nagle algorithm, CCR 31(1), 2001",
         ..FAULT
     },
     Cause {

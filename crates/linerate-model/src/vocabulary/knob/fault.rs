@@ -34,6 +34,32 @@ pub const SHIM_COPIES: Knob = Knob {
     hint: "1: the rung's time a byte must grow by one memory copy",
 };
 
+/// `shim.write-size`.
+pub const SHIM_WRITE_SIZE: Knob = Knob {
+    name: "shim.write-size",
+    kind: KnobKind::Bytes(1, LONGEST_MESSAGE),
+    transports: SHIMMED,
+    default: "none: the message at once",
+    harmless: Some(&[]),
+    had: Had::Always,
+    about: "a known fault: the sender of a stream sends no more than this with each call",
+    source: "the program's own sender",
+    hint: "64: a message is paid for call by call",
+};
+
+/// `shim.answered`.
+pub const SHIM_ANSWERED: Knob = Knob {
+    name: "shim.answered",
+    kind: KnobKind::Switch,
+    transports: SHIMMED,
+    default: "off",
+    harmless: Some(&["off"]),
+    had: Had::Always,
+    about: "a known fault: the sender of a stream sends the first 16 B of each message by themselves, and goes on when a byte has come back",
+    source: "the program's own sender and receiver",
+    hint: "on with tcp.no-delay=off and messages of 1 KiB: each waits for a delayed acknowledgement",
+};
+
 /// `shim.stall`.
 pub const SHIM_STALL: Knob = Knob {
     name: "shim.stall",

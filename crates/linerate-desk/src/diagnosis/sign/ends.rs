@@ -1,0 +1,74 @@
+//! Signals that are read by setting the two ends of a path side by side.
+
+use super::{LONGER_US, Shown, TIMES_THE_LEAST, interface_fact, percent};
+use crate::plan::HostId;
+use crate::record::StepRecord;
+use crate::unit::Nanoseconds;
+use crate::vocabulary::Does;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Of the acknowledgements so many are lost where the way back is to be blamed, and as many of them at least: some are always
+/// on their way when the ends are read.
+const ACKS_LOST: f64 = 0.02;
+const LEAST_ACKS: f64 = 50.0;
+
+/// With less than so many segments in flight no queue makes a round trip long.
+const FEW_SEGMENTS: f64 = 2.0;
+
+/// MTUs are alike above this share of each other.
+const ALIKE: f64 = 0.95;
+
+impl Shown<'_> {
+    /// Segments that the receiving connections sent, most of which are acknowledgements, and that did not come in.
+    pub(super) fn lost_acks(&self) -> Option<String> {
+        let receiver = self.layer.to.as_ref()?.single()?;
+        let of_receiver = self.all().filter(|socket| socket.host == receiver);
+        let sent = of_receiver.filter_map(|socket| socket.moved.get("segs_out")).sum::<u64>() as f64;
+        let came = self.moved("segs_in");
+        let lost = sent - came;
+        let is_it = came > 0.0 && lost >= LEAST_ACKS && lost >= ACKS_LOST * sent;
+        is_it.then(|| format!("{} of the acknowledgements did not come back", percent(lost / sent)))
+    }
+
+    /// A round trip that is long with next to nothing on its way.
+    pub(super) fn late_acks(&self) -> Option<String> {
+        let (taken, least) = (self.last("rtt")?, self.last("min_rtt")?);
+        let flying = self.measured / 8e6 * taken;
+        let is_few = flying < FEW_SEGMENTS * self.last("snd_mss")?;
+        let is_it = is_few && taken >= TIMES_THE_LEAST * least && taken - least >= LONGER_US;
+        let told = |us: f64| Nanoseconds(1e3 * us);
+        is_it.then(|| {
+            let (taken, least) = (told(taken), told(least));
+            format!(
+                "an acknowledgement takes {taken} with less than two segments in flight, and {least} at least"
+            )
+        })
+    }
+
+    /// The CPU on which both ends were put.
+    pub(super) fn shared_cpu(&self) -> Option<String> {
+        let machine = |host: HostId| super::super::facts::host(self.recording, host).map(|one| &one.machine);
+        let shared = |step: &&StepRecord| {
+            let of = |does: Does| step.roles.iter().find(|role| role.does == does);
+            let (sender, receiver) = (of(Does::Sends)?, of(Does::Receives)?);
+            let cpus: BTreeSet<u32> = sender.cpus.iter().chain(&receiver.cpus).copied().collect();
+            let are_pinned = !sender.cpus.is_empty() && !receiver.cpus.is_empty() && cpus.len() == 1;
+            let is_one = machine(sender.host)? == machine(receiver.host)?;
+            cpus.first().copied().filter(|_| are_pinned && is_one)
+        };
+        let cpu = self.steps.iter().find_map(shared)?;
+        Some(format!("both ends run on CPU {cpu}"))
+    }
+
+    /// The MTUs of the ends, where they are not alike.
+    pub(super) fn unequal_mtus(&self) -> Option<String> {
+        let mtu = |(host, interface): (HostId, &str)| {
+            interface_fact(self.recording, host, interface, "mtu").and_then(Value::as_u64)
+        };
+        let mut ends = self.interfaces().map(mtu);
+        let (from, to) = (ends.next()??, ends.next()??);
+        let are_unlike = (from.min(to) as f64) < ALIKE * from.max(to) as f64;
+        are_unlike.then(|| format!("an MTU of {from} B at the sender and of {to} B at the receiver"))
+    }
+}
