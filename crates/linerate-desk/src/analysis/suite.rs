@@ -15,7 +15,7 @@ pub use claim::{ClaimOutcome, Holds};
 pub use compare::is_at;
 pub use figure::{FigureValues, SeriesValues, ValueAt};
 pub use shown::{ShownNumber, shown_numbers};
-pub use stages::{Binding, StageValues, StagesValues};
+pub use stages::{Binding, StageValues, StagesValues, StreamValues};
 pub use table::{CellValue, TableValues};
 
 use super::not_measured;

@@ -1,5 +1,6 @@
 //! What a suite gave, as text: a table a figure, and which conclusions hold.
 
+mod graph;
 mod stages;
 mod table;
 

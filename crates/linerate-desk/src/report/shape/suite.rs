@@ -1,6 +1,7 @@
 //! The JSON form of what a suite gave.
 
 use super::WarningEntry;
+use super::graph::StageGraphEntry;
 use super::left_out::of_suite;
 use crate::analysis::{CellValue, Holds};
 use crate::record::NotMeasured;
@@ -118,6 +119,9 @@ pub struct SuiteTableEntry {
     pub title: String,
     /// What is said below it.
     pub caption: String,
+    /// The pipeline whose stages are its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<StageGraphEntry>,
     /// Its columns.
     pub columns: Vec<SuiteColumnEntry>,
     /// Its rows.
