@@ -17,8 +17,8 @@ pub use matrix::{
     SuspectEntry,
 };
 pub use suite::{
-    CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteRowEntry,
-    SuiteSeriesEntry, SuiteTableEntry,
+    CaseWarning, ClaimEntry, RankedPairEntry, RankingEntry, SuiteColumnEntry, SuiteFigureEntry,
+    SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
 use crate::analysis::model::CpuCost;
