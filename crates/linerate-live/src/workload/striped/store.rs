@@ -235,7 +235,11 @@ mod tests {
         let part = Part { servers: 1, server: 0, region_bytes: 3 << 20, tile: None };
         for mut store in stores() {
             let mut told = 0;
-            store.make(part, true, || Ok(told += 1)).unwrap();
+            let still = || {
+                told += 1;
+                Ok(())
+            };
+            store.make(part, true, still).unwrap();
             assert!(told >= 8 * 3, "{told} times for 24 MiB");
             let gone = || Err(io::ErrorKind::BrokenPipe.into());
             assert!(store.make(part, true, gone).is_err(), "nobody waits for it any more");
