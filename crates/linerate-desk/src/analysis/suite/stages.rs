@@ -79,7 +79,11 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite) -> Vec<S
             groups.entry((&trial.case, trial.block.message_bytes)).or_default().push(trial);
         }
         all.extend(groups.into_iter().filter_map(|(point, trials)| {
-            let words = label::word(recording, plan, suite, Factor::Settings, point);
+            // What carries it is told where a case has several rungs: else nothing tells its tables apart.
+            let all =
+                [Factor::Rung, Factor::Settings].map(|one| label::word(recording, plan, suite, one, point));
+            let told = all.into_iter().skip(usize::from(of_suite.rung.len() < 2));
+            let words = told.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
             of_point(&graph, point, &trials).map(|values| StagesValues { words, ..values })
         }));
     }
