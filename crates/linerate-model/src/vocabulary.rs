@@ -65,8 +65,8 @@ pub use metric::{METRICS, Metric, Part};
 pub use native::{NATIVE_LIBRARIES, NativeLibrary};
 pub use observer::{OBSERVERS, ObserverEntry, Privilege};
 pub use pattern::{
-    Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, LEAST_BUFFER, MOST_BUFFER, MOST_REGION, Need, PATTERNS,
-    Pattern, PatternEntry, Search,
+    Collective, Does, ELEMENT_BYTES, FEEDBACK_NS, FILE_REGIONS, LEAST_BUFFER, MOST_BUFFER, MOST_REGION, Need,
+    PATTERNS, Pattern, PatternEntry, Search,
 };
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};

@@ -5,6 +5,7 @@ mod gluster;
 mod monitor;
 mod moved;
 mod pipeline;
+mod ranking;
 mod striped;
 
 use crate::user::runs::{PROGRAM, Run, run};

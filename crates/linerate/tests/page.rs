@@ -5,4 +5,5 @@ mod devtools;
 mod harness;
 mod matrix;
 mod report;
+mod stages;
 mod tab;

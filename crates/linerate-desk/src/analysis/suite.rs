@@ -7,6 +7,7 @@ mod compare;
 mod figure;
 mod growth;
 mod label;
+mod ranking;
 mod shown;
 mod stages;
 mod table;
@@ -14,8 +15,9 @@ mod table;
 pub use claim::{ClaimOutcome, Holds};
 pub use compare::is_at;
 pub use figure::{FigureValues, SeriesValues, ValueAt};
+pub use ranking::{Ranked, RankedPair, RankingValues};
 pub use shown::{ShownNumber, shown_numbers};
-pub use stages::{Binding, StageValues, StagesValues};
+pub use stages::{Binding, StageValues, StagesValues, StreamValues};
 pub use table::{CellValue, TableValues};
 
 use super::not_measured;

@@ -12,6 +12,7 @@ mod imported;
 mod matrix;
 mod papers;
 mod plot;
+mod stage_graph;
 mod suite_tables;
 mod tables;
 

@@ -2,6 +2,7 @@
 
 mod curve;
 mod distribution;
+mod graph;
 mod imported;
 mod left_out;
 mod matrix;
@@ -9,14 +10,15 @@ mod suite;
 
 pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry};
+pub use graph::{GraphStageEntry, GraphStreamEntry, StageGraphEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use matrix::{
     CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, MatrixHostEntry, MatrixReport, NamedEntry,
     SuspectEntry,
 };
 pub use suite::{
-    CaseWarning, ClaimEntry, SuiteColumnEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteRowEntry,
-    SuiteSeriesEntry, SuiteTableEntry,
+    CaseWarning, ClaimEntry, RankedPairEntry, RankingEntry, SuiteColumnEntry, SuiteFigureEntry,
+    SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
 
 use crate::analysis::model::CpuCost;

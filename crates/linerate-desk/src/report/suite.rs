@@ -1,8 +1,11 @@
 //! What a suite gave, as text: a table a figure, and which conclusions hold.
 
+mod graph;
+mod ranking;
 mod stages;
 mod table;
 
+pub(super) use ranking::said as said_of_ranking;
 pub(super) use table::{about as about_row, written as written_cell};
 
 use super::block::{Block, bands};
@@ -52,6 +55,7 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         missing: values.missing.clone(),
         missing_labels: values.missing_words.clone(),
         untold: untold(values),
+        ranking: values.ranking.as_ref().map(ranking::entry),
     }
 }
 
@@ -168,6 +172,7 @@ fn figure_lines(figure: &SuiteFigureEntry, width: Option<usize>, text_width: usi
     if let Some(played) = played_by(points.map(|point| (&*point.at, &*point.hosts))) {
         lines.extend(wrapped(&played, text_width));
     }
+    lines.extend(figure.ranking.iter().flat_map(|ranking| wrapped(&ranking.said, text_width)));
     let lacks = lacks(figure.missing_words(), &figure.untold);
     lines.extend(lacks.iter().flat_map(|lack| wrapped(lack, text_width)));
     lines

@@ -5,7 +5,7 @@ use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
 use super::{PATIENCE, Runner, StepResult, crossing};
 use crate::Result;
 use crate::control::Call;
-use crate::plan::{HostId, Step};
+use crate::plan::{Block, Case, HostId, Step};
 use crate::record::{Event, HostDelta};
 use crate::workload::application::Order;
 use crate::workload::tool::play::longest;
@@ -14,6 +14,21 @@ use std::time::Duration;
 
 /// What hosts answered to a trial.
 type Answers = Vec<(HostId, TrialAnswer)>;
+
+/// What the slowest disk takes of files that are made.
+const SLOWEST_DISK_BYTES_PER_S: u64 = 10_000_000;
+
+/// How long the files may take that are made before the time is: of every client one, by whatever disk there is.
+fn preparation(case: &Case, blocks: &[Block]) -> Duration {
+    let messages = case.pattern.entry().prepares;
+    if messages == 0 {
+        return Duration::ZERO;
+    }
+    let pairs = case.pairs.iter().count() as u64;
+    let bytes = |message: u64| message.saturating_mul(messages.max(pairs)).saturating_mul(pairs);
+    let all = blocks.iter().map(|block| bytes(block.message_bytes));
+    Duration::from_secs(all.fold(0, u64::saturating_add) / SLOWEST_DISK_BYTES_PER_S)
+}
 
 impl Runner<'_> {
     /// Asks every host that has a role, then waits for all answers: those of each part that has an outcome of its own.
@@ -26,6 +41,7 @@ impl Runner<'_> {
             // A message is a whole file, of which nothing may be known yet.
             limit += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
         }
+        limit += preparation(&step.case, &step.blocks);
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // The ends' own limits come first: they know what hangs.
         let limit = limit + 5 * PATIENCE;
@@ -81,5 +97,28 @@ impl Runner<'_> {
             answer.host.interfaces = again.interfaces;
         }
         crossing::check(step, answers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Pairs;
+    use crate::vocabulary::Pattern;
+
+    fn seconds(pattern: Pattern, message_bytes: u64) -> u64 {
+        let hosts: Vec<HostId> = (0..4).map(HostId).collect();
+        let pairs = Pairs::each_to_each(&hosts[..2], &hosts[2..]);
+        let case = Case { rung: "network.tcp".into(), pattern, pairs, ..Case::default() };
+        let block = || Block { message_bytes, ..Block::default() };
+        preparation(&case, &[block(), block()]).as_secs()
+    }
+
+    #[test]
+    fn files_are_waited_for_in_proportion_to_their_bytes() {
+        // Two blocks, four clients with eight regions each.
+        assert_eq!(seconds(Pattern::StripedRead, 64 << 20), 2 * 4 * (512 << 20) / 10_000_000);
+        assert_eq!(seconds(Pattern::TiledWrite, 1 << 20), 2 * 4 * (8 << 20) / 10_000_000);
+        assert_eq!(seconds(Pattern::Stream, 64 << 20), 0, "nothing is made for a stream");
     }
 }

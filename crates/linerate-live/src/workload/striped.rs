@@ -33,7 +33,7 @@ use linerate_sys::thread;
 use source::Source;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, PoisonError};
 use store::Store;
 use tile::Tile;
 
@@ -45,6 +45,8 @@ struct Client {
     /// What failed first, and before which region all are told.
     failure: OnceLock<(u64, Error)>,
     servers: u32,
+    /// How many threads have had their files made, of all blocks so far.
+    made: (Mutex<u32>, Condvar),
     writes: bool,
     /// Its tile of a frame, but for its rows, where it has one.
     tile: Option<Tile>,
@@ -70,6 +72,7 @@ pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resu
         barrier: Barrier::new(servers.max(1) as usize),
         failure: OnceLock::new(),
         servers,
+        made: Default::default(),
         writes: !does.receives(),
         tile: [Does::FetchesTile, Does::StoresTile].contains(&does).then(|| own_tile(order, does)),
         by_row: order.value::<String>("tiled.access").is_some_and(|access| access == "row"),
@@ -134,12 +137,14 @@ impl Client {
         }
         let timer_slack_lowered = thread::lower_timer_slack().is_ok();
         let mut measured = Vec::with_capacity(blocks.len());
-        let mut turn = 0_u64;
+        let (mut turn, mut blocks_made) = (0_u64, 0_u32);
         for block in blocks {
             let part = self.part(server, block.message_bytes);
             let mut room = vec![0; part.bytes() as usize];
             part.fill(0, &mut room);
             ready = ready.and_then(|()| source.make(part, !self.writes));
+            blocks_made += 1;
+            ready = self.all_made(blocks_made, source, ready);
             let slices = if server == 0 { block.slices as usize } else { 0 };
             let mut tally = Tally { slices_ns: Vec::with_capacity(slices), ..Tally::default() };
             let (start, last) =
@@ -155,6 +160,25 @@ impl Client {
             return None;
         }
         Some(measured)
+    }
+
+    /// Waits until every server has made its file, or has failed to: meanwhile the own one hears that somebody is there.
+    fn all_made(&self, block: u32, source: &mut Source<'_, Driven<'_>>, ready: Result<()>) -> Result<()> {
+        let (made, changed) = &self.made;
+        let mut count = made.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        changed.notify_all();
+        let mut ready = ready;
+        while *count < block * self.servers {
+            let waited = changed.wait_timeout(count, source::OFTEN).unwrap_or_else(PoisonError::into_inner);
+            count = waited.0;
+            if waited.1.timed_out() && ready.is_ok() {
+                drop(count);
+                ready = source.stay();
+                count = made.lock().unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        ready
     }
 
     /// All regions of a block, each when all servers have had the one before: when it began and ended.

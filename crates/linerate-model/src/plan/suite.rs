@@ -211,6 +211,9 @@ pub struct SuiteFigure {
     /// The paper's hosts whose values are drawn beside it, where not all are: `F`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub testbed: Option<String>,
+    /// The case, a micro-benchmark of the same rungs, whose ranking of the transports its own is set against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 /// A conclusion of the paper, as a number that must lie above or below a limit.
@@ -293,7 +296,9 @@ impl Suite {
     pub fn of_figures(&self, names: &[String]) -> Suite {
         let is_named = |figure: &&SuiteFigure| names.iter().any(|name| figure.id.starts_with(name));
         let figures: Vec<SuiteFigure> = self.figures.iter().filter(is_named).cloned().collect();
-        let is_shown = |id: &String| figures.iter().any(|figure| figure.cases.contains(id));
+        let is_shown = |id: &String| {
+            figures.iter().any(|figure| figure.cases.contains(id) || figure.against.as_ref() == Some(id))
+        };
         let is_of = |claim: &&Claim| {
             let mut parts =
                 [Some(&claim.of), claim.over.as_ref(), claim.minus.as_ref()].into_iter().flatten();
@@ -350,6 +355,7 @@ impl SuiteFigure {
             caption: String::new(),
             published: None,
             testbed: None,
+            against: None,
         }
     }
 

@@ -3,7 +3,7 @@
 mod application;
 mod does;
 
-pub use application::{LEAST_BUFFER, MOST_BUFFER, MOST_REGION};
+pub use application::{FILE_REGIONS, LEAST_BUFFER, MOST_BUFFER, MOST_REGION};
 pub use does::Does;
 
 use schemars::JsonSchema;
@@ -149,6 +149,8 @@ pub struct PatternEntry {
     pub application: bool,
     /// Whether a trial is a single message, however long that takes.
     pub is_single: bool,
+    /// Of so many messages a file is made for each client before the time is taken; of tiles the frame has as many as clients.
+    pub prepares: u64,
     /// How the receiving end looks for a rate, where it does: then a slice and a message are times, and more is sent
     /// than comes.
     pub search: Option<Search>,
@@ -174,6 +176,7 @@ const STREAM: PatternEntry = PatternEntry {
     connects_anew: false,
     application: false,
     is_single: false,
+    prepares: 0,
     search: None,
     has_rate: true,
     messages: None,

@@ -146,8 +146,9 @@ mod tests {
         let of = |name: &str| of_figures(sockets(), &[name.to_owned()]);
         let found = of("003-F12").unwrap();
         let figures: Vec<&str> = found[0].figures.iter().map(|figure| figure.id.as_str()).collect();
-        assert_eq!((found.len(), figures), (1, vec!["003-F12", "003-F12-parts"]));
-        assert_eq!(found[0].cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(), ["monitor"]);
+        assert_eq!((found.len(), figures), (1, vec!["003-F12", "003-F12-parts", "003-F12-carried"]));
+        let cases: Vec<&str> = found[0].cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(cases, ["monitor", "asked", "monitor-carried"], "what a ranking is set against, too");
         assert_eq!(found[0].claims.len(), 1, "what is concluded of it stays");
         let unknown = of("003-F13").unwrap_err();
         assert!(unknown.hint().is_some_and(|hint| hint.contains("003-F12")), "{unknown}");

@@ -1,6 +1,7 @@
 //! The points of a figure: one a level of the factor along x, in as many series as the other factors make.
 
 use super::label::{self, Words};
+use super::ranking::{self, RankingValues};
 use super::{is_called, level, trials};
 use crate::analysis::measures::{Measure, measure};
 use crate::plan::{Case, Expanded, FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
@@ -23,6 +24,8 @@ pub struct FigureValues {
     pub missing_words: Vec<String>,
     /// What was measured and gave no number: a series in words, and where along x.
     pub untold: Vec<(String, String)>,
+    /// How it ranks transports beside a micro-benchmark, where it names one.
+    pub ranking: Option<RankingValues>,
 }
 
 /// One series.
@@ -94,7 +97,9 @@ pub(super) fn values(
     let series = gathered.into_iter().zip(words).map(|(one, words)| of_series(figure, one, words));
     let unit = measure(&figure.y).map_or("", |measure| measure.metric.unit);
     let (missing, missing_words) = missing(recording, plan, suite, figure, &all);
-    FigureValues { figure: figure.clone(), unit, series: series.collect(), missing, missing_words, untold }
+    let ranking = ranking::values(recording, plan, suite, figure);
+    let (figure, series) = (figure.clone(), series.collect());
+    FigureValues { figure, unit, series, missing, missing_words, untold, ranking }
 }
 
 fn point(trial: &Trial) -> (&Case, u64) {
@@ -146,7 +151,7 @@ fn gathered<'r>(
         let is_it = |known: &Gathered| known.measure == *measured && known.name == name;
         let new = || Gathered { measure: measured, name: name.clone(), first: trial, points: Vec::new() };
         let one = entry(&mut series, is_it, new);
-        let said = || label::word(recording, plan, suite, figure.x, point);
+        let said = || label::place(recording, plan, suite, figure.x, point);
         let new = || AtLevel { x: x.clone(), said: said(), hosts: BTreeSet::new(), passes: BTreeMap::new() };
         let here = entry(&mut one.points, |known| known.x == x, new);
         here.passes.entry(trial.pass).or_default().push(value);

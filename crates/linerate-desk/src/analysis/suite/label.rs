@@ -20,7 +20,8 @@ pub struct Words {
     pub has_all_hosts: bool,
 }
 
-/// The setting that says which library it is, not how it is set.
+/// The setting that says which library it is, not how it is set: it is told with the rung, or where settings stand along x
+/// with them, for no series has it then.
 const WHICH: &str = "mpi.implementation";
 
 /// The factors that a name is made of, in the order in which they are read.
@@ -59,7 +60,14 @@ pub(super) fn words(
     let said = |point: Point| {
         let case = suite.cases.iter().find(|case| suite.case_name(&case.id) == point.0.id);
         let word = |factor: &Factor| word(recording, plan, suite, *factor, point);
-        let words = READ.iter().map(|factor| if *factor == x { String::new() } else { word(factor) });
+        let along_x = |factor: &Factor| *factor == x;
+        // A series along settings may hold several libraries: it is called by none.
+        let of_rung = |factor: &Factor| *factor == Factor::Rung && x == Factor::Settings;
+        let words = READ.iter().map(|factor| match factor {
+            factor if along_x(factor) => String::new(),
+            factor if of_rung(factor) => readable_rung(&point.0.rung),
+            factor => word(factor),
+        });
         (case, words.collect::<Vec<_>>())
     };
     let all: Vec<Said> = points
@@ -125,6 +133,26 @@ pub(super) fn word(
         Factor::Load => beside(&level),
         _ => level,
     }
+}
+
+/// A level along x in words: what tells it from all others there, which library it is included.
+pub(super) fn place(
+    recording: &Recording,
+    plan: &Plan,
+    suite: &Suite,
+    x: Factor,
+    (case, message_bytes): Point,
+) -> String {
+    let said = word(recording, plan, suite, x, (case, message_bytes));
+    let level = || (x.entry().level)(plan, case, message_bytes).name;
+    let is_own = || suite.label.get(x.entry().name).is_some_and(|words| words.contains_key(&level()));
+    let has_library = x == Factor::Settings && set(plan, case).any(|setting| setting.knob == WHICH);
+    // A ladder's step is called by its name, which is its level.
+    if !has_library || is_own() || said == level() {
+        return said;
+    }
+    let parts = [rung(recording, plan, case), said];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `Open MPI 4.1`, `TCP`; within a host it says so where that is not all there is.

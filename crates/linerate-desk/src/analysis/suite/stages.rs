@@ -1,11 +1,11 @@
 //! Where the time of a pipeline went by its stages, and which of them binds, or which stream.
 
 use super::{label, trials};
-use crate::plan::{Case, Factor, Graph, Plan, Suite};
-use crate::record::{Recording, StageTally, Trial};
+use crate::plan::{Case, Factor, Graph, HostId, Plan, Stream, Suite};
+use crate::record::{Flow, Recording, StageTally, Trial};
 use crate::statistic::{Estimate, median};
 use crate::vocabulary::Pattern;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages of one case with buffers of one size.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,8 @@ pub struct StagesValues {
     pub buffer_bytes: u64,
     /// Its stages, in the order of the plan.
     pub stages: Vec<StageValues>,
+    /// What joins them, in the order in which a unit of work goes through.
+    pub streams: Vec<StreamValues>,
     /// What binds.
     pub binding: Binding,
 }
@@ -29,12 +31,25 @@ pub struct StageValues {
     pub stage: String,
     /// How many copies of it there are.
     pub copies: usize,
+    /// The hosts that they ran on.
+    pub hosts: Vec<HostId>,
     /// It worked: the mean over its copies.
     pub compute: Estimate,
     /// It waited for what it works on.
     pub input: Estimate,
     /// It waited for room for what it had made.
     pub output: Estimate,
+}
+
+/// How long both ends of a stream waited for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamValues {
+    /// The stage that makes its buffers.
+    pub from: String,
+    /// The stage that works on them.
+    pub to: String,
+    /// The share of the time in which that which makes waited for room, or that which takes for input, whichever was less.
+    pub waited: Estimate,
 }
 
 /// What holds a pipeline up.
@@ -64,7 +79,11 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite) -> Vec<S
             groups.entry((&trial.case, trial.block.message_bytes)).or_default().push(trial);
         }
         all.extend(groups.into_iter().filter_map(|(point, trials)| {
-            let words = label::word(recording, plan, suite, Factor::Settings, point);
+            // What carries it is told where a case has several rungs: else nothing tells its tables apart.
+            let all =
+                [Factor::Rung, Factor::Settings].map(|one| label::word(recording, plan, suite, one, point));
+            let told = all.into_iter().skip(usize::from(of_suite.rung.len() < 2));
+            let words = told.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
             of_point(&graph, point, &trials).map(|values| StagesValues { words, ..values })
         }));
     }
@@ -81,13 +100,35 @@ fn of_point(graph: &Graph, (case, buffer_bytes): (&Case, u64), trials: &[&Trial]
             Estimate::from_values(passes.into_values().filter_map(median))
         };
         let copies = trials.first().map_or(0, |trial| tallies(trial, id).count());
+        let hosts = trials.first().map_or_else(Vec::new, |trial| hosts(trial, id));
         let (compute, input, output) = (of_part(0)?, of_part(1)?, of_part(2)?);
-        Some(StageValues { stage: id.clone(), copies, compute, input, output })
+        Some(StageValues { stage: id.clone(), copies, hosts, compute, input, output })
     };
     let stages: Option<Vec<StageValues>> = graph.stages.iter().map(|one| stage(&one.id)).collect();
     let stages = stages?;
-    let binding = binding(graph, &stages)?;
-    Some(StagesValues { case: case.clone(), words: String::new(), buffer_bytes, stages, binding })
+    let streams = streams(graph, &stages);
+    let binding = binding(&streams, &stages)?;
+    Some(StagesValues { case: case.clone(), words: String::new(), buffer_bytes, stages, streams, binding })
+}
+
+/// The hosts on which copies of a stage ran.
+fn hosts(trial: &Trial, id: &str) -> Vec<HostId> {
+    let has_it = |flow: &Flow| flow.tally.iter().flat_map(|tally| &tally.stages).any(|one| one.stage == id);
+    let roles = trial.roles.iter().filter(|role| role.flows.iter().any(has_it));
+    roles.map(|role| role.host).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// What each stream was waited for, from the first stage on.
+fn streams(graph: &Graph, stages: &[StageValues]) -> Vec<StreamValues> {
+    let of = |id: &str| stages.iter().find(|stage| stage.stage == id);
+    let value = |stream: &Stream| {
+        let (room, input) = (of(&stream.from)?.output, of(&stream.to)?.input);
+        let waited = if room.median < input.median { room } else { input };
+        Some(StreamValues { from: stream.from.clone(), to: stream.to.clone(), waited })
+    };
+    let order = graph.in_order().unwrap_or_default();
+    let of_stage = |at: usize| graph.streams.iter().filter(move |stream| stream.from == graph.stages[at].id);
+    order.into_iter().flat_map(of_stage).filter_map(value).collect()
 }
 
 fn all_tallies(trial: &Trial) -> impl Iterator<Item = &StageTally> {
@@ -110,16 +151,13 @@ fn shares(trial: &Trial, id: &str) -> Option<Shares> {
 }
 
 /// A stream binds where both of its ends wait for it longer than any stage works; else the busiest stage does.
-fn binding(graph: &Graph, stages: &[StageValues]) -> Option<Binding> {
+fn binding(streams: &[StreamValues], stages: &[StageValues]) -> Option<Binding> {
     let mut busy: Vec<&StageValues> = stages.iter().collect();
     busy.sort_by(|a, b| b.compute.median.total_cmp(&a.compute.median));
     let busiest = *busy.first()?;
-    let of = |id: &str| stages.iter().find(|stage| stage.stage == id);
-    let waited = |from: &str, to: &str| Some(of(from)?.output.median.min(of(to)?.input.median));
-    let streams = graph.streams.iter().filter_map(|one| Some((waited(&one.from, &one.to)?, one)));
-    let worst = streams.max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((share, stream)) = worst.filter(|(share, _)| *share > busiest.compute.median) {
-        return Some(Binding::Stream(stream.from.clone(), stream.to.clone(), share));
+    let worst = streams.iter().max_by(|a, b| a.waited.median.total_cmp(&b.waited.median));
+    if let Some(stream) = worst.filter(|stream| stream.waited.median > busiest.compute.median) {
+        return Some(Binding::Stream(stream.from.clone(), stream.to.clone(), stream.waited.median));
     }
     match busy.get(1) {
         Some(next) if busiest.compute.median - next.compute.median < ALIKE => {
@@ -132,7 +170,7 @@ fn binding(graph: &Graph, stages: &[StageValues]) -> Option<Binding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{HandOut, Stage, Stream};
+    use crate::plan::{HandOut, Stage};
 
     fn graph() -> Graph {
         let stage = |id: &str| Stage { id: id.into(), ..Stage::default() };
@@ -155,12 +193,13 @@ mod tests {
             .map(|(stage, [compute, input, output])| StageValues {
                 stage: (*stage).into(),
                 copies: 1,
+                hosts: Vec::new(),
                 compute: all(compute),
                 input: all(input),
                 output: all(output),
             })
             .collect();
-        binding(&graph(), &stages).unwrap()
+        binding(&streams(&graph(), &stages), &stages).unwrap()
     }
 
     #[test]
@@ -184,7 +223,7 @@ mod tests {
     #[test]
     fn a_stage_that_was_done_early_does_not_bind() {
         use crate::plan::{Block, HostId};
-        use crate::record::{Flow, RoleRecord, Tally};
+        use crate::record::{RoleRecord, Tally};
         use crate::vocabulary::Does;
         let one = |stage: &str, compute_ns, input_ns| StageTally {
             stage: stage.into(),
@@ -215,12 +254,16 @@ mod tests {
         let values = of_point(&graph(), (&case, 65_536), &[&trial]).unwrap();
         assert_eq!(values.binding, Binding::Stage("clip".into(), 0.98));
         assert_eq!(values.stages[0].compute.median, 0.1, "of the whole time, not of its own");
+        assert_eq!(values.stages[0].hosts, [HostId(0)]);
+        let waited: Vec<(&str, f64)> =
+            values.streams.iter().map(|one| (&*one.to, one.waited.median)).collect();
+        assert_eq!(waited, [("clip", 0.0), ("view", 0.0)], "nobody waited for room");
     }
 
     #[test]
     fn copies_of_a_stage_share_a_row() {
         use crate::plan::{Block, HostId};
-        use crate::record::{Flow, RoleRecord, Tally};
+        use crate::record::{RoleRecord, Tally};
         use crate::vocabulary::Does;
         let one = |copy, compute_ns| StageTally {
             stage: "clip".into(),

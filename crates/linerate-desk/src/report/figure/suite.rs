@@ -4,7 +4,7 @@ use super::{Axis, Figure, INTERVAL, Kind, OfPass, Point, Scale, Series, Sheet, U
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{PAPERS, Shown, Stated};
-use crate::report::suite::{lacks, played_by, untold};
+use crate::report::suite::{lacks, played_by, said_of_ranking, untold};
 use crate::statistic::Estimate;
 
 /// Sizes and connections double; other numbers stand evenly.
@@ -97,8 +97,10 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
         (None, true) => " Open diamonds are what the paper states.".into(),
         (_, false) => String::new(),
     };
+    let ranked =
+        values.ranking.as_ref().map_or(String::new(), |ranking| format!("{} ", said_of_ranking(ranking)));
     format!(
-        "{said}{played}Medians over the passes with their 95 % intervals; dots are the passes themselves.{stated}{}",
+        "{said}{played}{ranked}Medians over the passes with their 95 % intervals; dots are the passes themselves.{stated}{}",
         lacks.collect::<String>()
     )
 }

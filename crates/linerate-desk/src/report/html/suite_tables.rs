@@ -1,5 +1,6 @@
 //! The tables of the suites.
 
+use super::stage_graph;
 use crate::report::Sheet;
 use crate::report::shape::SuiteTableEntry;
 use crate::report::suite::{about_row, written_cell};
@@ -33,6 +34,7 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
 
 fn one(title: &str, table: &SuiteTableEntry) -> Markup {
     html! {
+        @if let Some(graph) = &table.graph { (stage_graph::drawn(title, graph)) }
         div.scroll tabindex="0" role="region" aria-label=(title) {
             table {
                 caption { (title) ". " (table.caption) @if !table.note.is_empty() { " " strong { (table.note) } } }

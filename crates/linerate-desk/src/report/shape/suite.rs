@@ -1,6 +1,7 @@
 //! The JSON form of what a suite gave.
 
 use super::WarningEntry;
+use super::graph::StageGraphEntry;
 use super::left_out::of_suite;
 use crate::analysis::{CellValue, Holds};
 use crate::record::NotMeasured;
@@ -66,6 +67,37 @@ pub struct SuiteFigureEntry {
     /// What was measured and gave no number, as a percentile of few samples does: a series, and where along x.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<String>,
+    /// How it ranks transports beside a micro-benchmark of the same run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<RankingEntry>,
+}
+
+/// How an application ranks transports, and a micro-benchmark does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankingEntry {
+    /// The case of the micro-benchmark.
+    pub against: String,
+    /// What follows, in sentences.
+    pub said: String,
+    /// Every two transports.
+    pub pairs: Vec<RankedPairEntry>,
+    /// Whether hosts are one machine: it is then its CPU that is ranked.
+    pub shares_cpus: bool,
+}
+
+/// Two transports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedPairEntry {
+    /// One of them.
+    pub one: String,
+    /// The other one.
+    pub other: String,
+    /// `alike`, `otherwise`, `cannot-tell`: by whether both intervals lie on a side of 1, and on which.
+    pub ranked: String,
+    /// How many times as good the first is by the application: above 1 where it is the better one.
+    pub application: Option<Estimate>,
+    /// The same by the micro-benchmark.
+    pub micro_benchmark: Option<Estimate>,
 }
 
 impl SuiteFigureEntry {
@@ -118,6 +150,9 @@ pub struct SuiteTableEntry {
     pub title: String,
     /// What is said below it.
     pub caption: String,
+    /// The pipeline whose stages are its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<StageGraphEntry>,
     /// Its columns.
     pub columns: Vec<SuiteColumnEntry>,
     /// Its rows.

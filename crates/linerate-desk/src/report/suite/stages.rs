@@ -1,5 +1,6 @@
 //! Where the time of a pipeline went, as a table of its stages, and what binds it.
 
+use super::graph;
 use crate::analysis::{Binding, CellValue, StageValues, StagesValues};
 use crate::report::shape::{SuiteColumnEntry, SuiteRowEntry, SuiteTableEntry};
 use crate::statistic::Estimate;
@@ -26,6 +27,7 @@ pub(super) fn entry(values: &StagesValues) -> SuiteTableEntry {
         caption: "Shares of the time of the stage that took longest; of several copies the mean. What a row lacks of the \
                   whole, its stage was done before."
             .into(),
+        graph: graph::entry(values),
         columns: COLUMNS.iter().map(column).collect(),
         rows: values.stages.iter().map(row).collect(),
         note: said(&values.binding),
@@ -69,6 +71,7 @@ mod tests {
         let stage = StageValues {
             stage: "clip".into(),
             copies: 2,
+            hosts: Vec::new(),
             compute: all(0.7),
             input: all(0.2),
             output: all(0.1),
@@ -78,6 +81,7 @@ mod tests {
             words: "updates of 1 MiB".into(),
             buffer_bytes: 64 << 10,
             stages: vec![stage],
+            streams: Vec::new(),
             binding: Binding::Stage("clip".into(), 0.7),
         };
         let table = entry(&values);

@@ -1,6 +1,6 @@
 //! The tables of a suite: a number a cell, with the interval of its median.
 
-use super::number;
+use super::{graph, number};
 use crate::analysis::{CellValue, TableValues};
 use crate::report::block::{Block, bands};
 use crate::report::line::wrapped;
@@ -21,6 +21,7 @@ pub(super) fn entry(values: &TableValues) -> SuiteTableEntry {
         id: table.id.clone(),
         title: table.title.clone(),
         caption: table.caption.clone(),
+        graph: None,
         columns: columns
             .map(|(column, unit)| SuiteColumnEntry {
                 name: column.name.clone(),
@@ -53,6 +54,7 @@ pub(in crate::report) fn written(cell: Option<&CellValue>, column: &SuiteColumnE
 /// The lines of a table; the first is its title.
 pub(super) fn lines(table: &SuiteTableEntry, width: usize) -> Vec<String> {
     let mut lines = vec![format!("{}  {}", table.id, table.title)];
+    lines.extend(table.graph.iter().flat_map(|one| graph::lines(one, width)));
     let first = Block {
         title: String::new(),
         heads: vec![String::new()],

@@ -71,6 +71,7 @@ impl<'o> Out<'o> {
         }
         let buffer = self.current.get_or_insert_with(|| {
             let mut buffer = self.pool.take();
+            // Whatever it had.
             buffer.resize(HEAD, 0);
             buffer
         });

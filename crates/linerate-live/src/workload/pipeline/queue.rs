@@ -22,13 +22,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A state that threads wait for.
 struct Shared<T> {
-    state: Mutex<(T, bool)>,
+    state: Mutex<State<T>>,
     changed: Condvar,
+}
+
+struct State<T> {
+    value: T,
+    stopped: bool,
+    /// Threads that wait: where there is none nobody is woken, for which the kernel would be asked each time.
+    waiting: usize,
 }
 
 impl<T> Shared<T> {
     fn new(state: T) -> Shared<T> {
-        Shared { state: Mutex::new((state, false)), changed: Condvar::new() }
+        let state = State { value: state, stopped: false, waiting: 0 };
+        Shared { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Waits until `step` has something; says what, and how long that took.
@@ -36,27 +44,38 @@ impl<T> Shared<T> {
         let mut guard = lock(&self.state);
         let mut begun = None;
         loop {
-            if guard.1 {
+            if guard.stopped {
                 return Err(Stopped);
             }
-            if let Some(found) = step(&mut guard.0) {
-                drop(guard);
-                self.changed.notify_all();
+            if let Some(found) = step(&mut guard.value) {
+                self.wake(guard);
                 return Ok((found, begun.map_or(0, |begun| monotonic_ns() - begun)));
             }
             begun.get_or_insert_with(monotonic_ns);
+            guard.waiting += 1;
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            guard.waiting -= 1;
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut T)) {
-        change(&mut lock(&self.state).0);
-        self.changed.notify_all();
+        let mut guard = lock(&self.state);
+        change(&mut guard.value);
+        self.wake(guard);
     }
 
     fn stop(&self) {
-        lock(&self.state).1 = true;
-        self.changed.notify_all();
+        let mut guard = lock(&self.state);
+        guard.stopped = true;
+        self.wake(guard);
+    }
+
+    fn wake(&self, guard: MutexGuard<'_, State<T>>) {
+        let is_waited_for = guard.waiting > 0;
+        drop(guard);
+        if is_waited_for {
+            self.changed.notify_all();
+        }
     }
 }
 
@@ -65,11 +84,9 @@ impl<T> Shared<T> {
 pub struct Pool(Mutex<Vec<Buffer>>);
 
 impl Pool {
-    /// An empty one.
+    /// One with whatever it had: who receives into it writes over that, and clearing it would fill it with zeros first.
     pub fn take(&self) -> Buffer {
-        let mut buffer = lock(&self.0).pop().unwrap_or_default();
-        buffer.clear();
-        buffer
+        lock(&self.0).pop().unwrap_or_default()
     }
 
     /// One that nobody needs any more.

@@ -3,6 +3,7 @@
 use super::Tile;
 use crate::plan::HostId;
 use crate::unit::Bytes;
+use crate::vocabulary::FILE_REGIONS;
 use crate::{Error, Result};
 use std::io;
 
@@ -10,7 +11,7 @@ use std::io;
 pub const STRIPE: u64 = 64 << 10;
 
 /// Regions of a file, which are used one after the other, again and again.
-pub const REGIONS: u32 = 8;
+pub const REGIONS: u32 = FILE_REGIONS as u32;
 
 /// What one server has of each region, or of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,6 +16,8 @@ pub const WRITE: u8 = b'W';
 pub const MAKE: u8 = b'M';
 /// The same, with nothing in it.
 pub const EMPTY: u8 = b'N';
+/// Nothing: the client waits for another server.
+pub const STAY: u8 = b'S';
 /// It is over.
 pub const OVER: u8 = b'E';
 
@@ -38,6 +40,11 @@ impl Request {
     pub fn over() -> Request {
         let part = Part { servers: 1, server: 0, region_bytes: 0, tile: None };
         Request { what: OVER, part, region: 0 }
+    }
+
+    /// That the client is still there.
+    pub fn stay() -> Request {
+        Request { what: STAY, ..Request::over() }
     }
 
     /// As it crosses.
@@ -69,7 +76,7 @@ impl Request {
     }
 
     fn is_known(self) -> bool {
-        let is_known = [READ, WRITE, MAKE, EMPTY, OVER].contains(&self.what);
+        let is_known = [READ, WRITE, MAKE, EMPTY, STAY, OVER].contains(&self.what);
         is_known && self.region < REGIONS && self.part.server < self.part.servers
     }
 
@@ -97,7 +104,9 @@ mod tests {
             let request = Request { what: READ, part, region: 5 };
             assert_eq!(Request::read(&request.written()), Some(request));
         }
-        assert_eq!(Request::read(&Request::over().written()), Some(Request::over()));
+        for request in [Request::over(), Request::stay()] {
+            assert_eq!(Request::read(&request.written()), Some(request));
+        }
         for wrong in [
             Request { what: b'?', part, region: 0 },
             Request { what: READ, part, region: REGIONS },

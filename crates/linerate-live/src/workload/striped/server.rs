@@ -1,8 +1,8 @@
 //! A server of stripes: it answers each client by a connection and a file of its own.
 
 use super::layout::Part;
-use super::request::{EMPTY, MAKE, READ, REQUEST, Request, WRITE};
-use super::source::DONE;
+use super::request::{EMPTY, MAKE, READ, REQUEST, Request, STAY, WRITE};
+use super::source::{DONE, GROWS, OFTEN};
 use super::store::Store;
 use crate::pattern::{Link, Measured, Start, pull_all, push_all};
 use crate::plan::Block;
@@ -11,6 +11,7 @@ use crate::workload::application::{Answers, Order, Seat, broken};
 use crate::{Error, Result};
 use linerate_sys::thread;
 use std::io;
+use std::time::Instant;
 
 /// Serves stripes to every client until it is over.
 pub fn serve(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
@@ -76,16 +77,39 @@ fn answer(link: &mut impl Link, disk: bool) -> std::result::Result<u64, Failed> 
         match request.what {
             MAKE | EMPTY => {
                 room = vec![0; part.bytes() as usize];
-                store.make(part, request.what == MAKE)?;
-                push_all(link, &[DONE])?;
+                make(link, &mut store, part, request.what == MAKE)?;
                 continue;
             }
+            STAY => continue,
             READ => give(link, &mut store, (part, request.region), &mut room)?,
             WRITE => take(link, &mut store, (part, request.region), &mut room)?,
             _ => return Ok(bytes),
         }
         bytes += part.bytes();
     }
+}
+
+/// Makes a file, while the client hears now and then that it grows: a large one takes longer than a connection may be silent.
+fn make(
+    link: &mut impl Link,
+    store: &mut Store,
+    part: Part,
+    is_read: bool,
+) -> std::result::Result<(), Failed> {
+    let (mut told, mut lost) = (Instant::now(), Ok(()));
+    let made = store.make(part, is_read, || {
+        if told.elapsed() < OFTEN {
+            return Ok(());
+        }
+        told = Instant::now();
+        lost = push_all(link, &[GROWS]).map(drop);
+        lost.as_ref().copied().map_err(|error| error.kind().into())
+    });
+    // A client that went away is told as that, and not as a store that failed.
+    lost?;
+    made?;
+    push_all(link, &[DONE])?;
+    Ok(())
 }
 
 type Asked = (Part, u32);

@@ -8,9 +8,14 @@ use crate::plan::HostId;
 use crate::workload::application::broken;
 use crate::{Error, Result};
 use std::io;
+use std::time::Duration;
 
 /// What says that stripes are there.
 pub const DONE: u8 = b'D';
+
+/// What says that a file is still being made, and how often that is said: of a connection's least patience a part.
+pub const GROWS: u8 = b'G';
+pub const OFTEN: Duration = Duration::from_millis(50);
 
 /// One server, or one thread's part of a mounted file.
 pub struct Source<'s, L> {
@@ -28,12 +33,21 @@ impl<L: Link> Source<'_, L> {
     /// Has a file made for what is to be read or written: before the time is taken.
     pub fn make(&mut self, part: Part, is_read: bool) -> Result<()> {
         if let Some(own) = &mut self.own {
-            return own.make(part, is_read);
+            return own.make(part, is_read, || Ok(()));
         }
         let what = if is_read { MAKE } else { EMPTY };
         let asked = push_all(self.link, &Request { what, part, region: 0 }.written());
-        let answered = asked.and_then(|_| done(self.link));
+        let answered = asked.and_then(|_| made(self.link));
         self.told(answered)
+    }
+
+    /// Tells the server that this client waits for others: it waits no longer for a request than for anything else.
+    pub fn stay(&mut self) -> Result<()> {
+        if self.own.is_some() {
+            return Ok(());
+        }
+        let said = push_all(self.link, &Request::stay().written()).map(drop);
+        self.told(said)
     }
 
     /// Reads a region, while the server is asked for the next one: it goes on to give without waiting for a round trip. What
@@ -132,10 +146,25 @@ fn asked(link: &mut impl Link, request: Request, room: &mut [u8]) -> io::Result<
     done(link)
 }
 
-fn done(link: &mut impl Link) -> io::Result<()> {
+/// Waits until a file is made, however long, while it is told to grow.
+fn made(link: &mut impl Link) -> io::Result<()> {
+    loop {
+        match word(link)? {
+            GROWS => {}
+            DONE => return Ok(()),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it did not make its file")),
+        }
+    }
+}
+
+fn word(link: &mut impl Link) -> io::Result<u8> {
     let mut word = [0];
     pull_all(link, &mut word)?;
-    if word == [DONE] {
+    Ok(word[0])
+}
+
+fn done(link: &mut impl Link) -> io::Result<()> {
+    if word(link)? == DONE {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::InvalidData, "it did not take what was written"))

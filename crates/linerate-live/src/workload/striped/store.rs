@@ -32,6 +32,9 @@ pub fn nameless(folder: &str) -> Result<File> {
     }
 }
 
+/// After so many bytes a file that is made is told to have grown.
+const GROWN: usize = 1 << 20;
+
 /// Where the bytes are.
 enum Place {
     Memory(Vec<u8>),
@@ -39,6 +42,15 @@ enum Place {
     File(Arc<File>, &'static str),
     /// A whole file, in which others have their stripes as well.
     Shared(Arc<File>, String),
+}
+
+impl Place {
+    fn write(&mut self, from: &[u8], at: u64) -> io::Result<()> {
+        match self {
+            Place::Memory(bytes) => found(bytes, at, from.len()).map(|room| room.copy_from_slice(from)),
+            Place::File(file, _) | Place::Shared(file, _) => file.write_all_at(from, at),
+        }
+    }
 }
 
 /// The stripes of one client's file.
@@ -63,8 +75,15 @@ impl Store {
         Store { place: Place::Shared(file, folder.to_owned()), part: None }
     }
 
-    /// Makes a file for what is to be read, with the truth in it, or for what is to be written.
-    pub fn make(&mut self, part: Part, is_read: bool) -> Result<()> {
+    /// Makes a file for what is to be read, with the truth in it, or for what is to be written. `still` is called as it goes
+    /// on: who waits for the file hears that it grows.
+    pub fn make(
+        &mut self,
+        part: Part,
+        is_read: bool,
+        mut still: impl FnMut() -> io::Result<()>,
+    ) -> Result<()> {
+        let mut still = || still().map_err(|error| Error::io("tell of", "a file that is made", error));
         self.part = Some(part);
         let one = part.bytes() as usize;
         if let Place::Memory(bytes) = &mut self.place {
@@ -72,7 +91,10 @@ impl Store {
             bytes.clear();
             bytes.resize(all, 0);
             // Written to, so that no page of it is missing in the loop.
-            bytes.iter_mut().step_by(4096).for_each(|byte| *byte = u8::MAX);
+            for some in bytes.chunks_mut(GROWN) {
+                some.iter_mut().step_by(4096).for_each(|byte| *byte = u8::MAX);
+                still()?;
+            }
         }
         let regions = if part.tile.is_some() { 1 } else { REGIONS };
         let mut room = vec![0; one];
@@ -80,7 +102,15 @@ impl Store {
             if is_read {
                 part.fill(region, &mut room);
             }
-            self.write(part, region, &room)?;
+            still()?;
+            self.each((part, region), |place, at, range| {
+                let from = room.get(range).ok_or(io::ErrorKind::InvalidInput)?;
+                for (nth, some) in from.chunks(GROWN).enumerate() {
+                    place.write(some, at + (nth * GROWN) as u64)?;
+                    still().map_err(io::Error::other)?;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -133,11 +163,7 @@ impl Store {
     /// Keeps the stripes of a region.
     pub fn write(&mut self, part: Part, region: u32, from: &[u8]) -> Result<()> {
         self.each((part, region), |place, at, range| {
-            let from = from.get(range).ok_or(io::ErrorKind::InvalidInput)?;
-            match place {
-                Place::Memory(bytes) => found(bytes, at, from.len()).map(|room| room.copy_from_slice(from)),
-                Place::File(file, _) | Place::Shared(file, _) => file.write_all_at(from, at),
-            }
+            place.write(from.get(range).ok_or(io::ErrorKind::InvalidInput)?, at)
         })
     }
 
@@ -188,14 +214,14 @@ mod tests {
             for mut store in stores() {
                 let (mut wanted, mut room) = (vec![0; part.bytes() as usize], vec![0; part.bytes() as usize]);
                 assert!(store.read(part, 3, &mut room).is_err(), "it was not made");
-                store.make(part, true).unwrap();
+                store.make(part, true, || Ok(())).unwrap();
                 part.fill(3, &mut wanted);
                 store.read(part, 3, &mut room).unwrap();
                 assert_eq!(room, wanted, "what nobody wrote is there");
                 store.write(part, 3, &vec![7; wanted.len()]).unwrap();
                 store.read(part, 3, &mut room).unwrap();
                 assert!(room.iter().all(|byte| *byte == 7));
-                store.make(part, false).unwrap();
+                store.make(part, false, || Ok(())).unwrap();
                 store.read(part, 3, &mut room).unwrap();
                 assert!(room.iter().all(|byte| *byte == 0), "nothing is left of it");
                 let other = Part { region_bytes: 100, ..part };
@@ -205,11 +231,27 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_made_is_told_to_grow() {
+        let part = Part { servers: 1, server: 0, region_bytes: 3 << 20, tile: None };
+        for mut store in stores() {
+            let mut told = 0;
+            let still = || {
+                told += 1;
+                Ok(())
+            };
+            store.make(part, true, still).unwrap();
+            assert!(told >= 8 * 3, "{told} times for 24 MiB");
+            let gone = || Err(io::ErrorKind::BrokenPipe.into());
+            assert!(store.make(part, true, gone).is_err(), "nobody waits for it any more");
+        }
+    }
+
+    #[test]
     fn a_row_of_a_tile_is_where_the_tile_has_it() {
         let tile = Tile { tiles: 3, number: 1, overlap: 128, ..Tile::whole(320 << 10) };
         let part = Part { servers: 2, server: 0, region_bytes: 320 << 10, tile: Some(tile) };
         for mut store in stores() {
-            store.make(part, true).unwrap();
+            store.make(part, true, || Ok(())).unwrap();
             let mut rows = Vec::new();
             for row in 0..tile.rows {
                 let one = Part { tile: Some(tile.row(row)), ..part };

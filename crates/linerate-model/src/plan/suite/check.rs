@@ -106,7 +106,7 @@ impl Suite {
         if figure.cases.is_empty() {
             return Err(SuiteError::new(format!("{place} shows no case"), "cases = [\"ID\"]"));
         }
-        figure.cases.iter().try_for_each(|id| self.check_id(&place, id))
+        figure.cases.iter().chain(&figure.against).try_for_each(|id| self.check_id(&place, id))
     }
 
     fn check_claim(&self, claim: &Claim) -> Checked {

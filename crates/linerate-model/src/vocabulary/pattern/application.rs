@@ -12,6 +12,9 @@ pub const MOST_BUFFER: u64 = 4 << 20;
 /// The longest region of a file in stripes: a server sets memory aside for its part of eight of them.
 pub const MOST_REGION: u64 = 64 << 20;
 
+/// Regions of a file in stripes, which are used one after the other, again and again.
+pub const FILE_REGIONS: u64 = 8;
+
 /// The cluster's state, asked of every node.
 pub const MONITOR: PatternEntry = PatternEntry {
     pattern: Pattern::Monitor,
@@ -52,6 +55,7 @@ pub const STRIPED_READ: PatternEntry = PatternEntry {
     alone: None,
     connects_anew: true,
     application: true,
+    prepares: FILE_REGIONS,
     has_rate: false,
     messages: Some((0, MOST_REGION, "the regions of a file in stripes")),
     shows: "striped-throughput",
