@@ -41,6 +41,7 @@ mod suite;
 mod trace;
 mod trace_args;
 mod trace_running;
+mod trace_stream;
 mod traces;
 mod transfer;
 mod transfer_args;

@@ -1,5 +1,7 @@
 //! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
 
+mod streams;
+
 use crate::user::nobody::{self, program};
 use crate::user::ranks::is_of;
 use linerate_sys::thread;

@@ -48,6 +48,7 @@ impl Runner<'_> {
             every_ns,
             knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
             hosts: self.trace_hosts(met, cpus),
+            one_machine: self.machine_of(ASKING) == self.machine_of(ANSWERING),
             blocks: Vec::new(),
         };
         for round in 0..order.blocks {
@@ -67,6 +68,10 @@ impl Runner<'_> {
         self.ask_both([Request::End, Request::End], ANSWERS)?;
         self.see_what_passed(&passed, 0, &mut Vec::new())?;
         Ok(trace)
+    }
+
+    fn machine_of(&self, at: usize) -> &str {
+        &self.hosts.all[at].facts.machine
     }
 
     /// So many bytes take about that time. What is sent to see it warms the path up: its windows are open then.

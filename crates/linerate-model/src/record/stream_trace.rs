@@ -73,6 +73,8 @@ pub struct StreamTrace {
     pub knobs: Vec<String>,
     /// The sender and the receiver.
     pub hosts: Vec<TraceHost>,
+    /// Whether both are of one machine.
+    pub one_machine: bool,
     /// The blocks, in the order in which they were made.
     pub blocks: Vec<StreamBlock>,
 }

@@ -4,7 +4,7 @@ use super::fault::{as_asked, with_faults};
 use super::measure::reached;
 use super::stop::Stop;
 use super::trace_args::Trace;
-use super::{farewell, print, trace_running, unmeasured};
+use super::{farewell, print, trace_running, trace_stream, unmeasured};
 use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
 use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
@@ -21,6 +21,9 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         return of_running;
     }
     let asked = args.target.as_ref().ok_or_else(|| Error::usage("no TARGET", "try linerate trace lab"))?;
+    if args.stream {
+        return trace_stream::main(args, asked);
+    }
     if args.bytes > LONGEST {
         return Err(Error::usage(
             format!("--bytes {}: at most 64KiB are traced", args.bytes),
