@@ -155,7 +155,7 @@ pub const STREAM_FIGURES: &[StreamFigure] = &[
         Some(moved(side, "rcv_ooopack"))
     }),
     figure("drops", PerBlock, "packets of the connection that this host dropped", |side| {
-        side.counted.get("out-packets").map(|_| side.drops.values().sum::<u64>() as f64)
+        Some(counted(side, "dropped")? as f64)
     }),
     figure("interface.drops", PerBlock, "packets that the interface counts as dropped", |side| {
         Some(side.interface.as_ref()?.drops as f64)

@@ -20,8 +20,9 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("left", "softirq_exit"),
 ];
 
-/// The tracepoint of drops.
+/// The tracepoint of drops, and what all of them together are called.
 const OF_DROPS: &str = "kfree_skb";
+const DROPPED: &str = "dropped";
 
 /// The numbers in the order of the source, each with the tracepoint without which nothing counts it.
 const NUMBERS: &[(&str, &str)] = &[
@@ -139,11 +140,13 @@ impl Counting {
         let is_there = |tracepoint: &str| !self.missing.contains(&tracepoint);
         let numbers = NUMBERS.iter().zip(words).filter(|((_, tracepoint), _)| is_there(tracepoint));
         let (sizes, drops) = words[AHEAD..].split_at(2 * SIZES);
+        let all: u64 = drops.iter().sum();
         let drops = drops.iter().zip(0_u32..).filter(|(count, _)| **count > 0 && is_there(OF_DROPS));
         let called =
             |reason: u32| self.reasons.get(&reason).cloned().unwrap_or_else(|| format!("reason {reason}"));
+        let numbers = numbers.map(|((name, _), word)| (*name, *word));
         Counted {
-            numbers: numbers.map(|((name, _), word)| (*name, *word)).collect(),
+            numbers: numbers.chain(is_there(OF_DROPS).then_some((DROPPED, all))).collect(),
             out_sizes: sizes[..SIZES].to_vec(),
             in_sizes: sizes[SIZES..].to_vec(),
             drops: drops.map(|(count, reason)| (called(reason), *count)).collect(),

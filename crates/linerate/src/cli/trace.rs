@@ -24,6 +24,10 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     if args.stream {
         return trace_stream::main(args, asked);
     }
+    if args.time.is_some() {
+        let what = "--time is of --stream, --pid and --port";
+        return Err(Error::usage(what, "how long exchanges are traced is told by --exchanges and --blocks"));
+    }
     if args.bytes > LONGEST {
         return Err(Error::usage(
             format!("--bytes {}: at most 64KiB are traced", args.bytes),

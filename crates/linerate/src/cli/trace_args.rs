@@ -10,8 +10,8 @@ use clap::ValueHint;
 use std::path::PathBuf;
 
 /// What a running program's messages have not.
-const OF_TARGETS: [&str; 11] =
-    ["target", "stream", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults", "page"];
+const OF_TARGETS: [&str; 10] =
+    ["target", "stream", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults"];
 
 /// What a stream has not.
 const OF_EXCHANGES: [&str; 4] = ["bytes", "exchanges", "wait", "writes"];
@@ -37,9 +37,9 @@ pub struct Trace {
     #[arg(long, value_name = "PORT", value_parser = count(1, 65_535), conflicts_with_all = OF_TARGETS)]
     #[arg(conflicts_with = "pid", help_heading = WHAT)]
     pub port: Option<u32>,
-    /// How long a stream or a running program is traced; half of it is not, to see what tracing costs.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = trial, help_heading = WHAT)]
-    pub time: u64,
+    /// How long a stream or a running program is traced; half of it is not, to see what tracing costs [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = trial, help_heading = WHAT)]
+    pub time: Option<u64>,
     /// Bytes of a message and of its answer, at most 64 KiB.
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
     pub bytes: u64,
@@ -86,7 +86,15 @@ pub struct Trace {
 const WAITS: &[(&str, &[Wait])] =
     &[("both", &[Wait::Sleeping, Wait::Polling]), ("sleep", &[Wait::Sleeping]), ("poll", &[Wait::Polling])];
 
+/// How long a stream or a running program is traced where nothing else is said.
+const USUAL_TIME: u64 = 2_000_000_000;
+
 impl Trace {
+    /// How long a stream or a running program is traced: nanoseconds.
+    pub fn time(&self) -> u64 {
+        self.time.unwrap_or(USUAL_TIME)
+    }
+
     /// How both ends wait, one way after the other.
     pub fn waits(&self) -> Vec<Wait> {
         let named = WAITS.iter().find(|(name, _)| *name == self.wait);

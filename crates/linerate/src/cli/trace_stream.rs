@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 /// Traces, and prints what came of it.
 pub fn main(args: &Trace, asked: &AskedTarget) -> Result<ExitCode> {
-    let order = StreamOrder { blocks: args.blocks, time_ns: args.time, level: args.level };
+    let order = StreamOrder { blocks: args.blocks, time_ns: args.time(), level: args.level };
     let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let heeded = [OF_RELAYS, &[SHIM_READ_RATE.name]].concat();

@@ -29,6 +29,7 @@ fn side(sends: bool) -> StreamSide {
             ("out-packets", 2),
             ("out-bytes", 3_000),
             ("softirq-beside-ns", 100),
+            ("dropped", 3),
         ]),
         out_sizes: [vec![0; 10], vec![2]].concat(),
         drops: named(&[("QDISC_DROP", 3)]),
