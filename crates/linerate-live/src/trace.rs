@@ -124,8 +124,7 @@ fn may_see(level: u8, streams: bool) -> (Programs, Met) {
             (programs, met)
         }
         Err(error) => {
-            let hint = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
-            refuse(format!("{error}: {}", error.source), hint);
+            refuse(format!("{error}: {}", error.source), NEEDS);
             (Programs::default(), met)
         }
     }
@@ -145,6 +144,9 @@ fn counting() -> linerate_sys::Result<(Programs, Vec<String>)> {
     let missing = counting.missing().iter().map(|name| (*name).to_owned()).collect();
     Ok((Programs { tracer: None, counting: Some(counting) }, missing))
 }
+
+/// What would do where programs cannot be loaded.
+const NEEDS: &str = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
 
 /// What is refused, as it is told.
 const TRACEPOINTS: &str = "tracepoints";
