@@ -107,13 +107,13 @@ pub const STREAM_FIGURES: &[StreamFigure] = &[
         "packet.out-bytes",
         Bytes,
         "data of a packet that the stack gave to the queue: many segments where they are cut later",
-        |side| ratio(counted(side, "out-bytes")? as f64, counted(side, "out-packets")? as f64),
+        |side| of_packet(side, "out-bytes", "out-packets"),
     ),
     figure(
         "packet.in-bytes",
         Bytes,
         "data of a packet that TCP was given: many segments where they were merged",
-        |side| ratio(counted(side, "in-bytes")? as f64, counted(side, "in-packets")? as f64),
+        |side| of_packet(side, "in-bytes", "in-packets"),
     ),
     figure("interface.packets-out", PerSecond, "packets a second that the interface sent", |side| {
         per_second(side, side.interface.as_ref()?.tx_packets)
@@ -179,6 +179,12 @@ fn per_second(side: &StreamSide, count: u64) -> Option<f64> {
 
 fn counted(side: &StreamSide, name: &str) -> Option<u64> {
     side.counted.get(name).copied()
+}
+
+/// Of the way that the stream goes: the other way go the bytes by which its ends begin and end a block.
+fn of_packet(side: &StreamSide, bytes: &str, packets: &str) -> Option<f64> {
+    let bytes = counted(side, bytes).filter(|bytes| 2 * bytes > side.bytes)?;
+    ratio(bytes as f64, counted(side, packets)? as f64)
 }
 
 fn moved(side: &StreamSide, field: &str) -> f64 {
@@ -302,7 +308,8 @@ fn end(host: HostId, sends: bool, sides: Vec<&StreamSide>) -> StreamEnd {
         host,
         sends,
         figures: STREAM_FIGURES.iter().filter_map(value).collect(),
-        sizes: (0..classes.min(63))
+        // A packet of a single byte begins or ends a block.
+        sizes: (1..classes.min(63))
             .map(class)
             .filter(|class| class.out_packets + class.in_packets > 0)
             .collect(),
