@@ -121,8 +121,9 @@ fn a_busy_cpu_keeps_the_receiver_in_the_run_queue() {
         stop.store(true, Ordering::Relaxed);
         trace
     });
-    let [waits, asleep] = ["thread.run-queue", "thread.asleep"].map(|name| has(&trace, 1, name));
-    assert!(waits > 0.4 && waits > 2.0 * asleep, "{waits} {asleep}");
+    // One of five that want the CPU; when the sender waits too, both sleep.
+    let [waits, has_it] = ["thread.run-queue", "thread.cpu"].map(|name| has(&trace, 1, name));
+    assert!(waits > 0.3 && waits > 2.5 * has_it, "{waits} {has_it}");
     assert_eq!(has(&trace, 0, "queue.backlog"), 0.0);
 }
 
