@@ -27,6 +27,7 @@ mod matrix;
 mod measure;
 mod onto;
 mod output;
+mod page_file;
 mod planned_hosts;
 mod reach;
 mod recorder;

@@ -2,6 +2,7 @@
 
 use super::fault::{as_asked, with_faults};
 use super::measure::reached;
+use super::page_file::write;
 use super::stop::Stop;
 use super::trace_args::Trace;
 use super::{farewell, print, trace_running, trace_stream, unmeasured};
@@ -9,7 +10,6 @@ use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
 use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
 use crate::{Error, Result};
-use std::path::Path;
 use std::process::ExitCode;
 
 /// The longest message: ids of stamps are counted in bytes, in 32 bits.
@@ -71,9 +71,4 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     }
     farewell();
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a file, in the place of one that is there.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|error| Error::io("write", path.display().to_string(), error))
 }

@@ -1,7 +1,7 @@
 //! `linerate trace --pid` and `--port`: where the messages of a running program wait on this host, from the arguments to the table.
 
+use super::page_file::write;
 use super::stop::Stop;
-use super::trace::write;
 use super::trace_args::Trace;
 use super::{farewell, print, tell};
 use crate::observer::running::Suspect;

@@ -2,8 +2,8 @@
 
 use super::fault::{as_asked, with_faults};
 use super::measure::reached;
+use super::page_file::write;
 use super::stop::Stop;
-use super::trace::write;
 use super::trace_args::Trace;
 use super::value::AskedTarget;
 use super::{farewell, print, unmeasured};
