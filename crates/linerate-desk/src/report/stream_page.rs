@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn all_lines_are_on_one_axis() {
-        let line = |sends, metric: &SampledMetric, top: f64| StreamLine {
+        let line = |sends: bool, metric: &SampledMetric, top: f64| StreamLine {
             host: HostId(u16::from(!sends)),
             sends,
             metric: metric.name.into(),
