@@ -23,6 +23,7 @@ mod runs;
 mod search;
 mod several;
 mod stability;
+mod stream;
 mod suite;
 mod table;
 #[cfg(test)]
@@ -54,6 +55,10 @@ pub use runs::{
     compare_runs,
 };
 pub use stability::{Abnormal, Drift};
+pub use stream::{
+    STREAM_FIGURES, StreamAnalysis, StreamEnd, StreamFigure, StreamLine, StreamLines, StreamSizes,
+    StreamUnit, StreamValue, analyse_stream,
+};
 pub use suite::{
     Binding, CellValue, ClaimOutcome, FigureValues, Holds, Ranked, RankedPair, RankingValues, SeriesValues,
     ShownNumber, StageValues, StagesValues, StreamValues, SuiteValues, TableValues, ValueAt, conclusions,

@@ -19,6 +19,7 @@ mod ssh;
 mod standing_filter;
 mod started;
 mod step;
+pub mod stream;
 pub mod trace;
 mod transfer;
 mod trial;

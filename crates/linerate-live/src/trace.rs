@@ -10,6 +10,7 @@
 //! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
 //! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
 //! | `sleeping` | how the ends wait |
+//! | `stream` | blocks of a stream, and what is seen beside them |
 //!
 //! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
 //! reads itself; what a kernel's stamp costs it costs there, and is measured against blocks without any.
@@ -22,11 +23,14 @@ mod probe;
 mod running;
 mod seen;
 mod sleeping;
+mod stream;
 
 pub use ask::{
     Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
+    StreamRequest,
 };
 
+pub use capture::CALL;
 pub use running::trace_program;
 
 use crate::observer::refusal;
@@ -36,8 +40,8 @@ use crate::transport::Rendezvous;
 use crate::unit::BitRate;
 use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
-use end::End;
-use linerate_sys::tracer::Tracer;
+use end::{End, Programs};
+use linerate_sys::tracer::{Counting, Tracer};
 use linerate_sys::{socket, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -67,23 +71,24 @@ impl Traces {
                 let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
                 let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
                 socket::limit_waits(&socket, patience)?;
-                let (tracer, met) = may_see(request.level);
-                *lock(&self.end) = Some(End::new(socket, patience, tracer, read_rate));
+                let (programs, met) = may_see(request.level, request.streams);
+                *lock(&self.end) = Some(End::new(socket, patience, programs, read_rate));
                 Ok(Answered::Met(met))
             }
             Request::Block(request) => {
                 let end = lock(&self.end);
                 let end = end.as_ref().ok_or_else(out_of_turn)?;
-                // A thread of its own: it is bound to a CPU, which who serves the controller is not.
-                let played = thread::together("trace", [|| end.block(&request)])?.pop();
-                let panicked = || Error::peer("this process", "a thread panicked", "please report it");
-                let played = played.ok_or_else(panicked)?.map_err(|_| panicked())??;
-                Ok(Answered::Played(Box::new(played)))
+                Ok(Answered::Played(Box::new(apart(|| end.block(&request))?)))
             }
             Request::Capture(request) => {
                 let end = lock(&self.end);
                 let end = end.as_ref().ok_or_else(out_of_turn)?;
                 Ok(Answered::Captured(Box::new(capture::capture(end.socket(), &request)?)))
+            }
+            Request::Stream(request) => {
+                let end = lock(&self.end);
+                let end = end.as_ref().ok_or_else(out_of_turn)?;
+                Ok(Answered::Streamed(Box::new(apart(|| stream::stream(end, &request))?)))
             }
             Request::End => {
                 *lock(&self.end) = None;
@@ -93,33 +98,55 @@ impl Traces {
     }
 }
 
+/// On a thread of its own: it is bound to a CPU, which who serves the controller is not.
+fn apart<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let panicked = || Error::peer("this process", "a thread panicked", "please report it");
+    thread::together("trace", [work])?.pop().ok_or_else(panicked)?.map_err(|_| panicked())?
+}
+
 /// What sees more than any user may, as far as that is wanted; and else why not.
-fn may_see(level: u8) -> (Option<Tracer>, Met) {
+fn may_see(level: u8, streams: bool) -> (Programs, Met) {
     let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
     let mut refuse = |why: String, hint: &str| {
         met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
     };
     if level == 0 {
-        return (None, met);
+        return (Programs::default(), met);
     }
     if let Some(refusal) = refusal(Privilege::Tracing) {
         refuse(refusal.why.clone(), refusal.hint);
-        return (None, met);
+        return (Programs::default(), met);
     }
-    match Tracer::load(&[]) {
-        Ok(tracer) => {
-            let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| tracer.lacks(*point));
-            met.missing = missing.map(|(_, name)| (*name).to_owned()).collect();
-            met.level = 1;
-            (Some(tracer), met)
+    let loaded = if streams { counting() } else { stamping() };
+    match loaded {
+        Ok((programs, missing)) => {
+            (met.level, met.missing) = (1, missing);
+            (programs, met)
         }
         Err(error) => {
-            let hint = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
-            refuse(format!("{error}: {}", error.source), hint);
-            (None, met)
+            refuse(format!("{error}: {}", error.source), NEEDS);
+            (Programs::default(), met)
         }
     }
 }
+
+/// What stamps exchanges, and the points that this kernel has not.
+fn stamping() -> linerate_sys::Result<(Programs, Vec<String>)> {
+    let tracer = Tracer::load(&[])?;
+    let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| tracer.lacks(*point));
+    let missing = missing.map(|(_, name)| (*name).to_owned()).collect();
+    Ok((Programs { tracer: Some(tracer), counting: None }, missing))
+}
+
+/// What counts streams, and the tracepoints that this kernel has not.
+fn counting() -> linerate_sys::Result<(Programs, Vec<String>)> {
+    let counting = Counting::load(&[])?;
+    let missing = counting.missing().iter().map(|name| (*name).to_owned()).collect();
+    Ok((Programs { tracer: None, counting: Some(counting) }, missing))
+}
+
+/// What would do where programs cannot be loaded.
+const NEEDS: &str = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
 
 /// What is refused, as it is told.
 const TRACEPOINTS: &str = "tracepoints";

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Builds the object that is committed: with clang 14, so that it is the same byte for byte. OUTPUT is another place for it.
+# Builds the objects that are committed: with clang 14, so that they are the same byte for byte. FOLDER is another place for them.
 set -eu
 cd "$(dirname "$0")"
-output=${1:-stages.bpf.o}
-clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -fdebug-prefix-map="$PWD=." -c stages.bpf.c -o "$output"
-llvm-strip -g "$output"
+folder=${1:-.}
+for name in stages stream; do
+	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -fdebug-prefix-map="$PWD=." -c "$name.bpf.c" -o "$folder/$name.bpf.o"
+	llvm-strip -g "$folder/$name.bpf.o"
+done

@@ -117,6 +117,8 @@ pub struct QueueingDiscipline {
     pub requeues: u32,
     /// How often it held a packet for its rate or its limit.
     pub overlimits: u32,
+    /// Bytes that it holds now.
+    pub backlog_bytes: u32,
 }
 
 /// The queueing disciplines, the root of each interface first.
@@ -149,6 +151,7 @@ fn add_statistics(qdisc: &mut QueueingDiscipline, statistics: &TcStats2) {
         TcStats2::Basic(basic) => (qdisc.bytes, qdisc.packets) = (basic.bytes, basic.packets),
         TcStats2::Queue(queue) => {
             (qdisc.drops, qdisc.requeues, qdisc.overlimits) = (queue.drops, queue.requeues, queue.overlimits);
+            qdisc.backlog_bytes = queue.backlog;
         }
         _ => {}
     }

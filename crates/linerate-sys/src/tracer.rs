@@ -14,7 +14,11 @@ use lanes::Lanes;
 use std::io;
 use std::os::linux::fs::MetadataExt;
 
+mod counting;
 mod lanes;
+mod reasons;
+
+pub use counting::{Counted, Counting};
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -149,7 +153,7 @@ impl Tracer {
         self.cease()?;
         self.lanes.clear();
         let network = watched.network.map_or_else(own_network, Ok)?;
-        self.write(encoded(network, watched))?;
+        write(&mut self.programs, encoded(network, watched, 0))?;
         for (name, tracepoint, _) in PROGRAMS {
             if self.missing.contains(tracepoint) {
                 continue;
@@ -176,22 +180,23 @@ impl Tracer {
         for (name, link) in std::mem::take(&mut self.tied) {
             program(&mut self.programs, name)?.detach(link).map_err(|e| failed("close", name, &e))?;
         }
-        self.write([0; WATCHED])
-    }
-
-    fn write(&mut self, value: [u8; WATCHED]) -> Result<()> {
-        let map = self.programs.map_mut("watched").ok_or_else(|| absent("watched"))?;
-        let mut map: Array<_, [u8; WATCHED]> =
-            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
-        map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
+        write(&mut self.programs, [0; WATCHED])
     }
 }
 
-/// Bytes of `struct watched`.
-const WATCHED: usize = 20;
+/// Tells the programs what is watched.
+fn write(programs: &mut Ebpf, value: [u8; WATCHED]) -> Result<()> {
+    let map = programs.map_mut("watched").ok_or_else(|| absent("watched"))?;
+    let mut map: Array<_, [u8; WATCHED]> =
+        Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
+    map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
+}
 
-/// `struct watched` as the source declares it: two words, two ports, that it is on, and a process.
-fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
+/// Bytes of `struct watched`.
+const WATCHED: usize = 24;
+
+/// `struct watched` as the source declares it: two words, two ports, that it is on, a process, and a CPU.
+fn encoded(network: u32, watched: Watched, cpu: u32) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
     bytes[4..8].copy_from_slice(&watched.thread.to_ne_bytes());
@@ -199,6 +204,7 @@ fn encoded(network: u32, watched: Watched) -> [u8; WATCHED] {
     bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
     bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
     bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
+    bytes[20..24].copy_from_slice(&cpu.to_ne_bytes());
     bytes
 }
 

@@ -2,7 +2,7 @@
 
 use linerate::record::Event;
 use linerate::report::{
-    CaptureReport, Notice, Report, RunningReport, RunningTraceReport, RunsReport, TraceReport,
+    CaptureReport, Notice, Report, RunningReport, RunningTraceReport, RunsReport, StreamReport, TraceReport,
 };
 use schemars::{Schema, generate::SchemaSettings};
 use std::path::PathBuf;
@@ -58,6 +58,13 @@ fn the_schema_of_a_running_trace_is_current() {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let root = settings.into_generator().into_root_schema_for::<RunningTraceReport<'static>>();
     check("running-trace.schema.json", root);
+}
+
+#[test]
+fn the_schema_of_a_traced_stream_is_current() {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let root = settings.into_generator().into_root_schema_for::<StreamReport<'static>>();
+    check("stream-trace.schema.json", root);
 }
 
 #[test]

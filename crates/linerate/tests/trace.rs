@@ -1,5 +1,8 @@
 //! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
 
+mod privileges;
+mod streams;
+
 use crate::user::nobody::{self, program};
 use crate::user::ranks::is_of;
 use linerate_sys::thread;
@@ -270,7 +273,8 @@ fn a_busy_cpu_is_in_the_run_queue() {
 #[test]
 fn what_is_asked_in_vain_is_told_once() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
+        (&["--time", "3s"], "--time is of --stream"),
         (&["--set", "shim.copies=3"], "shim.copies=3 does nothing"),
         (&["--set", "tcp.send-engine=sendfile"], "does nothing to the connection"),
         (&["--writes", "2", "--bytes", "1"], "cannot go in 2 calls"),
@@ -380,7 +384,7 @@ fn a_running_program_is_traced_from_outside() {
         command.output().unwrap()
     };
     let pid = echo.id().to_string();
-    let outputs = [asked(&["--port", port.trim(), "--json"]), asked(&["--pid", &pid])];
+    let outputs = [asked(&["--port", port.trim(), "--json"]), asked(&["--pid", &pid, "--page", "pid.html"])];
     echo.kill().unwrap();
     echo.wait().unwrap();
     for output in &outputs {
@@ -400,7 +404,11 @@ fn a_running_program_is_traced_from_outside() {
         assert!(stages[stage] > 0.0, "{stage}: {stages:?}");
     }
     let text = String::from_utf8_lossy(&outputs[1].stdout).into_owned();
-    assert!(text.contains("(python3)") && text.contains("tax") && text.contains("beyond"), "{text}");
+    let page = std::fs::read_to_string(folder.path().join("pid.html")).unwrap();
+    for part in ["(python3)", "tax", "beyond"] {
+        assert!(text.contains(part) && page.contains(part), "{part}: {text}");
+    }
+    assert!(page.contains("<rect") && !page.contains("<script"));
     for (options, said) in
         [(&["--port", "1"][..], "no TCP connection"), (&["--pid", &pid], "no process"), (&[], "needs TARGET")]
     {

@@ -55,27 +55,8 @@ impl RunningTraceReport<'_> {
     pub fn text(&self) -> String {
         let mut text = format!("{}: {} from {}, changing nothing\n", self.name, self.local, self.remote);
         if let Some(of) = &self.analysis {
-            let clocked = &of.between_arrivals;
-            text += &format!(
-                "\n{:<10}{} from one arrival to the next in the middle; p50 {}, p90 {}, p99 {}\n",
-                "messages",
-                time(clocked.middle_ns),
-                time(clocked.p50_ns),
-                time(clocked.p90_ns),
-                time(clocked.p99_ns)
-            );
-            text += &format!(
-                "{:<10}{} of {}; {} of {} whole, {}\n",
-                "sum",
-                time(of.sum_ns),
-                time(clocked.middle_ns),
-                percent(of.whole as f64 / of.cycles.max(1) as f64),
-                counted(of.cycles as u64, "message"),
-                counted(of.lost_events, "lost event")
-            );
-            if let Some(tax) = of.tax {
-                text += &format!("{:<10}untraced, {} segments a second\n", "tax", interval(tax));
-            }
+            text += "\n";
+            text.extend(lines(of).into_iter().map(|(name, said)| format!("{name:<10}{said}\n")));
             text += "\n";
             text += &table(&of.stages);
         }
@@ -85,6 +66,28 @@ impl RunningTraceReport<'_> {
         }
         text
     }
+}
+
+/// What is said of the messages.
+pub(super) fn lines(of: &RunningTraceAnalysis) -> Vec<(&'static str, String)> {
+    let clocked = &of.between_arrivals;
+    let messages = format!(
+        "{} from one arrival to the next in the middle; p50 {}, p90 {}, p99 {}",
+        time(clocked.middle_ns),
+        time(clocked.p50_ns),
+        time(clocked.p90_ns),
+        time(clocked.p99_ns)
+    );
+    let sum = format!(
+        "{} of {}; {} of {} whole, {}",
+        time(of.sum_ns),
+        time(clocked.middle_ns),
+        percent(of.whole as f64 / of.cycles.max(1) as f64),
+        counted(of.cycles as u64, "message"),
+        counted(of.lost_events, "lost event")
+    );
+    let tax = of.tax.map(|tax| ("tax", format!("untraced, {} segments a second", interval(tax))));
+    [("messages", messages), ("sum", sum)].into_iter().chain(tax).collect()
 }
 
 fn notes(trace: &RunningTrace, analysis: Option<&RunningTraceAnalysis>) -> Vec<String> {

@@ -5,7 +5,7 @@ use crate::analysis::{StageKey, StageTime, TraceAnalysis, TraceOf, analyse_trace
 use crate::record::{Trace, TraceHost};
 use crate::statistic::Estimate;
 use crate::unit::{Nanoseconds, counted, percent, signed_percent, significant};
-use crate::vocabulary::{TRACE_LEVELS, Wait};
+use crate::vocabulary::{TRACE_LEVELS, TraceLevel, Wait};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -203,23 +203,34 @@ pub(super) fn table(stages: &[StageTime]) -> String {
     aligned(table, |index| index < 2).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What is to be known of hosts; what holds for both is said once.
+/// What is to be known of hosts traced for exchanges.
 fn of_hosts(trace: &Trace) -> Vec<String> {
+    let seen = |level: &'static TraceLevel| (level.reads, level.blind);
+    let missing = |points: &str| {
+        format!(
+            "no point {points}: this kernel has not its tracepoint, or, of threads, the program is in a PID namespace of its own. The \
+             stage after it holds its time."
+        )
+    };
+    said_of_hosts(&trace.hosts, seen, missing)
+}
+
+/// What is to be known of hosts: what each is read by, and what not, and why. What holds for both is said once.
+pub(super) fn said_of_hosts(
+    hosts: &[TraceHost],
+    seen: fn(&'static TraceLevel) -> (&'static str, &'static str),
+    missing: fn(&str) -> String,
+) -> Vec<String> {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    for host in &trace.hosts {
+    for host in hosts {
         let level = TRACE_LEVELS.iter().find(|level| level.number == host.level);
+        let level = level.map(|level| (level.number, seen(level)));
         let level =
-            level.map(|level| format!("level {}: {}. Not seen: {}.", level.number, level.reads, level.blind));
+            level.map(|(number, (reads, blind))| format!("level {number}: {reads}. Not seen: {blind}."));
         let refused = host.refused.iter();
         let refused =
             refused.map(|refused| format!("no {}: {}; {}.", refused.observer, refused.why, refused.hint));
-        let missing = (!host.missing.is_empty()).then(|| {
-            format!(
-                "no point {}: this kernel has not its tracepoint, or, of threads, the program is in a PID namespace of its own. The \
-                 stage after it holds its time.",
-                host.missing.join(", ")
-            )
-        });
+        let missing = (!host.missing.is_empty()).then(|| missing(&host.missing.join(", ")));
         for text in level.into_iter().chain(refused).chain(missing) {
             match said.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, hosts)) => hosts.push(host.host.to_string()),

@@ -35,28 +35,29 @@ fn bars(waits: &[TraceOf], longest: f64) -> Markup {
     html! {
         @for of in waits {
             p { (of.wait.to_string()) ": " (time(of.sum_ns)) " from the call that asks to the return of the answer" }
-            (bar(of, longest))
-            ul.legend {
-                @for stage in of.stages.iter().filter(|stage| stage.share >= NAMED) {
-                    li {
-                        span.swatch style=(format!("background:{}", colour(stage.key.stage))) {}
-                        (stage.key.stage) " " (place(&stage.key)) " " (time(stage.middle_ns))
-                    }
-                }
-            }
+            (bar(&format!("The middle round trip, {}", of.wait), &of.stages, longest))
         }
     }
 }
 
-fn bar(of: &TraceOf, longest: f64) -> Markup {
-    let label = format!("The middle round trip, {}, cut into its stages in the order of the way", of.wait);
+/// A bar cut into stages, and which of them are long enough to be named.
+pub(super) fn bar(of: &str, stages: &[StageTime], longest: f64) -> Markup {
+    let label = format!("{of}, cut into its stages in the order of the way");
     let scale = WIDTH / longest.max(1.0);
     html! {
         svg.bar viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" role="img" aria-label=(label) {
-            @for (stage, x) in of.stages.iter().zip(starts(&of.stages)) {
+            @for (stage, x) in stages.iter().zip(starts(stages)) {
                 rect x=(x * scale) y="0" width=(stage.middle_ns * scale) height=(HEIGHT) fill=(colour(stage.key.stage))
                     stroke="var(--paper)" stroke-width="1" vector-effect="non-scaling-stroke" {
                     title { (place(&stage.key)) " " (stage.key.stage) ": " (time(stage.middle_ns)) ", " (percent(stage.share)) }
+                }
+            }
+        }
+        ul.legend {
+            @for stage in stages.iter().filter(|stage| stage.share >= NAMED) {
+                li {
+                    span.swatch style=(format!("background:{}", colour(stage.key.stage))) {}
+                    (stage.key.stage) " " (place(&stage.key)) " " (time(stage.middle_ns))
                 }
             }
         }
@@ -85,13 +86,20 @@ fn section(of: &TraceOf) -> Markup {
     html! {
         h2 { (of.wait.to_string()) }
         dl { @for (name, told) in &said { dt { (name) } dd { (told) } } }
-        div.scroll tabindex="0" role="region" aria-label=(format!("Stages, {}", of.wait)) {
+        (stage_table(&format!("Stages, {}", of.wait), &of.stages))
+    }
+}
+
+/// The stages and their numbers.
+pub(super) fn stage_table(label: &str, stages: &[StageTime]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
             table {
                 thead { tr {
                     @for (at, head) in HEADS.iter().enumerate() { th.left[at < 2] scope="col" { (head) } }
                 } }
                 tbody {
-                    @for stage in &of.stages {
+                    @for stage in stages {
                         @let all = cells(stage);
                         tr {
                             th scope="row" { (all[0]) }

@@ -4,6 +4,8 @@
 //! A metric of the host that never moves has no column. The thread stays in the network namespace, and on
 //! the CPUs, of the thread that starts it.
 
+mod stream;
+
 use super::snapshot::{Reader, Snapshot};
 use super::tcp_info::Field;
 use super::{Observer, Seen, Watched};
@@ -72,6 +74,11 @@ impl Sampler {
         let fds = duplicates.map_err(|e| Error::io("dup", "socket", e))?;
         let track = |room| move |(flow, fd)| SocketTrack::new(flow, fd, room);
         Sampler::start(every, MOST, move |room| (0..).zip(fds).map(track(room)).collect())
+    }
+
+    /// Samples a thread of this process and the queueing discipline of an interface.
+    pub fn of_stream(thread: u32, interface: u32, every: Duration) -> Result<Sampler> {
+        Sampler::start(every, MOST, move |room| vec![stream::StreamTrack::new(thread, interface, room)])
     }
 
     /// Stops at once; the series lack the step, the host and the worker, which the caller knows.

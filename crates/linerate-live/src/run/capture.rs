@@ -23,7 +23,7 @@ pub struct CaptureOrder {
 impl Runner<'_> {
     /// Captures.
     pub fn capture(&mut self, order: &CaptureOrder) -> Result<Capture> {
-        self.trace_meet(0)?;
+        self.trace_meet(0, false)?;
         let passed = self.filter_passed()?;
         let request = |sends| {
             let CaptureOrder { bytes, limit_ns, most_bytes, .. } = *order;

@@ -41,23 +41,15 @@ pub struct TraceOrder {
 impl Runner<'_> {
     /// Traces; `told` hears how many pairs of blocks are done.
     pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
-        let met = self.trace_meet(order.level)?;
+        let met = self.trace_meet(order.level, false)?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
-        let hosts = met.into_iter().zip(&self.hosts.all).zip(cpus).map(|((met, host), cpu)| TraceHost {
-            host: host.facts.host,
-            level: met.level,
-            refused: met.refused,
-            missing: met.missing,
-            cpu,
-            environment: host.facts.environment.clone(),
-        });
         let mut trace = Trace {
             target: self.plan.target.to_string(),
             message_bytes: order.bytes,
             writes: order.writes,
             knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
-            hosts: hosts.collect(),
+            hosts: self.trace_hosts(met, cpus),
             blocks: Vec::new(),
         };
         let all = order.blocks * order.waits.len() as u32;
@@ -72,8 +64,22 @@ impl Runner<'_> {
         Ok(trace)
     }
 
+    /// What each host lets this program see.
+    pub(super) fn trace_hosts(&self, met: [Met; 2], cpus: [u32; 2]) -> Vec<TraceHost> {
+        let all = met.into_iter().zip(&self.hosts.all).zip(cpus);
+        let host = |((met, host), cpu): ((Met, &super::host::Host), u32)| TraceHost {
+            host: host.facts.host,
+            level: met.level,
+            refused: met.refused,
+            missing: met.missing,
+            cpu,
+            environment: host.facts.environment.clone(),
+        };
+        all.map(host).collect()
+    }
+
     /// The first CPU of the one, the last one of the other: they may be the same machine.
-    fn trace_cpus(&self) -> [u32; 2] {
+    pub(super) fn trace_cpus(&self) -> [u32; 2] {
         let cpus = |host: usize| &self.hosts.all[host].facts.cpus;
         let first = cpus(ASKING).first().copied().unwrap_or_default();
         [first, cpus(ANSWERING).last().copied().unwrap_or_default()]
@@ -124,7 +130,7 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
-    pub(super) fn trace_meet(&mut self, level: u8) -> Result<[Met; 2]> {
+    pub(super) fn trace_meet(&mut self, level: u8, streams: bool) -> Result<[Met; 2]> {
         self.set_for_connection()?;
         let listens = |at: usize| {
             let id = self.hosts.all[at].facts.host;
@@ -152,7 +158,7 @@ impl Runner<'_> {
         }
         let of = |end: usize| {
             let other = if end == passive { Offer::Nothing } else { offer.clone() };
-            Request::Meet(MeetRequest { other, level })
+            Request::Meet(MeetRequest { other, level, streams })
         };
         let mut answers = self.ask_both([of(ASKING), of(ANSWERING)], ANSWERS)?.into_iter();
         let mut next = || match answers.next() {

@@ -1,6 +1,6 @@
 //! What the controller asks of an end of a trace, and what that answers.
 
-use crate::record::{CapturedSide, TraceSide, Unobserved};
+use crate::record::{CapturedSide, StreamSide, TraceSide, Unobserved};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -18,6 +18,8 @@ pub enum Request {
     Block(BlockRequest),
     /// Play a stream, and keep its packets.
     Capture(CaptureRequest),
+    /// Play a stream, and see what it costs.
+    Stream(StreamRequest),
     /// It is over.
     End,
 }
@@ -34,6 +36,8 @@ pub enum Answered {
     Played(Box<Played>),
     /// A stream is over.
     Captured(Box<Captured>),
+    /// A part of a traced stream is over.
+    Streamed(Box<StreamSide>),
     /// It is done.
     Done,
 }
@@ -52,6 +56,9 @@ pub struct MeetRequest {
     pub other: Offer,
     /// The highest level that is wanted.
     pub level: u8,
+    /// Whether it is of streams.
+    #[serde(default)]
+    pub streams: bool,
 }
 
 /// How much this host lets the program see.
@@ -95,6 +102,21 @@ pub struct CaptureRequest {
     pub limit_ns: u64,
     /// The most bytes of packets that are kept.
     pub most_bytes: u64,
+}
+
+/// A block of a stream.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StreamRequest {
+    /// Whether this end sends.
+    pub sends: bool,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it is watched.
+    pub traced: bool,
+    /// The CPU of its thread.
+    pub cpu: u32,
+    /// How often series are sampled.
+    pub every_ns: u64,
 }
 
 /// What came of it here.

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes of one call of the stream.
-const CALL: usize = 128 << 10;
+pub const CALL: usize = 128 << 10;
 
 /// The bytes by which the receiving end says that its packets are kept, and that all has come.
-const READY: u8 = 1;
-const ALL: u8 = 2;
+pub(super) const READY: u8 = 1;
+pub(super) const ALL: u8 = 2;
 
 /// How long the kernel may take until it stamps packets: a work item turns it on (net_enable_timestamp).
 const TURNED_ON: Duration = Duration::from_millis(30);
@@ -164,7 +164,7 @@ fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64
 }
 
 /// Waits for this byte.
-fn told(socket: &TcpStream, byte: u8) -> io::Result<()> {
+pub(super) fn told(socket: &TcpStream, byte: u8) -> io::Result<()> {
     let (mut room, begun) = ([0], Instant::now());
     loop {
         match receive_waiting(socket, &mut room) {

@@ -11,11 +11,11 @@ use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Tracer, Watched};
+use linerate_sys::tracer::{Counting, Tracer, Watched};
 use linerate_sys::{clock, thread};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Exchanges before those that count: caches and the kernel's paths are warm then.
@@ -37,30 +37,60 @@ const TURNED_ON: Duration = Duration::from_millis(30);
 /// What the other end is called.
 const OTHER: &str = "the other end of the trace";
 
+/// Programs at tracepoints: of exchanges or of streams, or none.
+#[derive(Default)]
+pub struct Programs {
+    /// Of exchanges.
+    pub tracer: Option<Tracer>,
+    /// Of streams.
+    pub counting: Option<Counting>,
+}
+
 /// An end of the connection.
 pub struct End {
     socket: TcpStream,
     patience: Duration,
     /// Where level 1 is wanted, and had.
     tracer: Option<Mutex<Tracer>>,
+    /// The same of streams.
+    counting: Option<Mutex<Counting>>,
     /// What the answering program takes at most of what comes, where such a fault is put in.
     read_rate: Option<BitRate>,
 }
 
 impl End {
     /// Two ends have met.
-    pub fn new(
-        socket: TcpStream,
-        patience: Duration,
-        tracer: Option<Tracer>,
-        read_rate: Option<BitRate>,
-    ) -> End {
-        End { socket, patience, tracer: tracer.map(Mutex::new), read_rate }
+    pub fn new(socket: TcpStream, patience: Duration, programs: Programs, read_rate: Option<BitRate>) -> End {
+        let (tracer, counting) = (programs.tracer.map(Mutex::new), programs.counting.map(Mutex::new));
+        End { socket, patience, tracer, counting, read_rate }
     }
 
     /// The connection.
     pub fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    /// What counts streams here, where it is had.
+    pub fn counting(&self) -> Option<MutexGuard<'_, Counting>> {
+        self.counting.as_ref().map(|counting| counting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What the program that receives takes at most, where such a fault is put in.
+    pub fn read_rate(&self) -> Option<BitRate> {
+        self.read_rate
+    }
+
+    /// What the programs at tracepoints are to watch: this connection, and the calling thread.
+    pub fn watched(&self) -> Result<Watched> {
+        let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
+        let fail = |error| Error::io("getsockname", "the connection", error);
+        Ok(Watched {
+            thread: thread::current().number(),
+            process: 0,
+            network: None,
+            local_port: port(self.socket.local_addr()).map_err(fail)?,
+            remote_port: port(self.socket.peer_addr()).map_err(fail)?,
+        })
     }
 
     /// Plays a block.
@@ -98,15 +128,7 @@ impl End {
         let tracer =
             self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
-        let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
-        let fail = |error| Error::io("getsockname", "the connection", error);
-        tracer.begin(Watched {
-            thread: thread::current().number(),
-            process: 0,
-            network: None,
-            local_port: port(self.socket.local_addr()).map_err(fail)?,
-            remote_port: port(self.socket.peer_addr()).map_err(fail)?,
-        })?;
+        tracer.begin(self.watched()?)?;
         let mut probe = Timed::new(exchanges);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();
@@ -184,7 +206,8 @@ impl End {
         Ok(Played { round_trips_ns, side, kept_awake: false })
     }
 
-    fn failed(&self, error: &io::Error) -> Error {
+    /// Why an end cannot go on.
+    pub fn failed(&self, error: &io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::peer(
                 OTHER,
@@ -208,6 +231,6 @@ fn clock_offset() -> u64 {
 }
 
 /// What the kernel knows of the connection.
-fn connection(socket: &TcpStream) -> Vec<u8> {
+pub fn connection(socket: &TcpStream) -> Vec<u8> {
     linerate_sys::tcp_info::tcp_info(socket).unwrap_or_default()
 }

@@ -24,7 +24,10 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         return Err(Error::unavailable(format!("programs at tracepoints: {}", refusal.why), refusal.hint));
     }
     let (mut table, socket, process, network) = busiest_connection(suspect)?;
-    let mut tracer = Tracer::load(&[])?;
+    let without = |error: linerate_sys::Error| {
+        Error::unavailable(format!("programs at tracepoints: {error}: {}", error.source), super::NEEDS)
+    };
+    let mut tracer = Tracer::load(&[]).map_err(without)?;
     let watched = Watched {
         thread: 0,
         process: process.unwrap_or_default(),

@@ -61,6 +61,10 @@ pub struct TraceLevel {
     pub reads: &'static str,
     /// What it cannot see, and why.
     pub blind: &'static str,
+    /// What is read of a stream.
+    pub reads_of_streams: &'static str,
+    /// What cannot be seen of a stream, and why.
+    pub blind_to_streams: &'static str,
 }
 
 /// Every level, the one that any user has first.
@@ -70,11 +74,15 @@ pub const TRACE_LEVELS: &[TraceLevel] = &[
         reads: "the program's stamps, SO_TIMESTAMPING and schedstat, which any user may",
         blind: "where within send-call and within receive time goes: no socket option stamps the lock, TCP, IP or the wake-up; between two \
                 hosts of one machine the arrival is stamped behind the packet filters of input, which then are in wire",
+        reads_of_streams: "tcp_info, schedstat, the interface's and the queue's counters, which any user may",
+        blind_to_streams: "who holds the socket, sizes of packets, reasons of drops and softirqs: no counter that any user may read tells them",
     },
     TraceLevel {
         number: 1,
         reads: "the program's stamps, and programs at the kernel's tracepoints, which asks for CAP_BPF and CAP_PERFMON",
         blind: "what within a stage takes the time: no function is traced, and an interrupt is part of the stage that it falls into",
+        reads_of_streams: "what any user may, and programs that count at the kernel's tracepoints, which asks for CAP_BPF and CAP_PERFMON",
+        blind_to_streams: "what within a call takes the CPU: no function is sampled",
     },
 ];
 

@@ -72,7 +72,7 @@ fn tracepoints_that_are_hidden_are_missing_and_no_error() {
     assert!(tracer.lacks(Point::Locked) && tracer.lacks(Point::Ready) && !tracer.lacks(Point::Queued));
 }
 
-/// The object that is committed is what its source makes, with the clang that made it.
+/// The objects that are committed are what their sources make, with the clang that made them.
 #[test]
 fn the_object_is_built_from_its_source() {
     const NAME: &str = "the_object_is_built_from_its_source";
@@ -84,10 +84,48 @@ fn the_object_is_built_from_its_source() {
         return println!("SKIP: {NAME}: clang 14 and llvm-strip are not installed");
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bpf");
-    let built = std::env::temp_dir().join(format!("linerate-stages-{}.o", std::process::id()));
+    let built = std::env::temp_dir().join(format!("linerate-objects-{}", std::process::id()));
+    std::fs::create_dir(&built).unwrap();
     let status =
         std::process::Command::new("sh").arg(format!("{folder}/build.sh")).arg(&built).status().unwrap();
-    let bytes = std::fs::read(&built).unwrap();
-    std::fs::remove_file(&built).unwrap();
-    assert!(status.success() && bytes == OBJECT, "run {folder}/build.sh");
+    let bytes = ["stages", "stream"].map(|name| std::fs::read(built.join(format!("{name}.bpf.o"))).unwrap());
+    std::fs::remove_dir_all(&built).unwrap();
+    assert!(status.success() && bytes == [OBJECT, counting::OBJECT], "run {folder}/build.sh");
+}
+
+#[test]
+fn a_stream_is_counted_and_no_other() {
+    if let Some(why) = may_not() {
+        return println!("SKIP: a_stream_is_counted_and_no_other: {why}");
+    }
+    let (mut sender, mut receiver) = pair();
+    let (mut other, mut stranger) = pair();
+    let mut counting = Counting::load(&["tcp_retransmit_skb"]).unwrap();
+    assert_eq!(counting.missing(), ["tcp_retransmit_skb"]);
+    counting.begin(watched_at(&receiver), thread::current_cpu()).unwrap();
+    let sent = std::thread::spawn(move || {
+        other.write_all(&[2; 10_000]).unwrap();
+        sender.write_all(&[1; 50_000]).unwrap();
+        (sender, other)
+    });
+    receiver.read_exact(&mut [0; 50_000]).unwrap();
+    stranger.read_exact(&mut [0; 10_000]).unwrap();
+    let _open = sent.join().unwrap();
+    let counted = counting.end().unwrap();
+    assert_eq!(counted.number("in-bytes"), Some(50_000), "{counted:?}");
+    assert_eq!((counted.number("out-bytes"), counted.number("retransmitted")), (Some(0), None));
+    let packets = counted.number("in-packets").unwrap();
+    assert!(packets >= 1 && counted.in_sizes.iter().sum::<u64>() == packets, "{counted:?}");
+    assert!(counted.number("taken") >= Some(packets) && counted.drops.is_empty(), "{counted:?}");
+}
+
+#[test]
+fn a_packet_that_is_dropped_is_told_with_its_reason() {
+    if let Some(why) = may_not() {
+        return println!("SKIP: a_packet_that_is_dropped_is_told_with_its_reason: {why}");
+    }
+    // What this kernel calls them: include/net/dropreason-core.h.
+    let names = reasons::names().unwrap();
+    assert!(names.values().any(|name| name == "QDISC_DROP") && !names.contains_key(&0), "{names:?}");
+    assert_eq!(reasons::named(b"no BTF"), None);
 }

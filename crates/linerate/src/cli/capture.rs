@@ -3,8 +3,8 @@
 use super::capture_args::Capture;
 use super::fault::{as_asked, with_faults};
 use super::measure::reached;
+use super::page_file::write;
 use super::stop::Stop;
-use super::trace::write;
 use super::{farewell, print, unmeasured};
 use crate::report::{capture_json, capture_page, capture_text, pcapng};
 use crate::run::capture::CaptureOrder;

@@ -2,14 +2,14 @@
 
 use super::fault::{as_asked, with_faults};
 use super::measure::reached;
+use super::page_file::write;
 use super::stop::Stop;
 use super::trace_args::Trace;
-use super::{farewell, print, trace_running, unmeasured};
+use super::{farewell, print, trace_running, trace_stream, unmeasured};
 use crate::report::{trace_json, trace_page, trace_text};
 use crate::run::trace::TraceOrder;
 use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
 use crate::{Error, Result};
-use std::path::Path;
 use std::process::ExitCode;
 
 /// The longest message: ids of stamps are counted in bytes, in 32 bits.
@@ -21,6 +21,13 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         return of_running;
     }
     let asked = args.target.as_ref().ok_or_else(|| Error::usage("no TARGET", "try linerate trace lab"))?;
+    if args.stream {
+        return trace_stream::main(args, asked);
+    }
+    if args.time.is_some() {
+        let what = "--time is of --stream, --pid and --port";
+        return Err(Error::usage(what, "how long exchanges are traced is told by --exchanges and --blocks"));
+    }
     if args.bytes > LONGEST {
         return Err(Error::usage(
             format!("--bytes {}: at most 64KiB are traced", args.bytes),
@@ -64,9 +71,4 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     }
     farewell();
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a file, in the place of one that is there.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|error| Error::io("write", path.display().to_string(), error))
 }

@@ -11,7 +11,10 @@ use std::path::PathBuf;
 
 /// What a running program's messages have not.
 const OF_TARGETS: [&str; 10] =
-    ["target", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults", "page"];
+    ["target", "stream", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults"];
+
+/// What a stream has not.
+const OF_EXCHANGES: [&str; 4] = ["bytes", "exchanges", "wait", "writes"];
 
 /// Sends a message to the other host and waits for its answer, again and again, and says where the time of a round trip goes on
 /// both hosts: stage by stage, summing to what the program clocked. Beside it the path of the slowest 1 %, and what the stamps
@@ -22,6 +25,10 @@ pub struct Trace {
     #[arg(value_name = "TARGET", value_parser = asked_target(), hide_possible_values = true)]
     #[arg(required_unless_present_any = ["pid", "port"])]
     pub target: Option<AskedTarget>,
+    /// In place of exchanges one stream, from the first host to the second: what the CPUs of both do, who holds the socket, packets and
+    /// their sizes, windows, queues and drops, all over time.
+    #[arg(long, conflicts_with_all = OF_EXCHANGES, help_heading = WHAT)]
+    pub stream: bool,
     /// In place of a target a program that runs on this host: the messages of its busiest TCP connection, from one arrival to the next.
     /// Nothing of it is changed. It asks for what level 1 does.
     #[arg(long, value_name = "PID", value_parser = count(1, 1 << 30), conflicts_with_all = OF_TARGETS, help_heading = WHAT)]
@@ -30,9 +37,9 @@ pub struct Trace {
     #[arg(long, value_name = "PORT", value_parser = count(1, 65_535), conflicts_with_all = OF_TARGETS)]
     #[arg(conflicts_with = "pid", help_heading = WHAT)]
     pub port: Option<u32>,
-    /// How long a running program is traced; half of it is not, to see what tracing costs.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = trial, conflicts_with = "target", help_heading = WHAT)]
-    pub time: u64,
+    /// How long a stream or a running program is traced; half of it is not, to see what tracing costs [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = trial, help_heading = WHAT)]
+    pub time: Option<u64>,
     /// Bytes of a message and of its answer, at most 64 KiB.
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
     pub bytes: u64,
@@ -64,7 +71,7 @@ pub struct Trace {
     pub faults: Vec<Fault>,
     #[command(flatten)]
     pub reach: Reach,
-    /// Write a page with the bars and tables to this file.
+    /// Write a page with the bars and tables, of a stream with a time line, to this file.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
     /// No progress: only what came of it, and errors.
@@ -79,7 +86,15 @@ pub struct Trace {
 const WAITS: &[(&str, &[Wait])] =
     &[("both", &[Wait::Sleeping, Wait::Polling]), ("sleep", &[Wait::Sleeping]), ("poll", &[Wait::Polling])];
 
+/// How long a stream or a running program is traced where nothing else is said.
+const USUAL_TIME: u64 = 2_000_000_000;
+
 impl Trace {
+    /// How long a stream or a running program is traced: nanoseconds.
+    pub fn time(&self) -> u64 {
+        self.time.unwrap_or(USUAL_TIME)
+    }
+
     /// How both ends wait, one way after the other.
     pub fn waits(&self) -> Vec<Wait> {
         let named = WAITS.iter().find(|(name, _)| *name == self.wait);

@@ -1,10 +1,11 @@
 //! `linerate trace --pid` and `--port`: where the messages of a running program wait on this host, from the arguments to the table.
 
+use super::page_file::write;
 use super::stop::Stop;
 use super::trace_args::Trace;
 use super::{farewell, print, tell};
 use crate::observer::running::Suspect;
-use crate::report::RunningTraceReport;
+use crate::report::{RunningTraceReport, running_trace_page};
 use crate::trace::trace_program;
 use crate::{Error, Result};
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ pub fn main(args: &Trace) -> Option<Result<ExitCode>> {
 }
 
 fn traced(args: &Trace, suspect: Suspect) -> Result<ExitCode> {
-    let time = Duration::from_nanos(args.time);
+    let time = Duration::from_nanos(args.time());
     if !args.quiet && !args.json {
         tell(&format!("tracing for {} s, changing nothing", time.as_secs_f64()));
     }
@@ -29,6 +30,10 @@ fn traced(args: &Trace, suspect: Suspect) -> Result<ExitCode> {
     match args.json {
         true => print(&format!("{}\n", report.json().map_err(|e| Error::io("write", "JSON", e.into()))?))?,
         false => print(&report.text())?,
+    }
+    // What was measured is told first: a page that cannot be written loses none of it.
+    if let Some(path) = &args.page {
+        write(path, running_trace_page(&trace).as_bytes())?;
     }
     farewell();
     if stop.wanted() { Err(Error::Interrupted) } else { Ok(ExitCode::SUCCESS) }

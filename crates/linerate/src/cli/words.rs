@@ -171,6 +171,10 @@ pub const WORDS: &[Words] = &[
                 "linerate trace lab:delay=1ms --bytes 1000",
                 "over a path whose truth is known: the delay is in `wire`",
             ),
+            (
+                "linerate trace lab --stream --page stream.html",
+                "what a stream costs both hosts, with a time line",
+            ),
         ],
         exits: &[],
         note: "Every stage is stamped by the clock of the host that it is on; the wire is what remains. `tax` is what the\n\

@@ -75,6 +75,7 @@ pub const RULES: &[Rule] = &[
     new("linerate transfer lab", "--compare", How::Stands, " --sizes 1MB --rounds 1 --tools none", &[0]),
     new("linerate transfer lab", "", How::Stands, "", &[0]),
     new("linerate trace ssh://", "", How::NotRun("there is no host of that name"), "", &[]),
+    new("linerate trace lab", "--stream", How::Stands, " --time 200ms --blocks 1", &[0]),
     new("linerate trace", "", How::Stands, " --exchanges 20 --blocks 1", &[0]),
     new("linerate capture ssh://", "", How::NotRun("there is no host of that name"), "", &[]),
     new("linerate capture", "", How::Stands, "", &[0]),

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const PROGRAM: &str = "LINERATE_TEST_PROGRAM";
 
 /// The user that Debian and others call `nobody`.
-const NOBODY: u32 = 65534;
+pub const NOBODY: u32 = 65534;
 
 /// The program under test.
 pub fn program() -> PathBuf {

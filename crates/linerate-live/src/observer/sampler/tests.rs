@@ -26,6 +26,7 @@ fn full(sampler: Sampler) -> Vec<Series> {
 fn each_sampled_metric_is_sampled_once() {
     let of_host = HOST.iter().map(|(metric, _)| metric.name).chain([sampled::CPU_BUSY.name]);
     let all = of_host.chain(INTERFACE.iter().map(|(metric, _)| metric.name));
+    let all = all.chain(stream::METRICS.iter().map(|metric| metric.name));
     let all: Vec<&str> = all.chain(SOCKET.iter().map(|(metric, _)| metric.name)).collect();
     for metric in sampled::SAMPLED {
         assert_eq!(all.iter().filter(|name| **name == metric.name).count(), 1, "{}", metric.name);
@@ -118,4 +119,27 @@ fn what_is_no_tcp_socket_has_no_series() {
     let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
     let tracks = |room| vec![SocketTrack::new(0, fd, room)];
     assert!(full(Sampler::start(SHORTEST, 2, tracks).unwrap()).is_empty());
+}
+
+#[test]
+fn a_thread_that_works_is_busy() {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (told, number) = std::sync::mpsc::channel();
+    let series = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            told.send(thread::current().number()).unwrap();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {}
+        });
+        let mut track = stream::StreamTrack::new(number.recv().unwrap(), 1, 40);
+        for _ in 0..40 {
+            std::thread::sleep(Duration::from_millis(10));
+            track.sample();
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        track.series()
+    });
+    let share = |at: usize| series.values["thread.busy"][at] + series.values["thread.waiting"][at];
+    // What it waited is told once it has its CPU: all of it together is nearly all of the time, if others are not many.
+    assert!((0..40).map(share).sum::<f64>() > 4.0, "{series:?}");
+    assert_eq!(series.values["queue.backlog-bytes"], [0.0; 40], "loopback has no queue");
 }

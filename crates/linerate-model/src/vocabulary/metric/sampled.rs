@@ -143,6 +143,20 @@ pub const TCP_RECEIVE_WINDOW_BYTES: SampledMetric =
     sampled("tcp.receive-window-bytes", "B", "the window that this end offers", "tcpi_rcv_wnd");
 pub const TCP_RECEIVE_SPACE_BYTES: SampledMetric =
     sampled("tcp.receive-space-bytes", "B", "what the receiver read in a round trip", "tcpi_rcv_space");
+pub const THREAD_BUSY: SampledMetric =
+    sampled("thread.busy", "1", "share of the time that the stream's thread had a CPU", "schedstat");
+pub const THREAD_WAITING: SampledMetric = sampled(
+    "thread.waiting",
+    "1",
+    "share of the time that it could run and another thread had its CPU",
+    "schedstat",
+);
+pub const QUEUE_BACKLOG_BYTES: SampledMetric = sampled(
+    "queue.backlog-bytes",
+    "B",
+    "bytes in the queueing discipline of the stream's interface",
+    "rtnetlink, TCA_STATS2",
+);
 
 /// Every number of the time line.
 pub const SAMPLED: &[SampledMetric] = &[
@@ -179,4 +193,7 @@ pub const SAMPLED: &[SampledMetric] = &[
     TCP_PEER_WINDOW_BYTES,
     TCP_RECEIVE_WINDOW_BYTES,
     TCP_RECEIVE_SPACE_BYTES,
+    THREAD_BUSY,
+    THREAD_WAITING,
+    QUEUE_BACKLOG_BYTES,
 ];
