@@ -130,3 +130,17 @@ fn part_captures_in_an_own_lab() {
     let told = told(&capture(folder.path(), "lab", &["--bytes", "1MiB", "--json"]));
     assert_eq!(number(&told, "bytes"), 1 << 20, "an ordinary user's lab lets him");
 }
+
+/// What passes nothing is what a capture is wanted of.
+#[test]
+fn a_stream_that_stands_still_is_captured() {
+    let folder = TempDir::new().unwrap();
+    let words = ["--fault", "mtu-black-hole", "--bytes", "256KiB", "--limit", "1s"];
+    let output = capture(folder.path(), "lab", &words);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        text.contains("the stream stood still: 0 B came") && folder.path().join("x.pcapng").exists(),
+        "{text}"
+    );
+}

@@ -74,7 +74,7 @@ fn every_byte_comes_and_nothing_else() {
     let output = command(folder.path(), "lab").args([&name, "to", "--json"]).output().unwrap();
     let told = told(&output);
     assert_eq!(std::fs::read(to.join(&name)).unwrap(), content);
-    assert_eq!(names(&to), [name.clone()], "no part and no journal is left");
+    assert_eq!(names(&to), std::slice::from_ref(&name), "no part and no journal is left");
     let mode = std::fs::metadata(to.join(&name)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     let transfer = &told["transfer"];

@@ -3,7 +3,7 @@
 use super::size;
 use crate::analysis::{CaptureAnalysis, analyse_capture};
 use crate::plan::HostId;
-use crate::record::Capture;
+use crate::record::{Capture, decode_packets};
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -185,6 +185,7 @@ fn again(of: &CaptureAnalysis) -> String {
 
 fn notes(capture: &Capture, of: &CaptureAnalysis) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(capture.stalled.then(|| stalled(capture)));
     for (host, side) in capture.hosts.iter().zip(&capture.sides) {
         let host = host.host;
         if side.dropped > 0 {
@@ -205,6 +206,22 @@ fn notes(capture: &Capture, of: &CaptureAnalysis) -> Vec<String> {
         );
     }
     notes
+}
+
+/// What a path that drops large packets shows: what was sent, and what of it came.
+fn stalled(capture: &Capture) -> String {
+    let largest = |at: usize, outgoing: bool| {
+        let packets = decode_packets(&capture.sides.get(at)?.packets)?;
+        packets.iter().filter(|packet| packet.outgoing == outgoing).map(|packet| packet.length).max()
+    };
+    let told = |length: Option<u32>| length.map_or("none".into(), |length| format!("{length} B"));
+    format!(
+        "the stream stood still: {} came, and then nothing. The largest frame that was sent has {}, the largest that arrived {}; \
+         where these differ, `linerate diagnose` tells by which size packets vanish.",
+        size(capture.bytes),
+        told(largest(0, true)),
+        told(largest(1, false))
+    )
 }
 
 #[cfg(test)]

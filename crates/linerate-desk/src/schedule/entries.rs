@@ -143,15 +143,10 @@ pub(super) fn entries(
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     // Who is lost later is left out from there on: a run that is gone on with plans what it planned.
     let lost = recording.unreached_hosts();
-    for one in wanted {
+    for mut one in wanted {
         let Some(rung) = Rung::named(&one.case.rung) else { continue };
-        let (one, refused) = match one.without(&lost) {
-            Ok(left) => {
-                let refused = refusal::of_case(plan, recording, rung, &left);
-                (left, refused)
-            }
-            Err((one, host)) => (one, Some(refusal::of_lost(host))),
-        };
+        let needed = one.without(&lost).map(refusal::of_lost);
+        let refused = needed.or_else(|| refusal::of_case(plan, recording, rung, &one));
         let left_out = refused.clone().or_else(|| refusal::of_sizes(rung, &one));
         let left_out = left_out.map(|reason| not_measured(rung, &one.case, reason));
         unavailable.extend(left_out.filter(|not| !unavailable.contains(not)));

@@ -16,15 +16,19 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What of it is left without these hosts; where nothing is, which of them it needs.
-    pub fn without(self, lost: &BTreeSet<HostId>) -> Result<Wanted, (Wanted, HostId)> {
-        if let Some(host) = lost.iter().find(|host| self.load.as_ref().is_some_and(|load| load.has(**host))) {
-            return Err((self, *host));
+    /// Takes these hosts out of it; where nothing is left, says which of them it needs.
+    pub fn without(&mut self, lost: &BTreeSet<HostId>) -> Option<HostId> {
+        let is_needed = |host: &&HostId| self.load.as_ref().is_some_and(|load| load.has(**host));
+        if let Some(host) = lost.iter().find(is_needed) {
+            return Some(*host);
         }
-        let Some(host) = lost.iter().find(|host| self.case.pairs.has(**host)) else { return Ok(self) };
+        let host = lost.iter().find(|host| self.case.pairs.has(**host))?;
         match self.case.without(|pairs| lost.iter().any(|host| pairs.has(*host))) {
-            Some(case) => Ok(Wanted { case, ..self }),
-            None => Err((self, *host)),
+            Some(case) => {
+                self.case = case;
+                None
+            }
+            None => Some(*host),
         }
     }
 }

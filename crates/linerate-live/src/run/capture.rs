@@ -54,6 +54,7 @@ impl Runner<'_> {
             knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
             timed_bytes: received.timed_bytes,
             elapsed_ns: received.elapsed_ns,
+            stalled: received.stalled,
             hosts: vec![sender, receiver],
             sides: vec![sent.side, received.side],
         })

@@ -128,6 +128,9 @@ pub struct Captured {
     pub timed_bytes: u64,
     /// How long it took.
     pub elapsed_ns: u64,
+    /// Whether nothing came for so long that no more was waited for.
+    #[serde(default)]
+    pub stalled: bool,
     /// What passed.
     pub side: CapturedSide,
 }

@@ -56,7 +56,7 @@ pub fn capture(socket: &TcpStream, request: &CaptureRequest) -> Result<Captured>
     })?;
     let after = linerate_sys::tcp_info::tcp_info(socket)?;
     let Kept { heads, cut, dropped } = kept?;
-    let (bytes, timed_bytes, elapsed_ns) = played.map_err(|error| hung_up(&error))?;
+    let Flow { bytes, timed_bytes, elapsed_ns, stalled } = played.map_err(|error| hung_up(&error))?;
     if heads.is_empty() && !cut && dropped == 0 {
         let what = format!("no packet of the connection was seen at {}", interface.name);
         let hint = "packets have no Ethernet header there (tun, InfiniBand), or both ends are on this host: \
@@ -67,6 +67,7 @@ pub fn capture(socket: &TcpStream, request: &CaptureRequest) -> Result<Captured>
         bytes,
         timed_bytes,
         elapsed_ns,
+        stalled,
         side: CapturedSide {
             interface: interface.name,
             packets: encode_packets(&heads),
@@ -91,6 +92,16 @@ fn refused(error: linerate_sys::Error) -> Error {
 
 fn hung_up(error: &io::Error) -> Error {
     Error::hung_up("the other end of the capture", format!("ended the stream ({})", error.kind()))
+}
+
+/// What became of the stream at this end.
+struct Flow {
+    bytes: u64,
+    /// Those of them that the time is of.
+    timed_bytes: u64,
+    elapsed_ns: u64,
+    /// Whether nothing came for so long that no more was waited for.
+    stalled: bool,
 }
 
 /// What was kept.
@@ -127,30 +138,43 @@ fn keep(packets: &Packets, stop: &AtomicBool, most_bytes: u64) -> Result<Kept> {
     }
 }
 
-/// Sends so many bytes, or as many as it can in the time, and waits until the other end has them. How many, and how long that took.
-fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64, u64)> {
+/// Sends so many bytes, or as many as it can in the time, and waits until the other end has them, or waits no more.
+fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<Flow> {
     let buffer = vec![0x55; CALL];
     told(socket, READY)?;
     let (begun, mut left) = (clock::monotonic_ns(), request.bytes);
     while left > 0 && clock::monotonic_ns() - begun < request.limit_ns {
         let part = left.min(CALL as u64) as usize;
-        left -= send_waiting(socket, &buffer[..part])? as u64;
+        match send_waiting(socket, &buffer[..part]) {
+            Ok(sent) => left -= sent as u64,
+            // The other end sees it, too, and says so.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
     }
     socket.shutdown(Shutdown::Write)?;
     told(socket, ALL)?;
     let bytes = request.bytes - left;
-    Ok((bytes, bytes, clock::monotonic_ns() - begun))
+    let elapsed_ns = clock::monotonic_ns() - begun;
+    Ok(Flow { bytes, timed_bytes: bytes, elapsed_ns, stalled: false })
 }
 
-/// Receives to the end, and says so. How many bytes, how many of them after the first call's, and in what time.
-fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64, u64)> {
+/// Receives to the end, or until nothing comes any more, and says so. The time is of what came after the first call.
+fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<Flow> {
     let (mut buffer, mut bytes, mut begun, mut ended) = (vec![0; CALL], 0, None::<(u64, u64)>, 0);
+    let mut stalled = false;
     while send_waiting(socket, &[READY])? == 0 {}
     loop {
-        match receive_waiting(socket, &mut buffer)? {
-            Some(0) => break,
-            Some(came) => bytes += came as u64,
-            None => continue,
+        match receive_waiting(socket, &mut buffer) {
+            Ok(Some(0)) => break,
+            Ok(Some(came)) => bytes += came as u64,
+            Ok(None) => continue,
+            // What passes nothing is what a capture is wanted of.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                stalled = true;
+                break;
+            }
+            Err(error) => return Err(error),
         }
         ended = clock::monotonic_ns();
         begun.get_or_insert((ended, bytes));
@@ -160,7 +184,7 @@ fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<(u64, u64
     }
     while send_waiting(socket, &[ALL])? == 0 {}
     let (first, ahead) = begun.unwrap_or((ended, bytes));
-    Ok((bytes, bytes - ahead, ended - first))
+    Ok(Flow { bytes, timed_bytes: bytes - ahead, elapsed_ns: ended - first, stalled })
 }
 
 /// Waits for this byte.

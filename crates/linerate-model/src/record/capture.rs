@@ -47,6 +47,8 @@ pub struct Capture {
     pub bytes: u64,
     /// Those of them that came after the receiver's first call had returned, when its clock began.
     pub timed_bytes: u64,
+    /// Whether nothing came for so long that its receiver waited no more.
+    pub stalled: bool,
     /// The knobs that were set.
     pub knobs: Vec<String>,
     /// How long these took, by the receiver's clock.

@@ -128,7 +128,9 @@ fn a_thread_that_works_is_busy() {
     let series = std::thread::scope(|scope| {
         scope.spawn(|| {
             told.send(thread::current().number()).unwrap();
-            while !stop.load(std::sync::atomic::Ordering::Relaxed) {}
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
         });
         let mut track = stream::StreamTrack::new(number.recv().unwrap(), 1, 40);
         for _ in 0..40 {

@@ -177,7 +177,7 @@ impl Test {
         let before = draft.rows.len();
         let in_cycles = self.in_cycles || self.has_cycles(&words);
         for (name, word) in self.columns.iter().zip(&words) {
-            if in_cycles && name.starts_with("t_") || in_cycles && name.contains("percentile") {
+            if in_cycles && (name.starts_with("t_") || name.contains("percentile")) {
                 draft.doubt(OF_CYCLES);
                 draft.unread(format!("{place}, {name}"), word);
                 continue;
