@@ -84,17 +84,18 @@ mod tests {
 
     #[test]
     fn what_fails_has_something_to_try() {
-        // ENOSPC, EDQUOT, EFBIG, ELOOP, ENXIO, EISDIR, ENOENT, EACCES, EROFS of asm-generic/errno.h.
+        // ENOSPC, EDQUOT, EFBIG, ELOOP, ENXIO, EISDIR, ENOENT, EACCES, EROFS, ENAMETOOLONG of asm-generic/errno.h.
         for (number, part) in [
             (28, "df -h"),
             (122, "quota"),
             (27, "ulimit -f"),
             (40, "readlink"),
-            (6, "device"),
+            (6, "memory:1GiB"),
             (21, "folder"),
             (2, "ls -l"),
             (13, "ls -ld"),
-            (30, "ls -ld"),
+            (30, "findmnt"),
+            (36, "255 bytes"),
         ] {
             let error = on("open", "it", io::Error::from_raw_os_error(number));
             assert!(
