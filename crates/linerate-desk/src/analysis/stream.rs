@@ -55,7 +55,7 @@ pub const STREAM_FIGURES: &[StreamFigure] = &[
     figure(
         "thread.cpu",
         Share,
-        "share of the time that the thread of the stream had a CPU, softirqs in its time included",
+        "share of the time that the thread of the stream had a CPU, softirqs in its time included unless the kernel accounts for them apart (CONFIG_IRQ_TIME_ACCOUNTING)",
         |side| of_time(side, side.thread_ns),
     ),
     figure(

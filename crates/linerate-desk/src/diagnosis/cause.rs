@@ -219,12 +219,7 @@ impl Look<'_> {
             }
         };
         evidence.extend(refused);
-        // Few fresh blocks may prove that it is faster, and leave by how much to those of the race.
-        let is_apart = |effect: &Effect| effect.low.is_some_and(|low| low > 0.0);
-        let gain = best.and_then(|best| match grade {
-            Grade::Proved => best.confirmation.filter(is_apart).or(best.change),
-            _ => best.confirmation.or(best.change),
-        });
+        let gain = best.and_then(|best| best.confirmation.or(best.change));
         CauseVerdict {
             cause: cause.name.into(),
             grade,

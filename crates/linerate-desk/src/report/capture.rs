@@ -217,7 +217,7 @@ fn stalled(capture: &Capture) -> String {
     let told = |length: Option<u32>| length.map_or("none".into(), |length| format!("{length} B"));
     format!(
         "the stream stood still: {} came, and then nothing. The largest frame that was sent has {}, the largest that arrived {}; \
-         where these differ, `linerate diagnose` tells by which size packets vanish.",
+         what is sent may be cut into segments on its way out; `linerate diagnose` tells by which size packets vanish.",
         size(capture.bytes),
         told(largest(0, true)),
         told(largest(1, false))

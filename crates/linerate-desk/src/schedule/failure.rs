@@ -43,14 +43,20 @@ fn hosts(case: &Case) -> BTreeSet<HostId> {
 
 /// Whether failures have taken so much time that no more is tried.
 pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
-    recording.unavailable.iter().any(|not| is_late(not, recording, predicted_ns))
+    // Of a run that goes on with an earlier one its own failures count.
+    let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
+    let own = recording.unavailable.iter().filter(|not| not.at_ns >= Some(begun_ns));
+    own.into_iter().any(|not| is_late(not, recording, predicted_ns))
 }
 
 /// Whether something failed so late that nothing is tried again that may fail likewise.
 pub(super) fn is_late(not: &NotMeasured, recording: &Recording, predicted_ns: u64) -> bool {
-    // Of a run that goes on with an earlier one its own failures count.
-    let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
-    let after_ns = not.at_ns.and_then(|at_ns| at_ns.checked_sub(begun_ns));
+    // By the run that it fell into: one that goes on with that plans what it planned.
+    let begun_ns = |at_ns: u64| {
+        let begun = recording.additions.iter().map(|addition| addition.at_ns);
+        begun.filter(|begun| *begun <= at_ns).max().unwrap_or(0)
+    };
+    let after_ns = not.at_ns.map(|at_ns| at_ns - begun_ns(at_ns));
     after_ns.is_some_and(|after_ns| after_ns > LEAST_NS.max(MOST_TIMES * predicted_ns))
 }
 

@@ -8,8 +8,8 @@ use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
-    Calibration, Event, Figure, Flow, HostCalibration, Lack, NotMeasured, Reason, Recording, RoleRecord,
-    StepRecord, Trial,
+    Addition, Calibration, Event, Figure, Flow, HostCalibration, Lack, NotMeasured, Reason, Recording,
+    RoleRecord, StepRecord, Trial,
 };
 use crate::vocabulary::{CLOCK_READ, Pattern, Place, ReasonKind, Wait};
 use std::collections::BTreeMap;
@@ -372,6 +372,10 @@ fn late_failures_leave_out_what_may_fail_likewise() {
     assert!(of(&whole, "in-host") > 0 && of(&steps, "in-host") == of(&whole, "in-host"));
     for cut in [1, steps.len() / 2] {
         let (first, cut_off) = run_late(begun.clone(), cut);
+        // As one that goes on says where it does, before it plans again.
+        let mut cut_off = cut_off;
+        let (after_steps, at_ns) = (cut as u32, 3_700_000_000_000);
+        cut_off.push(Event::Addition(Addition { after_steps, at_ns, ..Addition::default() }));
         let (rest, _) = run_late(cut_off, usize::MAX);
         assert_eq!(steps, first.into_iter().chain(rest).collect::<Vec<_>>(), "cut at {cut}");
     }

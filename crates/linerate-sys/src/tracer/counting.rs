@@ -3,7 +3,7 @@
 
 use super::{Ebpf, WATCHED, Watched, absent, encoded, failed, own_network, program, reasons, write};
 use crate::Result;
-use aya::maps::Array;
+use aya::maps::{Array, PerCpuArray, PerCpuValues};
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, EbpfLoader, include_bytes_aligned};
 use std::collections::BTreeMap;
@@ -39,6 +39,9 @@ const NUMBERS: &[(&str, &str)] = &[
 ];
 
 /// As the source declares them.
+/// Those that are told by the thread.
+const OF_THREAD: [&str; 2] = ["softirq-in-thread-ns", "softirq-beside-ns"];
+
 const LANES: usize = 4;
 const AHEAD: usize = 16;
 const SIZES: usize = 24;
@@ -111,6 +114,7 @@ impl Counting {
     pub fn begin(&mut self, watched: Watched, cpu: u32) -> Result<()> {
         self.cease()?;
         self.set_lanes([0; WORDS])?;
+        self.forget_softirqs()?;
         let network = watched.network.map_or_else(own_network, Ok)?;
         write(&mut self.programs, encoded(network, watched, cpu))?;
         for (name, tracepoint) in PROGRAMS.iter().filter(|(_, at)| !self.missing.contains(at)) {
@@ -138,7 +142,13 @@ impl Counting {
 
     fn counted(&self, words: &[u64; WORDS]) -> Counted {
         let is_there = |tracepoint: &str| !self.missing.contains(&tracepoint);
-        let numbers = NUMBERS.iter().zip(words).filter(|((_, tracepoint), _)| is_there(tracepoint));
+        // By a number of another namespace no thread is known.
+        let knows = super::has_first_process_ids();
+        let is_known = |name: &str| knows || !OF_THREAD.contains(&name);
+        let numbers = NUMBERS
+            .iter()
+            .zip(words)
+            .filter(|((name, tracepoint), _)| is_there(tracepoint) && is_known(name));
         let (sizes, drops) = words[AHEAD..].split_at(2 * SIZES);
         let all: u64 = drops.iter().sum();
         let drops = drops.iter().zip(0_u32..).filter(|(count, _)| **count > 0 && is_there(OF_DROPS));
@@ -158,6 +168,17 @@ impl Counting {
             program(&mut self.programs, name)?.detach(link).map_err(|e| failed("close", name, &e))?;
         }
         write(&mut self.programs, [0; WATCHED])
+    }
+
+    /// One that went on while the programs were taken off has not ended for them.
+    fn forget_softirqs(&mut self) -> Result<()> {
+        let map = self.programs.map_mut("softirqs").ok_or_else(|| absent("softirqs"))?;
+        let mut map: PerCpuArray<_, u64> =
+            PerCpuArray::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "softirqs", &e))?;
+        let cpus = aya::util::nr_cpus().map_err(|(_, e)| failed("read", "CPUs", &e))?;
+        let none = PerCpuValues::try_from(vec![0_u64; cpus]);
+        let none = none.map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "softirqs", &e))?;
+        map.set(0, none, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "softirqs", &e))
     }
 
     fn set_lanes(&mut self, words: [u64; WORDS]) -> Result<()> {

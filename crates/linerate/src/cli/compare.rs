@@ -6,6 +6,7 @@ use super::report::{columns, read_recording};
 use super::watch::warn;
 use super::{print, verdict_code};
 use crate::analysis::{RunNumbers, compare_runs};
+use crate::record::Header;
 use crate::report::{runs_json, runs_text};
 use crate::state::Entry;
 use crate::unit::counted;
@@ -88,11 +89,15 @@ fn there(runs: &[Entry], whose: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// What a run and those that go on with it have in common: the second and the plan's hash that it began with, its seed, when
+/// its first step was, and its machines.
+type Key = (String, String, u64, Option<u64>, Vec<String>);
+
 /// A run with its numbers.
 struct Run {
     file: PathBuf,
-    /// When it began, with what; none of another tool's.
-    key: Option<(String, String, u64)>,
+    /// When it began, with what, on which machines; none of another tool's.
+    key: Option<Key>,
     steps: usize,
     numbers: RunNumbers,
 }
@@ -102,10 +107,15 @@ fn runs(files: &[PathBuf]) -> Result<Vec<Run>> {
     let mut found: Vec<Run> = Vec::new();
     for file in files {
         let recording = read_recording(file)?;
-        let key = recording.header.as_ref();
+        let machines = recording.hosts.iter().map(|host| host.machine.clone());
+        let first_ns = recording.steps.first().map(|step| step.at_ns);
+        let key = recording.header.as_ref().map(|header| {
+            let Header { utc, plan_hash, plan, .. } = header;
+            (utc.clone(), plan_hash.clone(), plan.seed, first_ns, machines.collect())
+        });
         let run = Run {
             file: file.clone(),
-            key: key.map(|header| (header.utc.clone(), header.plan_hash.clone(), header.plan.seed)),
+            key,
             steps: recording.steps.len(),
             numbers: RunNumbers::from_recording(&recording),
         };

@@ -2,7 +2,7 @@
 
 use super::{LONGER_US, Shown, TIMES_THE_LEAST, interface_fact, percent};
 use crate::plan::HostId;
-use crate::record::StepRecord;
+use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::Does;
 use serde_json::Value;
@@ -23,7 +23,10 @@ impl Shown<'_> {
     /// Segments that the receiving connections sent, most of which are acknowledgements, and that did not come in.
     pub(super) fn lost_acks(&self) -> Option<String> {
         let receiver = self.layer.to.as_ref()?.single()?;
-        let of_receiver = self.all().filter(|socket| socket.host == receiver);
+        // Within a host both ends are of the receiver's.
+        let is_sender = |socket: &SocketRecord| self.senders().any(|one| std::ptr::eq(one, socket));
+        let is_its = |socket: &&SocketRecord| socket.host == receiver && !socket.beside && !is_sender(socket);
+        let of_receiver = self.all().filter(is_its);
         let sent = of_receiver.filter_map(|socket| socket.moved.get("segs_out")).sum::<u64>() as f64;
         let came = self.moved("segs_in");
         let lost = sent - came;

@@ -20,9 +20,13 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let is_whole = lines
         .iter()
         .any(|line| line.text.contains("avg-rtt=") || line.text.contains("Summary: Round trip is"));
-    let sent = lines.iter().find_map(|line| line.find("SentMessages=", &mut draft));
     let time = if is_whole { Quantity::RoundTrip } else { Quantity::HalfRoundTrip };
+    // What is lost is counted within the time that counts, of each server apart.
+    let mut sent = None;
     for line in &lines {
+        if line.text.contains("[Valid Duration]") {
+            sent = line.find("SentMessages=", &mut draft);
+        }
         let shared = Shared { line: Some(line.number), ..shared.clone() };
         let before = draft.rows.len();
         times(line, time, &shared, &mut draft);
