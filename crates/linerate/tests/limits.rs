@@ -49,7 +49,7 @@ const OF_A_PROCESS: &[(&str, &[u32], &str)] = &[
     ("-f", &[0], "KiB a file"),
     ("-v", &[60_000, 75_000], "address space|memory"),
     ("-s", &[200], "KiB of stack"),
-    ("-d", &[5_000, 8_000], "of data a process|memory"),
+    ("-d", &[5_000], "of data a process|memory"),
     ("-t", &[1], "s of CPU time"),
 ];
 

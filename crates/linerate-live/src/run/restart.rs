@@ -67,6 +67,8 @@ impl Runner<'_> {
                     self.pause()?
                 }
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // Which has its own way out.
+                Err(error) if matches!(error.cause(), Error::Limit { .. }) => return Err(error),
                 Err(error) => {
                     let what = format!("{death}; it does not come back: {error}");
                     return Err(Error::Died { what, limit: None });

@@ -13,7 +13,8 @@ fn the_best_engine_of_a_lab_is_chosen_and_told() {
     let name = best["chosen_engine"].as_str().unwrap();
     let engine = STREAM_ENGINES.iter().find(|engine| engine.name == name).unwrap();
     assert_eq!(best["title"], format!("network.tcp, best engine: {name}"));
-    assert_eq!(best["throughput_bps"]["n"], 6);
+    // A visit more where one stood apart, or time was left.
+    assert!(best["throughput_bps"]["n"].as_u64() >= Some(6), "{best}");
     assert!(best["kept_of_below"]["low"].as_f64() > Some(0.0), "{best}");
     let sentence = report["sentence"].as_str().unwrap();
     assert!(sentence.contains(&format!("by its best engine here, {name}, it carries")), "{sentence}");
