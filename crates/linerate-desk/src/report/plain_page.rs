@@ -14,7 +14,7 @@ svg.bar{height:2.75rem;margin:.2rem 0}.scroll{overflow-x:auto}.scroll svg{min-wi
 ul.legend{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;padding:0;margin:.2rem 0 1rem;font-size:.9rem}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}\
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
-th[scope=row],td.left,th.left{text-align:left;font-weight:normal}\
+th[scope=row],td.left,th.left{text-align:left;font-weight:normal}td.left{white-space:normal;min-width:12rem}\
 dt{float:left;clear:left;width:6rem;color:var(--faint)}dd{margin-left:6rem}\
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.5em;border-radius:2px}";
 
